@@ -4,11 +4,11 @@
  *   weights and skeleton joints for linear blend skinning with parameterized bones".
  *
  * A solver owns a copy of everything it needs. Create it, iterate until it is done (or as often as
- * you like), and read the weights. One thread at a time may use a solver; two solvers share
- * nothing.
+ * you like), and read the weights. A solver may be used by only one thread at a time; two solvers
+ * share no state.
  *
- * This is the only public header; settings.def is a part of it. It includes no other header; those
- * belong to the rooms of their folders (ARCHITECTURE.md). */
+ * This is the only public header; settings.def is part of it. It includes no other header; all
+ * other headers are private to their folders (ARCHITECTURE.md). */
 #ifndef ARAP_H
 #define ARAP_H
 
@@ -17,16 +17,16 @@
 
 /* ---- Failures ----
  *
- * Every function that can fail returns a status and leaves one sentence that names the thing and
- * the value in the error of its context. */
+ * Every function that can fail returns a status and stores one sentence in the error of its
+ * context, which names the offending item and its value. */
 typedef enum arap_status {
     ARAP_OK = 0,
     ARAP_NO_MEMORY,    /* an allocation failed */
-    ARAP_BAD_VALUE,    /* the input is unusable; the text says what and where */
-    ARAP_CANCELLED,    /* the progress callback asked to stop */
+    ARAP_BAD_VALUE,    /* the input is invalid; the text says what is wrong and where */
+    ARAP_CANCELLED,    /* the progress callback requested cancellation */
     ARAP_NOT_FINITE,   /* the solve produced NaN or infinity */
     ARAP_NOT_FACTORED, /* CHOLMOD could not factorize the system */
-    ARAP_FAULT,        /* the engine's own order of work broke: it ends and does not wait */
+    ARAP_FAULT,        /* an internal scheduling error: the call ends instead of waiting forever */
     ARAP_STATUS_COUNT
 } arap_status;
 
@@ -37,46 +37,47 @@ typedef struct arap_error {
 
 /* ---- Contexts ----
  *
- * How work is run: passed to every function that does any. It holds no results. */
+ * A context controls how work is run and is passed to every function that does any. It holds no
+ * results. */
 
-/* Called between steps with the name of the stage and the share of the call that is done,
- * 0..1. Any value but 0 asks to stop; the call then returns ARAP_CANCELLED. */
+/* Called between steps with the name of the stage and the completed share of the call, 0..1. Any
+ * return value except 0 requests cancellation; the call then returns ARAP_CANCELLED. */
 typedef int (*arap_progress_fn)(void *data, const char *stage, double fraction);
 
 #define ARAP_MAX_THREADS 256
-#define ARAP_SCALING_SIZES 3 /* numbers of processors for which the speedup is estimated */
+#define ARAP_SCALING_SIZES 3 /* number of processor counts for which the speedup is estimated */
 
 typedef struct arap_context {
     int threads; /* 1 to ARAP_MAX_THREADS */
     arap_progress_fn progress;
     void *progress_data;
     arap_error error;
-    /* Internal, 0 at first: the last progress report and its time. uncancellable: the work cannot
-     * stop halfway; 1: it reports nevertheless, and stops where a step says that it can start over,
-     * or at its end; 2: it does not report. asked: the stage at whose report it was asked to stop.
-     * pool: the threads that the call keeps. */
+    /* Internal, initially 0: the last progress report and its time. uncancellable: 1: the work
+     * cannot stop halfway; it still reports progress, and stops at a step that allows a restart, or
+     * at its end; 2: it does not report. asked: the stage whose report was answered with a request
+     * to stop. pool: the threads that the call keeps. */
     const char *stage;
     double fraction, reported;
     int uncancellable;
     const char *asked;
     struct arap_thread_pool *pool;
-    /* For work on one thread: the seconds that more threads could share, and the seconds that each
-     * of ARAP_SCALING_SIZES numbers of processors would save (base/context.h). */
+    /* For work on one thread: the seconds that more threads could share, and the seconds saved with
+     * each of the ARAP_SCALING_SIZES processor counts (base/context.h). */
     double shared, saved[ARAP_SCALING_SIZES];
 } arap_context;
 
-/* Numbers of processors for these estimates. */
+/* The processor counts used for these estimates. */
 extern const int arap_scaling_sizes[ARAP_SCALING_SIZES];
 
 /* Number of processors this process may use. */
 int arap_processors(void);
 
-/* Release an array that a function has made. */
+/* Release an array allocated by one of these functions. */
 void arap_free(void *block);
 
 /* ---- The input of the caller ---- */
 
-/* Any triangle soup, any tets. Edges are wire edges, which belong to no face. */
+/* Any triangle soup and any tets. The edges are wire edges, which belong to no face. */
 typedef struct arap_geometry {
     int vertex_count;
     const double *vertices; /* (vertex_count, 3) */
@@ -88,7 +89,7 @@ typedef struct arap_geometry {
     const int *tets; /* (tet_count, 4) */
 } arap_geometry;
 
-/* How a bone deforms: spines.h, bendy.h. */
+/* How a bone deforms; see spines.h and bendy.h. */
 typedef enum arap_bone_kind {
     ARAP_BONE_RIGID,
     ARAP_BONE_STB,
@@ -96,9 +97,9 @@ typedef enum arap_bone_kind {
     ARAP_BONE_BENDY
 } arap_bone_kind;
 
-/* The parameters of a bone that sampled poses vary (paper section 3.3): its swing about an axis
- * across it and its twist about itself as a whole, the angle theta that it turns from head to tail,
- * if it is not rigid, and its stretch. */
+/* The bone parameters that vary in sampled poses (paper section 3.3): the swing about an axis
+ * across the bone, the twist of the whole bone about itself, the angle theta by which a non-rigid
+ * bone turns from head to tail, and the stretch. */
 enum arap_range { ARAP_RANGE_SWING, ARAP_RANGE_TWIST, ARAP_RANGE_BEND, ARAP_RANGE_STRETCH };
 #define ARAP_RANGES 4
 #define ARAP_MAX_SEGMENTS 1000
@@ -108,8 +109,8 @@ typedef struct arap_bones {
     int count;
     const double *heads;     /* (count, 3) */
     const double *tails;     /* (count, 3) */
-    const char *ways;        /* (count) the parent ends at this bone's head, not at its own tail;
-                                NULL: bones end at their tails */
+    const char *ways;        /* (count) the parent ends at this bone's head instead of its own tail;
+                                NULL: all bones end at their tails */
     const int *parents;      /* (count) -1 for a root */
     const double *roll_axes; /* (count, 3) local Z of the bone, any length */
     const char *deform;      /* (count) */
@@ -120,40 +121,40 @@ typedef struct arap_bones {
     const int *segments; /* (count) of bendy bones, 1 to ARAP_MAX_SEGMENTS; NULL: no bendy bones */
 } arap_bones;
 
-/* Joints of the deforming bendy bones of the caller: segments + 1 for each. */
+/* Number of joints of the caller's deforming bendy bones: segments + 1 for each. */
 int arap_joint_count(const arap_bones *bones);
 
-/* The bend of a spine in a pose: a rotation vector (axis a_s times angle theta_s, radians) that
- * builds up from head to tail, in rest orientation, then the stretch sigma_s along it. */
+/* The bend of a spine in a pose: a rotation vector (axis a_s times angle theta_s, radians) in rest
+ * orientation, accumulated from head to tail, followed by the stretch sigma_s along the spine. */
 #define ARAP_BEND 4
 
-/* Poses of the caller, and where their vertices lie along the bones. */
+/* The caller's poses, and the positions of the vertices along the bones. */
 typedef struct arap_given_poses {
     int count;
     const double *transforms; /* (count, bones, 3, 4) caller's units, rest to posed */
-    const double *bends;      /* (count, bones, ARAP_BEND), NULL: no bone is bent */
-    const double *joints;     /* (count, arap_joint_count, 3, 4) transforms of the joints of bendy
-                                 bones, in place of `transforms` and `bends` of these, or NULL */
+    const double *bends;      /* (count, bones, ARAP_BEND); NULL: no bone is bent */
+    const double *joints;     /* (count, arap_joint_count, 3, 4) transforms of the bendy bones'
+                                 joints, which replace their `transforms` and `bends`, or NULL */
     const double *parameters; /* (vertices of the caller, bones) u, NaN or NULL: see spines.h */
-    const double *weights;    /* (count) how often each counts, see pose_weights.h; NULL: once */
+    const double *weights;    /* (count) weight of each pose, see pose_weights.h; NULL: 1 */
 } arap_given_poses;
 
 /* A plane of symmetry. */
 typedef struct arap_reflection {
-    const int
-        *bone_partners; /* (bones) the bone of the other side, itself on the plane, -1: none */
-    double point[3];    /* of the plane, caller's units */
-    double normal[3];   /* of any length */
+    const int *bone_partners; /* (bones) the bone on the other side; the bone itself if it lies on
+                                 the plane; -1: none */
+    double point[3];          /* on the plane, caller's units */
+    double normal[3];         /* of any length */
 } arap_reflection;
 
-/* Weights of the caller, rows of a sparse (vertices, bones) matrix. */
+/* The caller's weights, as rows of a sparse (vertices, bones) matrix. */
 typedef struct arap_sparse_weights {
     const long long *start; /* (vertices + 1) */
     const int *bone;        /* bone of the caller */
     const double *weight;
 } arap_sparse_weights;
 
-/* Changes that an artist makes while the weights converge, in the caller's vertices and bones;
+/* Changes made by an artist while the weights converge, indexed by the caller's vertices and bones;
  * NULL or 0 for no change. */
 typedef struct arap_edits {
     int constraint_count; /* soft constraints w(vertex, bone) = target */
@@ -162,35 +163,35 @@ typedef struct arap_edits {
     int influence_count; /* the bone may move the vertex if that helps, or must not */
     const int *influence_vertex, *influence_bone;
     const char *influence_allowed;
-    int smooth_count; /* vertices where the Laplacian of all weights is drawn to 0 */
+    int smooth_count; /* vertices where the Laplacian of all weights is pulled toward 0 */
     const int *smooth_vertex;
     const double *smooth_strength; /* 0 to 1, see smoothness.h */
-    int release_count;             /* springs, peak and attach rows that do not count */
+    int release_count;             /* springs, peak rows and attachment rows that are disabled */
     const int *release_vertex, *release_bone;
     const int
-        *rigid_parts; /* (vertices) those of an equal number have the same weights, -1: free */
+        *rigid_parts; /* (vertices) vertices with equal numbers get the same weights; -1: free */
 } arap_edits;
 
 /* ---- Settings ----
  *
- * settings.def gives the purpose, range and default of each. */
+ * settings.def defines the purpose, range and default of each setting. */
 
-/* Precision of the loop over poses; sums over edges and vertices are always double. */
+/* Precision of the loop over poses; sums over edges and vertices always use double precision. */
 typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
 
 typedef enum arap_filter {
     ARAP_FILTER_NONE,
     ARAP_FILTER_ALL,    /* every weight */
-    ARAP_FILTER_EXTREMA /* local maxima below, local minima above those of the whole mesh */
+    ARAP_FILTER_EXTREMA /* local maxima below and local minima above those of the whole mesh */
 } arap_filter;
 
 typedef enum arap_positivity {
     ARAP_POSITIVITY_CLIP,    /* clip and normalize after each iteration */
     ARAP_POSITIVITY_PENALTY, /* the paper's: penalty rows at negative local minima */
-    ARAP_POSITIVITY_NONE     /* clip only what is handed out */
+    ARAP_POSITIVITY_NONE     /* clip only the weights that are returned */
 } arap_positivity;
 
-/* The kind of initial weights: the files of initial/ of these names. */
+/* The kind of initial weights, each implemented in the file of this name in initial/. */
 typedef enum arap_initial {
     ARAP_INITIAL_HEAT,
     ARAP_INITIAL_NEAREST, /* nearest_bones.h */
@@ -203,12 +204,12 @@ typedef enum arap_initial {
     [ARAP_INITIAL_BONEGLOW] = "boneglow", [ARAP_INITIAL_BBW] = "bbw",                              \
     [ARAP_INITIAL_BIHARMONIC] = "biharmonic"
 
-/* The deformer that the weights are for: blending of transforms or of dual quaternions
+/* The deformer for which the weights are optimized: blending of transforms or of dual quaternions
  * (dual_blend.h). */
 typedef enum arap_deformer { ARAP_DEFORMER_LINEAR, ARAP_DEFORMER_DUAL_QUATERNIONS } arap_deformer;
 
 #define ARAP_MAX_EXPANSION_ROUNDS 20
-#define ARAP_MAX_WINDOW 20 /* past iterations that are mixed */
+#define ARAP_MAX_WINDOW 20 /* maximum number of past iterations that are mixed */
 
 /* How poses are sampled (paper section 3.3): a swing about a random axis across the bone, then a
  * twist about the bone. */
@@ -231,35 +232,37 @@ typedef struct arap_settings {
 
 void arap_settings_default(arap_settings *settings);
 
-/* All parts of a problem; NULL or 0 for absent ones. */
+/* All parts of a problem; absent parts are NULL or 0. */
 typedef struct arap_problem {
     arap_geometry geometry;
     arap_bones bones;
-    const arap_reflection *symmetry; /* the weights are made symmetric; NULL: they are not */
-    /* Further poses; their parameters are those of the sampled ones, too. */
+    const arap_reflection *symmetry; /* makes the weights symmetric; NULL: it does not */
+    /* Further poses; their parameters also apply to the sampled poses. */
     arap_given_poses poses;
 
-    const arap_sparse_weights *weights; /* given weights, and the start if start_from_weights */
-    int start_from_weights;      /* influence patterns and initial weights are those of `weights`,
-                                    explicit zeros included, instead of heat weights */
+    const arap_sparse_weights *weights; /* given weights; also the start if start_from_weights is
+                                           set */
+    int start_from_weights;      /* influence patterns and initial weights are taken from `weights`,
+                                    including explicit zeros, instead of heat weights */
     const char *locked_vertices; /* (vertices) keep their row of `weights` */
-    int set_count;               /* sets of vertices with locked bones of their own, 0: one */
+    int set_count;               /* number of vertex sets with separate locked bones; 0: one set */
     const int *vertex_set;       /* (vertices) */
     const char *locked_bones;    /* (sets, bones) keep their column of `weights` in that set */
     arap_edits edits;
-    /* For a coarser mesh, results of the finer one: */
-    const int *links; /* (link_count, 2) vertices, NULL: found by links.c */
+    /* For a coarser mesh, results computed on the finer one: */
+    const int *links; /* (link_count, 2) vertices; NULL: found by links.c */
     size_t link_count;
-    size_t layer_count;       /* of these, the last ones, between layers: see links.c */
-    const int *spring_bones;  /* (vertices) deforming bone, numbered among these, that the spring of
-                                each goes to, -1: none; NULL: chosen by bone_springs.c */
-    const char *spring_whole; /* (vertices) the part hangs on that bone as a whole */
-    const int *part_keeper;   /* (vertices) the deforming bone, numbered among these, that alone
-                                 moves its part, -1: none; NULL: found by inner_bones.c */
+    size_t layer_count;       /* how many of these, at the end, lie between layers: see links.c */
+    const int *spring_bones;  /* (vertices) compact index of the deforming bone to which the spring
+                                 of each vertex is attached; -1: none; NULL: chosen by
+                                 bone_springs.c */
+    const char *spring_whole; /* (vertices) the whole part is attached to that bone */
+    const int *part_keeper;   /* (vertices) compact index of the only deforming bone that moves the
+                                 vertex's part; -1: none; NULL: found by inner_bones.c */
     const char *inner_bone;   /* (deforming bones) whether each is such a bone */
-    const signed char *pierced; /* (vertices) their sides by pierced.c, NULL: none pierces, or it is
-                                   the finest mesh */
-    const int *visit;           /* (vertices) the order in which clusters take them, or NULL */
+    const signed char *pierced; /* (vertices) side of each vertex from pierced.c; NULL: no skin
+                                   pierces a limb, or this is the finest mesh */
+    const int *visit;           /* (vertices) order in which clusters visit them, or NULL */
 } arap_problem;
 
 enum arap_timing {
@@ -268,57 +271,59 @@ enum arap_timing {
     ARAP_TIME_VISIBILITY, /* nearest bones and visibility */
     ARAP_TIME_HEAT,       /* heat weights and influence patterns */
     ARAP_TIME_POSES,
-    ARAP_TIME_LEVELS,   /* coarser meshes, and their weights for finer ones */
-    ARAP_TIME_PATTERNS, /* influence patterns: widened, mirrored, reduced */
+    ARAP_TIME_LEVELS,   /* coarser meshes, and prolongation of their weights to finer ones */
+    ARAP_TIME_PATTERNS, /* widening, mirroring and reduction of influence patterns */
     ARAP_TIME_SYSTEM,   /* assembly */
     ARAP_TIME_FACTOR,   /* factorizations */
     ARAP_TIME_LOCAL,    /* local steps */
     ARAP_TIME_SOLVE,    /* back-substitutions, clipping, acceleration */
-    ARAP_TIME_RESULT,   /* tidy weights, their energy */
+    ARAP_TIME_RESULT,   /* cleanup of the resulting weights, and their energy */
     ARAP_TIMES
 };
 extern const char *const arap_timing_names[ARAP_TIMES];
 
 #define ARAP_MAX_LEVELS 16
-/* With those of promise.h, that of rigid parts and the deformer's. */
-#define ARAP_MAX_ROUNDS 3 /* that hold bones, on the coarsest level; one on each finer one */
+/* Including the stages of promise.h, of rigid parts and of the deformer. */
+#define ARAP_MAX_ROUNDS 3 /* of holding bones, on the coarsest level; each finer level has one */
 #define ARAP_MAX_STAGES (ARAP_MAX_EXPANSION_ROUNDS + 2 * ARAP_MAX_LEVELS + ARAP_MAX_ROUNDS + 2)
 
 /* An island: vertices connected by faces, wires or links. */
 typedef struct arap_island {
     int vertex; /* its first vertex, caller's index */
     int size;   /* vertices, after welding */
-    int rigid;  /* 1: no bone is near, all of it follows the nearest one */
+    int rigid;  /* 1: no bone is near, so the whole island follows the nearest one */
 } arap_island;
 
 typedef struct arap_report {
 #define ARAP_REPORT_SOLVER
 #include "report.def"
-    int unseen_count; /* islands that see no bone */
+    int unseen_count; /* islands from which no bone is visible */
     const arap_island *unseen;
     int energy_count;
-    const double
-        *energies; /* relative: of the initial weights, then after each change of the
-                      influence patterns, each iteration and each displacement of components
-                      but the first, which comes before; on the coarser mesh until its
-                      stages are over; those of shared rotations with clusters; of linear
-                      blending until the stage for another deformer, then of that */
-    /* Entry of `energies` right after the change of the patterns that began stage 1.., -1: none. */
+    const double *energies; /* relative energies: first that of the initial weights; then one after
+                               each change of the influence patterns, each iteration, and each
+                               displacement of components except the first one, which happens
+                               earlier. They belong to the coarser mesh until its stages are
+                               finished, to shared rotations if there are clusters, and to linear
+                               blending until the stage for another deformer starts */
+    /* Index in `energies` of the entry directly after the change of the patterns that started stage
+     * 1..; -1: none. */
     int stage_start[ARAP_MAX_STAGES + 1];
-    double seconds[ARAP_TIMES]; /* all work of the solver: creation, iterations, edits and
+    double seconds[ARAP_TIMES]; /* total work of the solver: creation, iterations, edits and
                                    arap_solver_weights */
 } arap_report;
 
 /* ---- The solver ---- */
 
-/* Influence patterns and weights: rows of a sparse (vertices, deforming bones) matrix, or, when
- * they are returned, of the caller's vertices and bones. Bones ascend in each row. */
+/* Influence patterns and weights: rows of a sparse (vertices, deforming bones) matrix or, in
+ * returned results, of a matrix over the caller's vertices and bones. Each row lists its bones in
+ * ascending order. */
 typedef struct arap_influences {
     int count;      /* vertices */
     size_t *start;  /* (count + 1) */
     int *bone;      /* (start[count]) */
     double *weight; /* (start[count]) */
-    char *locked;   /* (start[count]) 1: this weight is the user's and stays unchanged */
+    char *locked;   /* (start[count]) 1: this weight is locked by the user and stays unchanged */
 } arap_influences;
 
 /* Release the rows. */
@@ -326,35 +331,35 @@ void arap_influences_clear(arap_influences *influences);
 
 typedef struct arap_solver arap_solver;
 
-/* Copies the problem, computes the initial weights and factorizes. */
+/* Copy the problem, compute the initial weights and factorize the system. */
 arap_status arap_solver_create(arap_context *context, const arap_problem *problem,
                                const arap_settings *settings, arap_solver **out);
 void arap_solver_free(arap_solver *solver);
 
-/* Up to `count` iterations of global and local step, ending early when done. The first
- * iteration of a stage first changes the influence patterns and factorizes. */
+/* Run up to `count` iterations of the global and local step, and stop early when done. The first
+ * iteration of a stage begins by changing the influence patterns and factorizing the system. */
 arap_status arap_solver_iterate(arap_context *context, arap_solver *solver, int count);
 
-/* Replace the present edits; the weights continue from where they are. The solver is then no longer
- * done: a short stage with all influences comes first, then the last one. */
+/* Replace the current edits and continue from the current weights. The solver is then no longer
+ * done: a short stage with all influences precedes the last stage. */
 arap_status arap_solver_edit(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
-/* The last stage has converged or used up its iterations. */
+/* Whether the last stage has converged or used up its iterations. */
 int arap_solver_done(const arap_solver *solver);
 
 void arap_solver_report(const arap_solver *solver, arap_report *report);
 
-/* The weights to use, for the caller's vertices and bones: finite, >= 0, sum 1, none below
- * min_weight, locked ones unchanged. Release with arap_influences_clear. */
+/* Get the final weights for the caller's vertices and bones: finite, >= 0, with sum 1, none below
+ * min_weight, and locked ones unchanged. Release with arap_influences_clear. */
 arap_status arap_solver_weights(arap_context *context, arap_solver *solver, arap_influences *out);
 
-/* The relative energy of these weights, at the cost of a local step. Energies of the history are
- * computed before small weights are left out. */
+/* The relative energy of these weights, computed at the cost of a local step. The energies in the
+ * history are computed before small weights are removed. */
 arap_status arap_solver_energy(arap_context *context, arap_solver *solver, double *energy);
 
-/* How many bones the resulting weights use. Release `idle` with arap_free. */
+/* Count how many bones the resulting weights use. Release `idle` with arap_free. */
 typedef struct arap_usage {
-    size_t max; /* influences of a vertex */
+    size_t max; /* influences per vertex */
     double mean;
     int idle_count;
     int *idle; /* (idle_count) deforming bones without any influence */
@@ -362,24 +367,25 @@ typedef struct arap_usage {
 arap_status arap_solver_usage(arap_context *context, const arap_solver *solver,
                               const arap_influences *weights, arap_usage *out);
 
-/* How far the skin of each of the caller's bones follows it: see responses.h. */
+/* How far the skin of each of the caller's bones follows that bone: see responses.h. */
 #define ARAP_NO_SKIN (-1)
 #define ARAP_NO_DEFORM (-2)
 typedef struct arap_answers {
     double *response, *share; /* (bones) or one of these constants */
-    char *held;               /* (bones) rows hold it */
-    char *inner;              /* (bones) it moves the part around it alone */
-    double floor;             /* those below it are to be held */
+    char *held;               /* (bones) constraint rows hold it */
+    char *inner;              /* (bones) it alone moves the part around it */
+    double floor;             /* bones below this value should be held */
 } arap_answers;
 arap_status arap_solver_answers(arap_context *context, const arap_solver *solver,
                                 const arap_influences *weights, arap_answers *out);
 void arap_answers_clear(arap_answers *answers);
 
-/* Number of the rigid part of each vertex of the caller, -1: none. out: (vertices) */
+/* Number of the rigid part that contains each of the caller's vertices; -1: none. out:
+ * (vertices) */
 void arap_solver_rigid_parts(const arap_solver *solver, int *out);
 
-/* The constraint rows of the present level, none while a coarser mesh is solved, with the caller's
- * vertices (the first of welded ones) and bones. Release with arap_free. */
+/* The constraint rows of the current level, with the caller's vertices (the first of welded ones)
+ * and bones; no rows exist while a coarser mesh is being solved. Release with arap_free. */
 enum arap_constraint_kind { ARAP_CONSTRAINT_PEAK, ARAP_CONSTRAINT_ATTACH, ARAP_CONSTRAINT_USER };
 typedef struct arap_constraint_view {
     int vertex, bone;
@@ -390,16 +396,17 @@ typedef struct arap_constraint_view {
 arap_status arap_solver_constraints(arap_context *context, const arap_solver *solver, int *count,
                                     arap_constraint_view **out);
 
-/* The springs (bone_springs.h) of the present level, also ascending by vertex of the mesh. */
+/* The springs (bone_springs.h) of the current level, also in ascending order of the mesh
+ * vertices. */
 typedef struct arap_spring_view {
     int vertex, bone;
-    double held; /* share of its strength that is left, released or not */
+    double held; /* remaining share of its strength, whether released or not */
     int released;
 } arap_spring_view;
 arap_status arap_solver_springs(arap_context *context, const arap_solver *solver, size_t *count,
                                 arap_spring_view **out);
 
-/* The initial weights (before any iteration), and the present ones before clipping, for the
+/* The initial weights (before any iteration) and the current weights before clipping, for the
  * caller's vertices and bones. */
 arap_status arap_solver_initial_weights(arap_context *context, const arap_solver *solver,
                                         arap_influences *out);

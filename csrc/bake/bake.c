@@ -6,8 +6,8 @@
  * frame by frame (motion.h), and sums over all frames (sums.h); these sums give the best weights
  * (fit.h). Neither step raises the error plus the pulls to given weights and to neighbors:
  * transforms that must be rigid start from the rotations nearest to the given ones. The error alone
- * rises at most by as much as the pulls fall: for a damping of d, by the root of 2 d in sizes of
- * the mesh. If all transforms stay, one pass is enough.
+ * rises at most by as much as the pulls fall: for a damping of d, by the root of 2 d in mesh sizes.
+ * If all transforms stay, one pass is enough.
  *
  * Memory: 8 bytes per vertex and bone, 16 frames, the transforms. Fails for invalid input, on
  * out-of-memory, when cancelled, and if a frame cannot be read. */
@@ -26,8 +26,8 @@
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
 
-#define TINY 1e-6  /* weights below this are left out of the result */
-#define RIGID 1e-6 /* by how much rounding may change a rotation */
+#define TINY 1e-6  /* smaller weights are omitted from the result */
+#define RIGID 1e-6 /* maximum change of a rotation by rounding */
 
 static const arap_setting rows[] = {
 #define ARAP_SETTINGS_OF arap_bake_settings
@@ -117,7 +117,7 @@ static void clear_weights(arap_bake_weights *weights) {
     *weights = (arap_bake_weights){0};
 }
 
-/* A given row with sum 1, ascending, without zeros; empty without weights. */
+/* Convert a given row to sum 1 in ascending order without zeros; empty without weights. */
 static void take_row(const arap_sparse_weights *given, int i, arap_bake_weights *out) {
     int *bone = out->bone + (size_t)i * (size_t)out->room, count = 0;
     double *weight = arap_bake_values(out, i), sum = 0;
@@ -185,7 +185,7 @@ static void place_mesh(arap_bake_state *state) {
     }
 }
 
-/* Unless the linear part of the transform is a rotation already, replace it by the nearest one. */
+/* Replace the linear part of the transform by the nearest rotation, unless it already is one. */
 static void make_rigid(double *transform) {
     double own[9], rotation[9], off = 0;
     for (int k = 0; k < 9; k++) own[k] = transform[4 * (k / 3) + k % 3];
@@ -206,8 +206,8 @@ static arap_status check_size(const arap_bake_state *state, int pose, int bone,
     return ARAP_OK;
 }
 
-/* The caller's transforms about the centers, made rigid if they must be; new bones are at rest.
- * Frames are read for their centers. */
+/* Copy the caller's transforms relative to the centers, and make them rigid if required; new bones
+ * are at rest. Frames are read to find their centers. */
 static arap_status place_transforms(arap_bake_state *state, double (*centers)[3]) {
     for (int first = 0; first < state->frames; first += ARAP_FRAME_BLOCK) {
         arap_status status = arap_bake_progress(state, "frames", 0);

@@ -1,4 +1,5 @@
-/* Bake: weights, and on request bones, whose linear blending best approximates given frames.
+/* Baking: finds weights and, on request, bones whose linear blending best approximates given
+ * frames.
  *
  * After Kavan et al. 2010 and Le and Deng 2012, "Smooth Skinning Decomposition with Rigid Bones".
  */
@@ -22,7 +23,8 @@ typedef struct arap_bake_problem {
     arap_frames frames;
     int bone_count;              /* given bones */
     const double *transforms;    /* (frames, bone_count, 3, 4) rest to posed */
-    arap_sparse_weights weights; /* of the given bones: a start, and what locks keep */
+    arap_sparse_weights weights; /* of the given bones: the start, and the values that locks
+                                    preserve */
     const char *locked_vertices; /* (vertices) */
     const char *locked_bones;    /* (bone_count) */
     const char *candidates;      /* (vertices, bone_count) 0: this bone may not move this vertex */
@@ -32,17 +34,17 @@ typedef struct arap_baked {
     int vertices, bones, frames; /* bones: the given ones, then the new ones */
     arap_influences weights;     /* sum 1 */
     double *transforms;          /* (frames, bones, 3, 4), the caller's units */
-    double *centers;             /* (bones, 3) where the vertices of a bone are at rest */
+    double *centers;             /* (bones, 3) rest position of the vertices of each bone */
     double *vertex_error;        /* (vertices) root mean square distance over the frames */
-    double rms, max;             /* distances: of all vertices and frames */
+    double rms, max;             /* distances over all vertices and frames */
     int worst_frame, worst_vertex;
     double size; /* diagonal of the bounding box at rest */
     int iterations;
     double *history; /* (iterations) rms after each */
 } arap_baked;
 
-/* Reads every frame once for each iteration and round of clustering, and once at the end; keeps
- * 16 of them. Release `out` with arap_baked_clear. */
+/* Reads every frame once per iteration and clustering round, and once at the end; keeps 16 frames
+ * in memory. Release `out` with arap_baked_clear. */
 arap_status arap_bake(arap_context *context, const arap_bake_problem *problem,
                       const arap_bake_settings *settings, arap_baked *out);
 void arap_baked_clear(arap_baked *baked);

@@ -23,22 +23,22 @@
 
 #define CHUNK 256
 #define ROUNDS 3           /* after every split */
-#define MOVES 4            /* rounds in which bones go to worse clusters */
-#define HARDLY_MISSED 0.25 /* of the error that it may save elsewhere */
+#define MOVES 4            /* rounds in which bones move to worse clusters */
+#define HARDLY_MISSED 0.25 /* as a share of the error that it may save elsewhere */
 #define MIN_VERTICES 4     /* of a cluster that is split */
-#define NO_ERROR 1e-18     /* mean squared, of a cluster that is exact */
+#define NO_ERROR 1e-18     /* mean squared error of a cluster that counts as exact */
 
 typedef struct clusters {
     arap_bake_state *state;
-    char *active;    /* (bones) has a transform that means something */
-    double *error;   /* (n) of each vertex with its bone */
+    char *active;    /* (bones) has a meaningful transform */
+    double *error;   /* (n) error of each vertex with its bone */
     double *total;   /* (bones) */
-    int *second;     /* (n) the next best bone of each vertex, -1: none */
-    double *missing; /* (n) and its error beyond that of the best */
-    double *missed;  /* (bones) error that there is more without it */
+    int *second;     /* (n) the second-best bone of each vertex; -1: none */
+    double *missing; /* (n) and its error in excess of that of the best bone */
+    double *missed;  /* (bones) increase of the error without the bone */
     double *center;  /* (bones, 3) */
     int *size;       /* (bones) */
-    int *farthest;   /* (bones) the vertex to split at */
+    int *farthest;   /* (bones) the vertex at which to split */
     double *penalty; /* (bones) its error times distance */
 } clusters;
 
@@ -124,7 +124,7 @@ static arap_status assign(clusters *of) {
     return status;
 }
 
-/* The cluster of the largest error that can be split, -1: none. */
+/* Find the cluster with the largest error that can be split; -1: none. */
 static int worst(const clusters *of) {
     int best = -1;
     for (int b = 0; b < of->state->bones; b++)
@@ -152,7 +152,7 @@ static void split(clusters *of, int cluster, int bone) {
     of->farthest[cluster] = -1;
 }
 
-/* Give clusters to the new bones without any; returns how many got one. */
+/* Give clusters to new bones without one; returns the number of clusters assigned. */
 static int split_worst(clusters *of) {
     const arap_bake_state *state = of->state;
     int count = 0;
@@ -166,7 +166,7 @@ static int split_worst(clusters *of) {
     return count;
 }
 
-/* Move new bones that are hardly needed to the worst clusters; returns how many. */
+/* Move new bones that are hardly needed to the worst clusters; returns their number. */
 static int move_to_worst(clusters *of) {
     arap_bake_state *state = of->state;
     int count = 0, max = 1 + (state->bones - state->given) / 8;

@@ -1,4 +1,4 @@
-/* The clusters from which new bones start: vertices that move in the same way. */
+/* Initial clusters for new bones: vertices that move in the same way. */
 #ifndef ARAP_CLUSTERS_H
 #define ARAP_CLUSTERS_H
 

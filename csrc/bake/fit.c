@@ -23,7 +23,7 @@
 
 #define CHUNK 64
 #define SLICE 64       /* chunks between two reports */
-#define NO_SHARE 1e-12 /* left by locked weights: nothing to be found */
+#define NO_SHARE 1e-12 /* rest of locked weights: with less, nothing is solved \ */
 
 static void put_edge(const arap_bake_state *state, int *size, int i, int j) {
     if (i == j) return;
@@ -50,7 +50,7 @@ static void put_edges(const arap_bake_state *state, int *size) {
     }
 }
 
-/* Each edge was counted once for each of its faces: close the gaps. */
+/* Each edge was counted once for each of its faces, so close the gaps. */
 static void close_gaps(arap_bake_state *state, const int *size) {
     int fill = 0;
     for (int i = 0; i < state->n; i++) {
@@ -153,7 +153,7 @@ static void add_row(const arap_bake_weights *w, int vertex, double factor, doubl
     for (int k = 0; k < w->count[vertex]; k++) out[bone[k]] += factor * weight[k];
 }
 
-/* Add the pulls on a vertex to its linear term; the ridge. */
+/* Add the pulls on a vertex to its linear term; returns the ridge. */
 static double add_pulls(const arap_bake_state *state, int i, double *linear) {
     const arap_bake_weights *w = &state->weights;
     double ridge = 0;
@@ -181,7 +181,7 @@ static void keep_row(const arap_bake_weights *from, int i, arap_bake_weights *to
            (size_t)from->count[i] * sizeof(double));
 }
 
-/* The row of a vertex from its locked weights (of the row that it has) and the others. */
+/* Build the row of a vertex from its locked weights (from its current row) and the others. */
 static void put_row(const fit_task *task, int i, const arap_simplex_solution *found) {
     const arap_bake_weights *old = &task->state->weights;
     arap_bake_weights next = task->next;

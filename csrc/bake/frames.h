@@ -5,20 +5,20 @@
 #include "base/context.h"
 
 #define ARAP_FRAME_BLOCK 16
-#define ARAP_FRAME_FARTHEST 1e75 /* in sizes of the mesh: powers of 4 of more would overflow */
+#define ARAP_FRAME_FARTHEST 1e75 /* in mesh sizes: beyond it, fourth powers overflow \ */
 
-/* read: where frame `index` has the vertices, (vertices, 3). */
+/* read: writes the vertex positions (vertices, 3) of frame `index`. */
 typedef struct arap_frames {
     int count;
     arap_status (*read)(void *data, arap_error *error, int index, double *out);
     void *data;
 } arap_frames;
 
-/* Some frames, each about its own center: weights with sum 1 are not affected, and the summed
- * numbers stay small. */
+/* A block of frames, each centered on its own center: weights with sum 1 are not affected, and the
+ * summed numbers stay small. */
 typedef struct arap_frame_block {
     int first, count, vertices;
-    double scale;        /* of what was read: 1 / size of the mesh */
+    double scale;        /* applied to the values read: 1 / size of the mesh */
     double *points;      /* (ARAP_FRAME_BLOCK, vertices, 3) */
     double (*center)[3]; /* (ARAP_FRAME_BLOCK), the caller's units */
 } arap_frame_block;
@@ -27,8 +27,8 @@ arap_status arap_frame_block_create(arap_context *context, int vertices, double 
                                     arap_frame_block *out);
 void arap_frame_block_clear(arap_frame_block *block);
 
-/* The frames from `first` on. ARAP_BAD_VALUE for numbers that are not finite or too large, with
- * their place. */
+/* Read the frames from `first` on. Returns ARAP_BAD_VALUE, with the location, for numbers that are
+ * not finite or too large. */
 arap_status arap_read_frames(arap_context *context, const arap_frames *frames, int first,
                              arap_frame_block *block);
 

@@ -19,7 +19,7 @@
 #include "linalg/rotation.h"
 
 #define ROUNDS 8
-#define NO_WEIGHT 1e-14 /* sum of squared weights of a bone that stays where it is */
+#define NO_WEIGHT 1e-14 /* sum of squared weights below which a bone keeps its transform */
 #define RIDGE 1e-9      /* of the trace of Y_bb: affine transforms that no vertex decides stay */
 
 static arap_status find_neighbors(arap_bake_state *state, arap_motion *motion) {
@@ -91,7 +91,7 @@ static void take_rigid(const double *m, const double *y, double *transform) {
     }
 }
 
-/* x (4) <- the solution of the positive definite a x = x. */
+/* Replace x (4) by the solution y of the positive definite system a y = x. */
 static void solve4(const double *a, double *x) {
     double l[16];
     for (int j = 0; j < 4; j++)

@@ -1,4 +1,4 @@
-/* Transforms of bones with which given weights best approximate the frames. */
+/* Finds the bone transforms with which given weights best approximate the frames. */
 #ifndef ARAP_MOTION_H
 #define ARAP_MOTION_H
 
@@ -6,9 +6,9 @@
 
 /* Sums over the weights, the same for every frame. */
 typedef struct arap_motion {
-    double *pair;   /* (bones, bones, 4, 4) sums of w_b w_c v v^T, v with 1 */
-    int *start;     /* (bones + 1) bones that share vertices with each: */
-    int *neighbor;  /* itself left out */
+    double *pair;   /* (bones, bones, 4, 4) sums of w_b w_c v v^T, with homogeneous v */
+    int *start;     /* (bones + 1) the bones that share vertices with each bone: */
+    int *neighbor;  /* excluding the bone itself */
     double *target; /* (ARAP_FRAME_BLOCK, bones, 3, 4) work space */
 } arap_motion;
 

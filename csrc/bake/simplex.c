@@ -25,7 +25,7 @@
 #define RIDGE 1e-12    /* of the diagonal of A' */
 #define ROUNDING 4e-15 /* of that of A */
 #define FLAT 1e-11     /* slopes below this share of the diagonal count as 0 */
-#define GAIN 1e-12     /* share of the value that a swap must gain */
+#define GAIN 1e-12     /* minimum gain of a swap, as a share of the value */
 #define LOOKED_AT 4    /* members that matter least */
 #define SWAP_ROUNDS 8
 #define SWAP_TRIES 3
@@ -50,7 +50,7 @@ void arap_simplex_space_clear(arap_simplex_space *space) {
     *space = (arap_simplex_space){0};
 }
 
-/* The problem on a set: everything of it, small. */
+/* The small problem on a set of indices. */
 typedef struct small {
     int count;
     int index[MAXIMUM];
@@ -69,7 +69,8 @@ static double value_of(const small *s, const double *weight) {
     return value;
 }
 
-/* x <- the solution of the positive definite k x = x, with k (count, MOST) overwritten. */
+/* Replace x by the solution y of the positive definite system k y = x; k (count, MOST) is
+ * overwritten. */
 static void solve_definite(int count, double (*k)[MAXIMUM], double *x) {
     for (int j = 0; j < count; j++) {
         for (int i = j; i < count; i++) {
@@ -91,8 +92,8 @@ static void solve_definite(int count, double (*k)[MAXIMUM], double *x) {
     }
 }
 
-/* Weights of the members `in` of s with the sum and any sign: out (s->count), 0 elsewhere. weight:
- * feasible ones. */
+/* Compute weights of the members `in` of s with the required sum and any sign: out (s->count), 0
+ * elsewhere. weight: feasible weights. */
 static void solve_equality(const small *s, const char *in, const double *weight, double *out) {
     double k[MAXIMUM][MAXIMUM], x[MAXIMUM];
     int member[MAXIMUM], count = 0, r = -1;
@@ -118,8 +119,8 @@ static void solve_equality(const small *s, const char *in, const double *weight,
     }
 }
 
-/* Make feasible weights the best ones with w >= 0 on the members `in`; those that arrive at 0
- * leave. */
+/* Improve feasible weights to the best ones with w >= 0 on the members `in`; members whose weights
+ * reach 0 leave the set. */
 static void settle(const small *s, char *in, double *weight) {
     double goal[MAXIMUM];
     for (;;) {
@@ -143,8 +144,8 @@ static void settle(const small *s, char *in, double *weight) {
     }
 }
 
-/* The best weights of all members but `excluded` (-1: none), from any feasible ones; their value.
- */
+/* Find the best weights of all members except `excluded` (-1: none), starting from any feasible
+ * ones; returns their value. */
 static double solve_members(const small *s, int excluded, double *weight) {
     char in[MAXIMUM], tried[MAXIMUM] = {0};
     for (int i = 0; i < s->count; i++) in[i] = weight[i] > 0;
@@ -167,7 +168,7 @@ static double solve_members(const small *s, int excluded, double *weight) {
         settle(s, in, weight);
         if (in[best]) memset(tried, 0, sizeof tried);
     }
-    /* The sum is exact except for the last rounding. */
+    /* The sum is exact except for the final rounding. */
     double sum = 0;
     for (int i = 0; i < s->count; i++) sum += weight[i];
     for (int i = 0; i < s->count; i++) weight[i] *= s->total / sum;
@@ -176,7 +177,7 @@ static double solve_members(const small *s, int excluded, double *weight) {
 
 static void solve_small(small *s) { s->value = solve_members(s, -1, s->weight); }
 
-/* Add an index, with weight 0 or, to the empty set, all. */
+/* Add an index with weight 0, or with the whole weight if the set is empty. */
 static void add(const arap_simplex_problem *p, arap_simplex_space *space, small *s, int index) {
     int k = s->count++;
     if (space->slot[index] < 0) {
@@ -196,7 +197,7 @@ static void add(const arap_simplex_problem *p, arap_simplex_space *space, small 
     for (int i = 0; i <= k; i++) s->a[i][k] = s->a[k][i] = column[s->index[i]];
 }
 
-/* Take out the members without weight. */
+/* Remove the members without weight. */
 static void drop_unused(small *s) {
     int kept[MAXIMUM], count = 0;
     for (int i = 0; i < s->count; i++)
@@ -211,7 +212,7 @@ static void drop_unused(small *s) {
     s->count = count;
 }
 
-/* Slopes of all indices into space->product; the largest diagonal into *scale. */
+/* Store the slopes of all indices in space->product and the largest diagonal entry in *scale. */
 static void find_slopes(const arap_simplex_problem *p, arap_simplex_space *space, const small *s,
                         double *scale) {
     double *slope = space->product, mu = 0;
@@ -230,7 +231,7 @@ static void find_slopes(const arap_simplex_problem *p, arap_simplex_space *space
     for (int b = 0; b < p->count; b++) slope[b] -= mu;
 }
 
-/* The index outside s and of `skip` with the steepest slope above `min`, -1: none. */
+/* Find the index outside s, other than `skip`, with the steepest slope above `min`; -1: none. */
 static int steepest(const arap_simplex_problem *p, const arap_simplex_space *space, const small *s,
                     double min, const int *skip, int skipped) {
     int best = -1;
@@ -246,7 +247,7 @@ static int steepest(const arap_simplex_problem *p, const arap_simplex_space *spa
     return best;
 }
 
-/* Take in indices until none goes down. */
+/* Add indices until none gives a descent. */
 static void solve_all(const arap_simplex_problem *p, arap_simplex_space *space, small *s) {
     for (int round = 0; round < 4 * MAXIMUM; round++) {
         double scale, before = s->value;
@@ -262,8 +263,8 @@ static void solve_all(const arap_simplex_problem *p, arap_simplex_space *space, 
     }
 }
 
-/* An upper bound of the rise of the value without a member: its weight goes to the most similar
- * one. */
+/* An upper bound on the increase of the value without a member, if its weight moves to the most
+ * similar one. */
 static double missed(const small *s, int at) {
     double min = INFINITY, w = s->weight[at];
     for (int i = 0; i < s->count; i++)
@@ -271,7 +272,7 @@ static double missed(const small *s, int at) {
     return 0.5 * w * w * min;
 }
 
-/* Remove the member that matters least, of the few candidates. */
+/* Remove the least important member among a few candidates. */
 static void shrink(small *s) {
     double estimate[MAXIMUM], best_weight[MAXIMUM], best = 0;
     int found = 0;
@@ -299,7 +300,7 @@ static void shrink(small *s) {
     drop_unused(s);
 }
 
-/* Let indices from outside replace members, or use free places. */
+/* Let outside indices replace members or fill free slots. */
 static void swap(const arap_simplex_problem *p, arap_simplex_space *space, small *s) {
     for (int round = 0; round < SWAP_ROUNDS; round++) {
         int skip[SWAP_TRIES], skipped = 0, better = 0;

@@ -1,10 +1,10 @@
-/* Small least squares over weights that are >= 0 and have a given sum. */
+/* Small least-squares problems over non-negative weights with a given sum. */
 #ifndef ARAP_SIMPLEX_H
 #define ARAP_SIMPLEX_H
 
 #include "base/context.h"
 
-#define ARAP_SIMPLEX_MAX 32 /* weights of a solution that are not 0 */
+#define ARAP_SIMPLEX_MAX 32 /* maximum number of non-zero weights in a solution */
 
 /* min w^T A w / 2 - linear^T w over w >= 0 with sum `total`, at most `max` of them not 0. */
 typedef struct arap_simplex_problem {
@@ -33,12 +33,12 @@ typedef struct arap_simplex_solution {
     int count;
     int index[ARAP_SIMPLEX_MAX]; /* ascending */
     double weight[ARAP_SIMPLEX_MAX];
-    double value; /* of what is minimized */
+    double value; /* value of the objective */
 } arap_simplex_solution;
 
-/* Find `solution`. With start > 0 it begins with that many indices of `solution`, which are
- * allowed, once each and at most `max`, and is at least as good as the best weights of these
- * alone. At least one index is allowed. */
+/* Find `solution`. With start > 0, the search begins with that many indices of `solution`, which
+ * must be allowed, distinct and at most `max`; the result is then at least as good as the best
+ * weights on these indices alone. At least one index is allowed. */
 void arap_simplex_solve(const arap_simplex_problem *problem, arap_simplex_space *space, int start,
                         arap_simplex_solution *solution);
 

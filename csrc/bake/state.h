@@ -1,12 +1,12 @@
-/* The state of baking. Coordinates are relative to the center of the mesh, those of a frame to its
- * own center, in units of the size of the mesh. */
+/* The state of baking. Coordinates are in units of the mesh size and relative to the center of the
+ * mesh or, in a frame, to the center of that frame. */
 #ifndef ARAP_BAKE_STATE_H
 #define ARAP_BAKE_STATE_H
 
 #include "bake/bake.h"
 
-/* Weights: `room` places for each vertex, of which the first count[i] are taken, bones ascending.
- */
+/* Weights: `room` slots for each vertex, of which the first count[i] are used, in ascending order
+ * of bones. */
 typedef struct arap_bake_weights {
     int room;
     int *count;     /* (vertices) */
@@ -21,11 +21,11 @@ typedef struct arap_bake_state {
     double size, center[3];
     double *v;         /* (n, 4) at rest, and 1 */
     double *transform; /* (frames, bones, 3, 4) */
-    char *moves;       /* (bones) its transforms are to be found */
+    char *moves;       /* (bones) whether its transforms must be found */
     int has_moving;
-    arap_bake_weights weights, start; /* start: the caller's, room 0 without */
+    arap_bake_weights weights, start; /* start: the caller's weights; room is 0 without them */
     arap_frame_block block;
-    int *ring_start, *ring; /* neighbors of the vertices along edges, NULL without smoothness */
+    int *ring_start, *ring; /* neighbors of the vertices along edges; NULL without smoothness */
     /* Sums over the frames. */
     double *gram;   /* (4 bones, 4 bones) of [b, c] T_b^T T_c */
     double *moment; /* (n, bones) of T_b v . x */
@@ -42,7 +42,7 @@ static inline double *arap_bake_values(const arap_bake_weights *w, int vertex) {
     return w->weight + (size_t)vertex * (size_t)w->room;
 }
 
-/* Progress of the pass that runs, 0 to 1. */
+/* Progress of the current pass, 0 to 1. */
 static inline arap_status arap_bake_progress(arap_bake_state *state, const char *stage,
                                              double fraction) {
     double share = (state->done + fraction) / state->planned;

@@ -104,7 +104,7 @@ static void clear_errors(error_task *task) {
     arap_free(task->frame);
 }
 
-/* The errors of the frames of the block. */
+/* Compute the errors of the frames in the block. */
 static arap_status measure_block(arap_bake_state *state, error_task *task) {
     return arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_errors, task);
 }
@@ -115,7 +115,7 @@ static double rms_of(const arap_bake_state *state, const error_task *task) {
     return state->size * sqrt(sum / state->frames / state->n);
 }
 
-/* The transforms of the block as (12 count, bones), and as (3 count, 4 bones). */
+/* Lay out the transforms of the block as (12 count, bones) and as (3 count, 4 bones). */
 static void pack(const arap_bake_state *state, double *packed, double *rows) {
     size_t m = (size_t)state->bones;
     for (int f = 0; f < state->block.count; f++) {

@@ -1,9 +1,8 @@
 /* Work on a second thread: see async_task.h. A thread costs about 20 us. It is also used on one
  * processor: the search for the elimination order of a million vertices cannot report progress, so
- * the caller reports it.
- * Fails only if the work fails: if no thread can be created, the caller does the work. Waiting for
- * it ends when the work does, and the work waits for nothing: it has one thread, and `has_ended` is
- * set under the lock before it wakes. */
+ * the caller reports it. Fails only if the work fails: if no thread can be created, the caller does
+ * the work. The wait ends with the work, which itself waits for nothing: it has one thread, and
+ * sets `has_ended` under the lock before it wakes the caller. */
 #include "base/async_task.h"
 
 #include <math.h>
@@ -12,8 +11,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-#define MINIMUM 2000 /* ordered or analyzed in some 100 us */
-#define MANY 100000  /* that leave tens of megabytes free */
+#define MINIMUM 2000 /* ordered or analyzed in about 100 us */
+#define MANY 100000  /* whose work leaves tens of megabytes free */
 
 static void *run(void *argument) {
     arap_async_task *async_task = argument;
@@ -25,7 +24,7 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* For its thread. The work cannot stop: a request to stop takes effect after it. */
+/* The context of its thread. The work cannot stop, so a request to stop takes effect after it. */
 static void wait_for_end(arap_context *context, arap_async_task *async_task) {
     int uncancellable = context->uncancellable, has_ended = 0;
     if (!uncancellable) context->uncancellable = 1;
@@ -64,8 +63,8 @@ void arap_async_begin(arap_context *context, int size, arap_async_fn work, void 
     memcpy(out->saved, context->saved, sizeof out->saved);
 }
 
-/* On n processors, work and what the caller has done since would take as long as the longer of
- * both, and no less than their n-th part. */
+/* On n processors, the work and what the caller has done in the meantime would take as long as the
+ * longer of both, but at least the n-th part of their sum. */
 static void note_beside(arap_context *context, const arap_async_task *async_task) {
     double own = async_task->seconds, since = arap_seconds() - async_task->ended;
     context->shared += own;

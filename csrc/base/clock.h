@@ -1,13 +1,14 @@
-/* The clock of all reported times, and waiting. */
+/* The clock used for all reported times, and timed waiting. */
 #ifndef ARAP_CLOCK_H
 #define ARAP_CLOCK_H
 
 #include <pthread.h>
 
-/* Seconds of a monotonic clock. */
+/* Time of a monotonic clock in seconds. */
 double arap_seconds(void);
 
-/* Wait until others change something, or for this long, below a second; the lock is held. */
+/* Wait until another thread signals a change or this time, less than a second, has passed. The lock
+ * must be held. */
 void arap_wait_for(pthread_cond_t *change, pthread_mutex_t *lock, double seconds);
 
 #endif

@@ -24,8 +24,8 @@
 #include <unistd.h>
 #endif
 
-#define SHARE 5e-5 /* seconds of short chunks that are worth a thread */
-#define LATE 2e-5  /* until a sleeping thread has started */
+#define SHARE 5e-5 /* seconds of short chunks that justify a thread */
+#define LATE 2e-5  /* seconds until a sleeping thread has started */
 
 const int arap_scaling_sizes[ARAP_SCALING_SIZES] = {2, 4, 16};
 
@@ -33,7 +33,7 @@ int arap_chunk_stops(arap_context *context, int worker) {
     return !worker && arap_poll_cancel(context) != ARAP_OK;
 }
 
-/* The first worker, and then until the others are done. */
+/* Run the first worker, then wait until the others are done. */
 static arap_status work_and_poll(arap_context *context, arap_thread_pool *pool, arap_section *s) {
     arap_status status = ARAP_OK;
     for (int chunk; !status && (chunk = arap_section_next(s, 0)) >= 0;) {
@@ -49,7 +49,7 @@ static arap_status work_and_poll(arap_context *context, arap_thread_pool *pool, 
     return status;
 }
 
-/* Cut chunks from `first` on into shares. */
+/* Divide the chunks from `first` on into shares. */
 static void cut(arap_section *s, int first, int chunks) {
     unsigned long long left = (unsigned long long)(chunks - first), shares = (unsigned)s->shares;
     for (unsigned k = 0; k < shares; k++) {
@@ -67,7 +67,7 @@ void arap_note_shared(arap_context *context, double seconds, double serial) {
         context->saved[k] += seconds * (1 - serial) * (1 - 1.0 / arap_scaling_sizes[k]);
 }
 
-/* arap_note_shared for even chunks, if a thread is worth so many seconds. */
+/* arap_note_shared for equal chunks, if this many seconds justify a thread. */
 static void note_chunks(arap_context *context, double seconds, int chunks, double worth) {
     if (context->threads > 1 || chunks < 2 || seconds < 2 * worth) return;
     context->shared += seconds;
@@ -80,7 +80,7 @@ static void note_chunks(arap_context *context, double seconds, int chunks, doubl
     }
 }
 
-/* Chunks from `first` on, on at most so many threads. */
+/* Run the chunks from `first` on with at most this many threads. */
 static arap_status run(arap_context *context, int max, int first, int chunks, arap_task task,
                        void *data) {
     arap_share shares[ARAP_MAX_THREADS];

@@ -28,7 +28,7 @@ void arap_forest_clear(arap_forest *forest) {
     *forest = (arap_forest){0};
 }
 
-/* Runs of nodes as tasks. cost: (count) of whole subtrees. */
+/* Group runs of nodes into tasks. cost: (count) of whole subtrees. */
 static void cut(arap_forest *f, const int *parent, const double *own, const double *cost,
                 double part) {
     double sum = 0;
@@ -47,7 +47,7 @@ static void cut(arap_forest *f, const int *parent, const double *own, const doub
     }
 }
 
-/* Which task waits for which node. task_of: (count) scratch */
+/* Determine which task waits for which node. task_of: (count) scratch */
 static void connect(arap_forest *f, const int *parent, int *task_of) {
     for (int t = 0; t < f->task_count; t++) {
         f->waits[t] = 0;
@@ -61,7 +61,7 @@ static void connect(arap_forest *f, const int *parent, int *task_of) {
     for (int t = 0; t < f->task_count; t++) f->leaves += !f->waits[t];
 }
 
-/* The cost of tasks of which each waits for the one before, at most. below: (task_count) scratch */
+/* The maximum cost of a chain of tasks that wait for each other. below: (task_count) scratch */
 static void find_path(arap_forest *f, const double *own, double *below) {
     for (int t = 0; t < f->task_count; t++) below[t] = 0;
     for (int t = 0; t < f->task_count; t++) {
@@ -113,7 +113,7 @@ int arap_forest_workers(const arap_context *context, const arap_forest *forest) 
     return max > 1 ? max : 1;
 }
 
-/* A run. The lock is for all but the first line. */
+/* A run. The lock protects everything after the first line. */
 typedef struct forest_run {
     arap_context *context;
     const arap_forest *forest;
@@ -125,7 +125,7 @@ typedef struct forest_run {
     int running, finished, stopped, faulty;
     int ready_count, *ready; /* (task_count) the last one is next */
     int *waits;              /* (task_count) nodes that are not done */
-    arap_status status;      /* the status that worker 0 got from its poll */
+    arap_status status;      /* the status that worker 0 received when polling */
 } forest_run;
 
 static void stop(forest_run *r, arap_status status) {
@@ -136,13 +136,14 @@ static void stop(forest_run *r, arap_status status) {
     pthread_mutex_unlock(&r->lock);
 }
 
-/* No event can end the waiting, or an event comes for which no task waits. The lock is held. */
+/* Whether no event can end the wait, or an event has occurred for which no task waits. The lock
+ * must be held. */
 static void stop_by_fault(forest_run *r) {
     r->faulty = r->stopped = 1;
     pthread_cond_broadcast(&r->changed);
 }
 
-/* Let others change something; the lock is held. */
+/* Wait for a change by other workers; the lock must be held. */
 static void wait_for_change(forest_run *r, int worker) {
     if (worker) {
         pthread_cond_wait(&r->changed, &r->lock);
@@ -155,7 +156,7 @@ static void wait_for_change(forest_run *r, int worker) {
     pthread_mutex_lock(&r->lock);
 }
 
-/* The next task that is ready, or -1: all are done, or the run has stopped. */
+/* Get the next ready task, or -1 if all are done or the run has stopped. */
 static int take_task(forest_run *r, int worker) {
     int task = -1;
     pthread_mutex_lock(&r->lock);

@@ -29,7 +29,7 @@ static int allocation_denied(void) { return 0; }
 static void count_allocation(long change) { (void)change; }
 #endif
 
-/* In front of each block, for arap_realloc and arap_free. Aligned by hand: Windows has no
+/* Header before each block, for arap_realloc and arap_free. Aligned by hand: Windows has no
  * aligned_alloc, and memory from its own function may not be passed to free. */
 typedef struct header {
     void *raw; /* the pointer of malloc */

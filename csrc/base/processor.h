@@ -5,11 +5,11 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 
-/* Bits of XCR0: the system saves the XMM and YMM registers, and all of the ZMM and mask ones. */
+/* Bits of XCR0: the system saves the XMM and YMM registers, and all ZMM and mask registers. */
 enum { ARAP_SAVES_YMM = 0x06, ARAP_SAVES_ZMM = 0xe6 };
 
-/* 0: neither, 1: AVX2 and FMA, 2: AVX-512 too. Asked of the processor itself: the variable that
- * __builtin_cpu_supports reads is never set if zig links. */
+/* 0: neither, 1: AVX2 and FMA, 2: also AVX-512. The processor is queried directly because the
+ * variable that __builtin_cpu_supports reads is never set if zig links. */
 static inline int arap_ask_processor(void) {
     unsigned a, b, c, d, saved, high;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return 0;
@@ -21,7 +21,7 @@ static inline int arap_ask_processor(void) {
 }
 #endif
 
-/* Can it run code compiled for AVX2? */
+/* Whether the processor can run code compiled for AVX2. */
 int arap_has_avx2(void);
 
 #endif

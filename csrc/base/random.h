@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#define ARAP_RANDOM_STEP 0x9E3779B97F4A7C15u /* of the state with each number */
+#define ARAP_RANDOM_STEP 0x9E3779B97F4A7C15u /* increment of the state for each number */
 
-/* The number that follows a state. */
+/* Return the number that follows a state. */
 static inline uint64_t arap_random_of(uint64_t state) {
     uint64_t z = state + ARAP_RANDOM_STEP;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -14,7 +14,7 @@ static inline uint64_t arap_random_of(uint64_t state) {
     return z ^ (z >> 31);
 }
 
-/* In [0, 1). */
+/* Return a number in [0, 1). */
 static inline double arap_random(uint64_t *state) {
     uint64_t z = arap_random_of(*state);
     *state += ARAP_RANDOM_STEP;

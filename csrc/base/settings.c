@@ -54,7 +54,7 @@ void arap_settings_fill(const arap_setting_table *table, void *settings) {
     }
 }
 
-/* group: name of the tuple that the settings are in, or NULL. */
+/* group: name of the tuple that contains the settings, or NULL. */
 static arap_status check(arap_error *error, const arap_setting_table *table, const void *settings,
                          const char *group) {
     for (const arap_setting *s = table->settings; s < table->settings + table->count; s++) {

@@ -1,4 +1,4 @@
-/* Settings as data: the rows of settings.def, and functions for any struct of them. */
+/* Settings as data: the rows of settings.def, and functions that work on any struct of settings. */
 #ifndef ARAP_SETTINGS_H
 #define ARAP_SETTINGS_H
 
@@ -33,13 +33,13 @@ struct arap_setting_table {
 extern const arap_setting_table arap_sampling_settings; /* of arap_sampling */
 extern const arap_setting_table arap_pruning_settings;  /* of arap_pruning */
 extern const arap_setting_table arap_common_settings;   /* of arap_settings */
-extern const arap_setting_table arap_solver_settings;   /* of arap_settings, the others */
+extern const arap_setting_table arap_solver_settings;   /* of arap_settings, the remaining ones */
 
-/* Set those of a struct to their defaults. */
+/* Set all settings of a struct to their defaults. */
 void arap_settings_fill(const arap_setting_table *table, void *settings);
 
-/* ARAP_BAD_VALUE with the name, value and range of the first number of a struct that is out of
- * range. */
+/* Check all settings of a struct: returns ARAP_BAD_VALUE with the name, value and range of the
+ * first number that is out of range. */
 arap_status arap_settings_check(arap_error *error, const arap_setting_table *table,
                                 const void *settings);
 

@@ -1,7 +1,7 @@
 /* Status codes and error texts.
  *
- * Every function that can fail returns an arap_status and, through arap_fail(), leaves one
- * sentence that names the thing and the value in the arap_error of its caller. python/error.c is
+ * Every function that can fail returns an arap_status and, through arap_fail(), stores one sentence
+ * in the arap_error of its caller, which names the offending item and its value. python/error.c is
  * the only place that turns a status into a Python exception. */
 #ifndef ARAP_STATUS_H
 #define ARAP_STATUS_H

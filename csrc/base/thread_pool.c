@@ -1,4 +1,4 @@
-/* Threads that help: see thread_pool.h.
+/* Helper threads: see thread_pool.h.
  *
  * Helpers are created when a section first needs them (about 20 us each), and then wait for the
  * next section. Sections of microseconds follow each other closely, so a waiting helper spins for
@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 
-#define SPIN 5e-6 /* seconds, about the processor time of a wake-up */
+#define SPIN 5e-6 /* seconds, about the processor time needed to wake a thread */
 
 static void relax(void) {
 #if defined(__x86_64__)
@@ -29,7 +29,7 @@ static int is_late(double since) {
     return arap_seconds() - since > SPIN;
 }
 
-/* The first or the last chunk of what is left of a share, or -1. */
+/* Take the first or last remaining chunk of a share, or return -1. */
 static int take(arap_share *share, int is_own) {
     unsigned long long left = atomic_load(&share->left);
     for (;;) {
@@ -48,8 +48,8 @@ int arap_section_next(arap_section *s, int worker) {
     return chunk;
 }
 
-/* A share for a helper, if possible the one that it had in the section before; 0, the caller's, if
- * no share is left. The lock is held. */
+/* Find a share for a helper, if possible the one that it had in the previous section; 0, the
+ * caller's share, if none is left. The lock must be held. */
 static int find_share(const arap_section *s, int usual) {
     if (usual < s->shares && !s->share[usual].is_taken) return usual;
     for (int k = 1; k < s->shares; k++)
@@ -57,7 +57,7 @@ static int find_share(const arap_section *s, int usual) {
     return 0;
 }
 
-/* The next section that has room, after those of round `seen`, joined; NULL: all is over. */
+/* Join the next section with a free place after round `seen`; NULL: the pool has ended. */
 static arap_section *join_next(arap_thread_pool *t, unsigned *seen, int *worker) {
     for (arap_section *joined = NULL;;) {
         double since = arap_seconds();

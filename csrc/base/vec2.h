@@ -1,4 +1,4 @@
-/* Two numbers side by side, one instruction each on x86-64. */
+/* Two numbers side by side, processed with one instruction on x86-64. */
 #ifndef ARAP_VEC2_H
 #define ARAP_VEC2_H
 
@@ -8,7 +8,7 @@
 
 typedef double arap_v2 __attribute__((vector_size(16)));
 
-/* a > b ? a : b of both. */
+/* a > b ? a : b for both numbers. */
 static inline arap_v2 arap_larger2(arap_v2 a, arap_v2 b) {
 #ifdef __SSE2__
     return _mm_max_pd(a, b);
@@ -17,7 +17,7 @@ static inline arap_v2 arap_larger2(arap_v2 a, arap_v2 b) {
 #endif
 }
 
-/* a < b ? a : b of both. */
+/* a < b ? a : b for both numbers. */
 static inline arap_v2 arap_smaller2(arap_v2 a, arap_v2 b) {
 #ifdef __SSE2__
     return _mm_min_pd(a, b);

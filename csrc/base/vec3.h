@@ -33,8 +33,8 @@ static inline double arap_triangle_area(const double *a, const double *b, const 
     return 0.5 * sqrt(arap_dot(n, n));
 }
 
-/* Point of the segment [a, b] nearest to p into `out`; returns the squared distance.
- * A segment of no length is its point a. */
+/* Store in `out` the point of the segment [a, b] nearest to p; returns the squared distance. A
+ * segment of length zero is treated as the point a. */
 static inline double arap_nearest_on_segment(const double *p, const double *a, const double *b,
                                              double *out) {
     double ab[3], ap[3];

@@ -1,11 +1,12 @@
-/* Four numbers side by side, one instruction or two each: homogeneous points, vectors and a 0. */
+/* Four numbers side by side, processed with one or two instructions: homogeneous points, or vectors
+ * followed by 0. */
 #ifndef ARAP_VEC4_H
 #define ARAP_VEC4_H
 
 #include "base/wide.h"
 
 typedef double arap_v4 __attribute__((vector_size(32)));
-/* arap_v4 in an array of numbers, at any address. */
+/* arap_v4 in an array of numbers, with any alignment. */
 typedef double arap_v4_at __attribute__((vector_size(32), aligned(8), may_alias));
 
 /* The homogeneous point x (3). */

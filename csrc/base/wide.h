@@ -1,10 +1,10 @@
-/* Functions that are also compiled for wider SIMD; a call decides which of the two runs:
+/* Functions that are also compiled for wider SIMD; each call selects one of the two versions:
  *
  *     ARAP_WIDE_PART void sum_plain(const double *x, double *out) { ... }
  *     ARAP_WIDE(sum, (const double *x, double *out), (x, out))
  *
- * makes sum(x, out) of sum_plain. They do not use fused multiply-add, so the bits are the same.
- * target_clones is not used: it needs Linux, and a linker other than zig's. */
+ * defines sum(x, out) from sum_plain. Neither version uses fused multiply-add, so both give the
+ * same bits. target_clones is not used because it needs Linux and a linker other than zig's. */
 #ifndef ARAP_WIDE_H
 #define ARAP_WIDE_H
 
@@ -28,7 +28,7 @@
 #define ARAP_WIDE_TASK(name)                                                                       \
     ARAP_WIDE(name, (void *data, int chunk, int worker), (data, chunk, worker))
 
-/* A part of such a function: compiled with it. */
+/* A part of such a function, compiled with it. */
 #define ARAP_WIDE_PART static inline __attribute__((always_inline))
 
 #endif

@@ -51,30 +51,31 @@
 #include "base/vec3.h"
 #include "control/control_study.h"
 
-#define COINCIDENT 0.05 /* of the shorter one's length: ends this near coincide */
+#define COINCIDENT 0.05 /* of the shorter bone's length: ends this near coincide */
 
-/* Most gain / own of a tree with one and with two signs of a control; of a single bone. */
+/* Maximum gain / own of a tree with one or two signs of a control bone, and of a single bone. */
 #define LOW_GAIN 0.2
 #define SOME_GAIN 0.35
-/* Most gain of a root, of one inside the mesh, of a single bone, and of one with children: shares
- * of the skin. */
+/* Maximum gain of a root, of a root inside the mesh, of a single bone, and of a bone with children,
+ * as shares of the skin. */
 #define ROOT_GAIN 0.02
 #define CONTROL_GAIN 0.02
 #define OUTSIDE_GAIN 0.1 /* of a root outside the mesh */
 #define SURE_ROOT_GAIN 0.05
-/* Shares of the skin of what hangs on a root: one branch at least is the body, more than one are
- * parts of it. */
+/* Shares of the skin of the branches below a root: with the first, a single branch is the body;
+ * with the second, several branches are parts of it. */
 #define LEADING_BRANCH 0.4
 #define MIN_BRANCH 0.02
-#define PASSED 0.1      /* of a child's length: a joint that far from both of its ends is passed */
-#define SAME_JOINT 0.01 /* of the size of the mesh: joints this near are one */
+#define PASSED 0.1      /* of a child's length: minimum distance of a passed joint from both ends */
+#define SAME_JOINT 0.01 /* of the mesh size: joints this near coincide */
 #define NO_GAIN 0.005
-/* Clearance of bones away from the mesh, of one with a parent and no name: of their length. */
+/* Clearance of bones away from the mesh, and of a bone with a parent and no name, relative to their
+ * length. */
 #define AWAY 0.5
 #define FAR_AWAY 1.5
-/* A sign that most bones have means nothing. */
+/* A sign shared by most bones is meaningless. */
 #define MAX_BONES 0.9
-/* Evidence of a control, of one that is as good as certain, and of skin. */
+/* Evidence of a control bone, of a nearly certain one, and of skin. */
 #define SIGN 1
 #define SURE 2
 #define SKIN (-1)
@@ -84,7 +85,7 @@ static int root_of(const arap_study *t, int d) {
     return d;
 }
 
-/* Make every tree a group; returns their number. */
+/* Make every tree a group; returns the number of groups. */
 static int find_groups(arap_study *t) {
     int count = 0;
     for (int d = 0; d < t->s.deform_count; d++) {
@@ -100,7 +101,7 @@ static int is_sure(const arap_study *t, int d) { return t->evidence[d] >= SURE; 
 
 static int is_skin(const arap_study *t, int d) { return t->evidence[d] <= SKIN; }
 
-/* Does this hold for more than half of the tree? */
+/* Whether this applies to more than half of the tree. */
 static int is_mostly(const arap_study *t, int root, int (*is)(const arap_study *, int)) {
     int more = 0;
     for (int d = 0; d < t->s.deform_count; d++)
@@ -128,14 +129,14 @@ static int coincide(const arap_study *t, int a, int b) {
            arap_distance2(arap_study_tail(t, a), arap_study_tail(t, b)) <= near * near;
 }
 
-/* A tree that may consist of control bones, and what decides which of two goes first. */
+/* A tree that may consist of control bones, and the criteria for the order of removal. */
 typedef struct candidate {
-    int root, signs, bones, above; /* above: control bones above it */
+    int root, signs, bones, above; /* above: number of control bones above it */
     double ratio;
 } candidate;
 
-/* Of joints alone: is the tree one bone, at the joint of another one? The skin beyond that joint is
- * all that it could go to, and goes to the other one as well. */
+/* In a skeleton of joints alone, whether the tree is a single bone at the joint of another bone. It
+ * could extend only to the skin beyond that joint, to which the other bone also extends. */
 static int is_lone_copy(const arap_study *t, int root) {
     double near = SAME_JOINT * t->mesh.size;
     int copies = 0;
@@ -160,7 +161,7 @@ static candidate judge_tree(arap_study *t, int root) {
     return c;
 }
 
-/* Positive if a goes before b, 0 if nothing distinguishes them. */
+/* Positive if a is removed before b, 0 if nothing distinguishes them. */
 static int compare(const candidate *a, const candidate *b) {
     if (a->signs != b->signs) return a->signs - b->signs;
     if (a->bones != b->bones) return b->bones - a->bones;
@@ -174,7 +175,7 @@ static int trees_coincide(const arap_study *t, int a, int b) {
     return 0;
 }
 
-/* The surest tree of control bones, or -1. Two copies that nothing distinguishes both stay. */
+/* The most certain tree of control bones, or -1. Two indistinguishable copies both stay. */
 static int find_control_tree(arap_study *t) {
     candidate best = {.root = -1};
     for (int g = 0; g < t->s.deform_count && !t->failed; g++) {
@@ -212,7 +213,7 @@ static int count_children(const arap_study *t, int d) {
     return count;
 }
 
-/* Is d a root next to the body that hangs on it? */
+/* Whether d is a root next to the body that descends from it. */
 static int is_mere_root(arap_study *t, int root) {
     double nearest = INFINITY, deepest = 0;
     int children = 0;
@@ -231,7 +232,7 @@ static int is_mere_root(arap_study *t, int root) {
     return outside > 1 || (nearest > 1.5 * t->length[root] && nearest > 2 * deepest);
 }
 
-/* The share of the skin that is nearest to d and to what hangs on it. Needs single bones ranked. */
+/* The share of the skin nearest to d and its descendants. Requires a ranking of single bones. */
 static double sum_branch(const arap_study *t, int d) {
     double sum = 0;
     for (int o = 0; o < t->s.deform_count; o++)
@@ -239,7 +240,8 @@ static double sum_branch(const arap_study *t, int d) {
     return sum;
 }
 
-/* Is the root itself the body: amid the skin, with limbs on it, none of which has much? */
+/* Whether the root itself is the body: it lies within the skin and has limbs, none of which has a
+ * large share. */
 static int is_trunk(arap_study *t, int root) {
     double max = LEADING_BRANCH * sum_branch(t, root);
     int branches = 0;
@@ -251,7 +253,7 @@ static int is_trunk(arap_study *t, int root) {
     return branches > 1 && arap_study_is_amid(t, root);
 }
 
-/* Does the root join parts of the body from inside, as a pelvis does legs and spine? */
+/* Whether the root joins parts of the body from inside, as a pelvis joins legs and spine. */
 static int is_joint_of_body(arap_study *t, int root) {
     int branches = 0;
     for (int d = 0; d < t->s.deform_count; d++)
@@ -265,9 +267,8 @@ static int is_body(arap_study *t, int root) {
     return is_trunk(t, root) || is_joint_of_body(t, root);
 }
 
-/* Does the body hang on the root d from outside: is d wholly outside the mesh, and what hangs on
- * it mostly inside? Its own skin is then what faces it by chance, as legs do that it lies between.
- */
+/* Whether d is a root entirely outside the mesh while its descendants are mostly inside. Its own
+ * skin is then skin that faces it by chance, such as legs on both sides of it. */
 static int is_root_outside(arap_study *t, int root) {
     int inside = 0, children = 0;
     if (is_skin(t, root) || !(t->gain[root] < OUTSIDE_GAIN) || arap_study_has_parts(t, root) ||
@@ -281,8 +282,8 @@ static int is_root_outside(arap_study *t, int root) {
     return 2 * inside > children;
 }
 
-/* Is the body a child of a bone at the joint of this root? Segments from the root also lead to its
- * other children, such as targets, and are no evidence about the root. */
+/* Whether the body is a child of a bone at the joint of this root. Segments from the root also lead
+ * to its other children, such as targets, and are not evidence about the root. */
 static int is_joint_of_child(const arap_study *t, int root) {
     double near = SAME_JOINT * t->mesh.size, max = LEADING_BRANCH * sum_branch(t, root);
     for (int d = 0; d < t->s.deform_count; d++)
@@ -292,7 +293,7 @@ static int is_joint_of_child(const arap_study *t, int root) {
     return 0;
 }
 
-/* In a skeleton of joints alone: does a segment of the root lead away from its joint? */
+/* In a skeleton of joints alone, whether a segment of the root leads away from its joint. */
 static int goes_on(const arap_study *t, int root) {
     double near = SAME_JOINT * t->mesh.size;
     for (int d = 0; d < t->s.deform_count; d++)
@@ -302,9 +303,9 @@ static int goes_on(const arap_study *t, int root) {
     return 0;
 }
 
-/* Does the body pass the joint of this root, in a child that begins before it and ends after it
- * inside the same skin? A root with a sign then stands next to the body, like the topmost bone of
- * a character next to its hips. */
+/* Whether the body passes the joint of this root, in a child that begins before it and ends after
+ * it inside the same skin. A root with a sign is then next to the body, like the topmost bone of a
+ * character next to its hips. */
 static int is_passed(arap_study *t, int root) {
     const double *joint = arap_study_head(t, root);
     double max = LEADING_BRANCH * sum_branch(t, root);
@@ -327,8 +328,8 @@ static int is_passed(arap_study *t, int root) {
     return passed;
 }
 
-/* Does a root with a sign, on which limbs hang, come from outside the skin, most of it, to a
- * bone inside that goes on from its tail? That one is the body then. */
+/* Whether a root with a sign and limbs leads mostly from outside the skin to a bone inside that
+ * continues from its tail. That bone is then the body. */
 static int comes_from_outside(arap_study *t, int root) {
     int inside = 0, limbs = 0;
     if (!has_sign(t, root) || !(t->gain[root] < SURE_ROOT_GAIN) || arap_study_has_parts(t, root) ||
@@ -344,8 +345,9 @@ static int comes_from_outside(arap_study *t, int root) {
     return inside && limbs > 1;
 }
 
-/* Of joints alone (joint_skeleton.h): is d a root whose joint is outside the skin, wherever its
- * ways go, or surely one, or one that the body goes on from? */
+/* In a skeleton of joints alone (joint_skeleton.h), whether d is a root whose joint is outside the
+ * skin, regardless of its ways, or a certain control bone, or a root from which the body
+ * continues. */
 static int is_joint_root(arap_study *t, int root) {
     if (is_skin(t, root) || !count_children(t, root)) return 0;
     if (arap_study_joint_outside(t, root)) return 1;
@@ -354,7 +356,7 @@ static int is_joint_root(arap_study *t, int root) {
            ((has_sign(t, root) || (little && !goes_on(t, root))) && is_joint_of_child(t, root));
 }
 
-/* Rank single bones by the skin that they own and their gain. */
+/* Rank single bones by their own skin and their gain. */
 static arap_status rank_bones(arap_study *t) {
     int again = t->single;
     for (int d = 0; d < t->s.deform_count; d++) t->group[d] = t->control[d] ? -1 : d;
@@ -362,7 +364,7 @@ static arap_status rank_bones(arap_study *t) {
     return arap_study_rank(t, again);
 }
 
-/* Mark roots that only steer the rig as control bones; returns their number. Needs a ranking. */
+/* Mark roots that only steer the rig as control bones; returns their number. Requires a ranking. */
 static int drop_roots(arap_study *t) {
     int dropped = 0;
     for (int d = 0; d < t->s.deform_count && !t->failed; d++) {
@@ -388,7 +390,7 @@ static int count_below(const arap_study *t, int d) {
     return count;
 }
 
-/* Do the parents or a pair of children of two coincident bones coincide as well? */
+/* Whether the parents or a pair of children of two coincident bones also coincide. */
 static int chains_coincide(const arap_study *t, int a, int b) {
     int up = arap_study_parent(t, a), other = arap_study_parent(t, b);
     if (up >= 0 && other >= 0 && up != other && coincide(t, up, other)) return 1;
@@ -398,7 +400,7 @@ static int chains_coincide(const arap_study *t, int a, int b) {
     return 0;
 }
 
-/* Is d the copy of another bone, rather than the other way round? */
+/* Whether d is the copy of another bone, and not the other way round. */
 static int is_copy(const arap_study *t, int d) {
     for (int o = 0; o < t->s.deform_count; o++) {
         if (o == d || t->control[o] || !coincide(t, d, o) || arap_study_is_below(t, d, o)) continue;
@@ -418,8 +420,8 @@ static int is_continued(const arap_study *t, int d) {
     return 0;
 }
 
-/* Of joints alone: does d hang elsewhere, at a joint that a chain goes through? All the skin there
- * is as near to the chain. */
+/* In a skeleton of joints alone, whether d has another parent at a joint in the middle of a chain.
+ * All the skin there is equally near to the chain. */
 static int is_helper(const arap_study *t, int d) {
     double near = SAME_JOINT * t->mesh.size;
     int up = arap_study_parent(t, d);
@@ -436,7 +438,7 @@ static int is_helper(const arap_study *t, int d) {
     return 0;
 }
 
-/* Why a single bone is a control bone. */
+/* The reason why a single bone is a control bone. */
 static int judge_bone(arap_study *t, int d) {
     int parent = arap_study_parent(t, d), sure = is_sure(t, d);
     double ratio = arap_study_gain_ratio(t, d);
@@ -454,15 +456,15 @@ static int judge_bone(arap_study *t, int d) {
     return ratio < LOW_GAIN && t->gain[d] < NO_GAIN ? ARAP_CONTROL_SERVED : ARAP_CONTROL_NONE;
 }
 
-/* Of two bones that serve the same skin, does d go before the other? */
+/* Whether d is removed before another bone that moves the same skin. */
 static int is_surer(const arap_study *t, int d, int other) {
     if (t->evidence[d] != t->evidence[other]) return t->evidence[d] > t->evidence[other];
     double ratio = arap_study_gain_ratio(t, d), of_other = arap_study_gain_ratio(t, other);
     return ratio != of_other ? ratio < of_other : d < other;
 }
 
-/* Drop single control bones and copies, returning their number; needs a ranking. If two of them are
- * the nearest to a vertex, one may be needed there and waits for the next ranking. */
+/* Remove single control bones and copies, and return their number; requires a ranking. If two of
+ * them are nearest to a vertex, one may be needed there and waits for the next ranking. */
 static int drop_bones(arap_study *t, char *drop) {
     int n = t->s.deform_count, dropped = 0;
     for (int d = 0; d < n; d++) {
@@ -478,8 +480,8 @@ static int drop_bones(arap_study *t, char *drop) {
     return dropped;
 }
 
-/* Drop trees of control bones until none is left; *dropped: their number. Leaves the bones ranked.
- */
+/* Remove trees of control bones until none is left; *dropped: their number. The bones are ranked
+ * afterwards. */
 static arap_status drop_trees(arap_study *t, int *dropped) {
     t->single = 0;
     arap_status status = arap_study_rank(t, 0);

@@ -1,12 +1,11 @@
 /* Statistics of bones and skin: see control_study.h.
  *
- * A point is inside if the absolute winding number exceeds 0.3, which is low enough for open
- * meshes and does not depend on the orientation of the faces; or if faces whose layers cancel
- * surround it. It is
- * computed only when asked for: O(triangles) for each bone in doubt. Ranking is O(vertices log
- * bones); when a group is removed, only the skin near it is ranked again. All lengths are
- * relative, so position, rotation and scale of the scene do not matter. Fails only on out-of-memory
- * or when cancelled. */
+ * A point is inside if the absolute winding number exceeds 0.3, which is low enough for open meshes
+ * and does not depend on the orientation of the faces; or if faces whose layers cancel surround it.
+ * This is computed only on request: O(triangles) for each doubtful bone. Ranking is O(vertices log
+ * bones); when a group is removed, only the skin near it is ranked again. All lengths are relative,
+ * so position, rotation and scale of the scene do not matter. Fails only on out-of-memory or when
+ * cancelled. */
 #include "control/control_study.h"
 
 #include "base/memory.h"
@@ -18,14 +17,14 @@
 #define CHUNK 256
 
 #define INSIDE 0.3     /* least winding number inside */
-#define ENCLOSED 0.9   /* of the directions: with faces in so many a point is inside, too */
-#define ON_SKIN 0.003  /* of the size of the mesh: a joint this near to the skin is not inside */
-#define AMID 0.33      /* the same of a point that is only amid the skin */
-#define ATTACHED 0.15  /* of the shorter one's length: a bone this near to a tail continues it */
-#define ON_BONE 0.1    /* of its length: a sample this near to another bone lies on it */
-#define SHORTEST 0.005 /* of the size of the mesh: shorter bones count as this long */
+#define ENCLOSED 0.9   /* of the directions: with faces in this many, a point is also inside */
+#define ON_SKIN 0.003  /* of the mesh size: a joint this near to the skin is not inside */
+#define AMID 0.33      /* the same for a point that is merely surrounded by skin */
+#define ATTACHED 0.15  /* of the shorter bone's length: a bone this near to a tail continues it */
+#define ON_BONE 0.1    /* of the bone's length: a sample this near to another bone lies on it */
+#define SHORTEST 0.005 /* of the mesh size: shorter bones count as this long */
 #define TIED 1.01      /* distances of this ratio are equal */
-#define TURNOUT 0.2    /* of a loose part: if less of it has a nearest group, it belongs to none */
+#define TURNOUT 0.2    /* of a loose part: with votes from less, it belongs to no group */
 
 const double *arap_study_head(const arap_study *t, int d) {
     return t->s.heads + 3 * t->s.deform_bone[d];
@@ -73,7 +72,7 @@ typedef struct rank_task {
     arap_study *t;
     arap_bvh *tree;  /* bones by their groups */
     const int *bone; /* of each primitive of the tree */
-    int again;       /* only vertices of groups that are gone */
+    int again;       /* only vertices of removed groups */
 } rank_task;
 
 static double to_bone2(const void *data, int index, const double *p) {
@@ -102,7 +101,7 @@ static void rank_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* Distance of the nearest group in that of the next. */
+/* Distance of the nearest group relative to that of the next. */
 static double distance_ratio(const arap_study *t, int i) {
     const double *d2 = t->distance2 + 2 * (size_t)i;
     return d2[1] > d2[0] ? sqrt(d2[0] / d2[1]) : 1;
@@ -297,7 +296,7 @@ int arap_study_is_away(arap_study *t, int d, double lengths) {
     return arap_study_outside(t, d) == ARAP_STUDY_SAMPLES;
 }
 
-/* Is the point farther than this from the box of the bone, beyond rounding? */
+/* Whether the point is farther than this from the box of the bone, beyond rounding. */
 static int is_beside(const arap_study *t, int d, const double *point, double near) {
     double box[6];
     box_of(t, d, box);

@@ -1,4 +1,4 @@
-/* How far skin lies around a point: see surrounded.h.
+/* Measures how far skin surrounds a point: see surrounded.h.
  *
  * The winding number of a body with a second layer that is turned inside out is 0: the layers
  * cancel each other. Instead, rays are counted that meet a face. A Fibonacci lattice spreads their
@@ -17,7 +17,7 @@
 #include "mesh/winding.h"
 
 #define RAYS 64
-#define REACH 4 /* of a ray, in sizes of the mesh */
+#define REACH 4 /* of a ray, in mesh sizes */
 #define GOLDEN_ANGLE 2.39996322972865332
 #define PI 3.14159265358979323846
 

@@ -1,4 +1,4 @@
-/* The share of directions in which skin lies around a point, in any number of layers. */
+/* Measures the share of directions in which skin surrounds a point, in any number of layers. */
 #ifndef ARAP_SURROUNDED_H
 #define ARAP_SURROUNDED_H
 
@@ -6,8 +6,8 @@
 #include "mesh/mesh.h"
 
 /* The share of the directions from point p (units of mesh.v) in which faces lie, with any
- * orientation; 0 if it is certainly less than `min`. surface: of the triangles, and of wires
- * after them, which do not count. */
+ * orientation; 0 if it is certainly less than `min`. surface: hierarchy of the triangles, followed
+ * by wires, which do not count. */
 double arap_surrounding(const arap_mesh *mesh, const arap_bvh *surface, const double *p,
                         double min);
 

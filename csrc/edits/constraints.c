@@ -89,7 +89,7 @@ arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
     arap_status status =
         peak ? ARAP_OK : arap_fail_memory(&context->error, "the weight constraints");
     int any_inside = memchr(visibility->bone_inside, 1, (size_t)skeleton->deform_count) != NULL;
-    /* The peaks first, then everything near them. */
+    /* Find the peaks first, then everything near them. */
     for (int pass = 0; pass < 2 && !status; pass++)
         for (int i = 0; i < mesh->count; i++)
             for (size_t e = heat->start[i]; e < heat->start[i + 1] && !status; e++) {
@@ -180,7 +180,7 @@ int arap_release_bounds(const arap_mesh *mesh, const arap_influences *in, const 
                         double strength, char *active, arap_penalties *penalties) {
     int changes = 0;
     for (int i = 0; i < in->count; i++) {
-        double sum = 0, mean = 0; /* the multiplier of sum w = 1, exact at the optimum */
+        double sum = 0, mean = 0; /* the multiplier for sum w = 1, exact at the optimum */
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             if (!in->locked[e]) {
                 sum += in->weight[e];

@@ -5,7 +5,7 @@
 #include "initial/visibility.h"
 #include "weights/influences.h"
 
-/* Penalties of all influences; rows of the same influence add up. */
+/* Penalties of all influences; rows for the same influence are added. */
 typedef struct arap_penalties {
     double *stiffness; /* (entries) */
     double *aim;       /* (entries) stiffness * target */
@@ -19,7 +19,7 @@ void arap_penalties_clear(arap_penalties *penalties);
 typedef struct arap_constraint {
     int vertex, bone;
     double target, strength;
-    int released; /* does not count */
+    int released; /* disabled */
 } arap_constraint;
 
 typedef struct arap_constraint_list {
@@ -31,40 +31,40 @@ arap_status arap_append_constraint(arap_context *context, arap_constraint_list *
                                    arap_constraint row);
 void arap_constraint_list_clear(arap_constraint_list *list);
 
-/* Where bones should be attached: target 1 where `heat` (all bones, before pruning) has a
- * strict local maximum above 0.5 at a vertex that sees the bone as its nearest; of a volume, at
- * all vertices on the bone itself. */
+/* Rows where bones should be attached: target 1 where `heat` (all bones, before pruning) has a
+ * strict local maximum above 0.5 at a vertex that sees the bone as its nearest; of a volume, at all
+ * vertices on the bone itself. */
 arap_status arap_find_attachments(arap_context *context, const arap_mesh *mesh,
                                   const arap_visibility *visibility, const arap_influences *heat,
                                   double strength, arap_constraint_list *rows);
 
-/* Rows that keep a bone useful: of the vertices that see it as their nearest, those within 5 % of
- * its largest heat weight there keep that weight. Without such rows the energy alone lets bones
- * fade, since a mesh that follows fewer bones is more rigid. A root outside the mesh gets no rows
- * if other bones are inside: it is a control bone on the floor. */
+/* Rows that keep a bone useful: among the vertices that see it as their nearest bone, those within
+ * 5 % of its largest heat weight there keep that weight. Without such rows, the energy alone would
+ * let bones fade, because a mesh that follows fewer bones is more rigid. A root outside the mesh
+ * gets no rows if other bones are inside, since it is a control bone on the floor. */
 arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
                             const arap_visibility *visibility, const arap_influences *heat,
                             const arap_skeleton *skeleton, double strength,
                             arap_constraint_list *rows);
 
-/* Add rows to the penalties, if the influence patterns still have their bones. */
+/* Add rows to the penalties if the influence patterns still contain their bones. */
 void arap_add_constraints(const arap_mesh *mesh, const arap_influences *influences,
                           const arap_constraint_list *rows, double unit, arap_penalties *penalties);
 
-/* The cost of the first `count` rows at the present weights, less its constant, without rows of
- * entries where `except` is set. */
+/* The cost of the first `count` rows at the current weights, minus its constant and without rows
+ * for entries where `except` is set. */
 double arap_constraints_cost(const arap_mesh *mesh, const arap_influences *influences,
                              const arap_constraint_list *rows, int count, double unit,
                              const char *except);
 
-/* Target 0 with c_i where a neighbor is not influenced by the bone (null gradient at the
- * border of its influence). Returns the number of rows. */
+/* Add rows with target 0 and c_i where a neighbor is not influenced by the bone (zero gradient at
+ * the border of its influence). Returns the number of rows. */
 int arap_add_neumann(const arap_mesh *mesh, const arap_influences *influences, double strength,
                      arap_penalties *penalties);
 
 /* Rows with target 0 and c_i that keep weights from turning negative; `active` (entries) marks the
  * entries that have one. Both functions return the number of changes. The first holds weights that
- * are negative and not active yet: all of them, or the local minima below -1e-3 (the paper's
+ * are negative and not yet active: all of them, or the local minima below -1e-3 (the paper's
  * positivity rows). The second releases weights that the descent direction (entries), the negative
  * gradient of the energy, would make positive. */
 int arap_activate_bounds(const arap_mesh *mesh, const arap_influences *influences, double strength,
@@ -73,9 +73,9 @@ int arap_release_bounds(const arap_mesh *mesh, const arap_influences *influences
                         const double *descent, double strength, char *active,
                         arap_penalties *penalties);
 
-/* A weak pull of every weight to its present value, share * Lambda_i. It decides the weights that
- * the energy leaves open (parts without edges to others, bones that always move in the same way).
- */
+/* A weak pull of every weight toward its current value, share * Lambda_i. It determines weights
+ * that the energy leaves undetermined (parts without edges to others, bones that always move in the
+ * same way). */
 void arap_add_damping(const arap_mesh *mesh, const arap_influences *influences, double share,
                       arap_penalties *penalties);
 

@@ -129,7 +129,7 @@ static int is_excluded(const edit_task *task, int i, int bone) {
     return task->excluded && task->excluded(task->data, i, bone);
 }
 
-/* The bones of vertex i after the edits (the marks first..last-1) into set (bones). */
+/* Store the bones of vertex i after the edits (the marks first..last-1) in set (bones). */
 static void edit_row(const edit_task *task, int first, int last, int i, char *set) {
     const arap_influences *in = task->in, *offered = task->offered;
     int is_open = 0;
@@ -150,8 +150,8 @@ static void edit_row(const edit_task *task, int first, int last, int i, char *se
     }
 }
 
-/* The nearest of the bones that the marks first..last-1 of vertex i allow and the set has, locked
- * ones apart, or -1. */
+/* The nearest bone in the set that the marks first..last-1 of vertex i allow, except locked bones,
+ * or -1. */
 static int nearest_allowed(const edit_task *task, int first, int last, int i, const char *set) {
     const double *v = task->mesh->v + 3 * (size_t)i;
     double min = INFINITY, point[3];
@@ -171,14 +171,14 @@ static int nearest_allowed(const edit_task *task, int first, int last, int i, co
     return best;
 }
 
-/* Give this bone the weight of all bones that vertex i has lost. */
+/* Give this bone the total weight of the bones removed from vertex i. */
 static void hand_on(const arap_influences *in, int i, int bone, arap_influences *out) {
     ptrdiff_t to = arap_find_influence(out, i, bone);
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         if (arap_find_influence(out, i, in->bone[e]) < 0) out->weight[to] += in->weight[e];
 }
 
-/* Are all `count` influences of the set locked ones, with something left that none may take? */
+/* Whether all `count` influences of the set are locked, with a remainder that no bone may take. */
 static int leaves_rest(const arap_influences *in, int i, const char *set, int count) {
     double sum = 0;
     int locked = 0, open = 0;

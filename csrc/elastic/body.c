@@ -40,9 +40,9 @@
 #define RELATIVE_ERRORS 2 /* the edge power with which edges count by relative errors */
 #define FLATTEST 1e-4     /* height of a tet over its longest edge */
 #define FLAT 1e-14        /* a x b that has no direction */
-#define FARTHEST 1e150    /* vertex, in sizes of the mesh: its tie has a stiffness of 1 / l^2 */
+#define FARTHEST 1e150    /* vertex, in mesh sizes: its tie has a stiffness of 1 / l^2 */
 
-/* The triangles that are measured, in the units of the mesh. */
+/* The measured triangles, in units of the mesh. */
 static arap_status take_triangles(arap_context *context, const arap_geometry *geometry,
                                   arap_body *body) {
     const arap_mesh *mesh = &body->mesh;

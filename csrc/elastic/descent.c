@@ -27,7 +27,7 @@
 
 typedef struct pose_state {
     double *x;                   /* (count, 3) */
-    double *last;                /* (count, 3) g of the step before */
+    double *last;                /* (count, 3) g of the previous step */
     double *target, *anchor;     /* (count, 3) */
     double *place, *aim, *slack; /* (limbs, 3), (limbs, 3), (limbs): hold.h */
     double *b;                   /* (count, 3) */
@@ -43,7 +43,7 @@ typedef struct descent {
     const arap_body *body;
     const arap_hold *hold;
     const arap_elastic_system *system;
-    double tolerance, nothing; /* an energy as low as that counts as 0 */
+    double tolerance, nothing; /* an energy this low counts as 0 */
     pose_state *pose;
     const int *active; /* poses that go on */
     double *columns;   /* (active, 3, count) */
@@ -134,7 +134,7 @@ static void close_pose(pose_state *p) {
     arap_anderson_free(p->anderson);
 }
 
-/* Drop the poses that are done from the list; how many go on. */
+/* Remove finished poses from the list; returns the number of remaining ones. */
 static int keep_active(const descent *d, int count, int *active) {
     int kept = 0;
     for (int k = 0; k < count; k++)

@@ -6,7 +6,7 @@
  *
  *     E = body.c + hold.c,
  *
- * The minimum is a local one: the energy is not convex, and the start decides which minimum is
+ * This is a local minimum: the energy is not convex, and the start determines which minimum is
  * found. mixed.c finds the rotations of a few points instead. Costs and failures are those of the
  * called functions. */
 #include "elastic/elastic.h"

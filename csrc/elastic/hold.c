@@ -13,12 +13,12 @@
  * The limbs are those whose drift is measured (measures/limbs.h), c_l their centers and
  *     g_l = center sum_{i in l} A_i / r_l^2,
  * r_l the radius of the limb: a drift of 1 costs as much as a strain of sqrt(center) all over it.
- * d_l is the distance of the center from its place at the start of the pose, times a slack: with
- * 1, limbs may be as far from their bones as the weights of the start leave them. The distance from
- * a ball is convex: it lies below the squared distance from the point of the ball nearest to the
- * present center, the aim, so that steps which take that in its place lower the energy.
- * The anchors of the cells (body.c) are the nearest points of b(i), f_i = inside A_i / d1^2.
- * The sums have the same unit as that of body.c.
+ * d_l is the distance of the center from its place at the start of the pose, times a slack: with 1,
+ * limbs may be as far from their bones as the weights of the start leave them. The distance from a
+ * ball is convex: it lies below the squared distance from the point of the ball nearest to the
+ * current center, the aim, so that steps which take that in its place lower the energy. The anchors
+ * of the cells (body.c) are the nearest points of b(i), f_i = inside A_i / d1^2. The sums have the
+ * same unit as that of body.c.
  *
  * O(vertices x bones). Fails on out-of-memory. */
 #include "elastic/hold.h"
@@ -32,9 +32,9 @@
 #include "measures/skinning.h"
 #include "rig/poses.h"
 
-#define MINIMUM 1e-4 /* share of the pull that is left where two bones meet */
-#define THIN 0.002   /* least radius, in sizes of the mesh */
-#define FLOOR 1e-12  /* of the stiffness of a vertex: with less pull nothing is definite */
+#define MINIMUM 1e-4 /* remaining share of the pull where two bones meet */
+#define THIN 0.002   /* minimum radius, in mesh sizes */
+#define FLOOR 1e-12  /* of the stiffness of a vertex: with less pull, the system is not definite */
 #define CHUNK 256
 
 typedef struct nearest_task {
@@ -47,7 +47,7 @@ typedef struct nearest_task {
     double *distance; /* (count) d1 */
 } nearest_task;
 
-/* The deforming bone with the largest weight, -1: none has any. */
+/* The deforming bone with the largest weight; -1: none has weight. */
 static int strongest_bone(const nearest_task *task, int i) {
     int bone = -1;
     double max = 0;
@@ -62,7 +62,7 @@ static int strongest_bone(const nearest_task *task, int i) {
     return bone;
 }
 
-/* Bone, distance and, for now, the share of the pull as its strength. */
+/* Find the bone, the distance and, as a preliminary strength, the share of the pull. */
 static void find_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const nearest_task *task = data;
@@ -96,7 +96,7 @@ static void find_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* No pull so small that the system is not positive definite. */
+/* Keep pulls large enough for a positive definite system. */
 static arap_status raise_pulls(arap_context *context, const arap_body *body, arap_hold *hold) {
     double *own = ARAP_NEW_ZERO(double, hold->count);
     double *edge = ARAP_NEW_ZERO(double, body->mesh.ring[hold->count]);

@@ -18,7 +18,7 @@
 #define HISTORY 8
 #define ARMIJO 1e-4
 #define MAX_HALVINGS 12
-#define FIRST_STEP 0.2 /* radians that the largest turn changes at first */
+#define FIRST_STEP 0.2 /* radians by which the largest turn changes in the first step */
 #define QUIET 2
 
 typedef struct mixed_run {
@@ -26,7 +26,7 @@ typedef struct mixed_run {
     arap_status status;
     arap_error error;
     double energy;
-    double *turns, *slope, *direction; /* (3 samples) of the last step that counted */
+    double *turns, *slope, *direction; /* (3 samples) of the last accepted step */
     double *trial, *trial_slope;       /* (3 samples) */
     double *moved, *changed;           /* (HISTORY, 3 samples) */
     double product[HISTORY];           /* of each pair */
@@ -48,7 +48,8 @@ static double dot(size_t n, const double *a, const double *b) {
     return sum;
 }
 
-/* direction = -H slope by the pairs, the two loops of L-BFGS; downhill or the slope itself. */
+/* Compute direction = -H slope from the pairs with the two loops of L-BFGS; if it is not a descent
+ * direction, use the slope itself. */
 static void find_direction(size_t n, mixed_run *r) {
     double share[HISTORY];
     for (size_t k = 0; k < n; k++) r->direction[k] = -r->slope[k];
@@ -82,7 +83,7 @@ static void next_trial(size_t n, mixed_run *r) {
     for (size_t k = 0; k < n; k++) r->trial[k] = r->turns[k] + r->step * r->direction[k];
 }
 
-/* The trial counts: it becomes the turns, and leaves a pair. */
+/* Accept the trial: it becomes the turns and adds a pair. */
 static void accept(size_t n, size_t numbers, double energy, double tolerance, mixed_run *r) {
     double *moved = r->moved + n * (size_t)r->next, *changed = r->changed + n * (size_t)r->next;
     if (r->started) {

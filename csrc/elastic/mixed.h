@@ -5,8 +5,8 @@
 #include "elastic/elastic.h"
 #include "elastic/mixed_state.h"
 
-/* As arap_descend (descent.h), of rotations of samples; the start does not count, only x comes
- * out. ARAP_BAD_VALUE for meshes that are too large. */
+/* Like arap_descend (descent.h), but optimizes the rotations of samples; the start is ignored and x
+ * is only an output. Returns ARAP_BAD_VALUE for meshes that are too large. */
 arap_status arap_mixed_poses(arap_context *context, const arap_body *body, const arap_hold *hold,
                              int bones, int poses, const double *transforms,
                              const arap_elastic_settings *settings, double *x, double *energies);

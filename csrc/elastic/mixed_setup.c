@@ -52,7 +52,7 @@ static void take_elements(arap_mixed *mixed) {
     }
 }
 
-/* The pattern of K by vertices, in the order of elimination. */
+/* Create the pattern of K by vertices, in elimination order. */
 static arap_status order(arap_context *context, arap_mixed *mixed) {
     const arap_mesh *mesh = &mixed->body->mesh;
     size_t n = (size_t)mesh->count;

@@ -59,13 +59,13 @@ static void turn_elements(const arap_mixed *mixed, const arap_mixed_pose *pose, 
     }
 }
 
-/* The axes R E of an element as posed, columns of (3, 3). */
+/* The posed axes R E of an element, columns of (3, 3). */
 static void pose_axes(const arap_mixed_element *e, const double *rotation, double *axes) {
     arap_multiply33(rotation, e->rest, axes);
 }
 
-/* F = sum x_k slope_k^T of numbers in the order of elimination, (3, 3) with the first `dimension`
- * columns. */
+/* F = sum x_k slope_k^T from numbers in elimination order, as the first `dimension` columns of (3,
+ * 3). */
 static void gradient_of(const arap_mixed *mixed, const arap_mixed_element *e, const double *x,
                         double *f) {
     memset(f, 0, 9 * sizeof *f);
@@ -105,7 +105,8 @@ static void strain_of(int dimension, const double *g, double *out) {
             out[3 * a + b] = (g[3 * a + b] + g[3 * b + a]) / 2 - (a == b);
 }
 
-/* Where the 3 x 3 block of two vertices begins: its first entry, and the strides of its columns. */
+/* The location of the 3 x 3 block of two vertices: its first entry, and the strides of its
+ * columns. */
 static int find_block(const arap_mixed *mixed, int row, int column) {
     int low = mixed->row_start[column], high = mixed->row_start[column + 1];
     while (low < high) {
@@ -196,7 +197,7 @@ static void add_moment(const double *u, const double *v, double factor, double *
     }
 }
 
-/* The cost of the elements and pins at x; its derivative by x goes into pull. */
+/* The cost of the elements and pins at x; its derivative by x is stored in pull. */
 static double cost_of_points(const arap_mixed *mixed, const arap_mixed_pose *pose,
                              arap_mixed_work *work, double *stretches) {
     double energy = 0;
@@ -231,7 +232,7 @@ static double cost_of_points(const arap_mixed *mixed, const arap_mixed_pose *pos
     return energy;
 }
 
-/* dJ/dw of the element for turns from the left, z the adjoint. */
+/* dJ/dw of the element for turns from the left, where z is the adjoint. */
 static void turn_element(const arap_mixed *mixed, const arap_mixed_element *e, const double *axes,
                          const double *x, const double *z, double *out) {
     double f[9], fz[9], g[9], gz[9], q[9], d[9], dz[9], side[9];

@@ -1,5 +1,5 @@
-/* Mixed finite elements: stretches, points and multipliers for given rotations, their energy, and
- * its gradient by the rotations. */
+/* Mixed finite elements: the stretches, points and multipliers for given rotations, their energy,
+ * and its gradient with respect to the rotations. */
 #ifndef ARAP_MIXED_STATE_H
 #define ARAP_MIXED_STATE_H
 
@@ -22,27 +22,27 @@ typedef struct arap_mixed {
     arap_samples samples;
     size_t count;
     arap_mixed_element *element;
-    int *place;       /* (vertices) in the order of elimination */
-    int *row_start;   /* (vertices + 1) pattern of the lower triangle, by vertex */
+    int *place;       /* (vertices) in elimination order */
+    int *row_start;   /* (vertices + 1) pattern of the lower triangle, vertex by vertex */
     int *row;         /* (row_start[vertices]) */
-    double turn_pull; /* of a sample's rotation to that of its bone */
+    double turn_pull; /* strength of the pull of a sample's rotation toward that of its bone */
 } arap_mixed;
 
-/* turn_pull: share of the area of the body. ARAP_BAD_VALUE for meshes of more than
+/* turn_pull: as a share of the area of the body. Returns ARAP_BAD_VALUE for meshes of more than
  * ARAP_MAX_MIXED vertices. */
 #define ARAP_MAX_MIXED 5000
 arap_status arap_mixed_create(arap_context *context, const arap_body *body, const arap_hold *hold,
                               int samples, double turn_pull, arap_mixed *mixed);
 void arap_mixed_clear(arap_mixed *mixed);
 
-/* Work space of a thread. */
+/* Work space of one thread. */
 typedef struct arap_mixed_work {
     arap_matrix matrix;
     arap_factor *factor;
     double *turn;     /* (vertices, 3) rotation vectors */
-    double *slope;    /* (vertices, 3) derivatives by these */
+    double *slope;    /* (vertices, 3) derivatives with respect to these */
     double *rotation; /* (elements, 9) */
-    double *x, *z;    /* (3 vertices) in the order of elimination */
+    double *x, *z;    /* (3 vertices) in elimination order */
     double *pull;     /* (3 vertices) */
 } arap_mixed_work;
 
@@ -50,15 +50,15 @@ arap_status arap_mixed_work_create(arap_context *context, const arap_mixed *mixe
                                    arap_mixed_work *work);
 void arap_mixed_work_clear(arap_mixed_work *work);
 
-/* A pose: positions to which the bones take the vertices, and turns of the samples. */
+/* A pose: the positions to which the bones move the vertices, and the turns of the samples. */
 typedef struct arap_mixed_pose {
     double *target;    /* (vertices, 3) */
     double *bone_turn; /* (samples, 9) rotations */
-    double mean[9];    /* the rotation that rotation vectors are relative to */
+    double mean[9];    /* the rotation to which the rotation vectors are relative */
 } arap_mixed_pose;
 
-/* The pose, and the turns (samples, 3) that its bones have. transforms: (bones, 3, 4), units of the
- * mesh. */
+/* Create the pose, and compute the turns (samples, 3) of its bones. transforms: (bones, 3, 4), in
+ * units of the mesh. */
 arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixed,
                                    const double *transforms, arap_mixed_pose *pose, double *turns);
 void arap_mixed_pose_clear(arap_mixed_pose *pose);

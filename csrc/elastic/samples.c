@@ -22,7 +22,7 @@
 #include "mesh/paths.h"
 #include "mesh/two_rings.h"
 
-/* Lower the distances of all vertices by one more sample; 0, or -1 without memory. */
+/* Lower the distances of all vertices for one more sample; returns 0, or -1 if memory runs out. */
 static int spread(const arap_mesh *mesh, int sample, double *distance, arap_visits *visits) {
     distance[sample] = 0;
     int failed = arap_visits_add(visits, 0, sample);
@@ -44,8 +44,8 @@ static int spread(const arap_mesh *mesh, int sample, double *distance, arap_visi
     return failed;
 }
 
-/* The first sample: the vertex that counts and is farthest from the mean of these; -1: none does.
- */
+/* The first sample: the eligible vertex farthest from the mean of the eligible vertices; -1: no
+ * vertex is eligible. */
 static int find_first(const arap_mesh *mesh, const double *own) {
     double mean[3] = {0}, max = -1;
     int count = 0, first = -1;
@@ -143,7 +143,7 @@ static arap_status weigh(arap_context *context, const arap_mesh *mesh, const ara
     for (size_t k = 0; k < (size_t)size && !status; k++) {
         double *row = samples->weight + (size_t)vertex[k] * count, sum = 0;
         for (size_t s = 0; s < count; s++) sum += row[s] = columns[s * (size_t)size + k];
-        /* 0 where no way leads to a sample. */
+        /* 0 where no path leads to a sample. */
         for (size_t s = 0; s < count; s++) row[s] = sum > 0 ? row[s] / sum : 1.0 / (double)count;
     }
 

@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "linalg/blas.h"
 
-/* K, its rows in the order of elimination. */
+/* K, with rows in elimination order. */
 static arap_status assemble(arap_context *context, const arap_body *body, const arap_hold *hold,
                             const arap_elastic_system *system, arap_matrix *out) {
     const arap_mesh *mesh = &body->mesh;

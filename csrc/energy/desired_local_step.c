@@ -27,8 +27,8 @@
 
 #define SWEEPS 10
 
-/* Eigenvectors of the symmetric matrix s, none of whose eigenvalues is negative, into the columns
- * of v, by cyclic Jacobi. */
+/* Compute the eigenvectors of the symmetric matrix s, which has no negative eigenvalues, as the
+ * columns of v with the cyclic Jacobi method. */
 static void eigenvectors(double s[3][3], double v[3][3]) {
     for (int i = 0; i < 9; i++) v[i / 3][i % 3] = i % 4 == 0;
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
@@ -36,7 +36,7 @@ static void eigenvectors(double s[3][3], double v[3][3]) {
         double all = s[0][0] + s[1][1] + s[2][2];
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) arap_annihilate(3, &s[0][0], &v[0][0], p, q);
-        if (off <= 1e-8 * all) return; /* the rest after that sweep is its square */
+        if (off <= 1e-8 * all) return; /* the error after that sweep is its square */
     }
 }
 
@@ -46,8 +46,8 @@ static double stretch_along(const double *jacobian, const double *direction) {
     return sqrt(arap_dot(moved, moved));
 }
 
-/* R of the pose from cov, and what it adds to the excess. rigid: weights of the rigid bones;
- * ring: sum_k a_ik e_ik e_ik^T. */
+/* Compute R of the pose from cov, and its contribution to the excess. rigid: weights of the rigid
+ * bones; ring: sum_k a_ik e_ik e_ik^T. */
 static double best_transform(const arap_desired_input *in, int pose, double rigid,
                              const double *ring, double *cov, double *out) {
     const arap_spines *spines = &in->poses->spines;

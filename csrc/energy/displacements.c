@@ -27,7 +27,7 @@
 
 #define STIFFNESS 1e-6 /* of the rest energy of a pose */
 #define ROUNDS 10
-#define PANEL 32 /* columns of an inverse that are solved for at once */
+#define PANEL 32 /* number of columns of an inverse that are solved together */
 
 arap_status arap_displacements_create(arap_context *context, const arap_skeleton *skeleton,
                                       const arap_poses *poses, int random, arap_displacements *d) {
@@ -120,7 +120,7 @@ static arap_status sum_up(const sums *s, const arap_mesh *mesh, const arap_influ
     return status;
 }
 
-/* The inverse of S, a panel of its columns after the other; definite: 0 if S is singular. */
+/* Compute the inverse of S, one panel of columns after another; definite: 0 if S is singular. */
 static arap_status invert(const sums *s, double stiffness, int *definite) {
     int count = s->displacements->count;
     size_t n = (size_t)count;
@@ -132,7 +132,7 @@ static arap_status invert(const sums *s, double stiffness, int *definite) {
         const double *q = s->carried + 4 * c * (size_t)s->columns;
         for (int b = 0; b < s->columns; b++)
             s->work[c * n + (size_t)s->displacements->component[b]] += q[4 * b + 3];
-        for (size_t k = 0; k < c; k++) /* except for rounding it is symmetric */
+        for (size_t k = 0; k < c; k++) /* it is symmetric except for rounding */
             s->work[c * n + k] = s->work[k * n + c];
         s->work[c * n + c] += stiffness;
         s->inverse[c * n + c] = 1;
@@ -147,7 +147,7 @@ static arap_status invert(const sums *s, double stiffness, int *definite) {
     return status;
 }
 
-/* Subtracts the part of the transforms of a pose from the slope of component c. */
+/* Subtract the contribution of a pose's transforms from the slope of component c. */
 static void add_carried(const sums *s, int c, const double *transforms, double *slope) {
     for (int b = 0; b < s->columns; b++) {
         const double *q = s->carried + 4 * ((size_t)c * (size_t)s->columns + (size_t)b);

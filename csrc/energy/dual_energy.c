@@ -1,10 +1,11 @@
 /* The energy of dual quaternion blending: see dual_energy.h.
  *
  * Vertices go to p_i (dual_blend.h), springs end at points that bones carry (bone_springs.h). With
- * e' the posed edges, s the weights of springs and y their posed ends, in every pose as often as it
- * counts, E_i = sum_k a_ik |e'_ik - R_i e_ik|^2 + sum_springs s |(y - p_i) - R_i (x - v_i)|^2 R_i
- * nearest to sum_k a_ik e'_ik e_ik^T + sum_springs s (y - p_i) (x - v_i)^T f_i = sum_k [(a_ik +
- * a_ki) e'_ik - (a_ik R_i + a_ki R_k) e_ik]
+ * e' the posed edges, s the weights of springs and y their posed ends, in every pose multiplied by
+ * its weight,
+ *     E_i = sum_k a_ik |e'_ik - R_i e_ik|^2 + sum_springs s |(y - p_i) - R_i (x - v_i)|^2
+ *     R_i nearest to sum_k a_ik e'_ik e_ik^T + sum_springs s (y - p_i) (x - v_i)^T
+ *     f_i = sum_k [(a_ik + a_ki) e'_ik - (a_ik R_i + a_ki R_k) e_ik]
  *         + sum_springs s [(y - p_i) - R_i (x - v_i)]
  * f is minus half the slope in p_i: at the best R, the derivative by R is zero. The chain rule
  * to the weights is arap_dual_force.
@@ -32,7 +33,7 @@ struct arap_dual_energy {
     arap_dual_sum *sums; /* (BATCH, count) */
     double *rotations;   /* (BATCH, count, 9) */
     double *own;         /* (count) E_i */
-    /* State of the present run: */
+    /* State of the current run: */
     const arap_influences *in;
     double *force;
     int first, end; /* poses */
@@ -76,7 +77,7 @@ void arap_dual_energy_free(arap_dual_energy *w) {
     arap_free(w);
 }
 
-/* Where what is kept of vertex i in a pose of the batch begins. */
+/* Start of the data stored for vertex i in a pose of the batch. */
 static size_t place_of(const arap_dual_energy *w, int pose, int i) {
     return (size_t)(pose - w->first) * (size_t)w->mesh->count + (size_t)i;
 }
@@ -104,7 +105,7 @@ static void posed_spring(const arap_dual_energy *w, int pose, int i, const arap_
     }
 }
 
-/* |moved - R rest|^2; that difference into `moved`. */
+/* Return |moved - R rest|^2 and store the difference in `moved`. */
 static double take_off(const double *rotation, const double *rest, double *moved) {
     for (int c = 0; c < 3; c++) moved[c] -= arap_dot(rotation + 3 * c, rest);
     return arap_dot(moved, moved);

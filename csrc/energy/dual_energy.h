@@ -1,4 +1,4 @@
-/* The ARAP energy of weights that blend by dual quaternions, and its slope. */
+/* The ARAP energy of weights for dual quaternion blending, and its slope. */
 #ifndef ARAP_DUAL_ENERGY_H
 #define ARAP_DUAL_ENERGY_H
 
@@ -6,7 +6,7 @@
 #include "rig/poses.h"
 #include "weights/influences.h"
 
-/* Work space for given poses, of rigid bones only. It keeps references to the mesh and the
+/* Create work space for given poses of rigid bones. It keeps references to the mesh and the
  * poses. */
 typedef struct arap_dual_energy arap_dual_energy;
 
@@ -15,12 +15,12 @@ arap_status arap_dual_energy_create(arap_context *context, const arap_mesh *mesh
                                     arap_dual_energy **out);
 void arap_dual_energy_free(arap_dual_energy *work);
 
-/* The energy, not relative; force (start[count]) or NULL: minus half its slope in each weight, the
- * rotations being the best ones. The weights need not sum to 1. */
+/* Compute the absolute energy; force (start[count]) or NULL: minus half its slope in each weight,
+ * with the best rotations. The weights need not sum to 1. */
 arap_status arap_dual_energy_run(arap_context *context, arap_dual_energy *work,
                                  const arap_influences *in, double *force, double *energy);
 
-/* The relative energy of weights, with work space of its own. */
+/* Compute the relative energy of weights in temporary work space. */
 arap_status arap_dual_energy_of(arap_context *context, const arap_mesh *mesh,
                                 const arap_skeleton *skeleton, const arap_poses *poses,
                                 const arap_influences *influences, double *energy);

@@ -1,12 +1,12 @@
-/* The ARAP energy of weights and poses that come from outside. */
+/* The ARAP energy of weights and poses supplied by a caller. */
 #ifndef ARAP_EVALUATE_H
 #define ARAP_EVALUATE_H
 
 #include "base/context.h"
 
-/* Relative energy of the caller's weights, made to sum to 1, and, unless NULL, of each of the
- * caller's vertices. weld: join coincident vertices. bones: those of the poses; NULL heads: all are
- * rigid. */
+/* Compute the relative energy of the caller's weights, normalized to sum to 1, and, unless NULL,
+ * that of each of the caller's vertices. weld: merge coincident vertices. bones: those of the
+ * poses; with NULL heads, all are rigid. */
 arap_status arap_evaluate(arap_context *context, const arap_geometry *geometry, int weld,
                           const arap_sparse_weights *rows, const arap_bones *bones,
                           const arap_given_poses *poses, double *energy, double *vertex_energy);

@@ -1,7 +1,8 @@
-/* The innermost loop of the local step: one vertex, all poses. In parts, each done for all poses
- * (of up to BLOCK vectors) before the next: cov, cofactors, lambda, R, and bone by bone P_b, whose
- * sums stay in registers. Costs 144 operations for each bone and pose, and some 330 for each R.
- * Included by local_kernels.c once per instruction set and precision with
+/* The innermost loop of the local step, which processes one vertex in all poses. It works in parts,
+ * each completed for all poses (of up to BLOCK vectors) before the next: cov, cofactors, lambda, R
+ * and, bone by bone, P_b, whose sums stay in registers. It costs 144 operations for each bone and
+ * pose, and about 330 for each R. Included by local_kernels.c once per instruction set and
+ * precision with
  *   KERNEL    name of the function
  *   REAL      float or double
  *   INTEGER   a signed integer of its size
@@ -25,26 +26,26 @@
  *           sqrt(1 + 2 |cof B|), the root for det B = 0
  *   k = (lambda^2 - 1) / 2,  z = k lambda - det B
  *   R = ((k + 1) B + lambda cof B - B B^T B) / z
- * followed by one Newton-Schulz step R (3 - R^T R) / 2. With singular values s of B,
- * z = (s1 + s2)(s2 + s3)(s3 + s1), s3 signed by det B: where it is small the best rotation is
- * ill-determined, and lambda nearly a double root that Newton reaches late (rings turned inside
- * out) or runs away from (|cof B| = 0). Such a lane takes arap_nearest_rotation of cov plus a
- * trace of the blended bone rotations, which decides what cov leaves open (wires, slivers,
- * collapsed rings).
+ * followed by one Newton-Schulz step R (3 - R^T R) / 2. With singular values s of B, z = (s1 +
+ * s2)(s2 + s3)(s3 + s1), s3 signed by det B: if it is small, the best rotation is ill-determined
+ * and lambda is nearly a double root, to which Newton's method converges slowly (rings turned
+ * inside out) or from which it diverges (|cof B| = 0). Such a lane uses arap_nearest_rotation of
+ * cov plus a trace of the blended bone rotations, which decides what cov leaves undetermined
+ * (wires, slivers, collapsed rings).
  *
  * With stretchable influences U = I + sum_b w_ib (U_b - I) (stretch.h): R is that nearest to cov U,
  * and R U takes its place in P_b; U is symmetric.
  *
  * Where all edges of the ring are parallel, cov = x e^T with the unit vector e along them, and only
- * R e is ever asked for: x / |x|. cov / |cov| = (x / |x|) e^T takes the place of R,
- * |U e| times that with stretch.
+ * R e is ever needed: x / |x|. cov / |cov| = (x / |x|) e^T takes the place of R, |U e| times that
+ * with stretch.
  *
- * The ring of a wire is nearly like that if it has a spring or bends a little, so all poses would
- * take the exact path. With its direction as the first axis, the columns of cov = (X, Y, Z) are of
- * very different length, and those of R = (p, q, r) are found by turning two of them at a time: by
- * the angle that makes p.X + q.Y largest, tangent (q.X - p.Y) / (p.X + q.Y), and so on. From p = X
- * / |X| each sweep leaves a share of about (|Y| + |Z|) / |X| of the error; rounding is relative to
- * the column it happens in. */
+ * The ring of a wire is nearly of this kind if it has a spring or bends slightly, so all poses
+ * would take the exact path. With its direction as the first axis, the columns of cov = (X, Y, Z)
+ * are of very different length, and those of R = (p, q, r) are found by turning two of them at a
+ * time: by the angle that makes p.X + q.Y largest, tangent (q.X - p.Y) / (p.X + q.Y), and so on.
+ * From p = X / |X| each sweep leaves a share of about (|Y| + |Z|) / |X| of the error; rounding is
+ * relative to the column it happens in. */
 typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define VEC TOKEN(KERNEL, vec)
 typedef INTEGER TOKEN(KERNEL, mask) __attribute__((vector_size(WIDTH * sizeof(REAL))));
@@ -53,7 +54,7 @@ typedef INTEGER TOKEN(KERNEL, mask) __attribute__((vector_size(WIDTH * sizeof(RE
 #ifdef MANY_REGISTERS
 #define GROUP 3 /* vectors whose chains of operations run side by side */
 #define ROWS 4  /* of a P_b in registers */
-/* To be in a register, not read from memory once for each use. */
+/* Keeps a value in a register instead of reading it from memory for each use. */
 #define HOLD(x) __asm__("" : "+v"(x))
 #else
 #define GROUP (ARAP_LANES / WIDTH)
@@ -74,10 +75,10 @@ static inline VEC TOKEN(KERNEL, sqrt)(VEC x) {
 }
 
 #ifdef ABOUT_INVERSE
-/* To 14 bits: Newton's steps, and the last one of R, make them all. */
+/* Accurate to 14 bits; Newton's steps and the last step of R provide the remaining bits. */
 static inline VEC TOKEN(KERNEL, inverse)(VEC x) { return ABOUT_INVERSE(x); }
 static inline VEC TOKEN(KERNEL, root)(VEC x) { return x * ABOUT_INVERSE_ROOT(x + TINY); }
-/* To the last bit or two. */
+/* Accurate to the last bit or two. */
 static inline VEC TOKEN(KERNEL, inverse_root)(VEC x) {
     VEC y = ABOUT_INVERSE_ROOT(x);
     return y * ((REAL)1.5 - (REAL)0.5 * x * y * y);
@@ -88,7 +89,7 @@ static inline VEC TOKEN(KERNEL, root)(VEC x) { return TOKEN(KERNEL, sqrt)(x); }
 static inline VEC TOKEN(KERNEL, inverse_root)(VEC x) { return (REAL)1 / TOKEN(KERNEL, sqrt)(x); }
 #endif
 
-/* The rotations q of c where `exact` says so, one by one. */
+/* Compute the rotations q of c in the lanes marked in `exact`, one by one. */
 static inline void TOKEN(KERNEL, exactly)(const arap_kernel_input *in, int lane, MASK exact,
                                           const VEC *c, VEC *q) {
     const REAL *transform = in->transform;
@@ -114,13 +115,13 @@ static inline void TOKEN(KERNEL, exactly)(const arap_kernel_input *in, int lane,
         for (int j = 0; j < 9; j++) q[j][lane_of[k]] = (REAL)rotations[9 * k + j];
 }
 
-/* Of a vector of poses: 1 / |cov|, the determinant of B, the sum of squares of its cofactors,
- * lambda and the last step towards it. */
+/* Values for a vector of poses: 1 / |cov|, the determinant of B, the sum of squares of its
+ * cofactors, lambda and the last step toward it. */
 typedef struct TOKEN(KERNEL, found) {
     VEC over, det, f2, l, slip;
 } TOKEN(KERNEL, found);
 
-/* All of them but lambda, and the cofactors f. */
+/* Compute all of them except lambda, and the cofactors f. */
 static inline __attribute__((always_inline)) void
 TOKEN(KERNEL, cofactors)(int count, VEC (*c)[9], TOKEN(KERNEL, found) * b, VEC (*f)[9]) {
     for (int n = 0; n < count; n++) {
@@ -147,7 +148,7 @@ TOKEN(KERNEL, cofactors)(int count, VEC (*c)[9], TOKEN(KERNEL, found) * b, VEC (
     }
 }
 
-/* Lambda: the first step is that from the root for det B = 0, where l^2 - 1 = 2 |cof B|. */
+/* Compute lambda: the first step starts from the root for det B = 0, where l^2 - 1 = 2 |cof B|. */
 static inline __attribute__((always_inline)) void TOKEN(KERNEL, lambda)(int count,
                                                                         TOKEN(KERNEL, found) * b) {
     VEC minor[GROUP], l[GROUP], det8[GROUP], f4[GROUP], slip[GROUP];
@@ -169,7 +170,7 @@ static inline __attribute__((always_inline)) void TOKEN(KERNEL, lambda)(int coun
     for (int n = 0; n < count; n++) b[n].l = l[n], b[n].slip = slip[n];
 }
 
-/* The rotations in place of the cofactors; returns the lanes that are to take the exact path. */
+/* Replace the cofactors by the rotations; returns the lanes that must take the exact path. */
 static inline __attribute__((always_inline)) MASK TOKEN(KERNEL,
                                                         rotation)(const TOKEN(KERNEL, found) * b,
                                                                   const VEC *c, VEC *f) {
@@ -210,9 +211,9 @@ static inline __attribute__((always_inline)) MASK TOKEN(KERNEL,
     return ~ok; /* or NaN */
 }
 
-/* Best rotations q for the matrices c of `count` vectors of poses from `lane` on. Up to lambda this
- * is one long chain of operations: each part of it is done for all vectors before the next, and for
- * GROUP of them side by side, which would have to wait. */
+/* Compute the best rotations q for the matrices c of `count` vectors of poses from `lane` on. Up to
+ * lambda, this is one long chain of operations: each part is completed for all vectors before the
+ * next, with GROUP vectors side by side to hide latency. */
 static inline __attribute__((always_inline)) void
 TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, int count, VEC (*c)[9],
                          VEC (*q)[9]) {
@@ -230,8 +231,8 @@ TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, int count, VEC (
             TOKEN(KERNEL, exactly)(in, lane + n * WIDTH, exact[n], c[n], q[n]);
 }
 
-/* Turn the columns j and k of q in their plane to where they fit those of c best; returns the
- * square of the sine. */
+/* Turn columns j and k of q in their plane such that they fit those of c best; returns the square
+ * of the sine. */
 static inline VEC TOKEN(KERNEL, turn)(const VEC *c, int j, int k, VEC *q) {
     VEC cosine = (VEC){0} + (REAL)MINIMUM, sine = {0};
     for (int i = 0; i < 9; i += 3) {
@@ -249,12 +250,12 @@ static inline VEC TOKEN(KERNEL, turn)(const VEC *c, int j, int k, VEC *q) {
     return sine * sine;
 }
 
-/* Best rotations for thin rings. */
+/* Compute the best rotations for thin rings. */
 static inline void TOKEN(KERNEL, thin)(const arap_kernel_input *in, int lane, const VEC *c,
                                        VEC *q) {
     VEC over = (REAL)1 / TOKEN(KERNEL, sqrt)(c[0] * c[0] + c[3] * c[3] + c[6] * c[6] + TINY);
     VEC x = c[0] * over, y = c[3] * over, z = c[6] * over, last = {0};
-    /* Two vectors across it (Duff et al. 2017). */
+    /* Compute two vectors perpendicular to it (Duff et al. 2017). */
     MASK down = z < (REAL)0;
     VEC sign = (VEC)((down & (MASK)((VEC){0} - (REAL)1)) | (~down & (MASK)((VEC){0} + (REAL)1)));
     VEC a = (REAL)-1 / (sign + z), b = x * y * a;
@@ -271,7 +272,7 @@ static inline void TOKEN(KERNEL, thin)(const arap_kernel_input *in, int lane, co
     if (TOKEN(KERNEL, any)(exact)) TOKEN(KERNEL, exactly)(in, lane, exact, c, q);
 }
 
-/* U of the poses from `lane` on, and what it adds to the excess. */
+/* Compute U of the poses from `lane` on, and its contribution to the excess. */
 static inline VEC TOKEN(KERNEL, stretch)(const arap_kernel_input *in, int lane, VEC *u) {
     const REAL *all = in->stretch;
     for (int i = 0; i < 6; i++) u[i] = (VEC){0} + (REAL)(i == 0 || i == 3 || i == 5);
@@ -291,7 +292,7 @@ static inline VEC TOKEN(KERNEL, stretch)(const arap_kernel_input *in, int lane, 
            (u[1] * u[2] + u[3] * u[4] + u[4] * u[5]) * (REAL)(2 * q[4]);
 }
 
-/* m = m U, and the sum of the squares of that. */
+/* Replace m by m U, and compute the sum of squares of the result. */
 static inline VEC TOKEN(KERNEL, apply)(const VEC *u, VEC *m) {
     VEC sum = (VEC){0};
     for (int r = 0; r < 9; r += 3) {
@@ -304,7 +305,7 @@ static inline VEC TOKEN(KERNEL, apply)(const VEC *u, VEC *m) {
     return sum;
 }
 
-/* cov of the poses from `lane` on. */
+/* Compute cov of the poses from `lane` on. */
 static inline __attribute__((always_inline)) void
 TOKEN(KERNEL, covariance)(const arap_kernel_input *in, int lane, VEC *c) {
     const REAL *transform = in->transform, *m = in->moments;
@@ -324,7 +325,7 @@ TOKEN(KERNEL, covariance)(const arap_kernel_input *in, int lane, VEC *c) {
     for (int i = 0; i < 9; i++) c[i] = sum[i];
 }
 
-/* The substitute of R if the edges of the ring are parallel, or nearly so. */
+/* Compute the substitute for R if the edges of the ring are parallel or nearly parallel. */
 static inline void TOKEN(KERNEL, wire)(const arap_kernel_input *in, int lane, int is_thin,
                                        const VEC *c, VEC *q) {
     if (is_thin) {
@@ -337,7 +338,7 @@ static inline void TOKEN(KERNEL, wire)(const arap_kernel_input *in, int lane, in
     for (int i = 0; i < 9; i++) q[i] = c[i] * inverse;
 }
 
-/* q = q U, and for a line that times |q U|. */
+/* Replace q by q U; for a line, also multiply by |q U|. */
 static inline void TOKEN(KERNEL, lengthen)(const VEC *u, int line, VEC *q) {
     VEC a[9];
     for (int i = 0; i < 9; i++) a[i] = q[i];
@@ -345,7 +346,7 @@ static inline void TOKEN(KERNEL, lengthen)(const VEC *u, int line, VEC *q) {
     for (int i = 0; i < 9; i++) q[i] = line ? q[i] * length : a[i];
 }
 
-/* R m_b of the poses from `lane` on, added to `pull`. */
+/* Add R m_b of the poses from `lane` on to `pull`. */
 static inline void TOKEN(KERNEL, pull)(const arap_kernel_input *in, int lane, const VEC *q) {
     const REAL *m = in->moments;
     const size_t lanes = (size_t)in->lanes;
@@ -371,8 +372,8 @@ static inline __attribute__((always_inline)) arap_v4 TOKEN(KERNEL, sums)(VEC a, 
 #endif
 }
 
-/* T_b^T q of `count` vectors of poses from `lane` on, added to those before: in `sum` (bones, 4,
- * 3), and after the last in out. */
+/* Add T_b^T q of `count` vectors of poses from `lane` on to the previous sums in `sum` (bones, 4,
+ * 3) and, after the last vector, store them in out. */
 static inline __attribute__((always_inline)) void
 TOKEN(KERNEL, product)(const arap_kernel_input *in, int lane, int count, VEC (*q)[9], VEC *sum,
                        double *out) {
@@ -445,7 +446,7 @@ static inline __attribute__((always_inline)) void TOKEN(KERNEL, run)(const arap_
     for (int j = 0; j < WIDTH && in->pull; j++) out[0] += alignment[j];
 }
 
-/* A loop of its own for each shape: solid rings are nearly all. */
+/* A separate loop for each shape, because nearly all rings are solid. */
 static void KERNEL(const arap_kernel_input *in, double *out) {
     if (in->shape == ARAP_RING_THIN)
         TOKEN(KERNEL, run)(in, ARAP_RING_THIN, out);

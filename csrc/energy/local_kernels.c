@@ -19,7 +19,7 @@
 #define TEXT(...) TEXT_(__VA_ARGS__)
 
 /* Code between TARGET and TARGET_END is compiled for more instruction sets. clang ignores the whole
- * attribute, with no more than a warning, if it holds a name that only gcc knows. */
+ * attribute, with only a warning, if it contains a name known only to gcc. */
 #ifdef __x86_64__
 #include <immintrin.h>
 #define ARAP_X86_KERNELS
@@ -36,14 +36,14 @@
 #endif
 #endif
 
-/* Arrays that such loops go through stay in registers; gcc unrolls them by itself. */
+/* Arrays traversed by such loops stay in registers; gcc unrolls the loops on its own. */
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL
 #endif
 
-/* The sums over the lanes of four vectors: by pairs, in double precision at the end. */
+/* The sums over the lanes of four vectors, computed in pairs, with double precision at the end. */
 #ifdef ARAP_X86_KERNELS
 static inline arap_v4 sums_4(__m128 a, __m128 b, __m128 c, __m128 d) {
     __m128 ab = _mm_unpacklo_ps(a, b) + _mm_unpackhi_ps(a, b);

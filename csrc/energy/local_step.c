@@ -38,9 +38,9 @@
 #include "energy/local_step_state.h"
 
 #define CHUNK 64
-#define UNPOLLED 5e4  /* bones times poses of visits between two polls for cancellation: 1 ms */
-#define PARALLEL 1e-7 /* sine of the angle between edges that count as parallel */
-#define THIN 0.01     /* of the squared edges of a ring: across a thin one */
+#define UNPOLLED 5e4  /* bones times poses of the visits between two polls for cancellation */
+#define PARALLEL 1e-7 /* maximum sine of the angle between edges treated as parallel */
+#define THIN 0.01     /* of the squared edges of a ring: maximum part across a thin ring */
 
 typedef float float4 __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -52,14 +52,14 @@ ARAP_WIDE_PART void add_pair(const arap_local_step *p, arap_workspace *ws, int k
     for (int c = 0; c < 3; c++) pair->moment[c] = w * e[c];
 }
 
-/* M += w (e x^T), transposed: e of a ring, weighed. */
+/* M += w (e x^T), transposed, for a weighted edge e of a ring. */
 ARAP_WIDE_PART void add_moment(arap_v4 *m, double w, arap_v4 e, arap_v4 x) {
     arap_v4 we = w * e;
     for (int r = 0; r < 3; r++) m[r] += we * x[r];
     m[3] += we;
 }
 
-/* Weigh the edge e of a ring; adds to its pull and to the sum of its squares. */
+/* Weight the edge e of a ring; add it to the ring's pull and sum of squares. */
 ARAP_WIDE_PART void add_edge(arap_v4 *e, double a, arap_v4 *pull, double *unit) {
     arap_v4 square = *e * *e;
     *unit += a * (square[0] + square[1] + square[2]);
@@ -200,7 +200,7 @@ ARAP_WIDE_PART void turn_anchors(const arap_local_step *p, int i, const arap_wor
     }
 }
 
-/* ring += a e e^T, upper triangle. */
+/* Add a e e^T to the upper triangle of ring. */
 static inline void add_square(double a, const double *e, double *ring) {
     for (int c = 0; c < 3; c++)
         for (int d = c; d < 3; d++) *ring++ += a * e[c] * e[d];
@@ -221,7 +221,8 @@ ARAP_WIDE_PART void square_ring(const arap_mesh *mesh, int i, double unit, doubl
     }
 }
 
-/* The end of a wire, or a straight piece of one: all edges of the ring are parallel. */
+/* Whether the vertex is the end of a wire or on a straight piece of it, so that all edges of the
+ * ring are parallel. */
 ARAP_WIDE_PART int is_line(const arap_mesh *mesh, int i) {
     size_t begin = mesh->ring[i], size = mesh->ring[i + 1] - begin;
     double a[3], b[3], normal[3];
@@ -234,7 +235,8 @@ ARAP_WIDE_PART int is_line(const arap_mesh *mesh, int i) {
     return arap_dot(normal, normal) <= PARALLEL * PARALLEL * arap_dot(a, a) * arap_dot(b, b);
 }
 
-/* Are the edges of the wire vertex i nearly parallel? axes (3): the direction, and two across. */
+/* Whether the edges of the wire vertex i are nearly parallel. axes (3): their direction, and two
+ * perpendicular ones. */
 ARAP_WIDE_PART int is_thin(const arap_mesh *mesh, int i, arap_v4 *axes) {
     double q[6], max = 0, all, x = 0, y = 0, z = 0;
     if (mesh->ring[i] == mesh->ring[i + 1]) return 0;
@@ -243,7 +245,7 @@ ARAP_WIDE_PART int is_thin(const arap_mesh *mesh, int i, arap_v4 *axes) {
     square_ring(mesh, i, 1, q);
     all = q[0] + q[3] + q[5];
     if (!(all > 0)) return 0;
-    /* The largest column, and what Q makes of it. */
+    /* The largest column, and its image under Q. */
     for (int c = 0; c < 3; c++) {
         static const int column[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
         if (q[column[c][c]] <= max) continue;
@@ -264,8 +266,8 @@ ARAP_WIDE_PART int is_thin(const arap_mesh *mesh, int i, arap_v4 *axes) {
     return 1;
 }
 
-/* Row r of M_b in these axes, with a trace of the blended bone rotations, which decides on the
- * twist where the ring leaves it open. */
+/* Row r of M_b in these axes, with a trace of the blended bone rotations, which determines the
+ * twist if the ring leaves it undetermined. */
 ARAP_WIDE_PART arap_v4 thin_row(const arap_v4 *axes, arap_v4 row, double prior, int r) {
     arap_v4 out = {0};
     for (int k = 0; k < 3; k++) {
@@ -275,7 +277,7 @@ ARAP_WIDE_PART arap_v4 thin_row(const arap_v4 *axes, arap_v4 row, double prior, 
     return out;
 }
 
-/* The stretchable influences of vertex i, and its ring where there are any. */
+/* Collect the stretchable influences of vertex i and, if there are any, its ring. */
 ARAP_WIDE_PART void find_stretches(const arap_local_step *p, int i, double unit,
                                    arap_workspace *ws) {
     const arap_stretches *stretches = &p->packed->source->stretches;
@@ -290,8 +292,8 @@ ARAP_WIDE_PART void find_stretches(const arap_local_step *p, int i, double unit,
     square_ring(p->mesh, i, unit, ws->ring);
 }
 
-/* Rotations of vertex i, -1 of several, from the moments of the work space, by the kernel. pull: as
- * for it; returns the excess. */
+/* Compute the rotations of vertex i, or -1 for several vertices, from the moments in the work space
+ * with the kernel. pull: as for the kernel; returns the excess. */
 ARAP_WIDE_PART double turn_rigidly(const arap_local_step *p, arap_workspace *ws, double unit, int i,
                                    double *pull) {
     double scale = unit > 0 ? 1 / unit : 0, excess = 0;
@@ -304,7 +306,7 @@ ARAP_WIDE_PART double turn_rigidly(const arap_local_step *p, arap_workspace *ws,
         arap_v4 row = ws->moment[j];
         if (shape == ARAP_RING_THIN)
             row = thin_row(axes, row, unit * prior * ws->weight[j / 4], j % 4);
-        row *= scale; /* its last number goes to where the next row begins */
+        row *= scale; /* its last number overlaps the start of the next row */
         if (single)
             *(float4 *)((float *)ws->scaled + 3 * j) = __builtin_convertvector(row, float4);
         else
@@ -355,7 +357,7 @@ static void turn_as_desired(const arap_local_step *p, int i, arap_workspace *ws,
     arap_desired_local_step(&input, (double *)ws->product, &p->excess[i]);
 }
 
-/* Empty the work space for visit c. */
+/* Clear the work space for visit c. */
 ARAP_WIDE_PART void begin_visit(const arap_local_step *p, int c, arap_workspace *ws) {
     ws->bone = p->bone + p->start[c];
     ws->bones = (int)(p->start[c + 1] - p->start[c]);
@@ -368,7 +370,7 @@ ARAP_WIDE_PART void begin_visit(const arap_local_step *p, int c, arap_workspace 
     memset(ws->moment, 0, 4 * (size_t)ws->bones * sizeof *ws->moment);
 }
 
-/* tr(R_i^T cov_i), over all poses. */
+/* tr(R_i^T cov_i), summed over all poses. */
 ARAP_WIDE_PART double align(const arap_workspace *ws) {
     double sum = 0;
     for (int j = 0; j < 4 * ws->bones; j++)
@@ -397,7 +399,7 @@ ARAP_WIDE_PART void visit(const arap_local_step *p, int c, arap_workspace *ws) {
     for (int m = 0; p->anchors && m < size; m++) turn_anchors(p, vertex[m], ws);
 }
 
-/* Have the weights in the rings of visit c, or their springs, changed since the last run? */
+/* Whether the weights or springs in the rings of visit c have changed since the last run. */
 ARAP_WIDE_PART int has_moved(const arap_local_step *p, int c) {
     int size;
     const int *vertex = arap_cluster_members(p->clusters, &c, &size);
@@ -410,12 +412,12 @@ ARAP_WIDE_PART int has_moved(const arap_local_step *p, int c) {
     return 0;
 }
 
-/* Is what visit c would give copied from elsewhere? */
+/* Whether the result of visit c is copied from elsewhere. */
 ARAP_WIDE_PART int is_passed_over(const arap_local_step *p, int c) {
     return p->right_side && p->mirror_reuse && p->mirror_reuse->of && p->mirror_reuse->unvisited[c];
 }
 
-/* After a visit: is the rest of the chunk of no use? */
+/* After a visit, whether the rest of the chunk may be skipped. */
 static inline int stops(const arap_local_step *p, arap_workspace *ws, int worker) {
     ws->unpolled += (double)ws->bones * p->packed->lanes;
     if (ws->unpolled < UNPOLLED) return 0;
@@ -435,7 +437,8 @@ ARAP_WIDE_PART void visit_chunk_plain(void *data, int chunk, int worker) {
 }
 ARAP_WIDE_TASK(visit_chunk)
 
-/* Note which vertices have other weights or springs than in the last run, and take these. */
+/* Mark the vertices whose weights or springs differ from those of the last run, and store the new
+ * ones. */
 static void compare_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const arap_local_step *p = data;
@@ -474,8 +477,8 @@ static void gather_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* The right-hand sides of the vertices that are copied, and what is known of the springs of those
- * that were not visited. */
+/* Copy the right-hand sides of mirrored vertices, and the known spring results of vertices that
+ * were not visited. */
 static void copy_half(const arap_local_step *p) {
     arap_mirror_reuse_copy(p->mirror_reuse, p->in, p->right_side);
     for (int i = 0; i < p->in->count && p->anchored; i++) {
@@ -498,7 +501,7 @@ arap_status arap_local_step_run(arap_context *context, arap_local_step *p, doubl
     p->alignment = alignment;
     if (bendy->count) arap_bendy_update(bendy, p->caller, &p->columns);
     p->all = !right_side || alignment || p->place || p->filled != p->packed->filled;
-    p->filled = -1; /* until this run has come to its end */
+    p->filled = -1; /* until this run has finished */
     arap_status status = ARAP_OK;
     if (right_side) status = arap_parallel_short(context, chunks, compare_chunk, p);
     if (!status)

@@ -1,4 +1,4 @@
-/* Making the work space of the local step: see local_step.h and local_step_state.h.
+/* Creates the work space of the local step: see local_step.h and local_step_state.h.
  *
  * The bones of each one-ring (or of the rings of a cluster) are found once for all steps, except
  * for rings that are never visited (mirror_reuse.h). Each thread has work space for the widest of
@@ -12,7 +12,7 @@
 
 #define CHUNK 16
 #define CLUSTER_CHUNK 4
-#define SURVEYED 128 /* visits of a task that only looks for bones */
+#define SURVEYED 128 /* visits of a task that only collects bones */
 
 /* The bones of the visits of a chunk, one after another. */
 typedef struct bone_list {
@@ -22,7 +22,7 @@ typedef struct bone_list {
 
 typedef struct survey {
     arap_local_step *local_step;
-    int *seen;       /* (workers, columns) visit that a column was last seen in, + 1 */
+    int *seen;       /* (workers, columns) last visit in which a column occurred, plus 1 */
     bone_list *list; /* (chunks) */
     char *failed;    /* (chunks) no memory */
 } survey;
@@ -42,7 +42,7 @@ static void take_row(ring_bones *ring, const arap_local_step *p, int k) {
         if (arap_local_step_spine(p, p->in->bone[e]) < 0) take_bone(ring, p->in->bone[e]);
 }
 
-/* In the order in which local_step.c comes by them. */
+/* In the order in which local_step.c encounters them. */
 static void take_ring(ring_bones *ring, const arap_local_step *p, int i) {
     const arap_spring *spring;
     take_row(ring, p, i);
@@ -52,7 +52,7 @@ static void take_ring(ring_bones *ring, const arap_local_step *p, int i) {
         for (int k = 0; k < 2 && spring->share[k] > 0; k++) take_bone(ring, spring->column[k]);
 }
 
-/* Room for the bones of another visit; returns 0 without memory. */
+/* Make room for the bones of another visit; returns 0 if memory runs out. */
 static int make_room(bone_list *list, size_t columns) {
     if (list->room - list->fill >= columns) return 1;
     size_t room = 2 * list->room + 4 * SURVEYED + columns;
@@ -96,7 +96,7 @@ static void join_chunk(void *data, int chunk, int worker) {
                list->fill * sizeof *list->bone);
 }
 
-/* The bones of all visits; widest: the most of one. */
+/* Collect the bones of all visits; widest: the maximum for one visit. */
 static arap_status survey_rings(arap_context *context, arap_local_step *p, int *widest) {
     size_t room = (size_t)context->threads * arap_apart((size_t)p->packed->columns);
     int chunks = (p->visits + SURVEYED - 1) / SURVEYED, failed = 0;
@@ -148,7 +148,7 @@ static void free_workspaces(arap_workspace *workspaces, int count) {
     arap_free(workspaces);
 }
 
-/* Influences of spines on the vertices of a one-ring, the most. */
+/* Maximum number of spine influences on the vertices of a one-ring. */
 static int max_pairs(const arap_local_step *p) {
     const arap_influences *in = p->in;
     int max = 0;

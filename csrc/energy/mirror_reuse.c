@@ -1,4 +1,4 @@
-/* Results that both halves of a symmetric character share: see mirror_reuse.h.
+/* Shares results between the halves of a symmetric character: see mirror_reuse.h.
  *
  * In each pair of random poses, the second is the image of the first (poses.h). Let vertex j be the
  * partner of i. If the one-ring of j, with its rows and springs, is the image of that of i, then
@@ -22,13 +22,13 @@
 #include "base/vec3.h"
 
 #define ALIKE 1e-2 /* of edges and their weights */
-#define OFF 2e-3   /* of where a bone takes an axis of a mesh of size 1 */
+#define OFF 2e-3   /* tolerance for the image of an axis under a bone, for a mesh of size 1 */
 #define CHUNK 256
 
 static int are_close(double a, double b) { return fabs(a - b) <= ALIKE * fmax(fabs(a), fabs(b)); }
 
-/* Does column b move in the second pose of every pair as its partner does in the first, and it in
- * the second as the partner in the first, mirrored? */
+/* Whether, in every pair of poses, column b and its partner move in the second pose as mirror
+ * images of each other's motion in the first. */
 static int is_mirrored(const arap_symmetry *symmetry, const arap_poses *poses, int b) {
     int other = symmetry->bone[b];
     size_t stride = 12 * (size_t)poses->columns;
@@ -36,7 +36,7 @@ static int is_mirrored(const arap_symmetry *symmetry, const arap_poses *poses, i
     for (int p = 0; p < poses->count; p++) {
         const double *t = poses->transform + stride * (size_t)p + 12 * (size_t)b;
         const double *u = poses->transform + stride * (size_t)(p ^ 1) + 12 * (size_t)other;
-        /* Where the image of an axis, and of the origin, goes, and the image of that. */
+        /* The transformed image of an axis and of the origin, and the image of the result. */
         for (int axis = -1; axis < 3; axis++) {
             double x[3] = {axis == 0, axis == 1, axis == 2}, image[3], y[3];
             arap_reflect(symmetry, x, symmetry->offset, image);
@@ -52,12 +52,12 @@ static int is_mirrored(const arap_symmetry *symmetry, const arap_poses *poses, i
     return 1;
 }
 
-/* Is |x - y| small compared with a length whose square this is? */
+/* Whether |x - y| is small compared with a length whose square is given. */
 static int is_near(const double *x, const double *y, double length2) {
     return arap_distance2(x, y) <= ALIKE * ALIKE * length2;
 }
 
-/* Is the ring of vertex i, without its springs, the image of that of its partner? */
+/* Whether the ring of vertex i, without its springs, is the image of its partner's ring. */
 static int rings_alike(const arap_mesh *mesh, const arap_symmetry *symmetry, int i) {
     int j = symmetry->vertex[i];
     double longest2 = 0, image[3], e[3], f[3];
@@ -86,7 +86,8 @@ typedef struct halving {
     const arap_mesh *mesh;
     const arap_influences *in;
     arap_mirror_reuse *mirror_reuse;
-    char *rows, *rings; /* (vertices) images of their partners', as are all around; then copied */
+    char *rows, *rings; /* (vertices) first: images of their partners, like all neighbors; later:
+                           copied */
 } halving;
 
 static int end_of(const halving *h, int chunk) {
@@ -98,7 +99,7 @@ static arap_status for_all(arap_context *context, arap_task task, halving *h) {
     return arap_parallel_short(context, (h->mesh->count + CHUNK - 1) / CHUNK, task, h);
 }
 
-/* The lower of two partners finds it out for both. */
+/* The lower of two partners decides for both. */
 static void alike_chunk(void *data, int chunk, int worker) {
     const halving *h = data;
     const arap_symmetry *symmetry = h->mirror_reuse->symmetry;
@@ -148,7 +149,7 @@ void arap_mirror_reuse_clear(arap_mirror_reuse *mirror_reuse) {
     *mirror_reuse = (arap_mirror_reuse){0};
 }
 
-/* Are the springs of vertex i images of its partner's, in their order? */
+/* Whether the springs of vertex i are images of its partner's springs, in the same order. */
 static int springs_alike(const arap_mirror_reuse *mirror_reuse, const arap_mesh *mesh, int i) {
     const arap_symmetry *symmetry = mirror_reuse->symmetry;
     const arap_spring *own, *other;
@@ -171,7 +172,7 @@ static int springs_alike(const arap_mirror_reuse *mirror_reuse, const arap_mesh 
     return 1;
 }
 
-/* Are the rows of vertex i and its partner images, of bones that are? */
+/* Whether the rows of vertex i and its partner are images, with bones that are images. */
 static int rows_alike(const arap_mirror_reuse *mirror_reuse, const arap_influences *in, int i) {
     const arap_symmetry *symmetry = mirror_reuse->symmetry;
     int j = arap_symmetry_image(symmetry, i);
@@ -183,7 +184,7 @@ static int rows_alike(const arap_mirror_reuse *mirror_reuse, const arap_influenc
     return 1;
 }
 
-/* Does it hold for vertex i and all of its neighbors? */
+/* Whether this applies to vertex i and all of its neighbors. */
 static int all_around(const arap_mesh *mesh, const char *holds, int i) {
     if (!holds[i]) return 0;
     for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++)
@@ -222,7 +223,7 @@ static void take_chunk(void *data, int chunk, int worker) {
         int copied = all_around(h->mesh, h->rings, i) &&
                      !arap_symmetry_leads(mirror_reuse->symmetry, h->mesh, i, j);
         mirror_reuse->of[i] = copied ? j : -1;
-        h->rows[i] = (char)copied; /* which is asked for from here on */
+        h->rows[i] = (char)copied; /* which is queried from here on */
         for (size_t e = in->start[i]; copied && e < in->start[i + 1]; e++)
             mirror_reuse->from[e] =
                 (size_t)arap_find_influence(in, j, mirror_reuse->symmetry->bone[in->bone[e]]);

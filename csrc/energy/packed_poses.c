@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "energy/local_kernels.h"
 
-#define BLOCK 16 /* poses: one number of all of them fills lines of the cache */
+#define BLOCK 16 /* poses: one number of all of them fills entire cache lines */
 
-/* Number `at` of a laid out array. */
+/* Number `at` of a packed array. */
 static void put(arap_precision precision, void *array, size_t at, double x) {
     if (precision == ARAP_SINGLE)
         ((float *)array)[at] = (float)x;
@@ -55,7 +55,7 @@ typedef struct fill_task {
     arap_packed_poses *packed;
 } fill_task;
 
-/* The transforms of a block of poses: those of one number lie side by side. */
+/* Pack the transforms of a block of poses such that equal entries are adjacent. */
 static void fill_block(void *data, int block, int worker) {
     const fill_task *task = data;
     const arap_poses *poses = task->poses;

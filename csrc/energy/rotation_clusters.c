@@ -19,7 +19,7 @@
 
 #define MAXIMUM 16 /* vertices of a cluster: larger ones save little more */
 
-/* Are the weights of vertices i and k within `max` of each other? */
+/* Whether the weights of vertices i and k differ by at most `max`. */
 static int is_similar(const arap_influences *in, int i, int k, double max) {
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         if (fabs(in->weight[e] - arap_weight(in, k, in->bone[e])) > max) return 0;

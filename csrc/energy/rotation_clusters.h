@@ -6,14 +6,15 @@
 #include "mesh/mesh.h"
 #include "weights/influences.h"
 
-/* A partition of the vertices; none: count 0. */
+/* A partition of the vertices; count 0: no clusters. */
 typedef struct arap_rotation_clusters {
     int count;
     int *start;  /* (count + 1) */
-    int *vertex; /* (vertices) the first cluster, then the second.. */
+    int *vertex; /* (vertices) those of the first cluster, then of the second, and so on */
 } arap_rotation_clusters;
 
-/* Neighbors whose weights differ from those of the first one by at most `difference` each. */
+/* Form clusters of neighbors, each of whose weights differs from that of the cluster's first vertex
+ * by at most `difference`. */
 arap_status arap_rotation_clusters_create(arap_context *context, const arap_mesh *mesh,
                                           const arap_influences *influences, double difference,
                                           arap_rotation_clusters *out);

@@ -44,7 +44,7 @@ typedef struct product {
     int *ring_bones;  /* (workers, bones) */
     char *seen;       /* (workers, bones) */
     arap_wide *wide;  /* of wide rows, or NULL */
-    /* With spines, in place of the last four: */
+    /* With spines, instead of the last four: */
     double *posed; /* (count, poses, 3) f */
     double *pull;  /* (workers, poses, 3) sum_k s_ik (f_i - f_k) of a vertex */
 } product;
@@ -56,7 +56,7 @@ ARAP_WIDE_PART double gram_form(const arap_poses *poses, int b, int c, arap_v4 v
     return arap_dot4(v, column[0] * u[0] + column[1] * u[1] + column[2] * u[2] + column[3] * u[3]);
 }
 
-/* phi_ib: where bone b takes vertex i in a pose. */
+/* phi_ib: the position to which bone b moves vertex i in a pose. */
 static inline void pose_point(const arap_mesh *mesh, const arap_poses *poses, int i, int b,
                               int pose, double *out) {
     const arap_spines *spines = &poses->spines;
@@ -83,7 +83,7 @@ static double product_over_poses(const arap_mesh *mesh, const arap_poses *poses,
     return sum;
 }
 
-/* column_product of two columns. */
+/* column_product for two columns. */
 ARAP_WIDE_PART double column_product(const arap_mesh *mesh, const arap_poses *poses, int k, int b,
                                      int l, int c) {
     if (arap_spine_of(&poses->spines, b) >= 0 || arap_spine_of(&poses->spines, c) >= 0)
@@ -92,7 +92,7 @@ ARAP_WIDE_PART double column_product(const arap_mesh *mesh, const arap_poses *po
                      arap_point4(mesh->v + 3 * (size_t)l));
 }
 
-/* arap_gram_block of bones that have one column each. */
+/* arap_gram_block for bones with one column each. */
 ARAP_WIDE_PART void plain_block(const arap_mesh *mesh, const arap_poses *poses,
                                 const arap_influences *in, int k, int l, double factor,
                                 double *block) {
@@ -141,7 +141,8 @@ void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i
             *block++ = arap_gram_moment(poses, in->bone[p], in->bone[q], m);
 }
 
-/* Of a chunk, the vertices of wide rows, which it multiplies together; returns their number. */
+/* Find the vertices of wide rows in a chunk, which are multiplied together; returns their
+ * number. */
 static int find_wide(const product *p, int chunk, int *vertex) {
     const arap_influences *in = p->in;
     int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count, count = 0;
@@ -278,7 +279,7 @@ ARAP_WIDE_PART int sum_ring(const product *p, int i, arap_v4 *moments, int *ring
     return count;
 }
 
-/* The part that the springs of vertex i add to `fixed` by influence e. */
+/* The contribution of the springs of vertex i to `fixed` through influence e. */
 ARAP_WIDE_PART double pull_of_springs(const product *p, size_t e, const ring_sums *sums, arap_v4 v,
                                       double fixed) {
     const arap_influences *in = p->in;
@@ -451,7 +452,7 @@ done:
     return status;
 }
 
-/* Of weights of columns. */
+/* For weights of columns. */
 static arap_status column_products(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *in,
                                    const arap_mirror_reuse *mirror_reuse, double *out,

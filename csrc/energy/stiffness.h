@@ -9,9 +9,9 @@
 /* Blocks of F between the influences of two vertices, s_kl = a_kl + a_lk (docs/energy.md 4):
  *     F_kl[b, c] = -s_kl v_k^T G_bc v_l          (neighbors)
  *     F_kk[b, c] = (sum_l s_kl) v_k^T G_bc v_k
- * v homogeneous; with a spine among b and c, sum_poses phi_kb . phi_lc of the points that they take
- * the vertices to (spines.h) in place of v_k^T G_bc v_l. This writes factor times that for the
- * bones of rows k and l, row-major. */
+ * v homogeneous; if b or c is a spine, sum_poses phi_kb . phi_lc of the points to which they move
+ * the vertices (spines.h) replaces v_k^T G_bc v_l. This function writes `factor` times that block
+ * for the bones of rows k and l, row-major. */
 void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
                      int k, int l, double factor, double *block);
 
@@ -33,17 +33,17 @@ static inline double arap_gram_moment(const arap_poses *poses, int b, int c, con
     return sum;
 }
 
-/* That sum for the bones of row i, row-major. Without spines and bendy bones, whose place depends
- * on the vertex. */
+/* Compute that sum for the bones of row i, row-major. Not for spines and bendy bones, whose
+ * position depends on the vertex. */
 void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i, const double *m,
                        double *block);
 
-/* out[e] = (F w)_e for every influence, and, if wanted, stretch[i], the sum over poses and
- * neighbors of a_ik |e'_ik|^2 (count). With bone springs out has their pull as well, and fixed
- * (count) or NULL is what makes the energy of both, see stiffness.c. O(vertices x bones of a row x
- * bones of a one-ring): neither neighbors' rows nor poses are paired. Wide rows (wide_products.h)
- * take O(poses x bones of a one-ring) each. With spines O(vertices x poses x influences of a
- * one-ring), and room for the posed mesh in every pose. */
+/* Compute out[e] = (F w)_e for every influence and, if requested, stretch[i], the sum over poses
+ * and neighbors of a_ik |e'_ik|^2 (count). With bone springs, out also includes their pull, and
+ * fixed (count) or NULL completes the energy of both, see stiffness.c. Costs O(vertices x bones of
+ * a row x bones of a one-ring): neither neighbors' rows nor poses are paired. Wide rows
+ * (wide_products.h) take O(poses x bones of a one-ring) each. With spines, the cost is O(vertices x
+ * poses x influences of a one-ring), plus memory for the posed mesh in every pose. */
 arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *influences,
                                    const arap_mirror_reuse *mirror_reuse, double *out,

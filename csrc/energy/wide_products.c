@@ -23,10 +23,11 @@
 #define BLOCK 64 /* poses */
 #define ROWS (3 * BLOCK)
 
-/* Of a thread. */
+/* Work space of one thread. */
 typedef struct wide_place {
     int count, moments;       /* named bones; vectors */
-    int *where, *bone;        /* (columns) place among the named ones, or -1; these */
+    int *where, *bone;        /* (columns) index among the named columns, or -1; and the named
+                                 columns */
     double *stack;            /* (ROWS, 4 count) A of the named bones */
     double *moment, *product; /* (moments, 4 count) */
     double *posed;            /* (moments, ROWS) z */
@@ -122,7 +123,7 @@ const double *arap_wide_product(const arap_wide *wide, int worker, int k, int bo
     return p->product + at(p, k, bone);
 }
 
-/* A of the named bones, of poses first to end - 1. */
+/* Collect A of the named bones for the poses first to end - 1. */
 static void fill_stack(const arap_poses *poses, int first, int end, wide_place *p) {
     double *to = p->stack;
     for (int pose = first; pose < end; pose++) {

@@ -2,7 +2,7 @@
  *
  * The max_influences largest entries of every row of the method, without those below min_weight
  * except the largest, scaled to sum to 1. No poses, no energy. Cost and failures are those of the
- * method; bad input fails as well. */
+ * method; invalid input also fails. */
 #include "initial/automatic.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "initial/rigged_mesh.h"
 #include "weights/rows.h"
 
-#define FLOOR 1e-6 /* of raw weights, where smaller ones are left out anyhow */
+#define FLOOR 1e-6 /* of raw weights, because smaller ones are removed anyway */
 
 static const arap_setting rows[] = {
 #define ARAP_SETTINGS_OF arap_automatic_settings
@@ -47,7 +47,7 @@ arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
     }
 }
 
-/* Mark in keep (of this row) what stays of it. */
+/* Mark in keep (for this row) the entries that remain. */
 static void choose(const double *weight, int count, const arap_automatic_settings *settings,
                    char *keep) {
     int max = settings->max_influences ? settings->max_influences : count, kept = 0;
@@ -63,7 +63,7 @@ static void choose(const double *weight, int count, const arap_automatic_setting
     }
 }
 
-/* Rows of the caller's vertices and bones from those of the mesh. */
+/* Convert rows of the mesh to rows of the caller's vertices and bones. */
 static arap_status hand_out(arap_context *context, const arap_mesh *mesh,
                             const arap_skeleton *skeleton, const arap_automatic_settings *settings,
                             const arap_influences *all, arap_influences *out) {

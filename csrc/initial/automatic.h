@@ -1,4 +1,4 @@
-/* Automatic weights: every method of this room under one name, as a final result. */
+/* Automatic weights: one function for all methods of this folder, which returns final weights. */
 #ifndef ARAP_AUTOMATIC_H
 #define ARAP_AUTOMATIC_H
 
@@ -6,9 +6,9 @@
 #include "initial/heat.h"
 #include "rig/skeleton.h"
 
-/* Weights of all deforming bones by a method, rows >= 0 with sum 1; entries of at most `floor` may
- * be left out. order: a fill-reducing order of the mesh. The report stays empty if a method does
- * not use visibility. */
+/* Compute the weights of all deforming bones by a method: rows >= 0 with sum 1; entries of at most
+ * `floor` may be omitted. order: a fill-reducing order of the mesh. The report stays empty if a
+ * method does not use visibility. */
 arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const arap_visibility *visibility,
                                const int *order, arap_initial method, double floor,
@@ -23,8 +23,8 @@ extern const arap_setting_table arap_automatic_settings_table; /* of arap_automa
 
 void arap_automatic_settings_default(arap_automatic_settings *settings);
 
-/* The weights for the caller's vertices and bones, ready to be used: at most max_influences in a
- * row, none below min_weight, bones ascending. Release with arap_influences_clear. */
+/* Compute final weights for the caller's vertices and bones: at most max_influences per row, none
+ * below min_weight, bones in ascending order. Release with arap_influences_clear. */
 arap_status arap_automatic_weights(arap_context *context, const arap_geometry *geometry,
                                    const arap_bones *bones, const arap_automatic_settings *settings,
                                    arap_influences *out);

@@ -40,7 +40,7 @@ typedef struct admm {
     const arap_biharmonic_block *block;
     double penalty;
     double *w, *z, *u;                     /* (columns, size) */
-    double *off_bounds, *change, *largest; /* (columns) of w - z, of z, of u */
+    double *off_bounds, *change, *largest; /* (columns) norms of w - z, of z and of u */
 } admm;
 
 static void prepare_column(void *data, int column, int worker) {
@@ -117,7 +117,7 @@ static arap_status iterate(arap_context *context, admm *a) {
     return status;
 }
 
-/* z (columns, size) is found in place of w. */
+/* Compute z (columns, size), which replaces w. */
 static arap_status bound(arap_context *context, const arap_biharmonic_block *block, double *z) {
     size_t columns = (size_t)block->columns, entries = columns * (size_t)block->size;
     int outside = 0;

@@ -6,8 +6,8 @@
 #include "rig/skeleton.h"
 #include "weights/influences.h"
 
-/* Weights of all deforming bones, from 0 to 1 and normalized; entries of at most `floor` are left
- * out. */
+/* Compute the weights of all deforming bones, between 0 and 1 and normalized; entries of at most
+ * `floor` are omitted. */
 arap_status arap_bbw(arap_context *context, const arap_mesh *mesh, const arap_skeleton *skeleton,
                      const arap_visibility *visibility, double floor, arap_influences *out);
 

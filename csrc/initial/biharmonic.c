@@ -29,7 +29,7 @@
 #include "mesh/two_rings.h"
 
 #define MAX_VERTICES 200000
-/* Solved for together, on any number of threads: bbw.c steers them as one. */
+/* Columns that are solved together, on any number of threads: bbw.c controls them as one. */
 #define COLUMNS (4 * ARAP_RIGHT_SIDES)
 
 typedef struct problem {
@@ -40,9 +40,9 @@ typedef struct problem {
     arap_two_rings q;
     int block_count;
     int *first;  /* (block_count + 1) of each in member */
-    int *member; /* (vertices without handle) blocks one by one, each in order of elimination */
-    int *place;  /* (count) in its block, -1: a handle */
-    char *near;  /* (bones) has a handle next to the block */
+    int *member; /* (vertices without handle) block after block, each in elimination order */
+    int *place;  /* (count) index in its block; -1: a handle */
+    char *near;  /* (bones) whether the bone has a handle next to the block */
 } problem;
 
 static arap_status sort_handles(arap_context *context, problem *p) {
@@ -119,7 +119,7 @@ done:
     return status;
 }
 
-/* The bones with handles next to a block, ascending; their number. */
+/* Collect the bones with handles next to a block in ascending order; returns their number. */
 static int list_bones(const problem *p, int size, const int *member, int *bone) {
     int count = 0;
     memset(p->near, 0, (size_t)p->bones);
@@ -134,7 +134,7 @@ static int list_bones(const problem *p, int size, const int *member, int *bone) 
     return count;
 }
 
-/* -Q_h w_h for these bones, out (columns, size); column (bones) is scratch. */
+/* Compute -Q_h w_h for these bones, out (columns, size); column (bones) is scratch. */
 static void pull_columns(const problem *p, int size, const int *member, int columns,
                          const int *bone, int *column, double *out) {
     memset(out, 0, (size_t)columns * (size_t)size * sizeof *out);
@@ -214,7 +214,7 @@ done:
     return status;
 }
 
-/* Rows of the list and of the handles, which come first. */
+/* Build the rows from the list and from the handles, which come first. */
 static arap_status gather(arap_context *context, const problem *p,
                           const arap_visibility *visibility, const arap_entries *list,
                           arap_influences *out) {

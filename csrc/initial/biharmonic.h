@@ -1,4 +1,5 @@
-/* Biharmonic weights: the common part of bounded and unbounded ones, and the unbounded ones. */
+/* Biharmonic weights: the code shared by bounded and unbounded weights, and the unbounded weights
+ * themselves. */
 #ifndef ARAP_BIHARMONIC_H
 #define ARAP_BIHARMONIC_H
 
@@ -7,28 +8,28 @@
 #include "rig/skeleton.h"
 #include "weights/influences.h"
 
-/* Vertices without handle that the bi-Laplacian joins, and the bones next to them. */
+/* Vertices without handles that the bi-Laplacian connects, and the bones next to them. */
 typedef struct arap_biharmonic_block {
     int size, columns;
     const double *pull;    /* (columns, size) -Q_h w_h */
-    arap_matrix *matrix;   /* Q without its diagonal, */
-    const double *own;     /* (size) which is this */
+    arap_matrix *matrix;   /* Q without its diagonal */
+    const double *own;     /* (size) the diagonal of Q */
     arap_factor *factor;   /* of Q */
-    double progress, part; /* share of the whole work that is done, and that this block is */
+    double progress, part; /* completed share of the whole work, and share of this block */
 } arap_biharmonic_block;
 
-/* Find w (columns, size) within the bounds; it holds the solution without. */
+/* Find w (columns, size) within the bounds; on entry, it contains the solution without bounds. */
 typedef arap_status (*arap_biharmonic_fn)(arap_context *context, const arap_biharmonic_block *block,
                                           double *w);
 
-/* Rows of what `bound` makes of the solution (NULL: nothing), >= 0 and normalized; entries of at
- * most `floor` are left out.
- * ARAP_BAD_VALUE for a mesh of too many vertices. */
+/* Compute rows from the solution, processed by `bound` unless it is NULL; they are >= 0 and
+ * normalized, and entries of at most `floor` are omitted. Returns ARAP_BAD_VALUE for a mesh with
+ * too many vertices. */
 arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_visibility *visibility,
                                   arap_biharmonic_fn bound, double floor, arap_influences *out);
 
-/* Without bounds: weights are clipped at 0 and normalized in the end. */
+/* Weights without bounds, which are clipped at 0 and normalized at the end. */
 arap_status arap_biharmonic_weights(arap_context *context, const arap_mesh *mesh,
                                     const arap_skeleton *skeleton,
                                     const arap_visibility *visibility, double floor,

@@ -44,16 +44,17 @@ typedef struct glow_task {
     const arap_skeleton *skeleton;
     const arap_visibility *visibility;
     const arap_bvh *faces;
-    const double *normals; /* (count, 3) of any length, 0: no side */
+    const double *normals; /* (count, 3) normals of any length; 0: no side */
     double *bounds;        /* (workers, deform_count) */
-    int *lights;           /* (count) bones that light the vertex */
-    int *bone;             /* (count, MAX_LIGHTS) these, ascending */
+    int *lights;           /* (count) number of bones that light the vertex */
+    int *bone;             /* (count, MAX_LIGHTS) these bones, in ascending order */
     double *light;         /* (count, MAX_LIGHTS) */
     char *lit;             /* (count) */
-    double *distance;      /* (count) to the skeleton, or to what lights the vertex */
+    double *distance;      /* (count) distance to the skeleton, or to the bone that lights the
+                              vertex */
 } glow_task;
 
-/* A bone as seen from a point: its line, with s from the foot of the perpendicular. */
+/* A bone as seen from a point: its line, with s measured from the foot of the perpendicular. */
 typedef struct rod {
     double foot[3], along[3]; /* unit */
     double from, to;          /* s of its ends */
@@ -61,7 +62,7 @@ typedef struct rod {
     double sine_from, sine_to;
 } rod;
 
-/* Returns the light that it sends at most: 0 for a bone without length. */
+/* Returns the maximum light that it sends: 0 for a bone without length. */
 static double see_rod(const arap_skeleton *skeleton, int bone, const double *p, rod *out) {
     const double *head = skeleton->heads + 3 * (size_t)skeleton->deform_bone[bone],
                  *tail = skeleton->tails + 3 * (size_t)skeleton->deform_bone[bone];
@@ -80,7 +81,7 @@ static double see_rod(const arap_skeleton *skeleton, int bone, const double *p, 
     return (out->sine_to - out->sine_from) / out->height;
 }
 
-/* g_ib; lowers *nearest to the distance of what is seen of the bone. */
+/* Compute g_ib, and lower *nearest to the distance of the visible part of the bone. */
 static double light_from(const glow_task *task, int i, const rod *r, double *nearest) {
     const double *p = task->mesh->v + 3 * (size_t)i, *normal = task->normals + 3 * (size_t)i;
     double size = sqrt(arap_dot(normal, normal)), step = (r->sine_to - r->sine_from) / SAMPLES;
@@ -100,7 +101,7 @@ static double light_from(const glow_task *task, int i, const rod *r, double *nea
     return sum * step / r->height;
 }
 
-/* Keep the lights of vertex i in the order of their bones. */
+/* Store the lights of vertex i in ascending order of bones. */
 static void keep_light(const glow_task *task, int i, int bone, double light) {
     size_t first = (size_t)i * MAX_LIGHTS, at = first + (size_t)task->lights[i]++;
     for (; at > first && task->bone[at - 1] > bone; at--) {
@@ -146,7 +147,7 @@ static void light_chunk(void *data, int chunk, int worker) {
                          (size_t)worker * arap_apart((size_t)task->skeleton->deform_count));
 }
 
-/* chi: the lights, or in the dark the nearest bones. */
+/* chi: the lights or, without any, the nearest bones. */
 static arap_status make_shares(arap_context *context, const glow_task *task, arap_influences *out) {
     arap_rows rows;
     arap_status status = arap_rows_create(context, task->mesh->count, &rows);

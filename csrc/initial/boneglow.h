@@ -4,7 +4,7 @@
 
 #include "initial/heat.h"
 
-/* As arap_heat_weights. */
+/* Takes the same arguments as arap_heat_weights. */
 arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_visibility *visibility,
                                   const int *order, double floor, arap_influences *out,

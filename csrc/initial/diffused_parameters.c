@@ -22,8 +22,8 @@
 #include "initial/rigged_mesh.h"
 #include "rig/spines.h"
 
-/* The values of u_b from the owners of nearest points, one number per deforming bone: a place along
- * b, or NaN where the place of the vertex itself counts. */
+/* The values of u_b from the owners of nearest points, one number per deforming bone: a position
+ * along b, or NaN if the position of the vertex itself is used. */
 static void tell_places(const arap_skeleton *s, int b, double *place) {
     const double *head = s->heads + 3 * s->deform_bone[b], *tail = s->tails + 3 * s->deform_bone[b];
     for (int k = 0; k < s->deform_count; k++) {
@@ -39,7 +39,7 @@ static void tell_places(const arap_skeleton *s, int b, double *place) {
     }
 }
 
-/* M H u0 of one bone in the order of elimination. */
+/* M H u0 of one bone in elimination order. */
 static void fill_sources(const arap_mesh *mesh, const arap_skeleton *s,
                          const arap_visibility *visibility, const arap_heat_system *system, int b,
                          const double *place, double *x) {
@@ -55,7 +55,7 @@ static void fill_sources(const arap_mesh *mesh, const arap_skeleton *s,
     }
 }
 
-/* Columns of the result for these deforming bones. */
+/* Compute columns of the result for these deforming bones. */
 static arap_status solve_block(arap_context *context, const arap_mesh *mesh, const arap_skeleton *s,
                                const arap_visibility *visibility, const arap_heat_system *system,
                                const int *chosen, int width, double *place, double *x,
@@ -112,7 +112,8 @@ arap_status arap_diffuse_parameters(arap_context *context, const arap_geometry *
     arap_heat_system system = {0};
     arap_islands_report report = {0};
     int *segments = ARAP_NEW(int, bones->count);
-    arap_bones any = *bones; /* bendy ones with any segments: these do not matter */
+    arap_bones any = *bones; /* bendy bones with any number of segments, which does not matter
+                                here */
     arap_status status = segments ? ARAP_OK : arap_fail_memory(&context->error, "the skeleton");
     for (int b = 0; b < bones->count && segments; b++) segments[b] = 1;
     any.segments = segments;

@@ -1,4 +1,4 @@
-/* Pairs of a vertex and a bone that it represents. */
+/* A list of handles: pairs of a vertex and the bone that it represents. */
 #ifndef ARAP_HANDLE_LIST_H
 #define ARAP_HANDLE_LIST_H
 
@@ -7,12 +7,12 @@
 typedef struct arap_handles {
     struct arap_handle {
         int vertex, bone; /* deforming bone */
-    } *handle;            /* (count) each pair once */
+    } *handle;            /* (count) each pair occurs once */
     int count, capacity;
-    int *bones; /* (vertices) how many bones have the vertex as a handle */
+    int *bones; /* (vertices) number of bones that have the vertex as a handle */
 } arap_handles;
 
-/* A vertex becomes a handle of a bone, unless it is. */
+/* Make a vertex a handle of a bone, unless it already is one. */
 arap_status arap_add_handle(arap_context *context, arap_handles *list, int vertex, int bone);
 void arap_handles_clear(arap_handles *handles);
 

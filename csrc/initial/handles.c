@@ -22,9 +22,9 @@
 #include "mesh/rings.h"
 
 #define MAX_SAMPLES 1000 /* points on a bone */
-#define INSIDE 1e-9      /* nearer to a tet than this: in it */
+#define INSIDE 1e-9      /* a point nearer to a tet than this is inside it */
 
-/* A vertex becomes a handle of the bones nearest to it. */
+/* Make a vertex a handle of the bones nearest to it. */
 static arap_status claim(arap_context *context, const arap_visibility *visibility, int vertex,
                          arap_handles *list) {
     arap_status status = ARAP_OK;
@@ -47,7 +47,7 @@ static double mean_edge(const arap_mesh *mesh) {
     return mesh->ring[mesh->count] ? sum / (double)mesh->ring[mesh->count] : 1;
 }
 
-/* Has the bone a handle within this distance of p? */
+/* Whether the bone has a handle within this distance of p. */
 static int has_handle_near(const arap_mesh *mesh, const arap_handles *list, int bone,
                            const double *p, double distance) {
     for (int h = 0; h < list->count; h++)
@@ -57,7 +57,7 @@ static int has_handle_near(const arap_mesh *mesh, const arap_handles *list, int 
     return 0;
 }
 
-/* Handles of one bone by points along it. */
+/* Find the handles of one bone from points along it. */
 static arap_status sample_bone(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const arap_visibility *visibility,
                                const arap_tet_set *tets, const arap_bvh *vertices, double step,
@@ -84,7 +84,7 @@ static arap_status sample_bone(arap_context *context, const arap_mesh *mesh,
                : arap_add_handle(context, list, inner, bone);
 }
 
-/* Parts of the mesh without a handle get one. */
+/* Give a handle to parts of the mesh without one. */
 static arap_status reach_islands(arap_context *context, const arap_mesh *mesh,
                                  const arap_visibility *visibility, arap_handles *list) {
     int n = mesh->count;
@@ -112,7 +112,7 @@ done:
     return status;
 }
 
-/* Handles of a volume, without those for islands that have none. */
+/* Find the handles of a volume, except those for islands without any. */
 static arap_status find_inside(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const arap_visibility *visibility,
                                arap_handles *list) {

@@ -1,4 +1,4 @@
-/* Handles: the vertices that represent a bone; its biharmonic weight is 1 there. */
+/* Handles: the vertices that represent a bone and have a biharmonic weight of 1 for it. */
 #ifndef ARAP_HANDLES_H
 #define ARAP_HANDLES_H
 
@@ -6,8 +6,8 @@
 #include "initial/visibility.h"
 #include "rig/skeleton.h"
 
-/* Of a volume those on the bones inside it, of a mesh without tets the cores of what is around the
- * bones. Every island gets one. */
+/* In a volume, the handles are the vertices on the bones inside it; in a mesh without tets, they
+ * are the cores of the regions around the bones. Every island gets a handle. */
 arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_visibility *visibility,
                               arap_handles *out);

@@ -21,8 +21,8 @@
 
 #define BLOCK_PER_THREAD (2 * ARAP_RIGHT_SIDES)
 
-/* Solve for all bones, block by block, and list the weights above `floor` of the vertices that
- * follow no bone rigidly. sum (count): of all weights. */
+/* Solve for all bones, block by block, and list weights above `floor` of vertices that do not
+ * follow a bone rigidly. sum (count): sum of all weights. */
 static arap_status solve_bones(arap_context *context, const arap_mesh *mesh,
                                const arap_influences *shares, const int *order,
                                const arap_heat_system *system, int bones, double floor,
@@ -63,8 +63,8 @@ static arap_status solve_bones(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
-/* Rows from the list; rigid vertices and rows without heat get one bone. rigid_bone becomes the
- * bone of vertices alone. */
+/* Build the rows from the list; rigid vertices and rows without heat get one bone. rigid_bone is
+ * extended to all vertices with a single bone. */
 static arap_status gather(arap_context *context, const arap_mesh *mesh,
                           const arap_visibility *visibility, arap_entries *list, const double *sum,
                           int *rigid_bone, arap_influences *out) {

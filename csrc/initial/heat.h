@@ -5,15 +5,15 @@
 #include "initial/islands.h"
 #include "weights/influences.h"
 
-/* Weights of all deforming bones, clamped at 0 and normalized; entries below `floor` are left
- * out (0 keeps all). `order` is a fill-reducing order of the mesh. */
+/* Compute the weights of all deforming bones, clamped at 0 and normalized; entries below `floor`
+ * are omitted (0 keeps all). `order` is a fill-reducing order of the mesh. */
 arap_status arap_heat_weights(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_visibility *visibility,
                               const int *order, double floor, arap_influences *out,
                               arap_islands_report *report);
 
-/* arap_heat with heat from several bones at each vertex: rows of shares that sum to 1. `visibility`
- * gives the bones that vertices see, and their distances. */
+/* Like arap_heat, with heat from several bones at each vertex, given as rows of shares with sum 1.
+ * `visibility` holds the bones visible from each vertex, and their distances. */
 arap_status arap_diffuse_shares(arap_context *context, const arap_mesh *mesh, int bones,
                                 const arap_visibility *visibility, const int *order,
                                 const arap_influences *shares, double floor, arap_influences *out,

@@ -20,14 +20,13 @@
 #include "mesh/laplacian.h"
 
 #define NEAREST_DISTANCE 1e-6 /* share of the mesh diagonal; caps H for vertices on a bone */
-/* Least source of a vertex that has one, as a share of its diagonal, if the matrix could not be
- * factored.
- */
+/* Minimum source of a vertex with a source, as a share of its diagonal, after a failed
+ * factorization. */
 #define MIN_FLOOR 1e-12
 #define FLOOR_GROWTH 1e3
 #define MAX_FLOOR 1e-2
 
-/* L + M H in elimination order; dominant: without the negative conductances of obtuse angles. */
+/* L + M H in elimination order; dominant: omit the negative conductances of obtuse angles. */
 static arap_status heat_matrix(arap_context *context, const arap_mesh *mesh, const int *order,
                                const int *place, const double *source, int dominant,
                                arap_matrix *matrix) {
@@ -68,7 +67,7 @@ static arap_status heat_matrix(arap_context *context, const arap_mesh *mesh, con
     return ARAP_OK;
 }
 
-/* M H of every vertex into `source`; islands without sight are reported. */
+/* Store M H of every vertex in `source`; islands that see no bone are reported. */
 static arap_status heat_sources(arap_context *context, const arap_mesh *mesh,
                                 const arap_visibility *visibility, double *source, int *rigid_bone,
                                 arap_islands_report *report) {
@@ -83,9 +82,10 @@ static arap_status heat_sources(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
-/* L + M H and its factor. If the bones are so far, or the mesh so stiff, that rounding leaves
- * nothing of M H, all sources of an island are equal anyhow: they are raised until it counts. Tets
- * without thickness have cotangents of which rounding leaves only negative ones: last, these go. */
+/* Create L + M H and its factor. If the bones are so far away, or the mesh so stiff, that M H is
+ * lost to rounding, all sources of an island are equal anyway, so they are raised until they
+ * matter. Rounding may leave only negative cotangents in tets without thickness; as a last resort,
+ * these are removed. */
 static arap_status factor_heat(arap_context *context, const arap_mesh *mesh, const int *order,
                                arap_heat_system *system) {
     arap_matrix matrix = {0};

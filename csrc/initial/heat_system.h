@@ -1,4 +1,4 @@
-/* The factorized system by which heat spreads over the mesh, and how much of it enters at each
+/* The factorized system that spreads heat over the mesh, and the amount of heat that enters at each
  * vertex. */
 #ifndef ARAP_HEAT_SYSTEM_H
 #define ARAP_HEAT_SYSTEM_H
@@ -9,11 +9,11 @@
 typedef struct arap_heat_system {
     int *place;      /* (count) row of each vertex in the factor */
     double *source;  /* (count) M H */
-    int *rigid_bone; /* (count) bone that a whole island follows because no bone is near, or -1 */
+    int *rigid_bone; /* (count) bone that the whole island follows because no bone is near, or -1 */
     arap_factor *factor; /* of L + M H */
 } arap_heat_system;
 
-/* `order`: a fill-reducing order of the mesh. Islands without sight of a bone are reported. */
+/* `order`: a fill-reducing order of the mesh. Islands that see no bone are reported. */
 arap_status arap_heat_system_create(arap_context *context, const arap_mesh *mesh,
                                     const arap_visibility *visibility, const int *order,
                                     arap_heat_system *system, arap_islands_report *report);

@@ -12,7 +12,7 @@
 typedef struct island_facts {
     int first, size, seen;
     double mean[3], radius2; /* of its vertices */
-    double nearest;          /* distance of its nearest vertex to a bone */
+    double nearest;          /* distance from a bone to its nearest vertex */
     int nearest_bone, rigid;
 } island_facts;
 

@@ -1,4 +1,5 @@
-/* Islands of a mesh and the bones that they see: the vertices that are evidence for a bone. */
+/* Islands of a mesh and the bones visible from them, which determine the vertices that count as
+ * evidence for a bone. */
 #ifndef ARAP_ISLANDS_H
 #define ARAP_ISLANDS_H
 
@@ -10,8 +11,8 @@ typedef struct arap_islands_report {
 } arap_islands_report;
 
 /* shines (count): the vertex sees its nearest bone, or no vertex of its island sees one; rigid_bone
- * (count): the bone that its whole island follows because no bone is near, or -1. Islands without
- * sight of a bone are reported. */
+ * (count): the bone that its whole island follows because no bone is near, or -1. Islands that see
+ * no bone are reported. */
 arap_status arap_judge_islands(arap_context *context, const arap_mesh *mesh,
                                const arap_visibility *visibility, char *shines, int *rigid_bone,
                                arap_islands_report *report);

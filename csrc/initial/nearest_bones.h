@@ -5,8 +5,8 @@
 #include "initial/visibility.h"
 #include "weights/influences.h"
 
-/* Equal weights of at most `max` of the bones nearest to each vertex: 1, its nearest bone alone;
- * ARAP_MAX_SHARED, all that share the nearest point of the skeleton. */
+/* Compute equal weights for at most `max` of the bones nearest to each vertex: with 1, only its
+ * nearest bone; with ARAP_MAX_SHARED, all bones that share the nearest point of the skeleton. */
 arap_status arap_nearest_bones(arap_context *context, const arap_mesh *mesh,
                                const arap_visibility *visibility, int max, arap_influences *out);
 

@@ -1,4 +1,4 @@
-/* Skin that pierces the limb of the other side: see pierced.h.
+/* Finds skin that pierces the limb of the other side: see pierced.h.
  *
  * Shoes that meet, thighs that overlap: a vertex i of the left leg that is past the middle is
  * nearer to the right leg's bone b than to its mirror image b', and bone heat and springs give it
@@ -32,7 +32,7 @@
 #include "mesh/nearest.h"
 
 #define CHUNK 256
-#define INWARD 0.25 /* of the way from a corner to the middle of a face */
+#define INWARD 0.25 /* of the distance from a corner to the middle of a face */
 #define SMALL 0.5   /* of the area of the patch on which a patch hangs: with more it is a half */
 #define WHOLE 0.1   /* of the area of a patch */
 #define SAME 1e-6   /* cosines that are nearer to 0 are of no side */
@@ -123,10 +123,10 @@ static void find_outward(finder *f) {
     f->outward = behind < 0 ? -1 : 1;
 }
 
-/* Is the bone inside the mesh? */
+/* Whether the bone is inside the mesh. */
 static int is_inside(const finder *f, int bone) { return f->outward * f->around[bone] > 0; }
 
-/* Which of the vertices that may pierce do, once what they see is known. */
+/* Determine which of the candidate vertices pierce, once their visible bones are known. */
 static arap_status choose(arap_context *context, const finder *f, arap_bvh **faces,
                           arap_pierced *out) {
     int count = f->mesh->count, any = 0;
@@ -162,8 +162,8 @@ static int is_between(const void *data, int index, const double *a, const double
     return at > 0 && at < 1;
 }
 
-/* Does face t pierce the limb of the bone that is nearest to its corner i, as vertices do? Looks
- * from a point near that corner. area: times 2. */
+/* Whether face t pierces the limb of the bone nearest to its corner i, by the criterion for
+ * vertices. The test uses a point near that corner. area: times 2. */
 static arap_status test_face(arap_context *context, const finder *f, size_t t, int i,
                              arap_bvh **faces, double *area, int *pierces) {
     const arap_mesh *mesh = f->mesh;
@@ -198,8 +198,9 @@ static void unite_same(const arap_mesh *mesh, const signed char *of, int *parent
                 arap_unite(parent, i, mesh->neighbor[e]);
 }
 
-/* Of the edges out of each set, at its root: how many more go to skin of the side that is not `of`
- * than to that side, or to any other with `strict`. seen: the sides of the nearest bones. */
+/* For each set, stored at its root: among its outgoing edges, how many more lead to skin of the
+ * side other than `of` than to that side or, with `strict`, to any other skin. seen: the sides of
+ * the nearest bones. */
 static void count_leads(const arap_mesh *mesh, const signed char *of, const signed char *seen,
                         int sign, int strict, int *parent, int *lead) {
     memset(lead, 0, (size_t)mesh->count * sizeof *lead);
@@ -217,7 +218,7 @@ typedef struct patch { /* of skin nearest to one side */
     double faces, pierced;
 } patch;
 
-/* Skin that is past the plane as a whole patch. seen, parent, lead: as in count_leads. */
+/* Find skin that lies past the plane as a whole patch. seen, parent, lead: as in count_leads. */
 static arap_status take_patches(arap_context *context, const finder *f, const signed char *seen,
                                 int *parent, const int *lead, arap_bvh **faces, arap_pierced *out) {
     const arap_mesh *mesh = f->mesh;
@@ -285,7 +286,7 @@ done:
     return status;
 }
 
-/* The sides of the vertices of a coarser mesh. */
+/* Set the sides of the vertices of a coarser mesh. */
 static void take_known(const arap_mesh *mesh, const signed char *known, arap_pierced *out) {
     for (int i = 0; i < mesh->count; i++) {
         out->side[i] = known[mesh->first[i]];

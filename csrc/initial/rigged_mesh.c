@@ -1,7 +1,7 @@
 /* A mesh with its skeleton: see rigged_mesh.h.
  *
- * Welding, links between loose parts, nearest bones, visibility and the elimination order, as a
- * solver has them: O((n + m) log m) except for the order. Fails on out-of-memory and bad input. */
+ * Welding, links between loose parts, nearest bones, visibility and the elimination order, as in a
+ * solver: O((n + m) log m) except for the order. Fails on out-of-memory and for invalid input. */
 #include "initial/rigged_mesh.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* A mesh with its skeleton, prepared for the methods of this room. */
+/* A mesh with its skeleton, prepared for the methods of this folder. */
 #ifndef ARAP_RIGGED_MESH_H
 #define ARAP_RIGGED_MESH_H
 
@@ -11,8 +11,8 @@ typedef struct arap_rigged_mesh {
     int *order; /* fill-reducing, (mesh.count) */
 } arap_rigged_mesh;
 
-/* link_parts: loose parts hang on what they lie on. rigged is zero before; release it with
- * arap_rigged_mesh_clear, after a failure too. */
+/* link_parts: link loose parts to the surface that they lie on. `rigged` must be zeroed before the
+ * call; release it with arap_rigged_mesh_clear, even after a failure. */
 arap_status arap_rigged_mesh_create(arap_context *context, const arap_geometry *geometry,
                                     const arap_bones *bones, int link_parts,
                                     arap_rigged_mesh *rigged);

@@ -36,10 +36,10 @@ typedef struct cells {
     arap_visits waiting;
     char *shines;     /* (count) */
     int *rigid_bone;  /* (count) */
-    char *has_own;    /* (bones) nearest to a vertex that has no other as near */
+    char *has_own;    /* (bones) nearest to a vertex with no equally near bone */
     int *label;       /* (count) bone of the cell, UNKNOWN or BORDER */
     double *distance; /* (count) */
-    double *depth;    /* (bones) farthest of the cell from other cells */
+    double *depth;    /* (bones) distance of the vertex of the cell farthest from other cells */
 } cells;
 
 static double length_of(const cells *c, int i, size_t e) {
@@ -48,8 +48,9 @@ static double length_of(const cells *c, int i, size_t e) {
     return sqrt(arap_dot(edge, edge));
 }
 
-/* Shortest ways along edges from the finite distances: into all but borders, and labels go along;
- * or, from what has a label, within its cell. 0, or -1 without memory. */
+/* Find shortest paths along edges from the finite distances: either into everything except borders,
+ * propagating labels, or from labeled vertices within their cells. Returns 0, or -1 if memory runs
+ * out. */
 static int search(cells *c, int spreads_labels) {
     int failed = 0;
     for (int i = 0; i < c->mesh->count && !failed; i++)
@@ -71,13 +72,13 @@ static int search(cells *c, int spreads_labels) {
     return failed;
 }
 
-/* Vertices without a label take that of the nearest along edges. */
+/* Give vertices without a label that of the nearest labeled vertex along edges. */
 static int flood_labels(cells *c) {
     for (int i = 0; i < c->mesh->count; i++) c->distance[i] = c->label[i] >= 0 ? 0 : INFINITY;
     return search(c, 1);
 }
 
-/* The bone whose cell holds vertex i, from what is known at the vertex itself. */
+/* The bone whose cell contains vertex i, based on information at the vertex itself. */
 static int own_label(const cells *c, int i) {
     const int *nearest = c->visibility->nearest + (size_t)i * ARAP_MAX_SHARED;
     if (c->rigid_bone[i] >= 0) return c->rigid_bone[i];
@@ -96,7 +97,7 @@ static int label_vertices(cells *c) {
     return flood_labels(c);
 }
 
-/* Distances to other cells, half of an edge that leads to one. */
+/* Initialize distances to other cells: half of an edge that leads to one. */
 static int measure_depth(cells *c) {
     for (int i = 0; i < c->mesh->count; i++) {
         c->distance[i] = c->label[i] < 0 ? 0 : INFINITY;
@@ -113,7 +114,8 @@ static int measure_depth(cells *c) {
     return 0;
 }
 
-/* Handles of its cell, or of the bones that are nearest nowhere else and share the place. */
+/* Add the handles of a cell, or of the bones that are nearest nowhere else and share the
+ * position. */
 static arap_status claim_core(arap_context *context, const cells *c, int i, arap_handles *list) {
     int bone = c->label[i], count = c->visibility->nearest_count[i];
     arap_status status = arap_add_handle(context, list, i, bone);

@@ -6,7 +6,7 @@
 #include "initial/visibility.h"
 #include "rig/skeleton.h"
 
-/* out->bones (vertices): all 0 before. */
+/* out->bones (vertices) must be all 0 before the call. */
 arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
                             const arap_skeleton *skeleton, const arap_visibility *visibility,
                             arap_handles *out);

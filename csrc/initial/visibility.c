@@ -21,7 +21,7 @@
 #define TOUCHING 1e-5      /* share of the length of a ray: a face so near to its end touches it */
 
 #define CHUNK 256
-#define SLICE_PER_THREAD 8 /* chunks from one report of progress to the next */
+#define SLICE_PER_THREAD 8 /* chunks between two progress reports */
 
 typedef struct visibility_task {
     const arap_mesh *mesh;
@@ -30,7 +30,7 @@ typedef struct visibility_task {
     const arap_bvh *tree, *faces;
     const double *normals; /* (count, 3) area-weighted */
     char *inside;          /* (count) the nearest bone is behind the surface by its normals */
-    int *first;            /* (count) the deforming bone that the first look has seen, or -1 */
+    int *first;            /* (count) the deforming bone seen in the first pass, or -1 */
     double *away;          /* (count) its distance */
     arap_visibility *visibility;
     char *owned; /* (workers, deform_count) scratch, all 0 between vertices */
@@ -42,7 +42,8 @@ static double segment_distance(const void *data, int index, const double *p) {
     return arap_nearest_on_segment(p, s->a, s->b, nearest);
 }
 
-/* Collects owners instead of measuring: a distance function that is never near enough. */
+/* Collects owners instead of measuring: a distance function that never reports a nearer
+ * distance. */
 typedef struct collector {
     const arap_segment *segments;
     double limit2;
@@ -66,8 +67,8 @@ typedef struct ray {
     int vertex;
 } ray;
 
-/* Is the point on the face, compared with the length of the ray? In units of that: triangles of a
- * small object among others far away are tiny. */
+/* Whether the point is on the face, relative to the length of the ray. Lengths are in units of the
+ * ray because triangles of a small object among distant others are tiny. */
 static int is_on_face(const double *point, const double *const corner[3], double length) {
     static const double origin[3] = {0};
     double at[3][3], bary[3];
@@ -76,8 +77,8 @@ static int is_on_face(const double *point, const double *const corner[3], double
     return arap_nearest_on_triangle(origin, at[0], at[1], at[2], bary) <= TOUCHING * TOUCHING;
 }
 
-/* Faces that touch an end hide nothing, for bones that lie or end in the surface; rays may run
- * along such faces, so that where they cross them depends on rounding. */
+/* Faces that touch an end hide nothing, because bones may lie or end in the surface. Rays may run
+ * along such faces, so their crossing points depend on rounding. */
 static int face_between(const void *data, int index, const double *a, const double *b) {
     const ray *r = data;
     const int *tri = r->mesh->triangles + 3 * (size_t)index;
@@ -90,7 +91,7 @@ static int face_between(const void *data, int index, const double *a, const doub
     return !is_on_face(a, corner, length) && !is_on_face(b, corner, length);
 }
 
-/* Non-zero if `point` is behind the surface at vertex i, going by its normals. */
+/* Return non-zero if `point` is behind the surface at vertex i, judged by its normals. */
 static int is_inside(const visibility_task *task, int i, const double *point) {
     double out[3];
     arap_sub(task->mesh->v + 3 * (size_t)i, point, out);
@@ -133,7 +134,7 @@ static void look_from(const visibility_task *task, int i, char *owned) {
         if (kept < ARAP_MAX_SHARED)
             visibility->nearest[(size_t)i * ARAP_MAX_SHARED + (size_t)kept++] = b;
     }
-    if (!kept) /* so far off that rounding puts the segment out of its own limit */
+    if (!kept) /* so far away that rounding puts the segment beyond its own limit */
         visibility->nearest[(size_t)i * ARAP_MAX_SHARED + (size_t)kept++] = task->segments[s].owner;
     visibility->nearest_count[i] = kept;
     visibility->on_bone[i] = (char)task->segments[s].is_bone;
@@ -150,8 +151,9 @@ static void look(void *data, int chunk, int worker) {
                   task->owned + (size_t)worker * arap_apart((size_t)task->skeleton->deform_count));
 }
 
-/* First look, at bones only: the nearest segment takes the place of the nearest owner. Its
- * distances and visibilities also count for the second look, unless a virtual segment is nearer. */
+/* The first pass considers only bones: the nearest segment replaces the nearest owner. Its
+ * distances and visibilities are also valid for the second pass, unless a virtual segment is
+ * nearer. */
 static void look_at_bones(void *data, int chunk, int worker) {
     (void)worker;
     const visibility_task *task = data;
@@ -224,8 +226,8 @@ done:
     return status;
 }
 
-/* A bone inside the mesh from which virtual segments, such as controls next to it, take all the
- * vertices that see it gets those back to which no other deforming bone is nearer. */
+/* If virtual segments, such as adjacent controls, take all the vertices that see a bone inside the
+ * mesh, the bone gets back those to which no other deforming bone is nearer. */
 static arap_status give_back(arap_context *context, const visibility_task *task) {
     arap_visibility *visibility = task->visibility;
     char *seen = ARAP_NEW_ZERO(char, task->skeleton->deform_count);

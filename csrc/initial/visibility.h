@@ -1,31 +1,32 @@
-/* Which bones are visible from which vertices. */
+/* Determines which bones are visible from which vertices. */
 #ifndef ARAP_VISIBILITY_H
 #define ARAP_VISIBILITY_H
 
 #include "mesh/bvh.h"
 #include "rig/skeleton.h"
 
-/* A vertex nearer than this to a bone, in units of mesh.v, is on it. */
+/* A vertex closer to a bone than this, in units of mesh.v, lies on it. */
 #define ARAP_ON_BONE 1e-4
 
-/* Most bones that share one nearest point; further ones are passed over. */
+/* Maximum number of bones that share one nearest point; further ones are ignored. */
 #define ARAP_MAX_SHARED 8
 
-/* Where the skeleton is, seen from each vertex. */
+/* The skeleton as seen from each vertex. */
 typedef struct arap_visibility {
-    double *distance;    /* (count) to the nearest bone or virtual segment, units of mesh.v */
-    char *visible;       /* (count) no face between the vertex and that point */
+    double *distance;    /* (count) distance to the nearest bone or virtual segment, in units of
+                            mesh.v */
+    char *visible;       /* (count) no face lies between the vertex and that point */
     char *on_bone;       /* (count) that point is on a deforming bone, not on a virtual segment */
-    char *bone_inside;   /* (deform_count) the bone is inside the mesh, as most vertices see it */
-    char *nearest_count; /* (count) how many bones are equally near (within 1e-7 of that) */
-    int *nearest;        /* (count, ARAP_MAX_SHARED) these bones, ascending */
+    char *bone_inside;   /* (deform_count) the bone is inside the mesh, judged by most vertices */
+    char *nearest_count; /* (count) number of equally near bones (within 1e-7 of that distance) */
+    int *nearest;        /* (count, ARAP_MAX_SHARED) these bones, in ascending order */
 } arap_visibility;
 
 arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
                                    const arap_skeleton *skeleton, const arap_bvh *faces,
                                    arap_visibility *visibility);
-/* Non-zero if no face is between vertex i and the point; those of the vertex do not count, and what
- * touches the point is not in between. faces: those of the mesh. */
+/* Return non-zero if no face lies between vertex i and the point. The vertex's own faces and faces
+ * that touch the point do not count. faces: those of the mesh. */
 int arap_sees(const arap_mesh *mesh, const arap_bvh *faces, int i, const double *point);
 
 /* The segments in a bounding volume hierarchy; the caller frees *out. Fails on out-of-memory. */

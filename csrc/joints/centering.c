@@ -13,9 +13,10 @@
 
 #include "base/vec3.h"
 
-#define SLAB 0.2 /* of the mean length of the bones */
+#define SLAB 0.2 /* as a share of the mean length of the bones */
 
-/* Unit direction of the deforming bones that meet in the joint; 0: none, or they cancel. */
+/* Unit direction of the deforming bones that meet at the joint; 0 without bones or if they
+ * cancel. */
 static int find_direction(const arap_skeleton *skeleton, const arap_joints *joints, int joint,
                           double *direction) {
     memset(direction, 0, 3 * sizeof(double));
@@ -32,7 +33,7 @@ static int find_direction(const arap_skeleton *skeleton, const arap_joints *join
     return length > 0.1;
 }
 
-/* Share of the weights of vertex i that belongs to the bones that meet in the joint. */
+/* Share of the weights of vertex i that belongs to the bones meeting at the joint. */
 static double share_at(const arap_skeleton *skeleton, const arap_influences *in,
                        const arap_joints *joints, int joint, int i) {
     double sum = 0;

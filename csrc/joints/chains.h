@@ -1,13 +1,13 @@
-/* How moves of joints add up along their chains: C of joints/system.c. */
+/* How joint displacements accumulate along chains: the matrix C in joints/system.c. */
 #ifndef ARAP_JOINT_CHAINS_H
 #define ARAP_JOINT_CHAINS_H
 
 #include "joints/system.h"
 
-/* Set `chain` from the joints. */
+/* Initialize `chain` from the joints. */
 void arap_joint_chains(arap_joint_system *system);
 
-/* out (deforming, 3) = C^T in and C in, of one pose; not in place. */
+/* Compute out (deforming, 3) = C^T in, or C in, for one pose; not in place. */
 void arap_joint_push_down(const arap_joint_system *system, const double *in, double *out);
 void arap_joint_carry_down(const arap_joint_system *system, const double *in, double *out);
 

@@ -11,7 +11,7 @@
  * A spring is one more edge, from its vertex to an anchor that moves with the joints
  * (joints/anchors.c), so its share of N_bc is summed again at every try.
  *
- * Vertices with a spine in their ring are not included: see joints/spines.c.
+ * Vertices with a spine in their ring are excluded: see joints/spines.c.
  *
  * Only bones that meet at an edge have a sum: few of all pairs.
  *
@@ -35,7 +35,7 @@ typedef struct summation {
     const int *spine_slot; /* NULL: there are no spines */
     int bones;
     int edges, springs; /* whether they take part */
-    int *pair;          /* (bones, bones) place of those that meet at an edge, -1 */
+    int *pair;          /* (bones, bones) index of bone pairs that meet at an edge; -1: none */
     size_t pairs;
     double *sums;   /* (BLOCKS, pairs, 4, 4) */
     double *places; /* (workers, bones, 4) y of the bones of an edge */
@@ -43,7 +43,7 @@ typedef struct summation {
     char *seen;     /* (workers, bones) */
 } summation;
 
-/* Add w times the point to the y of bone b. */
+/* Add w times the point to y of bone b. */
 static void add_place(int b, double w, const double *point, double *y, int *bone, char *seen,
                       int *count) {
     if (!seen[b]) {
@@ -55,14 +55,14 @@ static void add_place(int b, double w, const double *point, double *y, int *bone
     y[4 * b + 3] += w;
 }
 
-/* Add `sign` times the weights of vertex i, at v, to the y of the edge. */
+/* Add `sign` times the weights of vertex i, at v, to y of the edge. */
 static void add_row(const arap_influences *in, int i, const double *v, double sign, double *y,
                     int *bone, char *seen, int *count) {
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         add_place(in->bone[e], sign * in->weight[e], v, y, bone, seen, count);
 }
 
-/* a_ik + a_ki, of the directed edges that are summed up. */
+/* a_ik + a_ki, for the directed edges included in the sum. */
 static double edge_weight(const summation *s, int i, size_t r) {
     const arap_mesh *mesh = s->mesh;
     if (!s->spine_slot) return mesh->edge_weight_sym[r];
@@ -70,7 +70,8 @@ static double edge_weight(const summation *s, int i, size_t r) {
            (s->spine_slot[mesh->neighbor[r]] < 0 ? mesh->edge_weight[mesh->reverse[r]] : 0);
 }
 
-/* sum += both y y^T of the listed bones; without sums, mark the pairs that will have one. */
+/* Add both y y^T of the listed bones to the sums; without sums, mark the pairs that will have
+ * one. */
 static void add_squares(const summation *s, double both, const double *y, const int *bone,
                         int count, double *sum) {
     for (int p = 0; p < count; p++)
@@ -119,7 +120,7 @@ static void sum_block(void *data, int block, int worker) {
     }
 }
 
-/* out = first, or 0, and the moments of edges or springs or both. */
+/* Set out to `first`, or 0, plus the moments of edges or springs or both. */
 static arap_status sum_up(arap_context *context, const arap_joint_energy *energy, int edges,
                           int springs, const double *first, double *out) {
     size_t bones = (size_t)energy->poses->columns, size = 16 * bones * bones;
@@ -242,7 +243,7 @@ void arap_joint_energy_clear(arap_joint_energy *energy) {
     *energy = (arap_joint_energy){0};
 }
 
-/* Transform of a bone in a pose, as the lanes hold it. */
+/* Transform of a bone in a pose, from the lanes. */
 static void read_lane(const arap_packed_poses *packed, int pose, int bone, double *out) {
     const double *from = (const double *)packed->transform +
                          (size_t)bone * 12 * (size_t)packed->lanes + (size_t)pose;

@@ -1,5 +1,5 @@
-/* The ARAP energy for fixed weights, as a function of the transforms and, with spines, of the
- * positions of their ends (docs/energy.md 4). */
+/* The ARAP energy for fixed weights as a function of the transforms and, with spines, the positions
+ * of their ends (docs/energy.md 4). */
 #ifndef ARAP_JOINT_ENERGY_H
 #define ARAP_JOINT_ENERGY_H
 
@@ -9,39 +9,40 @@
 
 typedef struct arap_joint_energy {
     arap_mesh *mesh;         /* constant except for the anchors of its springs */
-    const arap_poses *poses; /* how many there are, and their linear parts */
+    const arap_poses *poses; /* number of poses, and their linear parts */
     const arap_influences *influences;
     const arap_joints *joints;
     arap_joint_spines *spines;
     arap_joint_anchors *anchors;
-    double unit;          /* of relative energies: rest_energy of all poses at the start,
-                             each as often as it counts */
-    double *moments;      /* (bones, bones, 4, 4) N_bc; of vertices without a spine in their ring */
+    double unit;          /* unit of relative energies: rest_energy of all poses at the start, each
+                             multiplied by its weight */
+    double *moments;      /* (bones, bones, 4, 4) N_bc; for vertices without a spine in their
+                             ring */
     double *edge_moments; /* (bones, bones, 4, 4) the same without springs; NULL: no springs */
     double rest;          /* of spines: energy of the edges in `moments` at rest, of one pose */
     arap_packed_poses packed;
     arap_local_step *local_step;
-    double *pull;      /* as arap_local_step_pull wants it */
+    double *pull;      /* in the layout of arap_local_step_pull */
     double *alignment; /* (vertices) */
 } arap_joint_energy;
 
-/* Sum over the mesh for these weights; all arguments are kept by reference. */
+/* Accumulate the sums over the mesh for these weights; all arguments are kept by reference. */
 arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
                                      const arap_poses *poses, const arap_influences *influences,
                                      const arap_joints *joints, arap_joint_spines *spines,
                                      arap_joint_anchors *anchors, arap_joint_energy *energy);
-/* Sum up again: other weights in the same influence patterns. */
+/* Accumulate the sums again for other weights with the same influence patterns. */
 arap_status arap_joint_energy_weights(arap_context *context, arap_joint_energy *energy);
 void arap_joint_energy_clear(arap_joint_energy *energy);
 
-/* Move the anchors of springs to where they are with the joints at `places` (joints, 3). */
+/* Move the anchors of springs to their positions for the joints at `places` (joints, 3). */
 arap_status arap_joint_energy_place(arap_context *context, arap_joint_energy *energy,
                                     const double *places);
 
-/* The relative energy of the transforms (poses, bones, 3, 4), each vertex with its best rotation,
- * the ends of spines at `places` (joints, 3), and -1/2 of the derivative of E by the columns of
- * joints/spines.h, the translations of bones: force (poses, columns, 3), of a pose that counts
- * once. */
+/* Compute the relative energy of the transforms (poses, bones, 3, 4), with the best rotation at
+ * each vertex and the ends of spines at `places` (joints, 3). Also compute -1/2 of the derivative
+ * of E by the columns of joints/spines.h, the translations of bones: force (poses, columns, 3), for
+ * a pose of weight 1. */
 arap_status arap_joint_energy_run(arap_context *context, arap_joint_energy *energy,
                                   const double *transforms, const double *places, double *relative,
                                   double *force);

@@ -16,14 +16,14 @@
 #include "base/vec3.h"
 
 #define SAME_PLACE 1e-6 /* share of the mesh's diagonal */
-#define MIRRORED 0.01   /* how far off its image a partner may be */
+#define MIRRORED 0.01   /* maximum distance of a partner from its image */
 
 static int find(int *set, int end) {
     while (set[end] != end) end = set[end] = set[set[end]];
     return end;
 }
 
-/* The first of both ends stands for the joint. */
+/* The first of the two ends represents the joint. */
 static void unite(const arap_skeleton *s, int *set, int a, int b) {
     const double *p = (a % 2 ? s->tails : s->heads) + 3 * (a / 2);
     const double *q = (b % 2 ? s->tails : s->heads) + 3 * (b / 2);
@@ -106,7 +106,7 @@ static void hang(const arap_skeleton *s, arap_joints *joints) {
         if (!joints->segments[d]) joints->segments[d] = 1;
 }
 
-/* How far, squared, a joint is from the image of another. */
+/* Squared distance of a joint from the image of another. */
 static double off_image2(const arap_symmetry *symmetry, const arap_joints *joints, int joint,
                          int other) {
     double image[3];
@@ -114,8 +114,8 @@ static double off_image2(const arap_symmetry *symmetry, const arap_joints *joint
     return arap_distance2(image, joints->rest + 3 * other);
 }
 
-/* Partners of joints are the same ends of partners; of a bone that is its own, an end itself, or
- * the other one where the bone lies across the plane. */
+/* The partner of a joint is the same end of the partner bone. If a bone is its own partner, it is
+ * the end itself, or the other end if the bone lies across the plane. */
 static void pair_joints(const arap_symmetry *symmetry, const int *partners, arap_joints *joints) {
     for (int end = 0; end < 2 * joints->bones; end++) {
         const int *joint = end % 2 ? joints->tail : joints->head;

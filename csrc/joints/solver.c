@@ -38,7 +38,7 @@ void arap_joint_settings_default(arap_joint_settings *settings) {
     arap_settings_fill(&arap_joint_settings_table, settings);
 }
 
-/* Work space that depends on the weights' patterns, and the initial energy. */
+/* Create work space that depends on the weights' patterns, and compute the initial energy. */
 static arap_status begin(arap_context *context, arap_joint_solver *s) {
     const arap_solver *w = s->weights;
     double since = arap_seconds();
@@ -74,14 +74,14 @@ static arap_status begin(arap_context *context, arap_joint_solver *s) {
     return status;
 }
 
-/* The weights before a step of them, with all that belongs to them. */
+/* The weights before a weight step, with all related data. */
 static arap_status restore_weights(arap_context *context, arap_joint_solver *s) {
     arap_influences *in = &s->weights->influences;
     memcpy(in->weight, s->kept, in->start[in->count] * sizeof *s->kept);
     return arap_joint_energy_weights(context, &s->energy);
 }
 
-/* A few iterations of the weights, which are restored if these end early. */
+/* Run a few iterations of the weights, which are restored if the iterations end early. */
 static arap_status try_weights(arap_context *context, arap_joint_solver *s, int iterations) {
     arap_influences *in = &s->weights->influences;
     size_t forces = 3 * (size_t)s->weights->poses.count * (size_t)s->spines.columns;
@@ -113,7 +113,7 @@ static arap_status try_weights(arap_context *context, arap_joint_solver *s, int 
     return arap_joint_record(context, s);
 }
 
-/* A change that the weights' solver has begun is completed, and a restore is never partial. */
+/* A change started by the weight solver is completed, and a restore is never partial. */
 static arap_status weight_step(arap_context *context, arap_joint_solver *s, int iterations) {
     int uncancellable = context->uncancellable;
     context->uncancellable = 1;
@@ -122,7 +122,7 @@ static arap_status weight_step(arap_context *context, arap_joint_solver *s, int 
     return status;
 }
 
-/* One iteration of joints and weights. */
+/* Run one iteration of joints and weights. */
 static arap_status step(arap_context *context, arap_joint_solver *s) {
     int together = s->settings.method == ARAP_JOINTS_TOGETHER;
     int weights = s->settings.optimize_weights;
@@ -141,7 +141,7 @@ static arap_status step(arap_context *context, arap_joint_solver *s) {
     return status;
 }
 
-/* Are the weights still to be found? */
+/* Whether the weights must still be found. */
 static int has_no_weights(const arap_joint_solver *s) {
     return !s->begun && !s->given && !arap_solver_done(s->weights);
 }
@@ -212,7 +212,8 @@ static arap_status allocate(arap_context *context, arap_joint_solver *s,
     memcpy(s->tails, problem->bones.tails, 3 * bones * sizeof(double));
     memcpy(s->transforms, s->weights->poses.transform, 12 * all * sizeof(double));
     memcpy(s->center, s->joints.rest, 3 * n * sizeof(double));
-    for (size_t b = bones; b-- > 0;) { /* the first bone's end names the place of a joint */
+    for (size_t b = bones; b-- > 0;) { /* the end of the first bone defines the position of a
+                                          joint */
         memcpy(s->base + 3 * s->joints.tail[b], s->tails + 3 * b, 3 * sizeof(double));
         memcpy(s->base + 3 * s->joints.head[b], s->heads + 3 * b, 3 * sizeof(double));
     }
@@ -258,7 +259,7 @@ arap_status arap_joint_solver_create(arap_context *context, const arap_problem *
         arap_joint_solver_free(s);
         return status;
     }
-    s->settings.pinned = NULL; /* the caller's, as what follows */
+    s->settings.pinned = NULL; /* the caller's, like the following */
     s->settings.end_joint_stiffness = s->settings.end_tangential = NULL;
     s->report.joints = s->joints.count;
     s->report.components = s->joints.component_count;
@@ -310,7 +311,7 @@ void arap_joint_solver_report(const arap_joint_solver *s, arap_joint_report *rep
     report->energy = weights.energies[weights.energy_count - 1];
 }
 
-/* The position of a bone's end: its own if the joint has not moved, else the joint's. */
+/* The position of a bone's end: its own if the joint has not moved, otherwise that of the joint. */
 static void hand_end(const arap_joint_solver *s, int joint, const double *own, double *out) {
     double move[3], none[3] = {0, 0, 0};
     arap_sub(s->joints.place + 3 * joint, s->joints.rest + 3 * joint, move);
@@ -326,14 +327,14 @@ void arap_joint_solver_bones(const arap_joint_solver *s, double *heads, double *
     }
 }
 
-/* Is this a bone that does not deform and follows a spine? */
+/* Whether this is a bone that does not deform and follows a spine. */
 static int hangs_on_spine(const arap_joint_solver *s, int b) {
     int owner = s->weights->skeleton.owner[b];
     return owner >= 0 && s->weights->skeleton.deform_bone[owner] != b && s->spines.count &&
            s->spines.posed.spines.place[owner] >= 0;
 }
 
-/* Its transform, from that of the spine. */
+/* Its transform, derived from that of the spine. */
 static void carry(const arap_joint_solver *s, int pose, int b, const double *base, double *out) {
     const double *place = s->joints.place;
     int k = s->spines.posed.spines.place[s->weights->skeleton.owner[b]];

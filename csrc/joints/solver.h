@@ -12,9 +12,9 @@ extern const arap_setting_table arap_joint_settings_table; /* of arap_joint_sett
 void arap_joint_settings_default(arap_joint_settings *settings);
 
 enum arap_joint_timing {
-    ARAP_JOINT_TIME_WEIGHTS, /* to begin with: creation, and all stages if none were given */
-    ARAP_JOINT_TIME_SYSTEM,  /* sums over the mesh, the system of the joints */
-    ARAP_JOINT_TIME_STEP,    /* steps of joints, with their local steps */
+    ARAP_JOINT_TIME_WEIGHTS, /* to start with: creation, and all stages if no weights were given */
+    ARAP_JOINT_TIME_SYSTEM,  /* sums over the mesh and the linear system of the joints */
+    ARAP_JOINT_TIME_STEP,    /* joint steps, including their local steps */
     ARAP_JOINT_TIME_WEIGHT_STEP,
     ARAP_JOINT_TIMES
 };
@@ -24,42 +24,43 @@ typedef struct arap_joint_report {
 #define ARAP_REPORT_JOINTS
 #include "report.def"
     int energy_count;
-    const double *energies; /* all terms, relative: at the start, after each step; never rising */
-    double energy;          /* the ARAP part now */
+    const double *energies; /* all terms, relative: at the start and after each step; never
+                               increases */
+    double energy;          /* current ARAP part */
     double seconds[ARAP_JOINT_TIMES];
 } arap_joint_report;
 
 typedef struct arap_joint_solver arap_joint_solver;
 
-/* The problem is that of arap_solver_create, with rigid bones, STBs and spines; other kinds are
- * errors that name them. Its weights, if start_from_weights, are limited at once to the influences
- * of the settings if they are to be optimized. */
+/* Takes the same problem as arap_solver_create, with rigid bones, STBs and spines; other kinds
+ * cause an error that names the bone. With start_from_weights, weights that will be optimized are
+ * immediately reduced to the number of influences in the settings. */
 arap_status arap_joint_solver_create(arap_context *context, const arap_problem *problem,
                                      const arap_settings *settings,
                                      const arap_joint_settings *joint_settings,
                                      arap_joint_solver **out);
 void arap_joint_solver_free(arap_joint_solver *solver);
 
-/* Up to `count` iterations. While there are no weights yet, an iteration is one of the weights'
- * solver. If it is cancelled or fails, joints and weights are those of the last step that was
- * taken. */
+/* Run up to `count` iterations. Until there are weights, each is an iteration of the weight solver.
+ * After cancellation or a failure, joints and weights are those of the last completed step. */
 arap_status arap_joint_solver_iterate(arap_context *context, arap_joint_solver *solver, int count);
 int arap_joint_solver_done(const arap_joint_solver *solver);
 
 void arap_joint_solver_report(const arap_joint_solver *solver, arap_joint_report *report);
 
-/* Ends of the bones (bones, 3), the caller's units, and the poses (poses, bones, 3, 4). */
+/* Get the ends of the bones (bones, 3) in the caller's units, and the poses (poses, bones, 3,
+ * 4). */
 void arap_joint_solver_bones(const arap_joint_solver *solver, double *heads, double *tails);
 void arap_joint_solver_poses(const arap_joint_solver *solver, double *transforms);
-/* Bends (poses, bones, ARAP_BEND): STBs turn about their present direction. */
+/* Get the bends (poses, bones, ARAP_BEND); STBs turn about their current direction. */
 void arap_joint_solver_bends(const arap_joint_solver *solver, double *bends);
 
 const arap_joints *arap_joint_solver_joints(const arap_joint_solver *solver);
-/* The solver of its weights. */
+/* The solver for its weights. */
 arap_solver *arap_joint_solver_inner(const arap_joint_solver *solver);
 
-/* A_J (3 joints, 3 joints) and B_J (3 joints) of the present state, and what they are relative to:
- * for tests. */
+/* Get A_J (3 joints, 3 joints) and B_J (3 joints) of the current state, and the unit to which they
+ * are relative; for tests. */
 arap_status arap_joint_solver_inside(arap_context *context, arap_joint_solver *solver,
                                      double *matrix, double *right, double *unit);
 

@@ -275,7 +275,7 @@ void arap_joint_spine_right_side(const arap_joint_system *s, const double *force
     }
 }
 
-/* Where bone `up` without its base takes the head of what hangs on it. */
+/* The position to which bone `up`, without its base, moves the head of its child. */
 static void hang_point(const arap_joint_system *s, const double *places, int pose, int d,
                        double *out) {
     const double *pivot = places + 3 * s->joints->pivot[d];
@@ -289,7 +289,7 @@ static void hang_point(const arap_joint_system *s, const double *places, int pos
     for (int r = 0; r < 3; r++) out[r] = arap_dot(own + 4 * r, pivot) + own[4 * r + 3];
 }
 
-/* x without displacements of components: that of translations exact, the rest linear. */
+/* Remove displacements of components from x: exactly for translations, linearly for the rest. */
 static void move_columns(const arap_joint_system *s, int pose, const double *moves,
                          const double *there, double *relative, double *x) {
     const arap_joints *joints = s->joints;

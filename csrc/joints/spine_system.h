@@ -1,20 +1,20 @@
-/* The quadratic of a joint step with spines; joints/system.c is the one without. */
+/* The quadratic of a joint step with spines; joints/system.c handles the case without spines. */
 #ifndef ARAP_JOINT_SPINE_SYSTEM_H
 #define ARAP_JOINT_SPINE_SYSTEM_H
 
 #include "joints/system.h"
 
-/* A joint that moves a column of joints/spines.h, by m (3, 3) times its own move. */
+/* A joint that moves a column of joints/spines.h by m (3, 3) times its own displacement. */
 struct arap_joint_block {
     int joint; /* -1: none */
     double m[9];
 };
 
-/* Room in the system for what follows. */
+/* Allocate memory in the system for the functions below. */
 arap_status arap_joint_spine_system_create(arap_context *context, arap_joint_system *system);
 
-/* `curvature` (poses, columns, columns) of all vertices, used up, into `matrix` and `joined`;
- * `inverse` is there. */
+/* Convert `curvature` (poses, columns, columns) of all vertices to `matrix` and `joined`; this
+ * overwrites `curvature` and requires `inverse`. */
 arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *system,
                                   double *curvature);
 

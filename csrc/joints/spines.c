@@ -71,7 +71,7 @@ arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton 
     return ARAP_OK;
 }
 
-/* Does a spine move the vertex or one of its ring? */
+/* Whether a spine moves the vertex or one of its neighbors. */
 static int is_reached(const arap_joint_spines *spines, const arap_mesh *mesh,
                       const arap_influences *in, int i) {
     const int *place = spines->posed.spines.place;
@@ -147,7 +147,7 @@ void arap_joint_spines_place(arap_context *context, const arap_mesh *mesh, const
                         transforms, to);
 }
 
-/* Of a worker, for the pose it is at. */
+/* Data of a worker for its current pose. */
 typedef struct workspace {
     double *point;   /* (vertices, 3) posed */
     double *factors; /* (entries, ARAP_SPINE_FACTORS) w f of the spines */

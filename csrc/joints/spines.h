@@ -1,5 +1,5 @@
-/* STBs and spines whose ends are moving joints (paper section 4.4): their positions, and the ARAP
- * energy of the vertices near them, with its slope and curvature. */
+/* STBs and spines whose ends are movable joints (paper section 4.4): their positions, and the ARAP
+ * energy of the vertices near them, with its first and second derivatives. */
 #ifndef ARAP_JOINT_SPINES_H
 #define ARAP_JOINT_SPINES_H
 
@@ -8,18 +8,19 @@
 #include "weights/influences.h"
 
 typedef struct arap_joint_spines {
-    int count; /* 0: no spines, and only `columns` is set */
+    int count; /* 0: no spines, in which case only `columns` is set */
     int poses, deforming;
-    int columns;      /* of a pose: translations of the deforming bones, then see below */
+    int columns;      /* per pose: first the translations of the deforming bones, then those
+                         described below */
     int *head, *tail; /* (count) joints */
     char *is_stb;     /* (count) */
     double *angle;    /* (poses, count) of STBs about themselves */
-    char *kept;       /* (vertices, count) the caller's parameters, which stay */
-    arap_poses posed; /* with spines of its own; transforms of the latest call, not its own */
-    /* Of influence patterns: the vertices with a spine in their ring. */
+    char *kept;       /* (vertices, count) the caller's parameters, which stay constant */
+    arap_poses posed; /* with its own spines; borrows the transforms of the latest call */
+    /* Determined by the influence patterns: the vertices with a spine in their ring. */
     int reached;
     int *slot;       /* (vertices) -1: without */
-    int *vertex;     /* (reached) ascending */
+    int *vertex;     /* (reached) in ascending order */
     double *desired; /* (reached, poses, 9) R_i */
 } arap_joint_spines;
 
@@ -32,26 +33,28 @@ arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton 
                                      const arap_mesh *mesh, const arap_poses *poses,
                                      const double *parameters, const arap_joints *joints,
                                      arap_joint_spines *spines);
-/* For these influence patterns, `desired` still to be filled in (arap_local_step_pull). */
+/* Prepare for these influence patterns; `desired` must still be filled in
+ * (arap_local_step_pull). */
 arap_status arap_joint_spines_find(arap_context *context, const arap_mesh *mesh,
                                    const arap_influences *in, arap_joint_spines *spines);
 void arap_joint_spines_clear(arap_joint_spines *spines);
 
-/* The bend of spine k in a pose where the joints are at `places` (joints, 3): an STB turns about
- * itself wherever it points. */
+/* The bend of spine k in a pose with the joints at `places` (joints, 3); an STB always turns about
+ * its current direction. */
 void arap_joint_spine_bend(const arap_joint_spines *spines, const double *places, int pose, int k,
                            double *bend);
 
-/* Put `posed` there, with the transforms (poses, deforming, 3, 4), which are kept by reference. */
+/* Update `posed` to these places and the transforms (poses, deforming, 3, 4), which are kept by
+ * reference. */
 void arap_joint_spines_place(arap_context *context, const arap_mesh *mesh, const double *places,
                              const double *transforms, arap_joint_spines *spines);
 
-/* E of the reached vertices over the poses, R_i = desired; -1/2 of its derivative by the columns is
- * added to force (poses, columns, 3), of a pose that counts once. */
+/* Compute E of the reached vertices over the poses, with R_i = desired; -1/2 of its derivative by
+ * the columns is added to force (poses, columns, 3), for a pose of weight 1. */
 arap_status arap_joint_spines_energy(arap_context *context, const arap_joint_spines *spines,
                                      const arap_mesh *mesh, const arap_influences *in,
                                      double *square, double *force);
-/* Half its second derivative (poses, columns, columns). */
+/* Compute half of its second derivative (poses, columns, columns). */
 arap_status arap_joint_spines_curvature(arap_context *context, const arap_joint_spines *spines,
                                         const arap_mesh *mesh, const arap_influences *in,
                                         double *curvature);

@@ -14,7 +14,7 @@ struct arap_joint_solver {
     arap_joint_anchors anchors;
     arap_joint_energy energy;
     arap_joint_system system;
-    double *base;                  /* (joints, 3) places of the caller */
+    double *base;                  /* (joints, 3) original positions from the caller */
     double *heads, *tails;         /* (bones, 3) of the caller */
     double *center;                /* (joints, 3) m */
     double *anchor;                /* (joints) a_J */
@@ -22,28 +22,28 @@ struct arap_joint_solver {
     double *transforms, *trial;    /* (poses, deforming, 3, 4) */
     double *force, *trial_force;   /* (poses, columns of joints/spines.h, 3) */
     double *moves, *tried, *right; /* (joints, 3) */
-    double *there;                 /* (joints, 3) places with the moves tried */
+    double *there;                 /* (joints, 3) positions with the tentative displacements */
     double *extra;                 /* (joints, 9) anchor and centering */
     char *fixed;                   /* (joints) */
     double *kept;                  /* (influences) weights before a step */
-    int given;                     /* there are weights to start with */
+    int given;                     /* weights to start from exist */
     int has_system, begun, over, broken;
-    double arap, total; /* present energy, without and with the terms of places */
+    double arap, total; /* current energy, without and with the terms for positions */
     double *energies;
     int capacity;
     arap_joint_report report;
 };
 
-/* Energy and forces of the present state. */
+/* Compute the energy and forces of the current state. */
 arap_status arap_joint_measure(arap_context *context, arap_joint_solver *solver);
 
-/* The present energy goes to the history. */
+/* Append the current energy to the history. */
 arap_status arap_joint_record(arap_context *context, arap_joint_solver *solver);
 
-/* The system of the present weights, unless there is one. */
+/* Create the system for the current weights, unless it already exists. */
 arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *solver);
 
-/* Put spines and anchors back to the present joints, from the latest try. */
+/* Move spines and anchors back from the last tentative step to the current joints. */
 arap_status arap_joint_place(arap_context *context, arap_joint_solver *solver);
 
 /* The unit of the system: E over relative energy. */
@@ -51,10 +51,10 @@ static inline double arap_joint_unit(const arap_joint_solver *solver) {
     return solver->energy.unit;
 }
 
-/* B_J of the present state, without the terms of places. */
+/* Compute B_J of the current state, without the terms for positions. */
 arap_status arap_joint_slope(arap_context *context, arap_joint_solver *solver, double *right);
 
-/* One step of the joints, or none if no step lowers the energy. */
+/* Take one step of the joints, or none if no step lowers the energy. */
 arap_status arap_joint_step(arap_context *context, arap_joint_solver *solver);
 
 /* Add the time since *since to a stage of the report and restart *since. */

@@ -1,6 +1,6 @@
 /* Steps of the joints: see joints/state.h.
  *
- * A step minimizes the quadratic of joints/system.h with the present rotations, and the terms of
+ * A step minimizes the quadratic of joints/system.h with the current rotations, and the terms of
  * places. A joint that would move farther than max_shift is moved by max_shift, and the others are
  * solved again. Bones that would become too short hold their joints back. Then the whole step is
  * halved until the energy, with new rotations, does not rise. Nothing is stored before, so a
@@ -36,7 +36,7 @@ arap_status arap_joint_record(arap_context *context, arap_joint_solver *s) {
     return ARAP_OK;
 }
 
-/* The terms of places if the joints move. */
+/* The terms for positions if the joints move. */
 static double place_terms(const arap_joint_solver *s, const double *moves) {
     double sum = 0;
     for (int j = 0; j < s->joints.count; j++) {
@@ -65,7 +65,7 @@ arap_status arap_joint_place(arap_context *context, arap_joint_solver *s) {
         arap_joint_spines_place(context, &s->weights->mesh, s->joints.place, s->transforms,
                                 &s->spines);
     int uncancellable = context->uncancellable;
-    context->uncancellable = 2; /* anchors that have moved are summed up as well */
+    context->uncancellable = 2; /* moved anchors are also included in the sums */
     arap_status status = arap_joint_energy_place(context, &s->energy, s->joints.place);
     context->uncancellable = uncancellable;
     return status;
@@ -87,7 +87,7 @@ arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *s) 
     return status;
 }
 
-/* Move joints that went too far back to max_shift and fix them there; returns how many. */
+/* Move joints that went too far back to max_shift and fix them there; returns their number. */
 static int limit_shifts(arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     int held = 0;
@@ -109,7 +109,7 @@ static int limit_shifts(arap_joint_solver *s) {
     return held;
 }
 
-/* Is bone b shorter with these moves than it may be, and than it is? */
+/* Whether these displacements make bone b shorter than both its minimum and its current length. */
 static int is_too_short(const arap_joint_solver *s, int b, const double *moves) {
     const arap_joints *joints = &s->joints;
     int head = joints->head[b], tail = joints->tail[b];
@@ -130,7 +130,8 @@ static void hold_joint(arap_joint_solver *s, int joint, double share) {
         s->tried[3 * partner + c] *= share;
 }
 
-/* Shorten moves in `tried` until no bone is too short; present places are always good. */
+/* Shorten displacements in `tried` until no bone is too short; current positions are always
+ * valid. */
 static void hold_lengths(arap_joint_solver *s) {
     for (int round = 0, any = 1; any && round < LENGTH_ROUNDS + s->joints.count; round++) {
         any = 0;
@@ -158,7 +159,8 @@ arap_status arap_joint_slope(arap_context *context, arap_joint_solver *s, double
     return status;
 }
 
-/* B_J of the present state, terms of places included, into `right`, their blocks into `extra`. */
+/* Store B_J of the current state, including the terms for positions, in `right`, and their blocks
+ * in `extra`. */
 static arap_status find_slope(arap_context *context, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     double unit = arap_joint_unit(s);
@@ -176,7 +178,7 @@ static arap_status find_slope(arap_context *context, arap_joint_solver *s) {
     return status;
 }
 
-/* The moves that minimize the quadratic; none for a mesh without edges. */
+/* Find the displacements that minimize the quadratic; a mesh without edges has no displacements. */
 static arap_status find_moves(arap_context *context, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     arap_status status = find_slope(context, s);
@@ -223,7 +225,7 @@ arap_status arap_joint_step(arap_context *context, arap_joint_solver *s) {
     s->force = s->trial_force;
     s->trial_force = swap;
     memcpy(s->joints.place, s->there, count * sizeof(double));
-    if (s->spines.count) s->has_system = 0; /* it is that of the places before */
+    if (s->spines.count) s->has_system = 0; /* it belongs to the previous positions */
     s->arap = arap;
     s->total = total;
     s->report.joint_steps++;

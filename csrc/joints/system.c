@@ -32,7 +32,7 @@
 #include "joints/spine_system.h"
 #include "linalg/blas.h"
 
-#define RIDGE 1e-12        /* of the unit: for joints that nothing holds */
+#define RIDGE 1e-12        /* as a share of the unit: for joints that nothing holds */
 #define MIN_OWN 1e-6       /* of the stiffest joint: for joints without stiffness of their own */
 #define MIN_STIFFNESS 1e-9 /* of the stiffness between components: together they move freely */
 
@@ -142,7 +142,7 @@ double arap_joint_own(const arap_joint_system *s, int joint) {
 /* s E_J^T E_J of each joint. */
 static void add_penalties(arap_joint_system *s, const int *deform_bone) {
     const arap_joints *joints = s->joints;
-    double min = 1e-300; /* joints that do not affect the energy stay */
+    double min = 1e-300; /* joints that do not affect the energy do not move */
     for (int j = 0; j < joints->count; j++) min = fmax(min, MIN_OWN * arap_joint_own(s, j));
     for (int j = 0; j < joints->count; j++) {
         double e[9] = {0}, *out = s->penalty + 9 * j;
@@ -163,7 +163,7 @@ static void add_penalties(arap_joint_system *s, const int *deform_bone) {
     }
 }
 
-/* Curvatures of all vertices: those near spines, and S of the others. */
+/* Curvatures of all vertices: those near spines, and S for the others. */
 static arap_status find_curvature(arap_context *context, const arap_joint_energy *energy,
                                   double *curvature) {
     size_t n = (size_t)energy->spines->deforming, columns = (size_t)energy->spines->columns;

@@ -20,9 +20,9 @@
 struct arap_anderson {
     size_t size;
     int window;
-    int past;         /* differences known, at most window */
+    int past;         /* number of known differences, at most window */
     int next;         /* place of the next one */
-    int has_last;     /* f and g of the step before are known */
+    int has_last;     /* f and g of the previous step are known */
     double *f, *g;    /* (size) of the step before */
     float *df, *dg;   /* (window, size) */
     double *products; /* (window, window) of the df */
@@ -57,7 +57,7 @@ void arap_anderson_free(arap_anderson *a) {
 
 void arap_anderson_restart(arap_anderson *a) { a->past = a->next = a->has_last = 0; }
 
-/* The difference of the present step to the one before takes the place of the oldest. */
+/* The difference between the current and the previous step replaces the oldest one. */
 static void add_difference(arap_anderson *a, const double *w, const double *g,
                            const double *metric) {
     float *df = a->df + (size_t)a->next * a->size, *dg = a->dg + (size_t)a->next * a->size;
@@ -75,7 +75,7 @@ static void add_difference(arap_anderson *a, const double *w, const double *g,
     a->next = (a->next + 1) % a->window;
 }
 
-/* Solve the n x n normal equations in place by Cholesky; 0 when they are not definite. */
+/* Solve the n x n normal equations in place by Cholesky; returns 0 if they are not definite. */
 static int solve(int n, int stride, const double *products, double *x) {
     double l[ARAP_MAX_WINDOW][ARAP_MAX_WINDOW], trace = 0;
     for (int i = 0; i < n; i++) trace += products[i * stride + i];

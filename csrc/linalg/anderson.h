@@ -8,17 +8,18 @@
 
 typedef struct arap_anderson arap_anderson;
 
-/* For vectors of `size` numbers; `window` (1..ARAP_MAX_WINDOW) past steps are mixed. */
+/* Create work space for vectors of `size` numbers; up to `window` (1..ARAP_MAX_WINDOW) past steps
+ * are mixed. */
 arap_status arap_anderson_create(arap_context *context, size_t size, int window,
                                  arap_anderson **out);
 void arap_anderson_free(arap_anderson *anderson);
 
-/* Forget the past: g has changed. */
+/* Discard the past steps because g has changed. */
 void arap_anderson_restart(arap_anderson *anderson);
 
-/* The step from w to g(w) joins the past, and `mixed` becomes the vector at which the past steps
- * let one expect a fixed point. Steps are compared in the norm sum metric x^2. Without a past,
- * mixed = g. Returns the number of past steps mixed in. */
+/* Add the step from w to g(w) to the past steps, and set `mixed` to the fixed point that they
+ * predict. Steps are compared in the norm sum metric x^2. Without past steps, mixed = g. Returns
+ * the number of past steps mixed in. */
 int arap_anderson_mix(arap_anderson *anderson, const double *w, const double *g,
                       const double *metric, double *mixed);
 

@@ -36,7 +36,7 @@ void arap_blas_single_thread(void) { scipy_openblas_set_num_threads(1); }
 
 void arap_blas_use_plain_loops(void) { plain = 1; }
 
-/* Upper triangle by rows, which is the lower one by columns. */
+/* The upper triangle by rows is the lower triangle by columns. */
 static void add_gram(int rows, int columns, const double *a, double beta, double *out) {
     if (plain)
         arap_plain_syrk(columns, rows, 1, a, columns, beta, out, columns);
@@ -90,7 +90,8 @@ int arap_lower_cholesky(int n, double *a, int lda) {
 
 int arap_cholesky(int n, double *a) { return n <= 0 || arap_lower_cholesky(n, a, n) == 0; }
 
-/* Rows and columns k to k + width of A are those of its factor, the rest is what remains. */
+/* Replace rows and columns k to k + width of A by those of its factor, and the rest by the
+ * remainder. */
 static arap_status factor_panel(arap_context *context, size_t n, size_t k, size_t width,
                                 double *a) {
     arap_status status = ARAP_OK;
@@ -135,8 +136,8 @@ void arap_cholesky_solve(int n, const double *a, int count, double *x) {
     arap_plain_trsm('L', 'T', n, count, a, n, x, n);
 }
 
-/* The routines that CHOLMOD calls, in place of OpenBLAS's; dpotrf_ comes by factor.c. Steps are 1,
- * and scales of solves too: CHOLMOD has no other calls. */
+/* Replacements for the OpenBLAS routines that CHOLMOD calls; dpotrf_ is called through factor.c.
+ * Strides and the scales of solves are always 1 in the calls of CHOLMOD. */
 void arap_dgemm_(const char *op_a, const char *op_b, const int *m, const int *n, const int *k,
                  const double *alpha, const double *a, const int *lda, const double *b,
                  const int *ldb, const double *beta, double *c, const int *ldc) {

@@ -1,41 +1,45 @@
-/* The few BLAS routines that we use: those of OpenBLAS, or plain loops if OpenBLAS gives wrong
- * results.
- * */
+/* The few BLAS routines that we use, from OpenBLAS or, if OpenBLAS gives wrong results, as plain
+ * loops. */
 #ifndef ARAP_BLAS_H
 #define ARAP_BLAS_H
 
 #include "base/context.h"
 
-/* Keep BLAS to the calling thread, for good. Its worker threads would spin between calls on
+/* Permanently restrict BLAS to the calling thread. Its worker threads would spin between calls on
  * the cores that the local step needs, share one pool between all solvers, and make results depend
- * on other callers. Called once, when the module is loaded. */
+ * on other callers. This is called once, when the module is loaded. */
 void arap_blas_single_thread(void);
 
-/* Plain loops from now on, for CHOLMOD too. Called when the module is loaded, or never. */
+/* Switch to plain loops permanently, also for CHOLMOD. This is called when the module is loaded, or
+ * never. */
 void arap_blas_use_plain_loops(void);
 
-/* Cholesky factor of the symmetric `a` (n, n), in place; 0 if `a` is not positive definite. With
- * it, solve for `count` right-hand sides x (count, n) in place. */
+/* Compute the Cholesky factor of the symmetric `a` (n, n) in place; returns 0 if `a` is not
+ * positive definite. The second function uses it to solve for `count` right-hand sides x (count, n)
+ * in place. */
 int arap_cholesky(int n, double *a);
 void arap_cholesky_solve(int n, const double *a, int count, double *x);
 
-/* The Cholesky factor of a part of a larger matrix, on and below the diagonal by columns; 0, or the
- * number of the first column that shows that it is not positive definite. */
+/* Compute the Cholesky factor of a part of a larger matrix, on and below the diagonal by columns;
+ * returns 0, or the number of the first column that shows that the part is not positive
+ * definite. */
 int arap_lower_cholesky(int n, double *a, int lda);
 
-/* Of A (high, inner) by columns and its first `wide` rows B: out (high, wide) = A B', of which only
- * what is on and below the diagonal counts. */
+/* For A (high, inner) by columns and its first `wide` rows B, compute out (high, wide) = A B', of
+ * which only the entries on and below the diagonal are valid. */
 void arap_lower_product(int high, int wide, int inner, const double *a, int lda, double *out);
 
-/* Of A (high, inner) and B (wide, inner) by columns: out = keep out + scale A B'. */
+/* For A (high, inner) and B (wide, inner) by columns, compute out = keep out + scale A B'. */
 void arap_scaled_product(int high, int wide, int inner, double scale, const double *a,
                          const double *b, int ldab, double keep, double *out, int ldo);
 
-/* Rows of a factor below such a part L of it: X L' = what is there, in place. */
+/* Compute the rows X of a factor below such a part L: solves X L' = the current content, in
+ * place. */
 void arap_solve_below(int rows, int columns, const double *l, double *x, int ld);
 
-/* These four in single precision, and x in place by its factor L or with 'T' by L'; y -= A x, or
- * A' x. Only where arap_blas_has_single: plain loops are in double. */
+/* These four functions in single precision; then solve for x in place with the factor L or, with
+ * 'T', L'; and y -= A x, or A' x. Available only if arap_blas_has_single, because the plain loops
+ * use double precision. */
 int arap_blas_has_single(void);
 int arap_lower_cholesky_single(int n, float *a, int lda);
 void arap_lower_product_single(int high, int wide, int inner, const float *a, int lda, float *out);
@@ -46,25 +50,25 @@ void arap_solve_vector_single(char op, int n, const float *l, int ldl, float *x)
 void arap_subtract_product_single(char op, int rows, int columns, const float *a, int lda,
                                   const float *x, float *y);
 
-/* The factor of a matrix that may be large, with polls for cancellation: ARAP_CANCELLED;
- * `definite`: whether the factor exists. */
+/* Factorize a matrix that may be large, polling for cancellation (ARAP_CANCELLED); `definite`:
+ * whether the factor exists. */
 arap_status arap_long_cholesky(arap_context *context, int n, double *a, int *definite);
 
-/* out (columns, columns) = A^T A, symmetric, for A (rows, columns) row-major. */
+/* Compute out (columns, columns) = A^T A, symmetric, for A (rows, columns) row-major. */
 void arap_gram(int rows, int columns, const double *a, double *out);
 
-/* out (columns, others) = A^T B for A (rows, columns) and B (rows, others), row-major. */
+/* Compute out (columns, others) = A^T B for A (rows, columns) and B (rows, others), row-major. */
 void arap_gram_between(int rows, int columns, const double *a, int others, const double *b,
                        double *out);
 
-/* The first added to out, of which only what is on and above the diagonal is changed. */
+/* Add A^T A to out, changing only the entries on and above the diagonal. */
 void arap_add_gram(int rows, int columns, const double *a, double *out);
 
-/* out (rows, columns) += A B for A (rows, inner) and B (inner, columns), all row-major. */
+/* Compute out (rows, columns) += A B for A (rows, inner) and B (inner, columns), all row-major. */
 void arap_add_product(int rows, int inner, int columns, const double *a, const double *b,
                       double *out);
 
-/* out (rows, others) += A B' for A (rows, inner) and B (others, inner), all row-major. */
+/* Compute out (rows, others) += A B' for A (rows, inner) and B (others, inner), all row-major. */
 void arap_add_product_of_rows(int rows, int inner, int others, const double *a, const double *b,
                               double *out);
 

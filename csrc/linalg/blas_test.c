@@ -1,10 +1,11 @@
 /* The self-test of OpenBLAS: see blas_test.h.
  *
- * OpenBLAS chooses its kernels by the processor that it finds, and some snapshots have had kernels
- * that are wrong for matrices of some sizes (docs/platforms.md): a factorization of 100 unknowns by
- * those for SVE of 256 bits, products by those for SME. Every routine that we or CHOLMOD call is
- * run in every form that they call it in, on random numbers and odd sizes, and compared with
- * plain_blas.h: about 10 Mflop. It cannot find a kernel that is wrong only at other sizes. */
+ * OpenBLAS selects its kernels for the detected processor, and some snapshots contained kernels
+ * that give wrong results for certain matrix sizes (docs/platforms.md): a factorization of 100
+ * unknowns by those for SVE of 256 bits, products by those for SME. Every routine that we or
+ * CHOLMOD call is run in every form that they call it in, on random numbers and odd sizes, and
+ * compared with plain_blas.h: about 10 Mflop. It cannot find a kernel that is wrong only at other
+ * sizes. */
 #include "linalg/blas_test.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@
 #include "linalg/openblas.h"
 #include "linalg/plain_blas.h"
 
-#define SIZE 200        /* unknowns of the factorization, and the most rows or columns */
+#define SIZE 200        /* unknowns of the factorization, and maximum number of rows or columns */
 #define TOLERANCE 1e-11 /* of the largest number */
 #define TOLERANCE_SINGLE 1e-4
 #define SPOILED 100 /* tolerances */
@@ -25,7 +26,7 @@ typedef struct blas_test {
     double *a, *b, *lower; /* random; `lower` is a well-conditioned triangle, and symmetric */
     double *found, *right;
     double tolerance;
-    float *single; /* (3, SIZE, SIZE) a, `lower` and what is found */
+    float *single; /* (3, SIZE, SIZE) a, `lower` and the results */
 } blas_test;
 
 static const double one = 1, minus = -1;
@@ -53,7 +54,8 @@ static void begin(blas_test *t) {
     memcpy(t->right, t->b, SIZE * SIZE * sizeof(double));
 }
 
-/* Do the first m of SIZE rows in n columns differ? With `triangle` on and below the diagonal. */
+/* Whether the first m of SIZE rows differ in n columns; with `triangle`, only on and below the
+ * diagonal. */
 static int differ(blas_test *t, const char *routine, int m, int n, int triangle) {
     double max = 0, error = 0;
     if (t->spoiled && strcmp(t->spoiled, routine) == 0)
@@ -142,7 +144,7 @@ static int differ_single(blas_test *t, const char *routine, int m, int n, int tr
     return differ(t, routine, m, n, triangle);
 }
 
-/* The routines that supernodes.c calls in single precision, in the forms of blas.c. */
+/* The routines that supernodes.c calls in single precision, in the variants used by blas.c. */
 static const char *wrong_single(blas_test *t) {
     static const float plus_one = 1, minus_one = -1;
     float *a = t->single, *lower = a + SIZE * SIZE, *found = lower + SIZE * SIZE;
@@ -202,7 +204,7 @@ static const char *wrong_cholesky(blas_test *t) {
         if (info || arap_plain_potrf(n, t->right, SIZE) || differ(t, "dpotrf", n, n, 1))
             return "dpotrf";
     }
-    memcpy(t->a, t->right, SIZE * SIZE * sizeof(double)); /* the factor; a is not needed any more */
+    memcpy(t->a, t->right, SIZE * SIZE * sizeof(double)); /* the factor; a is no longer needed */
     begin(t);
     scipy_dpotrs_("L", &rows, &count, t->a, &rows, t->found, &rows, &info, 1);
     arap_plain_trsm('L', 'N', SIZE, count, t->a, SIZE, t->right, SIZE);

@@ -2,9 +2,10 @@
 #ifndef ARAP_BLAS_TEST_H
 #define ARAP_BLAS_TEST_H
 
-/* The routine of the linked OpenBLAS that computes wrongly, "memory" if there is too little for
- * the test, NULL if all is right. Takes milliseconds. `spoiled`, for tests: a routine one number of
- * whose results is changed in its tenth digit, or NULL. */
+/* Return the name of the routine of the linked OpenBLAS that gives wrong results, "memory" if there
+ * is too little memory for the test, or NULL if all results are correct. Takes milliseconds.
+ * `spoiled`, for tests: a routine whose result is altered in the tenth digit of one number, or
+ * NULL. */
 const char *arap_blas_wrong(const char *spoiled);
 
 #endif

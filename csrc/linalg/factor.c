@@ -32,14 +32,14 @@
 #include "linalg/supernodes.h"
 
 /* Shares of a solution that one more solve would change: */
-#define EXACT 1e-3 /* that is done, and nothing that counts is left */
+#define EXACT 1e-3 /* finished: no significant error remains */
 #define SURE 1e-4  /* where the second one did no more, this factor needs no more than one */
 #define MAX_STEPS 12
 
 struct arap_factor {
     cholmod_common common;
     cholmod_factor *factor;
-    arap_supernode_plan *plan; /* of a supernodal one, else NULL */
+    arap_supernode_plan *plan; /* of a supernodal factor, otherwise NULL */
     cholmod_dense *x, *y, *e;  /* work of cholmod_solve2 */
     double flops;
     int single; /* its numbers are in `value`, those of the scaled matrix */
@@ -147,7 +147,7 @@ arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix,
     return status;
 }
 
-/* Numbers in double from now on. */
+/* Switch to double precision permanently. */
 static void leave_single(arap_factor *f) {
     arap_free(f->value);
     arap_free(f->work);
@@ -158,8 +158,8 @@ static void leave_single(arap_factor *f) {
     f->single = 0;
 }
 
-/* The factor in single precision of S A S, where S are powers of two that bring the diagonal near
- * 1: nothing leaves the range of a float. */
+/* Compute the factor of S A S in single precision, where S holds powers of two that bring the
+ * diagonal near 1, so no value leaves the range of a float. */
 static arap_status update_single(arap_context *context, arap_factor *f, const arap_matrix *matrix) {
     int n = matrix->size, minor;
     if (!f->value) {
@@ -297,8 +297,8 @@ arap_status arap_factor_solve_refined(arap_context *context, arap_factor *f,
     return status ? status : arap_factor_solve(context, f, x);
 }
 
-/* Blocks of right-hand sides run side by side: a solve only reads the factor, and each has a
- * common object of its own. */
+/* Blocks of right-hand sides run in parallel: a solve only reads the factor, and each block has its
+ * own common object. */
 typedef struct solve_task {
     const arap_factor *factor;
     double *x;
@@ -358,7 +358,7 @@ void arap_factor_free(arap_factor *f) {
     arap_free(f);
 }
 
-/* Approximate minimum degree of what is below the diagonal of a graph. */
+/* Compute an approximate minimum degree order from the part of a graph below the diagonal. */
 static arap_status order_graph(arap_context *context, arap_matrix *graph, int *order) {
     cholmod_common common;
     start_common(&common);
@@ -401,7 +401,7 @@ done:
     return status;
 }
 
-/* How many edges there are between unknowns, those of vertex i from number first[i] on. */
+/* Count the edges between unknowns; those of vertex i begin with number first[i]. */
 static size_t edges_of_unknowns(int count, const int *first, const size_t *row_start,
                                 const int *neighbor) {
     size_t edges = 0;

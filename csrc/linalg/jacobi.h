@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Rotate rows and columns p, q of the symmetric matrix k (n, n) so that k[p][q] becomes zero; the
- * columns of v (n, n) collect the rotations. */
+ * columns of v (n, n) accumulate the rotations. */
 static inline void arap_annihilate(int n, double *k, double *v, int p, int q) {
     if (k[p * n + q] == 0) return;
     double theta = (k[q * n + q] - k[p * n + p]) / (2 * k[p * n + q]);

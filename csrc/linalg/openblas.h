@@ -1,6 +1,6 @@
 /* The OpenBLAS routines that we call, by their Fortran interface. It comes from scipy-openblas32,
- * whose symbols carry a scipy_ prefix so that they never meet the BLAS of the process we are loaded
- * into. blas.c and the self-test alone include this file. */
+ * whose symbols carry a scipy_ prefix so that they never conflict with the BLAS of the host
+ * process. Only blas.c and the self-test include this file. */
 #ifndef ARAP_OPENBLAS_H
 #define ARAP_OPENBLAS_H
 

@@ -4,9 +4,10 @@
 
 #include "base/context.h"
 
-/* What is solved. multiply: out = A p. precondition: z becomes what solves for it about. enough: is
- * x good, whose residual r has been preconditioned to z, or hopeless? left: r'z, the square of the
- * error in the norm of A. It may change x, and sees each step once, from 0 on. */
+/* The system to solve. multiply: out = A p. precondition: replace z by an approximate solution for
+ * z. enough: whether to stop because x, whose residual r has been preconditioned to z, is accurate
+ * enough or hopeless; left: r'z, the square of the error in the norm of A. It may change x, and is
+ * called once for each step, starting with step 0. */
 typedef struct arap_pcg {
     int size;
     void *data;
@@ -17,8 +18,8 @@ typedef struct arap_pcg {
 
 double arap_dot_of(int size, const double *a, const double *b);
 
-/* x (size): b, and then the solution; work (4 size): begins with the residual afterwards. Ends,
- * too, where A is not positive definite along the next step. */
+/* x (size): b on entry, the solution on return; work (4 size): starts with the residual on return.
+ * Also stops if A is not positive definite along the next step. */
 arap_status arap_pcg_solve(arap_context *context, const arap_pcg *pcg, double *work, double *x);
 
 #endif

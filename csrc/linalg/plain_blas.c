@@ -53,7 +53,7 @@ void arap_plain_syrk(int n, int k, double alpha, const double *a, int lda, doubl
     }
 }
 
-/* One right-hand side on the left of which L stands. */
+/* Solve for one right-hand side with L on its left. */
 static void solve(char op, int m, const double *l, int ldl, double *x) {
     for (int k = 0; k < m && op == 'N'; k++) {
         const double *column = l + (size_t)k * ldl + k;
@@ -70,7 +70,7 @@ void arap_plain_trsm(char side, char op, int m, int n, const double *l, int ldl,
                      int ldb) {
     for (int j = 0; j < n && side == 'L'; j++) solve(op, m, l, ldl, b + (size_t)j * ldb);
     if (side == 'L') return;
-    /* X L' = B goes through the columns forward, X L = B backward. */
+    /* X L' = B processes columns forward, X L = B backward. */
     for (int step = 0; step < n; step++) {
         int j = op == 'N' ? n - 1 - step : step;
         double *column = b + (size_t)j * ldb;

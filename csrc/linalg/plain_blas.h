@@ -1,11 +1,12 @@
 /* The routines of BLAS and LAPACK that we and CHOLMOD call, as plain loops: the reference for
  * OpenBLAS when the module is loaded (blas_test.h), and their replacement if it gives wrong
- * results. All by columns, as in Fortran; triangles are lower ones with a general diagonal.
- */
+ * results. Matrices are stored by columns, as in Fortran; triangles are lower triangles with a
+ * general diagonal. */
 #ifndef ARAP_PLAIN_BLAS_H
 #define ARAP_PLAIN_BLAS_H
 
-/* 'N', or 'T' and 'C' for the transposed matrix. C (m, n) = alpha op(A) op(B) + beta C */
+/* 'N' for the matrix itself, 'T' or 'C' for the transposed matrix. C (m, n) = alpha op(A) op(B) +
+ * beta C */
 void arap_plain_gemm(char op_a, char op_b, int m, int n, int k, double alpha, const double *a,
                      int lda, const double *b, int ldb, double beta, double *c, int ldc);
 
@@ -13,12 +14,12 @@ void arap_plain_gemm(char op_a, char op_b, int m, int n, int k, double alpha, co
 void arap_plain_syrk(int n, int k, double alpha, const double *a, int lda, double beta, double *c,
                      int ldc);
 
-/* X (m, n) in place of B: op(L) X = B for side 'L', X op(L) = B for side 'R'. */
+/* Replace B by X (m, n): op(L) X = B for side 'L', X op(L) = B for side 'R'. */
 void arap_plain_trsm(char side, char op, int m, int n, const double *l, int ldl, double *b,
                      int ldb);
 
-/* Lower Cholesky factor of A (n, n) in place; 0, or the number of the first column that shows that
- * A is not positive definite. */
+/* Lower Cholesky factor of A (n, n) in place; returns 0, or the number of the first column that
+ * shows that A is not positive definite. */
 int arap_plain_potrf(int n, double *a, int lda);
 
 #endif

@@ -5,7 +5,7 @@
  * image flips Z. Constant cost; cannot fail. */
 #include "linalg/quaternion.h"
 
-#define ORTHONORMAL 1e-5 /* how far products of the columns of a rotation may be off */
+#define ORTHONORMAL 1e-5 /* tolerance for products of the columns of a rotation */
 
 /* Unit quaternion of the rotation with these columns (3, 3), each of length 1, or 0 if a bone has
  * no extent. */
@@ -44,8 +44,8 @@ int arap_is_rotation(const double (*column)[3]) {
     return arap_dot(normal, column[2]) > 0;
 }
 
-/* Make columns orthonormal that need be neither orthogonal nor of length 1. Blender chooses, by
- * their lengths, which of X and Z gives way to Y. */
+/* Make columns orthonormal that need not be orthogonal or of length 1. Like Blender, use their
+ * lengths to choose which of X and Z is adjusted to Y. */
 static void orthogonalize(double (*column)[3]) {
     double *x = column[0], *y = column[1], *z = column[2];
     normalize(y);

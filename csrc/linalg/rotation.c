@@ -17,12 +17,12 @@
 
 #define SWEEPS 12
 #define NEWTON 30
-#define FLAT 1e-7 /* z of matrices that are left to Jacobi */
+#define FLAT 1e-7 /* z below which matrices are left to the Jacobi method */
 
 typedef double lane4 __attribute__((vector_size(32)));
 typedef long long mask4 __attribute__((vector_size(32)));
 
-/* r <- r (3 - r^T r) / 2, a Newton-Schulz step. */
+/* Replace r by r (3 - r^T r) / 2, a Newton-Schulz step. */
 ARAP_WIDE_PART void orthogonalize(lane4 *r) {
     lane4 g[9], q[9];
     for (int i = 0; i < 3; i++)
@@ -37,13 +37,13 @@ ARAP_WIDE_PART void orthogonalize(lane4 *r) {
 
 ARAP_WIDE_PART int any(mask4 m) { return (m[0] | m[1] | m[2] | m[3]) != 0; }
 
-/* x where the mask is set, else y. */
+/* x where the mask is set, otherwise y. */
 ARAP_WIDE_PART lane4 choose(mask4 mask, lane4 x, lane4 y) {
     return (lane4)((mask & (mask4)x) | (~mask & (mask4)y));
 }
 
-/* FOAM for four matrices m with largest entry 1, their numbers side by side; not for those in the
- * mask that comes back: it cannot be relied on there. */
+/* FOAM for four matrices m with largest entry 1, with interleaved numbers; the result is unreliable
+ * for matrices in the returned mask. */
 ARAP_WIDE_PART void by_formula(const lane4 *m, lane4 *r, mask4 *left) {
     lane4 norm2 = {0}, f2 = {0}, a[9], f[9], bb[9], inverse;
     for (int i = 0; i < 9; i++) norm2 += m[i] * m[i];
@@ -99,7 +99,7 @@ static void by_jacobi(const double *m, double *rotation) {
                 off += fabs(k[p][q]);
                 arap_annihilate(4, &k[0][0], &v[0][0], p, q);
             }
-        if (off < 1e-10) break; /* the rest after that sweep is its square */
+        if (off < 1e-10) break; /* the error after that sweep is its square */
     }
     int best = 0;
     for (int i = 1; i < 4; i++)

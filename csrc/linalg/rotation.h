@@ -1,14 +1,16 @@
-/* The rotation nearest to a matrix. */
+/* Finds the rotation nearest to a matrix. */
 #ifndef ARAP_ROTATION_H
 #define ARAP_ROTATION_H
 
 #include <stddef.h>
 
-/* rotation (3x3, row-major) maximizes tr(R^T a) over proper rotations (det +1). The identity for a
- * = 0; if several are equally near, one of them. Accurate to rounding for any a. */
+/* Find the rotation (3x3, row-major) that maximizes tr(R^T a) over proper rotations (det +1): the
+ * identity for a = 0, and any one of several equally near rotations. Accurate to rounding for any
+ * a. */
 void arap_nearest_rotation(const double *a, double *rotation);
 
-/* The nearest rotations of `count` matrices one after another, bit for bit, four at a time. */
+/* Find the nearest rotations of `count` consecutive matrices, four at a time; bitwise identical to
+ * single calls. */
 void arap_nearest_rotations(size_t count, const double *a, double *rotations);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/vec3.h"
 
-#define TINY 1e-4 /* angles whose ratios are series */
+#define TINY 1e-4 /* angles below which ratios are computed as series */
 #define FULL 6.283185307179586
 #define ACROSS2 1e-24 /* squared: a shorter vector across has no direction */
 

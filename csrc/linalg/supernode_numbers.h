@@ -1,21 +1,21 @@
-/* The numbers of a supernode. Included by supernodes.c once per precision with
+/* Numeric operations on a supernode. Included by supernodes.c once per precision with
  *   REAL        float or double
  *   OF(name)    name of a function here, and of the dense ones of blas.h
  *
- * BLAS cannot be stopped. A product of more than LONG flops is cut into pieces of PIECE flops, with
- * a poll for cancellation between two of them. This does not slow a product down. A long Cholesky
- * factorization works on panels of columns: the products of the columns before a panel are
- * subtracted from it. Cuts depend only on sizes, so the bits are the same on any number of threads.
- */
+ * BLAS calls cannot be interrupted. A product of more than LONG flops is divided into pieces of
+ * PIECE flops, with a poll for cancellation between pieces. This does not slow the product down. A
+ * long Cholesky factorization works on panels of columns: the products of the columns before a
+ * panel are subtracted from it. The divisions depend only on sizes, so the bits are the same on any
+ * number of threads. */
 
-/* Rows of a piece of a product of so many numbers for each. */
+/* Rows per piece of a product with this many numbers per row. */
 static int OF(rows_of_piece)(int wide, int inner) {
     double rows = PIECE / (2.0 * wide * inner);
     return rows < TILE ? TILE : rows > INT_MAX / 2 ? INT_MAX / 2 : (int)rows / TILE * TILE;
 }
 
-/* Of A (high, inner) and its first `wide` rows B: out = keep out + scale A B' on and below the
- * diagonal. Returns whether it has stopped. */
+/* For A (high, inner) and its first `wide` rows B, compute out = keep out + scale A B' on and below
+ * the diagonal. Returns whether it was cancelled. */
 static int OF(long_product)(factorization *f, int worker, int high, int wide, int inner, REAL scale,
                             const REAL *a, int lda, REAL keep, REAL *out, int ldo) {
     for (int j = 0; j < wide; j += PANEL) {
@@ -30,8 +30,8 @@ static int OF(long_product)(factorization *f, int worker, int high, int wide, in
     return 0;
 }
 
-/* The part of a factor (rows, columns) of what is there, a panel of columns after the other; as
- * factorize_supernode returns. */
+/* Factorize this part (rows, columns) in place, one panel of columns after another; return values
+ * are those of factorize_supernode. */
 static int OF(long_cholesky)(factorization *f, int worker, int columns, int rows, REAL *value) {
     for (int k = 0; k < columns; k += PANEL) {
         int width = columns - k < PANEL ? columns - k : PANEL, below = rows - k - width;
@@ -60,7 +60,8 @@ static int OF(begin_supernode)(factorization *f, int s, int worker, int *map) {
     if (!is_long) memset(value, 0, (size_t)rows * (size_t)columns_of(l, s) * sizeof *value);
     for (int k = 0; k < rows; k++) map[row[k]] = k;
     for (int k = first; k < l->first[s + 1]; k++) {
-        int j = l->order[k]; /* rows below the diagonal there are below it here: postorder */
+        int j = l->order[k]; /* rows below the diagonal there are also below it here, because of the
+                                postorder */
         REAL *column = value + (size_t)rows * (size_t)(k - first);
         if (is_long) memset(column, 0, (size_t)rows * sizeof *column);
         double scale = f->scale ? f->scale[j] : 1;
@@ -99,8 +100,8 @@ static int OF(subtract_update)(factorization *f, int s, int worker, const update
     return has_stopped(f, worker, flops + OVERHEAD);
 }
 
-/* 0, or the number of the first column that shows that it is not positive definite, or -1 where it
- * has stopped. */
+/* Returns 0, the number of the first column that shows that the matrix is not positive definite, or
+ * -1 if it was cancelled. */
 static int OF(factorize_supernode)(factorization *f, int s, int worker, int *map, int *relative,
                                    void *block) {
     const arap_supernodes *l = f->l;

@@ -21,25 +21,25 @@
 #include "base/memory.h"
 #include "linalg/blas.h"
 
-#define PARTS 64      /* of the work: subtrees are not larger */
+#define PARTS 64      /* of the work: maximum size of subtrees */
 #define MINIMUM 1e6   /* flops of a task: a fraction of a millisecond */
-#define OVERHEAD 2000 /* flops in the time that a product takes to begin */
-#define LONG 1e9      /* flops of dense work that is cut into pieces: some 50 ms */
+#define OVERHEAD 2000 /* flops equivalent to the startup time of a product */
+#define LONG 1e9      /* flops above which dense work is divided into pieces: about 50 ms */
 #define PIECE 1e8     /* flops of a piece */
 #define PANEL 256     /* columns of one */
-#define TILE 64       /* its rows are a multiple of that, at least one */
+#define TILE 64       /* its rows are a multiple of this */
 #define POLL_ABOVE 32 /* columns of a supernode between two polls for cancellation */
 
-/* Rows of supernode `from`, from number `place` of them on, add to another. */
+/* The rows of supernode `from`, beginning with number `place`, update another one. */
 typedef struct update {
     int from, place;
 } update;
 
 struct arap_supernode_plan {
     int *of;              /* (size) supernode of a column */
-    int *place;           /* (size) column of the factor that a column of the matrix is */
+    int *place;           /* (size) column of the factor for each column of the matrix */
     size_t *update_start; /* (count + 1) */
-    update *updates;      /* in the order in which they are subtracted */
+    update *updates;      /* in order of subtraction */
     arap_forest forest;
     int max_rows;
 };
@@ -60,7 +60,7 @@ static int rows_of(const arap_supernodes *l, int s) {
     return l->row_start[s + 1] - l->row_start[s];
 }
 
-/* How many rows of d from number `place` on are columns of s. */
+/* The number of rows of d, beginning with number `place`, that are columns of s. */
 static int shared_rows(const arap_supernodes *l, int d, int place, int s) {
     const int *row = l->row + l->row_start[d];
     int end = place, rows = rows_of(l, d);
@@ -153,7 +153,7 @@ typedef struct factorization {
     char *block;         /* (workers, max_block) numbers */
 
     atomic_int minor;   /* the first column that shows that it is not positive definite */
-    arap_status status; /* the status that worker 0 got from its poll */
+    arap_status status; /* the status that worker 0 received when polling */
     atomic_int stopped; /* that was to stop */
     double unpolled;    /* its flops since then */
 } factorization;
@@ -187,7 +187,7 @@ static arap_status factorize_one(void *data, int s, int worker) {
     int *map = f->map + (size_t)worker * (size_t)l->size;
     int *relative = f->relative + (size_t)worker * (size_t)f->plan->max_rows;
     char *block = f->block + (size_t)worker * l->max_block * number;
-    /* Columns after one that is not positive definite are of no use. */
+    /* Columns after one that is not positive definite are useless. */
     int minor = atomic_load(&f->minor);
     if (l->first[s] > minor) return ARAP_OK;
     int info = f->scale ? factorize_supernode_single(f, s, worker, map, relative, block)
@@ -227,7 +227,8 @@ arap_status arap_supernodes_factorize(arap_context *context, const arap_supernod
     return status;
 }
 
-/* x in the order of the factor, `work` of as many numbers as a supernode has rows at most. */
+/* x is in the order of the factor; `work` has as many numbers as the maximum number of rows of a
+ * supernode. */
 static arap_status solve_lower(arap_context *context, const arap_supernodes *l, const float *all,
                                float *x, float *work) {
     arap_status status = ARAP_OK;

@@ -18,9 +18,10 @@
 #include "measures/dual_quaternions.h"
 
 #define CHUNK 256
-#define MIN_SUM 1e-4 /* of the weights of a vertex that is moved at all */
+#define MIN_SUM 1e-4 /* minimum sum of weights of a vertex that moves */
 
-/* A transform of a bone in a pose: its rotation, the rest of the linear part, and itself. */
+/* A transform of a bone in a pose: its rotation, the rest of its linear part, and the transform
+ * itself. */
 typedef struct part {
     double quaternion[4], stretch[9], transform[12];
 } part;

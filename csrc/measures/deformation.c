@@ -1,4 +1,4 @@
-/* Visible measures of a mesh that deforms: see deformation.h.
+/* Measures of visible deformation: see deformation.h.
  *
  * Means over poses are kept as sums, so that poses may come a few at a time: squared strain of
  * every triangle, squared drift of every limb, and the volume. Each sum runs over the poses in
@@ -6,7 +6,7 @@
  *
  * O(poses x (influences + triangles)): 50,000 triangles in 80 poses take 0.05 s on one processor.
  * In addition to the sums it needs the points of some poses, at most 3 MB or four poses. Fails on
- * out-of-memory and for points that are not finite or too far off. */
+ * out-of-memory and for points that are not finite or too far away. */
 #include "measures/deformation.h"
 
 #include <math.h>
@@ -25,7 +25,8 @@ static arap_status check_input(arap_context *context, const arap_geometry *geome
     arap_status status = arap_check_geometry(&context->error, geometry);
     if (!status) status = arap_extent_find(context, geometry, &extent);
     if (status) return status;
-    arap_mesh mesh = {.diagonal = extent.diagonal}; /* where it is, which bones are held against */
+    arap_mesh mesh = {.diagonal = extent.diagonal}; /* its position, with which bones are
+                                                       compared */
     memcpy(mesh.center, extent.center, sizeof mesh.center);
     status = arap_skinning_skeleton(context, bones, &mesh, &skeleton);
     arap_skeleton_clear(&skeleton);
@@ -94,7 +95,7 @@ void arap_deformation_clear(arap_deformation *d) {
     *d = (arap_deformation){0};
 }
 
-/* `points` of a group from those of its poses (size, count, 3). */
+/* Fill `points` of a group from those of its poses (size, count, 3). */
 static void into_lanes(size_t numbers, int size, const double *posed, double *points) {
     for (int l = 0; l < ARAP_POSE_LANES; l++) {
         const double *from = posed + numbers * (size_t)(l < size ? l : size - 1);
@@ -136,7 +137,7 @@ static void add_limb(void *data, int limb, int worker) {
     }
 }
 
-/* Add the poses first..first + poses - 1, posed at `points`. volumes: (poses) of scratch. */
+/* Add the poses first..first + poses - 1 with the positions `points`. volumes: (poses) scratch. */
 static arap_status add_poses(arap_context *context, arap_deformation *d,
                              const arap_skinning *skinning, int first, int poses,
                              const double *points, double *volumes) {
@@ -150,7 +151,7 @@ static arap_status add_poses(arap_context *context, arap_deformation *d,
     return status;
 }
 
-/* The farthest point of these poses, for an error about a measure that overflows. */
+/* The farthest point of these poses, for the error about an overflowing measure. */
 static arap_status fail_far(arap_error *error, int first, int poses, size_t count,
                             const double *points) {
     size_t far[2] = {0, 0};
@@ -173,7 +174,7 @@ static arap_status fail_far(arap_error *error, int first, int poses, size_t coun
                      at[0], at[ARAP_POSE_LANES], at[2 * ARAP_POSE_LANES]);
 }
 
-/* Are all sums finite? */
+/* Whether all sums are finite. */
 static int is_measured(const arap_deformation *d) {
     double sum = 0;
     for (size_t t = 0; t < d->surface.count; t++) sum += d->surface.area[t] * d->strain2[t];
@@ -181,7 +182,7 @@ static int is_measured(const arap_deformation *d) {
     return isfinite(sum) && isfinite(d->volume);
 }
 
-/* The sums of a deformation, to put them back. */
+/* The sums of a deformation, saved so that they can be restored. */
 static double *keep_sums(const arap_deformation *d) {
     double *kept = ARAP_NEW(double, d->surface.count + (size_t)d->limbs.count);
     if (!kept) return NULL;

@@ -11,7 +11,7 @@
 #include "rig/dual_blend.h"
 
 #define CHUNK 256
-#define MIN_SUM 1e-4 /* of the weights of a vertex that is moved at all */
+#define MIN_SUM 1e-4 /* minimum sum of weights of a vertex that moves */
 
 typedef struct skinning_task {
     int count, bones, poses;
@@ -45,7 +45,8 @@ static void skin_chunk(void *data, int chunk, int worker) {
             skin(task, i, p, task->out + 3 * ((size_t)p * (size_t)task->count + (size_t)i));
 }
 
-/* The first number that is not finite, `width` to an item; -1: all are. */
+/* The item with the first number that is not finite, with `width` numbers per item; -1: all are
+ * finite. */
 static long long first_bad(const double *data, size_t items, size_t width) {
     for (size_t k = 0; k < items * width; k++)
         if (!isfinite(data[k])) return (long long)k;

@@ -5,17 +5,17 @@
 #include "arap.h"
 #include "base/context.h"
 
-/* Where skinning takes vertices (count, 3): out (poses, count, 3). rows: weights of any sum,
- * checked already; a vertex whose weights sum to 1e-4 or less stays. transforms (poses, bones, 3,
- * 4). axes (bones, 3, 3): columns are the local X, Y (head to tail) and Z of each bone at rest,
- * NULL: those of the space; they count only if a transform is not a rotation. Errors name the first
- * vertex, transform or axis that is not finite. */
+/* Compute the skinned positions out (poses, count, 3) of vertices (count, 3). rows: weights with
+ * any sum, already checked; a vertex whose weights sum to 1e-4 or less does not move. transforms
+ * (poses, bones, 3, 4). axes (bones, 3, 3): columns are the local X, Y (head to tail) and Z of each
+ * bone at rest; NULL: the coordinate axes. They matter only if a transform is not a rotation.
+ * Errors name the first vertex, transform or axis that is not finite. */
 arap_status arap_dual_quaternion_skinning(arap_context *context, int count, const double *vertices,
                                           const arap_sparse_weights *rows, int bones, int poses,
                                           const double *transforms, const double *axes,
                                           double *out);
 
-/* The check of its numbers. */
+/* Check the numbers in its arguments. */
 arap_status arap_check_blended(arap_error *error, int count, const double *vertices, int bones,
                                int poses, const double *transforms, const double *axes);
 

@@ -18,12 +18,12 @@
 #define FORTH 1
 #define BACK 2
 
-/* Join the vertices of triangles, and mark in `open` (n) the roots of parts with an edge that is
- * not of two triangles that turn the same way. Scratch: ends (3 triangle_count), start (n + 2) and
- * met (n) of zeros. */
+/* Join the vertices of triangles, and mark in `open` (n) the roots of parts with an edge that does
+ * not belong to two consistently oriented triangles. Scratch: ends (3 triangle_count), start (n +
+ * 2) and met (n) of zeros. */
 static void find_parts(int n, const int *triangles, size_t triangle_count, int *part, char *open,
                        unsigned *ends, size_t *start, char *met) {
-    /* From a corner to the next, and the last one's to the first. */
+    /* The edges from each corner to the next, and from the last one to the first. */
     for (size_t t = 0; t < triangle_count; t++) {
         const int *tri = triangles + 3 * t;
         arap_unite(part, tri[0], tri[1]);
@@ -120,7 +120,7 @@ typedef struct volume_task {
     double *out;
 } volume_task;
 
-/* p . q x r of the corners of a triangle less those of the origin, in the poses of a group. */
+/* p . q x r of the corners of a triangle relative to the origin, in the poses of a group. */
 ARAP_WIDE_PART arap_v4 volume_of(const arap_v4_at *corner_p, const arap_v4_at *corner_q,
                                  const arap_v4_at *corner_r, const arap_v4_at *origin) {
     arap_v4 p[3], q[3], r[3];

@@ -25,21 +25,22 @@
 
 #define CHUNK 256
 #define CORE 0.5     /* of the largest weight of a bone */
-#define MINIMUM 0.05 /* of a weight that is looked at */
-#define UNLIKE 0.2   /* contrast from which on roughness is of interest */
+#define MINIMUM 0.05 /* minimum weight that is considered */
+#define UNLIKE 0.2   /* minimum contrast at which roughness is computed */
 #define FAR 4.0      /* limit of the search along the surface, in largest straight distances */
 
-/* Neighbors, and for each bone its entries; vertices are those of the welded mesh. */
+/* Neighbors, and the entries of each bone; vertices are those of the welded mesh. */
 typedef struct inspection {
     const arap_mesh *mesh;
     const arap_sparse_weights *rows;
     int bones;
     size_t *ring; /* (count + 1) */
     int *neighbor;
-    char *link;         /* it is one by a link only: a way, not a neighbor to be compared with */
+    char *link;         /* connected only by a link: usable for paths, but not a neighbor for
+                           comparisons */
     double *sum;        /* (count) of the row */
     size_t *bone_start; /* (bones + 1) */
-    long long *entry;   /* of the caller's rows, bone after bone, those of first vertices */
+    long long *entry;   /* of the caller's rows, sorted by bone; only those of first vertices */
     int *vertex;        /* (the same) */
     const arap_inspection *out;
     double *mean; /* (threads, bones) */
@@ -47,7 +48,7 @@ typedef struct inspection {
     char *failed; /* (bones) */
 } inspection;
 
-/* Scratch of a thread: entries marked with the number of the bone count for it. */
+/* Scratch of a thread: entries marked with the number of the current bone are valid. */
 typedef struct paths {
     double *distance;    /* (count) */
     int *reached, *kind; /* (count) bone + 1 */
@@ -61,12 +62,12 @@ static int row_of(const inspection *in, int i, long long *end) {
     return first;
 }
 
-/* Weight of an entry in the row of i, made to sum to 1; 0 where the row is 0. */
+/* Weight of an entry in the row of i, normalized to sum 1; 0 if the row is 0. */
 static double share_of(const inspection *in, int i, long long e) {
     return in->sum[i] > 0 ? in->rows->weight[e] / in->sum[i] : 0;
 }
 
-/* Half the sum of differences between a row and a mean that sums to `mass`. */
+/* Half the sum of absolute differences between a row and a mean that sums to `mass`. */
 static double difference(const inspection *in, int i, const double *mean, double mass) {
     long long end, e = in->rows->start[row_of(in, i, &end)];
     double sum = mass;
@@ -77,7 +78,7 @@ static double difference(const inspection *in, int i, const double *mean, double
     return sum / 2;
 }
 
-/* Add a row, or with a share of 0 take the mean back. */
+/* Add a row, or reset the mean with a share of 0. */
 static void add_row(const inspection *in, int i, double share, double *mean) {
     long long end, e = in->rows->start[row_of(in, i, &end)];
     for (; e < end; e++) {
@@ -90,8 +91,8 @@ static int counts(const inspection *in, size_t e, int but) {
     return !in->link[e] && in->neighbor[e] != but && in->sum[in->neighbor[e]] > 0;
 }
 
-/* Set `mean` to the mean row of the neighbors of i but one that have weights; their number. With
- * `clear` it is made 0 again. */
+/* Set `mean` to the mean row of the neighbors of i with weights, except one; returns their number.
+ * With `clear`, reset it to 0. */
 static int average(const inspection *in, int i, int but, int clear, double *mean) {
     int count = 0;
     for (size_t e = in->ring[i]; e < in->ring[i + 1]; e++) count += counts(in, e, but);
@@ -129,7 +130,7 @@ static double weight_of(const inspection *in, size_t k) {
     return share_of(in, in->vertex[k], in->entry[k]);
 }
 
-/* The core of a bone in p->core, kind -(bone + 1); the number of its vertices. */
+/* Find the core of a bone in p->core, kind -(bone + 1); returns the number of its vertices. */
 static int find_core(const inspection *in, int bone, paths *p) {
     size_t begin = in->bone_start[bone], end = in->bone_start[bone + 1];
     double max = 0, best = 0;
@@ -177,7 +178,8 @@ static double point_distance2(const void *data, int index, const double *p) {
     return arap_distance2(p, set->v + 3 * (size_t)set->vertex[index]);
 }
 
-/* Straight distances of the entries outside the core; the largest, negative on failure. */
+/* Compute straight-line distances of the entries outside the core; returns the largest, or a
+ * negative number on failure. */
 static double straight_distances(const inspection *in, int bone, const paths *p, int core) {
     arap_bvh *tree = NULL;
     arap_context alone = {.threads = 1}; /* its error messages are dropped */
@@ -203,8 +205,8 @@ static double straight_distances(const inspection *in, int bone, const paths *p,
     return max;
 }
 
-/* Shortest paths from the core until `wanted` vertices marked with bone + 1 are reached, or all
- * that is no farther than `limit`; 0, or -1 without memory. */
+/* Find shortest paths from the core until `wanted` vertices marked with bone + 1 are reached, or
+ * everything within `limit`; returns 0, or -1 if memory runs out. */
 static int follow_paths(const inspection *in, int bone, paths *p, int core, int wanted,
                         double limit) {
     int mark = bone + 1;
@@ -255,14 +257,15 @@ static void measure_bone(void *data, int bone, int worker) {
     }
 }
 
-/* Neighbors are twice their number while the ring is made, and one more if by a link. */
+/* While the ring is being built, a neighbor is stored as twice its number, plus one if connected by
+ * a link. */
 static void fill_ring(const inspection *in, size_t *next, int a, int b, int link) {
     if (a == b) return;
     in->neighbor[next[a]++] = 2 * b + link;
     in->neighbor[next[b]++] = 2 * a + link;
 }
 
-/* Ascending, by insertion: rows are short. */
+/* Sort in ascending order by insertion, because rows are short. */
 static void sort_row(int *row, size_t count) {
     for (size_t k = 1; k < count; k++) {
         int value = row[k];
@@ -272,7 +275,7 @@ static void sort_row(int *row, size_t count) {
     }
 }
 
-/* Neighbors by triangles, wires and links, each once and ascending. */
+/* Collect neighbors by triangles, wires and links, each once and in ascending order. */
 static arap_status make_ring(arap_context *context, size_t link_count, const int *links,
                              inspection *in) {
     const arap_mesh *mesh = in->mesh;
@@ -290,7 +293,8 @@ static arap_status make_ring(arap_context *context, size_t link_count, const int
         if (weld[links[2 * k]] != weld[links[2 * k + 1]])
             for (size_t c = 0; c < 2; c++) in->ring[weld[links[2 * k + c]] + 2]++;
     for (size_t i = 2; i < n + 2; i++) in->ring[i] += in->ring[i - 1];
-    /* Row i begins at ring[i + 1] now, which moves to its end while it is filled. */
+    /* At this point, row i begins at ring[i + 1], which moves to its end while the row is
+     * filled. */
     size_t *next = in->ring + 1;
     for (size_t t = 0; t < mesh->triangle_count; t++)
         for (size_t c = 0; c < 3; c++)
@@ -324,7 +328,7 @@ static arap_status check_links(arap_error *error, size_t count, const int *links
     return ARAP_OK;
 }
 
-/* Scales of the rows, and the entries of first vertices by their bones. */
+/* Compute the scales of the rows, and sort the entries of first vertices by bone. */
 static arap_status sort_entries(arap_context *context, inspection *in) {
     size_t n = (size_t)in->mesh->count, max = (size_t)in->rows->start[in->mesh->input_count];
     in->sum = ARAP_NEW(double, n);
@@ -391,7 +395,8 @@ static void free_inspection(arap_context *context, inspection *in) {
     arap_free(in->vertex);
 }
 
-/* Results in the units of the caller, and those of first vertices for all at their places. */
+/* Convert results to the caller's units, and copy those of first vertices to all coincident
+ * vertices. */
 static void spread_results(const inspection *in) {
     const arap_mesh *mesh = in->mesh;
     const arap_inspection *out = in->out;

@@ -6,19 +6,20 @@
 
 /* Arrays of the caller, of n vertices and e entries of the rows. */
 typedef struct arap_inspection {
-    double
-        *contrast; /* (n) half the sum of |w - mean of the neighbors|: 0 the same, 1 other bones */
-    double *roughness; /* (n) mean contrast of the neighbors, the vertex left out of theirs;
-                          0 where its own is below 0.2 */
-    double *straight;  /* (e) how far the vertex is from the core of the bone, straight */
-    double *along;     /* (e) and along edges; infinite where that is more than 4 times as far as
-                          the farthest entry of the bone lies straight */
+    double *contrast;  /* (n) half the sum of |w - mean of the neighbors|: 0: equal weights, 1:
+                          entirely different bones */
+    double *roughness; /* (n) mean contrast of the neighbors, computed without this vertex; 0 where
+                          its own contrast is below 0.2 */
+    double *straight;  /* (e) straight-line distance from the vertex to the core of the bone */
+    double *along;     /* (e) distance along edges; infinite where it exceeds 4 times the largest
+                          straight-line distance of any entry of the bone */
 } arap_inspection;
 
-/* Rows count with sum 1. The core of a bone is the connected part, of the vertices where it has
- * half of its largest weight, that has most of its weight. Entries below 0.05 are not looked at: 0,
- * as in the core. links (link_count, 2): vertices between which a way leads, though they are no
- * neighbors. Vertices at one place are one, with the row of the first of them. */
+/* Rows are normalized to sum 1. The core of a bone is found among the vertices where it has at
+ * least half of its largest weight: it is the connected part of them with most of the bone's
+ * weight. Entries below 0.05 are ignored and get 0, as in the core. links (link_count, 2):
+ * additional connections between vertices that are not neighbors. Vertices at the same position are
+ * merged and use the row of the first one. */
 arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geometry,
                                  size_t link_count, const int *links,
                                  const arap_sparse_weights *rows, int bones,

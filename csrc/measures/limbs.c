@@ -3,9 +3,9 @@
  * A vertex belongs to the bone nearest to it; the middle of a bone consists of its vertices whose
  * nearest point lies at 0.3 to 0.7 of its length. They are a limb if there are at least 6, if their
  * mean lies within half of their mean distance r from the line of the bone, and r is at most 1.5
- * times its length, so that the bone runs inside of them. As posed, the limb has drifted by the
- * distance between the mean of these vertices and the place to which the bone takes their mean at
- * rest, in units of r.
+ * times its length, so that the bone runs inside of them. The drift of a posed limb is the distance
+ * between the mean of these vertices and the position to which the bone moves their rest mean, in
+ * units of r.
  *
  * O(vertices x log bones), by a tree of the bones, vertices in parallel. Fails on out-of-memory. */
 #include "measures/limbs.h"
@@ -19,8 +19,8 @@
 #define MIDDLE_FROM 0.3
 #define MIDDLE_TO 0.7
 #define MIN_VERTICES 6
-#define MAX_OFF 0.5  /* of the mean from the bone, in radii */
-#define MAX_WIDE 1.5 /* radius, in lengths of the bone */
+#define MAX_OFF 0.5  /* maximum distance of the mean from the bone, in radii */
+#define MAX_WIDE 1.5 /* maximum radius, in bone lengths */
 
 typedef struct nearest_task {
     int n, bones;
@@ -28,11 +28,11 @@ typedef struct nearest_task {
     const double *axis, *length; /* (bones, 3), (bones) */
     const arap_bvh *tree;        /* of the deforming bones */
     const int *leaf;             /* of the tree -> bone */
-    int *bone;                   /* (n) whose middle the vertex is part of, or -1 */
+    int *bone;                   /* (n) bone whose middle contains the vertex, or -1 */
     double *distance;            /* (n) from it */
 } nearest_task;
 
-/* Squared distance of a point from a bone, and how far along it the nearest point is. */
+/* Squared distance of a point from a bone, and the position of the nearest point along it. */
 static double distance_from(const nearest_task *task, int b, const double *point, double *along) {
     const double *axis = task->axis + 3 * (size_t)b;
     double off[3];
@@ -81,7 +81,8 @@ static arap_status plant(arap_context *context, const nearest_task *task, const 
     return arap_bvh_build(context, tree, count, boxes, NULL);
 }
 
-/* Mean and mean distance of the vertices around the middle of a bone; do they make a limb? */
+/* Compute the mean and the mean distance of the vertices around the middle of a bone; returns
+ * whether they form a limb. */
 static int is_limb(const nearest_task *task, int b, size_t count, const int *vertex, double *center,
                    double *radius) {
     double sum[3] = {0}, distance = 0, off[3];
@@ -100,7 +101,7 @@ static int is_limb(const nearest_task *task, int b, size_t count, const int *ver
            *radius > 0;
 }
 
-/* The vertices of each bone's middle, bone after bone: start (bones + 1), vertex. */
+/* Collect the vertices around each bone's middle, bone after bone: start (bones + 1), vertex. */
 static void sort_by_bone(const nearest_task *task, size_t *start, int *vertex) {
     for (int b = 0; b <= task->bones; b++) start[b] = 0;
     for (int i = 0; i < task->n; i++)

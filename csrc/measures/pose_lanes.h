@@ -1,6 +1,6 @@
-/* Points in some poses, so that one instruction does several poses: groups of ARAP_POSE_LANES
- * poses, (groups, points, 3, ARAP_POSE_LANES). If the last group has fewer, its last pose is
- * repeated. */
+/* Memory layout of points in which one instruction processes several poses: groups of
+ * ARAP_POSE_LANES poses, (groups, points, 3, ARAP_POSE_LANES). If the last group has fewer poses,
+ * its last pose is repeated. */
 #ifndef ARAP_POSE_LANES_H
 #define ARAP_POSE_LANES_H
 
@@ -14,13 +14,13 @@ static inline int arap_pose_groups(int poses) {
     return (poses + ARAP_POSE_LANES - 1) / ARAP_POSE_LANES;
 }
 
-/* Poses of a group that are not repeated. */
+/* Number of poses in a group that are not repetitions. */
 static inline int arap_group_size(int poses, int group) {
     int left = poses - group * ARAP_POSE_LANES;
     return left < ARAP_POSE_LANES ? left : ARAP_POSE_LANES;
 }
 
-/* Numbers of a group of poses of so many points. */
+/* Number of values in a group of poses with this many points. */
 static inline size_t arap_group_stride(int points) { return 3 * ARAP_POSE_LANES * (size_t)points; }
 
 #endif

@@ -3,10 +3,10 @@
  *     E_i = sum_poses sum_k a_ik |e'_ik - R_i e_ik|^2
  *     R_i nearest to cov_i = sum_k a_ik e'_ik e_ik^T
  *
- * (docs/energy.md 3), each pose as often as it counts, relative to #poses sum_ik a_ik |e_ik|^2.
- * It is unknown how the points were posed, so every edge is read in every pose: about 0.2 us
- * per vertex and pose. O(vertices) memory, vertices in parallel. Fails on out-of-memory and
- * for points that are not finite. */
+ * (docs/energy.md 3), each pose multiplied by its weight, relative to #poses sum_ik a_ik |e_ik|^2.
+ * The method of posing is unknown, so every edge is read in every pose: about 0.2 us per vertex and
+ * pose. O(vertices) memory, vertices in parallel. Fails on out-of-memory and for points that are
+ * not finite. */
 #include "measures/posed_energy.h"
 
 #include "base/memory.h"
@@ -21,12 +21,12 @@ typedef struct energy_task {
     const arap_mesh *mesh;
     int poses;
     const double *posed;
-    const double *pose_weight; /* (poses) how often each counts; NULL: once */
+    const double *pose_weight; /* (poses) weight of each pose; NULL: 1 */
     double total;              /* sum of that */
-    double *own, *unit;        /* (count) E_i and what it is relative to */
+    double *own, *unit;        /* (count) E_i and its unit */
 } energy_task;
 
-/* Posed edge in units of the mesh. */
+/* Posed edge, in units of the mesh. */
 static void posed_edge(const arap_mesh *mesh, const double *points, int i, size_t e, double *out) {
     const double *from = points + 3 * (size_t)mesh->first[i];
     const double *to = points + 3 * (size_t)mesh->first[mesh->neighbor[e]];

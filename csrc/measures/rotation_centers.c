@@ -24,7 +24,7 @@
 #include "mesh/mesh.h"
 #include "weights/sparse_weights.h"
 
-#define CHUNK 4         /* vertices, milliseconds where many bones are dense */
+#define CHUNK 4         /* vertices; takes milliseconds where many bones are dense */
 #define POLL_EVERY 4096 /* triangles between two polls for cancellation */
 #define FAR 50.0
 
@@ -36,13 +36,13 @@ static const arap_setting setting_rows[] = {
 const arap_setting_table arap_center_settings_table = {sizeof setting_rows / sizeof *setting_rows,
                                                        setting_rows};
 
-/* Bones of rows or triangles, and where each bone is. */
+/* The bones of rows or triangles, and the positions of each bone. */
 typedef struct table {
     size_t *start;  /* (rows + 1) */
     int *bone;      /* of a row ascending */
     double *weight; /* that sum to 1 */
-    size_t *first;  /* (bones + 1) in the lists of places */
-    size_t *place;  /* entries of the bone, ascending */
+    size_t *first;  /* (bones + 1) start of each bone in the lists of positions */
+    size_t *place;  /* entries of the bone, in ascending order */
     int *row;       /* (the same) their rows */
 } table;
 
@@ -58,7 +58,7 @@ typedef struct center_task {
     double sigma;
     table vertices, triangles;
     double *centroid, *area; /* (triangles, 3), (triangles) */
-    int j;                   /* the present bone */
+    int j;                   /* the current bone */
     entry *entries;          /* its pairs, by k, then by triangle */
     size_t room;
     size_t *first; /* (bones + 1) first entry of each k */
@@ -71,7 +71,8 @@ static double row_sum(const arap_sparse_weights *rows, int i) {
     return sum;
 }
 
-/* Add the bones of a row of the caller, made to sum to 1, to sorted ones; their number. */
+/* Add the bones of one of the caller's rows, normalized to sum 1, to sorted ones; returns their
+ * number. */
 static int add_row(const arap_sparse_weights *rows, int i, int count, int *bone, double *weight) {
     double sum = row_sum(rows, i);
     for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
@@ -100,7 +101,7 @@ static void clear_table(table *t) {
     arap_free(t->row);
 }
 
-/* The table of the caller's vertices, or with `mesh` of the means of its triangles. */
+/* Build the table of the caller's vertices or, with `mesh`, of the means of its triangles. */
 static arap_status make_table(arap_context *context, const arap_mesh *mesh, size_t count,
                               const arap_sparse_weights *rows, int bones, table *t) {
     int *bone = ARAP_NEW(int, bones);
@@ -150,7 +151,7 @@ done:
     return status;
 }
 
-/* The lists of the pairs of bone j. */
+/* Build the lists of the pairs of bone j. */
 static arap_status list_pairs(arap_context *context, int bones, int j, center_task *task) {
     const table *t = &task->triangles;
     arap_status status = ARAP_OK;
@@ -181,7 +182,7 @@ static arap_status list_pairs(arap_context *context, int bones, int j, center_ta
     return status;
 }
 
-/* Add the pair of j and k of a vertex with weights a and b: s v dv into sum, s dv into sum[3]. */
+/* Add the pair j, k of a vertex with weights a and b: s v dv to sum, s dv to sum[3]. */
 static void add_pair(const center_task *task, int k, double a, double b, double *sum) {
     double inverse = 1 / (task->sigma * task->sigma);
     for (size_t e = task->first[k]; e < task->first[k + 1]; e++) {

@@ -12,9 +12,9 @@ typedef struct arap_center_settings {
 } arap_center_settings;
 extern const arap_setting_table arap_center_settings_table;
 
-/* The center of each vertex of a surface, out (vertices, 3); NaN where the weights of no triangle
- * are similar, as for a vertex of one bone. Weights count relative to the sum of their row. Errors
- * name what is wrong with the geometry, the rows and the settings. */
+/* Compute the center of each vertex of a surface, out (vertices, 3); NaN if no triangle has similar
+ * weights, for example at a vertex with one bone. Weights are relative to the sum of their row.
+ * Errors name the problem with the geometry, the rows or the settings. */
 arap_status arap_rotation_centers(arap_context *context, const arap_geometry *geometry,
                                   const arap_sparse_weights *rows, int bones,
                                   const arap_center_settings *settings, double *out);

@@ -45,7 +45,7 @@ arap_status arap_skinning_skeleton(arap_context *context, const arap_bones *bone
     return status;
 }
 
-/* The pose of a lane; beyond the last one that again. */
+/* The pose of a lane; the last pose is repeated beyond the end. */
 static int lane_pose(const arap_skinning *s, int group, int lane) {
     int pose = group * ARAP_POSE_LANES + lane;
     return pose < s->poses ? pose : s->poses - 1;
@@ -77,7 +77,7 @@ static void fill_columns(arap_skinning *s, const arap_given_poses *given, int jo
 arap_status arap_skinning_create(arap_context *context, int count, const double *points,
                                  const arap_bones *bones, const arap_given_poses *given,
                                  arap_skinning *s) {
-    /* The part of a mesh that bones need: its points, in the units of the caller. */
+    /* The part of a mesh that bones need: its points, in the caller's units. */
     arap_mesh mesh = {.input_count = count,
                       .count = count,
                       .first = ARAP_NEW(int, count),
@@ -161,7 +161,7 @@ arap_status arap_skinning_weights(arap_context *context, const arap_skinning *s,
     return status;
 }
 
-/* Where the spine that column stands for takes a point of parameter u. */
+/* The position to which the spine of this column moves a point with parameter u. */
 static void follow_spine(const arap_skinning *s, int pose, int spine, double u, const double *base,
                          const double *point, double *out) {
     double own[12], local[3];
@@ -180,7 +180,7 @@ typedef struct skin_task {
     double *out;
 } skin_task;
 
-/* Add what a column does to the point i in the poses of a group: out (3, ARAP_POSE_LANES). */
+/* Add the contribution of a column to point i in the poses of a group: out (3, ARAP_POSE_LANES). */
 static inline void add_column(const arap_skinning *s, int group, int i, int column, double weight,
                               double *out) {
     const double *v = s->points + 3 * (size_t)i;

@@ -83,7 +83,7 @@ ARAP_WIDE_PART arap_v4 sqrt4(arap_v4 x) {
 }
 
 /* Squared strain of a triangle with these corners in the poses of a group. by_length, by_height:
- * their inverses. */
+ * inverses of length and height. */
 ARAP_WIDE_PART arap_v4 squared_strain(const double *const *corner, double by_length, double along,
                                       double by_height) {
     const arap_v4_at *p = (const arap_v4_at *)corner[0], *q = (const arap_v4_at *)corner[1],
@@ -139,7 +139,7 @@ arap_status arap_surface_add(arap_context *context, const arap_surface *surface,
     return arap_parallel(context, (int)((surface->count + CHUNK - 1) / CHUNK), add_chunk, &task);
 }
 
-/* Quickselect: the number at `place` of these in ascending order; none after it is smaller. */
+/* Quickselect: returns the number at `place` in ascending order; no number after it is smaller. */
 static double select_at(double *x, size_t count, size_t place) {
     size_t low = 0, high = count - 1;
     while (low < high) {
@@ -161,7 +161,7 @@ static double select_at(double *x, size_t count, size_t place) {
     return x[place];
 }
 
-/* The quantile of numbers, which it orders; linear between two of them. */
+/* The quantile of numbers, which are reordered, with linear interpolation. */
 static double quantile(double *x, size_t count, double share) {
     double place = share * (double)(count - 1);
     size_t low = (size_t)place;

@@ -25,17 +25,18 @@
 #define MIXED_TAGS (-2)
 #define APART 1000 /* how far parts with tags are moved apart, see move_parts */
 #define MAX_SUBTREES 64
-#define MIN_SUBTREE 2048 /* primitives of a subtree that is worth a task */
+#define MIN_SUBTREE 2048 /* primitives of a subtree that justifies a task */
 #define CHUNK 4096       /* primitives of a task before there are subtrees */
 #define STEPS 2e9        /* of centers, along the longest side of all */
-#define SMALL 100        /* items of which a pivot is the middle of three, */
+#define SMALL 100        /* items above which the pivot is the median of three, */
 #define SAMPLES 9        /* of so many, and where there are more than */
 #define LARGE 2000       /* of */
 #define MAX_SAMPLES 63
 
 typedef struct node {
     double lo[3], hi[3];
-    int first; /* leaf: first of its primitives in `order`; inner: index of right child */
+    int first; /* leaf: index of its first primitive in `order`; inner node: index of its right
+                  child */
     int count; /* primitives of a leaf, 0 for an inner node */
     int tag;   /* common tag of all primitives below, or MIXED_TAGS */
 } node;
@@ -47,13 +48,13 @@ struct arap_bvh {
     int empty;
 };
 
-/* The primitives order[first..first + count) and the place of the first of their nodes. */
+/* The primitives order[first..first + count) and the position of their first node. */
 typedef struct subtree {
     int node, first, count;
 } subtree;
 
-/* A primitive and the center of its box, moved with its part: in steps that are a share of all of
- * them, so that it is small, for it is moved a lot. */
+/* A primitive and the center of its box, shifted with its part. The center is quantized relative to
+ * the whole range to keep the item small, because items are moved often. */
 typedef struct item {
     int32_t center[3];
     int primitive;
@@ -66,13 +67,13 @@ typedef struct bounds {
 typedef struct builder {
     arap_bvh *bvh;
     const double *boxes;
-    const arap_mesh *mesh; /* of faces with parts that are moved apart, or NULL */
+    const arap_mesh *mesh; /* of faces whose parts are moved apart, or NULL */
     const double *shift;   /* (parts, 3) */
     item *items;
     bounds *bounds; /* (tasks) of the centers, twice; the first in the end of all */
     double scale;   /* steps in a unit of those */
-    int leaf;       /* primitives of a leaf at most, even */
-    int count;      /* subtrees that are yet to be built */
+    int leaf;       /* maximum number of primitives in a leaf, even */
+    int count;      /* subtrees that must still be built */
     subtree subtree[MAX_SUBTREES], half[MAX_SUBTREES][2];
     int split_count; /* nodes above them, parents first */
     int split[MAX_SUBTREES];
@@ -89,8 +90,8 @@ static void swap(item *a, item *b) {
     *b = t;
 }
 
-/* One that about as large a share of the items lo..hi comes before as before items[half], by a
- * sample of them, goes to items[hi]. */
+/* Move to items[hi] an item with about the same rank among the items lo..hi as items[half],
+ * estimated from a sample. */
 static void choose_pivot(item *items, int lo, int hi, int half, int axis) {
     int count = hi - lo + 1, max = count > LARGE ? MAX_SAMPLES : count > SMALL ? SAMPLES : 3;
     int sample[MAX_SAMPLES], size = 0;
@@ -148,7 +149,7 @@ static void make_leaf(const builder *b, subtree t) {
     }
 }
 
-/* The box of an inner node, of those of its children. */
+/* Compute the box of an inner node from those of its children. */
 static void join(const builder *b, int at) {
     node *self = &b->bvh->nodes[at];
     const node *left = self + 1, *right = &b->bvh->nodes[self->first];
@@ -159,13 +160,13 @@ static void join(const builder *b, int at) {
     self->tag = left->tag == right->tag ? left->tag : MIXED_TAGS;
 }
 
-/* Of a tree: leaves of half a leaf at least, and one node less above them. */
+/* Number of nodes in a tree: leaves that are at least half full, and one inner node fewer. */
 static int max_nodes(int leaf, int count) {
     int leaves = count / (leaf / 2);
     return leaves > 1 ? 2 * leaves - 1 : 1;
 }
 
-/* Make the topmost node of a subtree; returns 1 with its halves, whose boxes are yet to be joined,
+/* Create the topmost node of a subtree; returns 1 and its halves, whose boxes must still be joined,
  * or 0 for a leaf. */
 static int split(const builder *b, subtree t, subtree *half) {
     item *items = b->items + t.first;
@@ -230,7 +231,7 @@ static arap_status build_all(arap_context *context, builder *b) {
     return status;
 }
 
-/* Twice the center of the box of a primitive, moved with its part. */
+/* Twice the center of the box of a primitive, shifted with its part. */
 static void find_center(const builder *b, int i, double *center) {
     const double *box = b->boxes + 6 * (size_t)i;
     for (int c = 0; c < 3; c++) center[c] = box[c] + box[c + 3];
@@ -251,7 +252,8 @@ static void bounds_task(void *data, int chunk, int worker) {
     for (int i = chunk * CHUNK; i < end_of(b, chunk); i++) {
         double center[3];
         find_center(b, i, center);
-        for (int c = 0; c < 3; c++) { /* finite: half the time of fmin, fmax */
+        for (int c = 0; c < 3; c++) { /* valid for finite numbers, and twice as fast as fmin,
+                                         fmax */
             all.lo[c] = center[c] < all.lo[c] ? center[c] : all.lo[c];
             all.hi[c] = center[c] > all.hi[c] ? center[c] : all.hi[c];
         }
@@ -365,7 +367,7 @@ static arap_v2 box_distances2(const node *left, const node *right, const double 
     return sum;
 }
 
-/* A node that is yet to be looked into. */
+/* A node that must still be visited. */
 typedef struct pending {
     int node;
     double distance2;
@@ -423,7 +425,7 @@ static int box_crossed(const node *n, const double *a, const double *inverse) {
     return t0 <= t1 * (1 + 1e-12);
 }
 
-/* Whether a segment crosses all slabs of the boxes of both children of a node. */
+/* Whether a segment crosses all slabs of the box of each child of a node. */
 static void boxes_crossed(const node *left, const node *right, const double *a,
                           const double *inverse, int *crossed) {
     arap_v2 t0 = {0, 0}, t1 = {1, 1};
@@ -478,7 +480,7 @@ double arap_face_distance(const void *mesh, int t, const double *p) {
     return arap_nearest_on_face(mesh, t, p, bary);
 }
 
-/* The tags of a node and all below it, of those of its primitives. */
+/* Set the tags of a node and all nodes below it from those of its primitives. */
 static int tag_below(arap_bvh *bvh, int at) {
     node *self = &bvh->nodes[at];
     if (self->count) {
@@ -524,8 +526,8 @@ static void box_task(void *data, int chunk, int worker) {
     }
 }
 
-/* How far each part is moved: by its place in the mesh, many times over, so that a node has faces
- * of several parts only where the whole of all of these does not fit into one. */
+/* The shift of each part, proportional to its position in the mesh and so large that a node mixes
+ * faces of several parts only if all of them do not fit into one node. */
 static void move_parts(const face_boxes *f, double *shift) {
     const arap_mesh *mesh = f->mesh;
     size_t parts = (size_t)mesh->part_count;

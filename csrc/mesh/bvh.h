@@ -1,7 +1,8 @@
 /* A bounding volume hierarchy over boxes of any primitives (triangles, bone segments).
  *
- * The tree knows boxes only; the exact test of a primitive is the caller's function. Boxes
- * may be flat or points. Build: O(count log count), 64 bytes per primitive. */
+ * The tree stores only boxes; the caller provides the function for the exact test of a primitive.
+ * Boxes may be flat or points. Building takes O(count log count) time and 64 bytes per
+ * primitive. */
 #ifndef ARAP_BVH_H
 #define ARAP_BVH_H
 
@@ -11,20 +12,20 @@
 
 typedef struct arap_bvh arap_bvh;
 
-/* boxes: (count, 6) as lo x y z, hi x y z; finite. tags: (count) or NULL; a query may skip
- * all primitives of one tag (here: all triangles of one part). */
+/* boxes: (count, 6) as lo x y z, hi x y z; finite. tags: (count) or NULL; a query may skip all
+ * primitives with one tag (here: all triangles of one part). */
 arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, const double *boxes,
                            const int *tags);
 void arap_bvh_free(arap_bvh *bvh);
 
-/* How much squared distances may differ from the best so far and still count as equal, because
- * only rounding separates them. best: -1 before the first. */
+/* Largest difference from the best squared distance so far that is attributed to rounding and
+ * treated as equality. best: -1 before the first. */
 static inline double arap_tie(int best, double best2) {
     const double tie = 1e-10;
     return best < 0 ? 0 : tie * best2 + tie * tie;
 }
 
-/* Make primitive `index` the best if it is nearer, or as near and comes first. */
+/* Make primitive `index` the best if it is nearer, or equally near with a lower index. */
 static inline void arap_take_nearer(int index, double distance2, int *best, double *best2) {
     double tie = arap_tie(*best, *best2);
     if (distance2 + tie < *best2 || (*best >= 0 && distance2 <= *best2 + tie && index < *best))
@@ -35,34 +36,35 @@ static inline void arap_take_nearer(int index, double distance2, int *best, doub
 /* Squared distance from `p` to primitive `index`. */
 typedef double (*arap_distance_fn)(const void *data, int index, const double *p);
 
-/* Primitive nearest to p, or -1 if none is nearer than sqrt(*distance2); *distance2 is then
- * its squared distance. Among those equally near, except for rounding, the lowest index wins, so
- * it stays the same when everything is rotated. The limit for rounding assumes coordinates of
- * about 1. Primitives of the tag `skip` are passed over (-1: none). */
+/* Find the primitive nearest to p and set *distance2 to its squared distance; returns -1 if none is
+ * nearer than sqrt(*distance2). Among primitives that are equally near except for rounding, the
+ * lowest index wins, so rotating the whole scene does not change the result. The limit for rounding
+ * assumes coordinates of about 1. Primitives with the tag `skip` are ignored (-1: none). */
 int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distance_fn distance,
                      const void *data, double *distance2);
 
-/* Non-zero if the segment from a to b crosses primitive `index`. */
+/* Return non-zero if the segment from a to b crosses primitive `index`. */
 typedef int (*arap_hit_fn)(const void *data, int index, const double *a, const double *b);
 
-/* Non-zero if any primitive is crossed by the segment [a, b]. */
+/* Return non-zero if the segment [a, b] crosses any primitive. */
 int arap_bvh_crossed(const arap_bvh *bvh, const double *a, const double *b, arap_hit_fn hit,
                      const void *data);
 
-/* Squared distance from p to face t of a mesh; its nearest point as barycentric coordinates. */
+/* Squared distance from p to face t of a mesh, and the nearest point as barycentric coordinates. */
 double arap_nearest_on_face(const arap_mesh *mesh, int t, const double *p, double *bary);
 
-/* The distance alone, for arap_bvh_nearest: data is the mesh. */
+/* Only the distance, as a callback for arap_bvh_nearest: data is the mesh. */
 double arap_face_distance(const void *mesh, int t, const double *p);
 
-/* Hierarchy of the faces of a mesh; tags (part_count) or NULL: the tag of each part's faces. */
+/* Build the hierarchy of the faces of a mesh; tags (part_count) or NULL: the tag of each part's
+ * faces. */
 arap_status arap_face_bvh(arap_context *context, const arap_mesh *mesh, const int *tags,
                           arap_bvh **out);
 
-/* The hierarchy for few queries: faster to build, slower to search. */
+/* Build a hierarchy for few queries, which is faster to build but slower to search. */
 arap_status arap_face_bvh_for_few(arap_context *context, const arap_mesh *mesh, arap_bvh **out);
 
-/* Other tags for its parts. */
+/* Replace the tags of the parts. */
 void arap_face_bvh_tag(const arap_mesh *mesh, const int *tags, arap_bvh *bvh);
 
 #endif

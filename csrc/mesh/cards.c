@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define STRIP 20 /* a rectangle a little less than three times as long as wide */
+#define STRIP 20 /* a rectangle slightly less than three times as long as wide */
 
 enum { NONE = -1, SEVERAL = -2 };
 

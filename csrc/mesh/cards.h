@@ -1,4 +1,4 @@
-/* Loose parts that are strips of surface: cards of hair, feathers, lashes. */
+/* Finds loose parts that are strips of surface, such as cards of hair, feathers and lashes. */
 #ifndef ARAP_CARDS_H
 #define ARAP_CARDS_H
 
@@ -9,7 +9,7 @@ typedef struct arap_card {
     int is_card;
 } arap_card;
 
-/* Which parts are cards, (part_count). Of a mesh with one-rings. */
+/* Determine which parts are cards, (part_count). The mesh must have one-rings. */
 arap_status arap_find_cards(arap_context *context, const arap_mesh *mesh, arap_card *cards);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Cells are numbered by position, and points are found by a hash of these numbers. Other points
  * with the same hash are farther away, so they do not matter. The cell of p is searched first. If
- * it has a point, only cells that may have a nearer one are left, often none. O(points) to create,
- * O(1) for a query. Fails on out-of-memory only. */
+ * it contains a point, only cells that may contain a nearer one remain, and often there are no such
+ * cells. O(points) to create, O(1) for a query. Fails on out-of-memory only. */
 #include "mesh/cells.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "base/vec3.h"
 #include "mesh/bvh.h"
 
-#define CROWD 500                 /* points that are looked at for one */
+#define CROWD 500                 /* maximum number of points examined per query */
 #define FARTHEST 1000000000000000 /* cells from the origin that have a number of their own */
 
 static int64_t cell_of(const arap_cells *c, double x) {
@@ -58,7 +58,7 @@ void arap_cells_clear(arap_cells *cells) {
     *cells = (arap_cells){0};
 }
 
-/* The nearest so far, of so many. */
+/* The nearest point so far, and the number of points examined. */
 typedef struct nearest {
     const double *p;
     double best2;

@@ -27,7 +27,7 @@ typedef struct search {
     const arap_closest *out;
 } search;
 
-/* Is p, whose nearest point in triangle t has these coordinates, behind it? */
+/* Whether p is behind triangle t, whose nearest point to p has these coordinates. */
 static int is_behind(const search *s, const int *tri, const double *p, const double *bary) {
     double side = 0;
     for (int c = 0; c < 3; c++) {

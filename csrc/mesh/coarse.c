@@ -2,23 +2,22 @@
  *
  * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): the vertices are visited
  * one after another, and each that is still free takes its nearest free neighbors, up to MOST
- * together.
- * The caller says in which order (solver/visits.c); they are visited in strides of about the
- * golden section of this order, so that clusters do not grow into stripes. Of neighbors that are
- * equally near, the first in the order is taken, so the numbers of the vertices do not matter. The
- * clusters of a finer level are already scattered. They are visited from the last one to the
- * first, because the last ones are the smallest and should grow. With strides, a single additional
- * cluster would change the whole order, and with it all coarser levels. A mesh of triangles keeps
- * about a third of its vertices, dense regions stay dense, parts stay apart, and partners of a
- * mirrored mesh get clusters that are partners. Parts of fewer than LEAST vertices keep all of
- * them, because they would lose their faces. If there are thousands that make up most of the mesh,
- * those down to ARAP_FEW_OF_PART lose vertices, too, because every visit would go through all of
- * them. A triangle with two corners left becomes an edge. Smaller parts would be so loose that the
- * weights get worse. A triangle between three clusters is one of the coarse mesh, a tet between
- * four is a tet, between three a triangle, between two an edge: so a thin volume becomes a sheet or
- * a wire and does not come apart. A cluster is either on the surface of a volume or inside, so that
- * the volume keeps its shape. O(edges), and O(edges x influences) to prolong weights, on all
- * threads. Fails only on out-of-memory. */
+ * together. The caller gives the order (solver/visits.c), which is traversed in strides of about
+ * its golden section to prevent stripes of clusters. Ties between equally near neighbors go to the
+ * first in the visiting order, so the result does not depend on vertex numbering. The clusters of a
+ * finer level are already scattered. They are visited from the last one to the first, because the
+ * last ones are the smallest and should grow. With strides, a single additional cluster would
+ * change the whole order, and with it all coarser levels. A mesh of triangles keeps about a third
+ * of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored mesh get
+ * clusters that are partners. Parts of fewer than LEAST vertices keep all of them, because they
+ * would lose their faces. If there are thousands that make up most of the mesh, those down to
+ * ARAP_FEW_OF_PART lose vertices, too, because every visit would go through all of them. A triangle
+ * with two corners left becomes an edge. Smaller parts would be so loose that weights would
+ * deteriorate. A triangle between three clusters is one of the coarse mesh, a tet between four is a
+ * tet, between three a triangle, between two an edge: so a thin volume becomes a sheet or a wire
+ * and does not come apart. A cluster is either on the surface of a volume or inside, so that the
+ * volume keeps its shape. O(edges), and O(edges x influences) to prolong weights, on all threads.
+ * Fails only on out-of-memory. */
 #include "mesh/coarse.h"
 
 #include <string.h>
@@ -26,7 +25,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define MINIMUM 32    /* vertices of a part that is made coarser */
+#define MINIMUM 32    /* minimum number of vertices in a part that is made coarser */
 #define MANY 8192     /* and where small parts are most of a mesh, at least so many together */
 #define MAXIMUM 4     /* vertices of a cluster */
 #define ROUNDING 1e-4 /* of a squared length: decides nothing, regular meshes have many ties */
@@ -39,7 +38,7 @@ static int joins(const arap_mesh *mesh, size_t e) {
 typedef struct clustering {
     const arap_mesh *mesh;
     const int *group, *partner, *visit;
-    const int *rank;     /* (vertices) where they are in `visit` */
+    const int *rank;     /* (vertices) position in `visit` */
     const char *whole;   /* (parts) keep their vertices */
     const char *surface; /* (vertices) on the surface of the tets */
     int stride;          /* from one visit to the next */
@@ -48,7 +47,7 @@ typedef struct clustering {
 
 static int partner_of(const clustering *c, int i) { return c->partner ? c->partner[i] : -1; }
 
-/* May k join the cluster that grows from i, and its partner that of the partner of i? */
+/* Whether k may join the cluster growing from i, and k's partner that of i's partner. */
 static int may_join(const clustering *c, int i, int k) {
     int image = partner_of(c, k);
     if (c->cluster[k] >= 0 || c->group[k] != c->group[i] || c->surface[k] != c->surface[i])
@@ -57,7 +56,7 @@ static int may_join(const clustering *c, int i, int k) {
     return image == k ? partner_of(c, i) == i : c->cluster[image] < 0;
 }
 
-/* The neighbor of vertex i that is nearest to it of those that may join it, or -1. */
+/* The nearest neighbor of vertex i among those that may join it, or -1. */
 static int nearest_free(const clustering *c, int i) {
     const arap_mesh *mesh = c->mesh;
     double min = INFINITY;
@@ -73,8 +72,8 @@ static int nearest_free(const clustering *c, int i) {
     return best;
 }
 
-/* A step that goes through all of n vertices, far from the last ones each time: the number nearest
- * below the golden section of n that has no divisor with it. */
+/* A stride that visits all of n vertices, each far from the previous ones: the largest number below
+ * the golden section of n that is coprime to n. */
 static int stride_of(int n) {
     int stride = (int)(0.6180339887 * n);
     for (; stride > 1; stride--) {
@@ -89,13 +88,14 @@ static int stride_of(int n) {
     return stride > 0 ? stride : 1;
 }
 
-/* The vertex that is visited so many strides after the one at this place. */
+/* The vertex visited this many strides after the one at this position. */
 static int later(const clustering *c, int place, long long strides) {
     int at = (int)((place + strides) % c->mesh->count);
     return c->visit[at];
 }
 
-/* Prefetch memory that a later vertex will read; it is far away, and reading it would stall. */
+/* Prefetch memory that a later vertex will read, because it is far away and reading it would
+ * stall. */
 static void fetch(const clustering *c, int place, long long stride) {
     const arap_mesh *mesh = c->mesh;
     int far = later(c, place, 8 * stride), near = later(c, place, 4 * stride);
@@ -113,7 +113,7 @@ static void fetch(const clustering *c, int place, long long stride) {
     }
 }
 
-/* Number the clusters of all vertices: that of a vertex, at once with that of its partner. */
+/* Number the clusters of all vertices; partners' clusters are numbered together. */
 static void cluster_vertices(const clustering *c, arap_coarse *out) {
     for (int i = 0; i < c->mesh->count; i++) c->cluster[i] = -1;
     int n = c->mesh->count, stride = c->stride, place = 0;
@@ -141,9 +141,9 @@ static void cluster_vertices(const clustering *c, arap_coarse *out) {
     }
 }
 
-/* Number the clusters by their first vertices: strides scatter them, and what is near in memory
- * stays so on the next level. That visits them in the opposite of the order in which they were
- * made. seed (clusters) takes the place of the present one. */
+/* Number the clusters by their first vertices, because strides scatter them: vertices close in
+ * memory thus stay close on the next level. That level visits clusters in reverse order of
+ * creation. seed (clusters) replaces the current one. */
 static void renumber(int n, int *seed, arap_coarse *out) {
     int count = 0, *made = out->made;
     for (int k = 0; k < out->count; k++) made[k] = -1;
@@ -162,8 +162,8 @@ static void renumber(int n, int *seed, arap_coarse *out) {
     out->seed = seed;
 }
 
-/* Means of the clusters; the remaining triangles and wires. joined: a triangle between two
- * clusters is an edge. */
+/* Compute the means of the clusters, and the remaining triangles and wires. joined: a triangle
+ * between two clusters becomes an edge. */
 static void build(const arap_mesh *mesh, int joined, int *sizes, arap_coarse *out) {
     memset(sizes, 0, (size_t)out->count * sizeof *sizes);
     memset(out->vertices, 0, 3 * (size_t)out->count * sizeof *out->vertices);
@@ -209,7 +209,8 @@ static void build(const arap_mesh *mesh, int joined, int *sizes, arap_coarse *ou
     out->layer_count = mesh->layer_count;
 }
 
-/* The parts that keep all vertices (parts); sizes (parts): how many. Are small parts most? */
+/* Find the parts that keep all vertices (parts); sizes (parts): number of vertices. Returns whether
+ * small parts dominate. */
 static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
     int small = 0;
     for (int p = 0; p < mesh->part_count; p++) small += sizes[p] < MINIMUM ? sizes[p] : 0;
@@ -274,8 +275,8 @@ void arap_coarse_clear(arap_coarse *coarse) {
     *coarse = (arap_coarse){0};
 }
 
-/* Sum of the rows of the clusters around vertex i in `sum` (bones, zero before), and how many
- * bones `listed` names. */
+/* Sum the rows of the clusters around vertex i in `sum` (bones, initially zero); returns the number
+ * of bones in `listed`. */
 static int blend_row(const arap_mesh *mesh, const arap_coarse *coarse,
                      const arap_influences *weights, int i, double *sum, int *listed) {
     int count = 0;
@@ -297,7 +298,7 @@ static int blend_row(const arap_mesh *mesh, const arap_coarse *coarse,
     return count;
 }
 
-/* The rows of a chunk, one after another. */
+/* Build the rows of a chunk one after another. */
 typedef struct chunk_rows {
     int *bone;
     double *weight;
@@ -315,7 +316,7 @@ typedef struct prolongation {
     char *failed;               /* (chunks) no memory */
 } prolongation;
 
-/* Room for another row; returns 0 without memory. */
+/* Make room for another row; returns 0 if memory runs out. */
 static int make_room(chunk_rows *rows, int count) {
     if (rows->fill + (size_t)count <= rows->room) return 1;
     size_t room = 2 * (rows->fill + (size_t)count) + 4 * CHUNK;

@@ -1,8 +1,8 @@
 /* The extent of a mesh: see extent.h.
  *
- * It is the bounding box of all vertices, which is right for almost every mesh. But one
- * stray vertex 1e5 sizes away would make lengths that are shares of the diagonal, such as that
- * within which vertices are welded, larger than limbs. So
+ * For almost every mesh, it is the bounding box of all vertices. But a single stray vertex 1e5
+ * sizes away would make lengths that are shares of the diagonal, such as that within which vertices
+ * are welded, larger than limbs. So
  *   - a vertex is far away if it is more than FENCE diagonals outside the box that leaves out the
  *     outermost SHARE of the coordinates at both ends of each axis; the extent is the box of the
  *     others;
@@ -25,8 +25,8 @@
 
 #define FENCE 50
 #define SHARE 200          /* one in so many, and at least one vertex */
-#define FARTHEST_APART 1e6 /* of the largest part: rounding then decides in place of the energy */
-#define MINIMUM 4          /* vertices of a mesh that has outliers */
+#define FARTHEST_APART 1e6 /* of the largest part: beyond this, rounding dominates the energy */
+#define MINIMUM 4          /* minimum number of vertices of a mesh that may have outliers */
 
 typedef struct box {
     double lo[3], hi[3];
@@ -47,7 +47,7 @@ static const double *vertex_of(const arap_geometry *g, int i) {
     return g->vertices + 3 * (size_t)i;
 }
 
-/* The k-th smallest of the numbers, which are reordered. */
+/* The k-th smallest number; the numbers are reordered. */
 static double select(double *x, int count, int k) {
     int lo = 0, hi = count - 1;
     while (lo < hi) {
@@ -71,8 +71,8 @@ static double select(double *x, int count, int k) {
     return x[k];
 }
 
-/* Are there so many vertices in both outer thirds of the box, along its longest side, that no
- * vertex is beyond a fence? They are in most meshes, and then quantiles need not be known. */
+/* Whether both outer thirds of the box, along its longest side, contain so many vertices that no
+ * vertex can be beyond a fence. This is true for most meshes, for which no quantiles are needed. */
 static int is_spread(const arap_geometry *g, const box *whole, int outermost) {
     int axis = 0, low = 0, high = 0;
     for (int c = 1; c < 3; c++)
@@ -86,7 +86,7 @@ static int is_spread(const arap_geometry *g, const box *whole, int outermost) {
     return low > outermost && high > outermost;
 }
 
-/* Put up the fence if a vertex of the box is beyond it. */
+/* Set the fence if a vertex of the box is beyond it. */
 static arap_status find_fence(arap_context *context, const arap_geometry *g, const box *whole,
                               arap_extent *out) {
     int n = g->vertex_count, outermost = n / SHARE > 1 ? n / SHARE : 1, beyond = 0;
@@ -101,7 +101,7 @@ static arap_status find_fence(arap_context *context, const arap_geometry *g, con
     }
     arap_free(x);
     double margin = FENCE * diagonal_of(&inner);
-    if (!(margin > 0)) return ARAP_OK; /* most vertices are in one place */
+    if (!(margin > 0)) return ARAP_OK; /* most vertices coincide */
     for (int c = 0; c < 3; c++)
         beyond |= whole->lo[c] < inner.lo[c] - margin || whole->hi[c] > inner.hi[c] + margin;
     for (int c = 0; c < 3 && beyond; c++) {
@@ -111,10 +111,10 @@ static arap_status find_fence(arap_context *context, const arap_geometry *g, con
     return ARAP_OK;
 }
 
-/* Of what is not far off; less than that where it is `enough`. */
+/* Extent of everything that is not far away, or less if that is already `enough`. */
 static double surface_size(const arap_geometry *g, const arap_extent *extent, double enough) {
     double area = 0,
-           enough_area = enough * enough; /* twice of what is needed: rounding does no harm */
+           enough_area = enough * enough; /* twice the required value, so rounding does no harm */
     for (size_t t = 0; t < g->triangle_count && area < enough_area; t++) {
         const double *p[3];
         int far = 0;
@@ -127,7 +127,7 @@ static double surface_size(const arap_geometry *g, const arap_extent *extent, do
     return sqrt(2 * area);
 }
 
-/* The box of the largest part, of vertices that are not far off. */
+/* The box of the largest part, without distant vertices. */
 static arap_status largest_part(arap_context *context, const arap_geometry *g,
                                 const arap_extent *extent, box *out) {
     int n = g->vertex_count, largest = 0;

@@ -1,4 +1,4 @@
-/* The position and size of a mesh, without vertices far away from it. */
+/* Determines the position and size of a mesh, ignoring vertices far away from it. */
 #ifndef ARAP_EXTENT_H
 #define ARAP_EXTENT_H
 
@@ -6,10 +6,11 @@
 
 typedef struct arap_extent {
     double center[3], diagonal; /* caller's units; diagonal > 0, 1 for a point */
-    double lo[3], hi[3];        /* vertices outside this box lie far off; infinite: none do */
+    double lo[3], hi[3];        /* vertices outside this box are far away; infinite: none are */
 } arap_extent;
 
-/* Coordinates and indices have been checked. ARAP_BAD_VALUE if squares of coordinates overflow. */
+/* Coordinates and indices must already be checked. Returns ARAP_BAD_VALUE if squares of coordinates
+ * overflow. */
 arap_status arap_extent_find(arap_context *context, const arap_geometry *geometry,
                              arap_extent *out);
 

@@ -44,8 +44,8 @@ static int part_of(const finder *f, int i) {
     return f->cards[part].is_card && f->may[part] ? part : -1;
 }
 
-/* The vertex of each card that is farthest from a point of it: the first of those that are equal up
- * to rounding. */
+/* The vertex of each card farthest from a given point of it; among values equal up to rounding, the
+ * first one. */
 static void find_farthest(const finder *f, int is_high) {
     for (int p = 0; p < f->mesh->part_count; p++) f->strips[p].farthest = -1;
     for (int i = 0; i < f->mesh->count; i++) {
@@ -90,14 +90,14 @@ static arap_status find_touching(arap_context *context, const finder *f, const a
     return status;
 }
 
-/* Is vertex i near that end of its card? */
+/* Whether vertex i is near that end of its card. */
 static int is_at(const finder *f, int i, int end) {
     const strip *s = &f->strips[f->mesh->part[i]];
     double max = AROUND * AROUND * s->farthest;
     return arap_distance2(place(f, i), place(f, end)) <= max;
 }
 
-/* The vertices that touch and are connected with this one by such. */
+/* The touching vertices connected to this one through touching vertices. */
 static void spread(const finder *f, int from, char number, char *end) {
     const arap_mesh *mesh = f->mesh;
     int depth = 0;

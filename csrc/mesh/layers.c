@@ -28,15 +28,16 @@
 #include "base/vec3.h"
 #include "mesh/closest.h"
 
-#define NEAR 0.02 /* of the size of the mesh, see mesh.h */
+#define NEAR 0.02 /* of the mesh size, see mesh.h */
 #define OPEN 0.5
 #define THIN 0.05
 #define WIDE 0.12
 #define OVER 0.25 /* squared cosine */
 #define MARGIN 0.1
 
-/* For each vertex a number that is 0 where it has no border: there the corners after it in its
- * triangles are those before it, which sums of numbers drawn for the vertices tell. */
+/* For each vertex, a number that is 0 if the vertex is not on a border: there, the next corners in
+ * its triangles are the same as the previous ones, which is detected by sums of random numbers of
+ * the vertices. */
 static void find_border(const arap_mesh *mesh, uint64_t *difference) {
     memset(difference, 0, (size_t)mesh->count * sizeof *difference);
     for (size_t k = 0; k < 3 * mesh->triangle_count; k++) {
@@ -51,8 +52,8 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The sides of triangles between vertices at borders, with the lower vertex in the upper half of
- * each number; returns how many. side: NULL to count them. */
+/* Collect the sides of triangles between border vertices, with the lower vertex in the upper half
+ * of each number; returns their number. side: NULL to only count them. */
 static size_t find_sides(const arap_mesh *mesh, const uint64_t *difference, uint64_t *side) {
     size_t count = 0;
     for (size_t k = 0; k < 3 * mesh->triangle_count; k++) {
@@ -64,7 +65,7 @@ static size_t find_sides(const arap_mesh *mesh, const uint64_t *difference, uint
     return count;
 }
 
-/* Adds the sides that are there once to the length of the border of their part. */
+/* Add sides that occur once to the length of the border of their part. */
 static void measure_border(const arap_mesh *mesh, uint64_t *side, size_t count, double *border) {
     qsort(side, count, sizeof *side, ascending);
     for (size_t k = 0; k < count; k++) {
@@ -103,7 +104,7 @@ static void measure_parts(const arap_mesh *mesh, part_shape *shape) {
     }
 }
 
-/* Is a joint in the middle of the box of each part? */
+/* Determine whether a joint is in the middle of the box of each part. */
 static void look_for_joints(const arap_mesh *mesh, const arap_joints *joints, part_shape *shape) {
     for (int i = 0; i < mesh->count; i++) {
         part_shape *s = &shape[mesh->part[i]];
@@ -166,8 +167,8 @@ int arap_are_layers(const arap_sheet *a, const arap_sheet *b) {
     return (a->is_sheet || b->is_sheet) && a->spans_joint && b->spans_joint;
 }
 
-/* Where the nearest point is on an edge, any of its triangles may have been found: the normals of
- * the vertices, interpolated, are the same for all. */
+/* If the nearest point is on an edge, any of its triangles may have been found; interpolated vertex
+ * normals are the same for all of them. */
 int arap_lies_on(const arap_mesh *mesh, const double *normals, int i, int t, const double *bary) {
     const int *tri = mesh->triangles + 3 * (size_t)t;
     double off[3], up[3] = {0};

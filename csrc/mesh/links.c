@@ -29,11 +29,11 @@
 #include "mesh/bvh.h"
 #include "mesh/layers.h"
 
-#define FAR 0.05      /* of the size of the mesh, see mesh.h */
+#define FAR 0.05      /* of the mesh size, see mesh.h */
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
 #define LAYERED 0.1
-#define ROUNDING 1e-7 /* smaller differences do not decide: regular shapes have many ties */
-#define CLOSE 1.0001  /* of squares: a point within that much more counts as nearest */
+#define ROUNDING 1e-7 /* smaller differences are ignored because regular shapes have many ties */
+#define CLOSE 1.0001  /* of squares: a point farther by at most this share counts as nearest */
 #define SAMPLE 8 /* one vertex in so many looks before the others, who then need not look far */
 #define CHUNK 32
 
@@ -41,11 +41,11 @@ enum { NONE = -1, UNKNOWN = -2 };
 
 typedef struct query {
     double distance; /* to the nearest triangle of another cluster, INFINITY if out of reach */
-    int triangle;    /* NONE: out of reach, UNKNOWN: it has not looked, or not as far */
+    int triangle;    /* NONE: out of reach, UNKNOWN: not yet searched, or not far enough */
 } query;
 
 typedef struct cluster_facts {
-    double mean[3], radius2, nearest; /* of its vertices; the size does not change in a turn */
+    double mean[3], radius2, nearest; /* of its vertices; the size is invariant under rotation */
     size_t triangles;
     int vertices;
 } cluster_facts;
@@ -57,7 +57,7 @@ typedef struct linking {
     const int *cluster;    /* (parts) */
     arap_sheet *sheets;    /* (parts) or NULL: layers are not separated */
     char *is_layer;        /* (links) so far */
-    int largest;           /* cluster that does not look for others */
+    int largest;           /* cluster that does not search for others */
     cluster_facts *facts;  /* (parts) of clusters */
     query *queries;        /* (count) */
 } linking;
@@ -67,14 +67,15 @@ static int cluster_of(const linking *l, int t) {
     return l->cluster[l->mesh->part[l->mesh->triangles[3 * (size_t)t]]];
 }
 
-/* Does the triangle found by vertex i remain the nearest? Other clusters only become fewer. */
+/* Whether the triangle found by vertex i is still the nearest; the number of other clusters only
+ * decreases. */
 static int still_holds(const linking *l, int i, int cluster) {
     int t = l->queries[i].triangle;
     return t == NONE || (t >= 0 && cluster_of(l, t) != cluster);
 }
 
-/* The nearest triangle for vertex i that is nearer than what is beyond its cluster's others in any
- * case, and, where `last` is one near it, hardly farther than that. */
+/* Find the nearest triangle for vertex i within the reach of its cluster and, if `last` is a
+ * triangle near it, hardly farther than that one. */
 static void ask(const linking *l, int i, int cluster, int last) {
     const arap_mesh *mesh = l->mesh;
     const double *p = mesh->v + 3 * (size_t)i;
@@ -91,7 +92,7 @@ static void ask(const linking *l, int i, int cluster, int last) {
         t >= 0 ? (query){sqrt(d2), t} : (query){INFINITY, may_be_farther ? UNKNOWN : NONE};
 }
 
-/* The vertices whose result is no longer valid: `samples` alone, or all. */
+/* Search for the vertices whose result is no longer valid: only `samples`, or all. */
 static void ask_chunk(const linking *l, int chunk, int samples) {
     const arap_mesh *mesh = l->mesh;
     int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count, last = NONE;
@@ -116,8 +117,8 @@ static void query_chunk(void *data, int chunk, int worker) {
     ask_chunk(data, chunk, 0);
 }
 
-/* Corner with the largest barycentric coordinate; of equal ones that nearest to the mean of its
- * cluster, then the lowest vertex. If the nearest point is on an edge of several triangles, all
+/* The corner with the largest barycentric coordinate; among equal ones, the nearest to the mean of
+ * its cluster, then the lowest vertex. If the nearest point is on an edge of several triangles, all
  * of them have that corner. */
 static int nearest_corner(const linking *l, const int *tri, const double *bary) {
     const double *mean = l->facts[l->cluster[l->mesh->part[tri[0]]]].mean;
@@ -134,8 +135,8 @@ static int nearest_corner(const linking *l, const int *tri, const double *bary) 
     return tri[best];
 }
 
-/* Does the surface at vertex i face the same way as at a point of a triangle? Perpendicular ones
- * do not. The normal is interpolated: on an edge it is the same for all its triangles. */
+/* Whether the surface at vertex i faces the same way as at a point of a triangle; perpendicular
+ * surfaces do not. The normal is interpolated, so on an edge it is the same for all triangles. */
 static int face_alike(const linking *l, int i, const int *tri, const double *bary) {
     const double *own = l->vertex_normal + 3 * (size_t)i;
     double there[3] = {0, 0, 0};
@@ -147,7 +148,7 @@ static int face_alike(const linking *l, int i, const int *tri, const double *bar
     return arap_dot(own, there) > ROUNDING * sqrt(arap_dot(own, own));
 }
 
-/* Is a link of vertex i to a triangle one between layers? */
+/* Whether a link between vertex i and a triangle connects layers. */
 static int joins_layers(const linking *l, int i, int t, const double *bary) {
     const arap_mesh *mesh = l->mesh;
     int there = mesh->part[mesh->triangles[3 * (size_t)t]];
@@ -174,7 +175,7 @@ static void measure_clusters(linking *l) {
     }
 }
 
-/* The least distances of their vertices that have looked. */
+/* The minimum distances of the clusters' vertices that have searched. */
 static void find_nearest(linking *l) {
     const arap_mesh *mesh = l->mesh;
     for (int i = 0; i < mesh->count; i++) {
@@ -183,7 +184,7 @@ static void find_nearest(linking *l) {
     }
 }
 
-/* One round: links of every cluster to its nearest others, clusters united. */
+/* Run one round, which links every cluster to its nearest others and merges them. */
 static arap_status link_round(arap_context *context, linking *l, int *parent, int *links,
                               size_t *count) {
     const arap_mesh *mesh = l->mesh;
@@ -227,7 +228,7 @@ static void name_clusters(const arap_mesh *mesh, int *parent, int *cluster, clus
         if (facts[p].triangles > facts[*largest].triangles) *largest = p;
 }
 
-/* Those between layers go to the end; otherwise they stay in order. */
+/* Links between layers are moved to the end; otherwise, the order is kept. */
 static arap_status sort_links(arap_context *context, const linking *l, arap_links *links) {
     size_t at = 0, other = 0;
     for (size_t k = 0; k < links->count; k++) links->layers += (size_t)l->is_layer[k];
@@ -284,7 +285,7 @@ arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, const 
     }
     if (!status) status = sort_links(context, &l, links);
     if (status) goto done;
-    /* Parts joined to another, the largest cluster's own core not counted. */
+    /* The number of parts joined to another, without the core of the largest cluster. */
     for (size_t p = 0; p < parts; p++) links->parts += arap_find_root(parent, (int)p) != (int)p;
     goto done;
 

@@ -79,7 +79,7 @@ typedef struct sorted_vertex {
     int index;
 } sorted_vertex;
 
-/* Digit `pass` of a key, from the lowest on, of numbers that are ordered as the keys are. */
+/* Digit `pass` of a key, counted from the lowest; keys are mapped to integers in the same order. */
 static unsigned digit_of(double key, int pass) {
     uint64_t bits;
     memcpy(&bits, &key, sizeof bits);
@@ -87,7 +87,7 @@ static unsigned digit_of(double key, int pass) {
     return (unsigned)(bits >> (DIGIT * pass)) & (DIGITS - 1);
 }
 
-/* Sort by keys, stable, by radix; `other` (count): scratch. Returns where they are then. */
+/* Stable radix sort by keys; `other` (count): scratch. Returns the array that holds the result. */
 static sorted_vertex *sort_keys(int count, sorted_vertex *items, sorted_vertex *other) {
     int start[PASSES][DIGITS + 1] = {{0}};
     for (int i = 0; i < count; i++)
@@ -110,9 +110,9 @@ typedef struct placement {
     sorted_vertex *items;
 } placement;
 
-/* The vertices centered and scaled, and where they are along an oblique direction. */
+/* The centered and scaled vertices, and their positions along an oblique direction. */
 static void place_chunk(void *data, int chunk, int worker) {
-    /* Models do not have many vertices in one plane across this direction. */
+    /* Models rarely have many vertices in one plane across this direction. */
     static const double direction[3] = {0.5347, 0.2713, 0.8003};
     const placement *p = data;
     const arap_mesh *mesh = p->mesh;
@@ -179,8 +179,8 @@ typedef struct measuring {
     const char *far;
 } measuring;
 
-/* Fill mesh->size; twice the largest distance from the mean vertex where there is no surface. What
- * lies far off does not count. */
+/* Set mesh->size; without a surface, it is twice the largest distance from the mean vertex. Distant
+ * vertices are ignored. */
 static arap_status measure_size(arap_context *context, void *data) {
     const measuring *m = data;
     arap_mesh *mesh = m->mesh;
@@ -241,7 +241,7 @@ static arap_status find_parts(arap_context *context, arap_mesh *mesh) {
     return ARAP_OK;
 }
 
-/* Does a face, an edge or a tet reach a vertex that lies far off? */
+/* Whether a face, an edge or a tet has a distant vertex. */
 static int any_far(const arap_mesh *mesh, const char *far, const int *corners, int count) {
     for (int c = 0; c < count && mesh->far_count; c++)
         if (far[mesh->weld[corners[c]]]) return 1;

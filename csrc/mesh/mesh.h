@@ -9,61 +9,64 @@
 #include "arap.h"
 #include "base/context.h"
 
-/* What an edge belongs to; a lower kind wins where an edge is of several. */
+/* What an edge belongs to; an edge of several kinds gets the lowest one. */
 enum arap_edge_kind {
     ARAP_EDGE_FACE,
     ARAP_EDGE_WIRE,      /* loose or drawn */
-    ARAP_EDGE_LAYER,     /* a link between parts that lie on each other, as clothes do */
-    ARAP_EDGE_LINK,      /* between a loose part and what it sits on */
-    ARAP_EDGE_COLLAPSED, /* of faces without area and tets without volume only */
+    ARAP_EDGE_LAYER,     /* a link between parts that lie on each other, such as clothes */
+    ARAP_EDGE_LINK,      /* a link between a loose part and the surface on which it sits */
+    ARAP_EDGE_COLLAPSED, /* only of faces without area and tets without volume */
     ARAP_EDGE_KINDS
 };
 
-/* A spring: an edge from a vertex to a point inside that a bone carries, see bone_springs.h. */
+/* A spring: an edge from a vertex to an interior point that a bone carries, see bone_springs.h. */
 typedef struct arap_spring {
     int bone;
     int column[2]; /* of the poses, that move the point, and their shares; bendy.h */
-    char whole;    /* its part surrounds no bone and hangs on this one as a whole */
+    char whole;    /* its part surrounds no bone, so the whole part is attached to this one */
     char released; /* the user has released it */
     double share[2];
     double point[3];
-    double strength, held; /* in the unit of a_ik, and the share of it that is left */
-    double weight;         /* the strength that counts */
+    double strength, held; /* in the unit of a_ik, and its remaining share */
+    double weight;         /* the effective strength */
 } arap_spring;
 
 typedef struct arap_mesh {
     int input_count;        /* vertices of the caller */
     int *weld;              /* (input_count) caller's vertex -> vertex */
     double center[3];       /* center of the bounding box, caller's units */
-    double diagonal;        /* bounding box diagonal, caller's units; 1 for a point; neither counts
-                               what lies far off, see extent.h */
-    double size;            /* root of twice the surface: about the diagonal for a body, but the
-                               same for every rotation and for anything far off; units of v */
+    double diagonal;        /* bounding box diagonal, caller's units; 1 for a point; center and
+                               diagonal ignore distant vertices, see extent.h */
+    double size;            /* root of twice the surface area, in units of v: about the diagonal for
+                               a body, but unaffected by rotations and distant vertices */
     int count;              /* vertices */
-    int far_count;          /* of these, that lie far off: in no face, edge or tet */
+    int far_count;          /* how many of these are far away and in no face, edge or tet */
     int *first;             /* (count) lowest caller's vertex welded into this one */
-    int *next;              /* (input_count) next caller's vertex welded into the same, or -1 */
+    int *next;              /* (input_count) next caller's vertex welded into the same vertex, or
+                               -1 */
     double *v;              /* (count, 3) (caller's - center) / diagonal */
     size_t tet_count;       /* tets with four different vertices */
     int *tets;              /* (tet_count, 4) */
     size_t triangle_count;  /* triangles with three different vertices: the surface of the tets,
                                then those of no tet */
     int *triangles;         /* (triangle_count, 3) */
-    size_t collapsed_count; /* triangles of the caller that had an area and lost it to welding */
-    size_t surface_count;   /* how many of them are the surface of the tets, which weighs nothing */
-    double thickness;       /* by which areas and lengths count next to volumes, see tets.c */
-    size_t wire_count;      /* edges of no face, then links between parts */
+    size_t collapsed_count; /* the caller's triangles that had an area before welding but not after
+                               it */
+    size_t surface_count;   /* how many of them form the surface of the tets, which has no weight */
+    double thickness;       /* factor that relates areas and lengths to volumes, see tets.c */
+    size_t wire_count;      /* edges that belong to no face, then links between parts */
     size_t link_count;      /* how many of them are links */
-    size_t layer_count;     /* how many of these, the last ones, are between layers */
+    size_t layer_count;     /* how many of these, at the end, are between layers */
     int *wires;             /* (wire_count, 2) */
     int part_count;         /* components connected by faces and the caller's edges */
     int *part;              /* (count) */
     int face_part_count;    /* of these, with at least one face or tet of non-zero size */
 
-    /* One-rings, made by arap_mesh_connect: row i holds the neighbors of vertex i, ascending. */
+    /* One-rings, created by arap_mesh_connect: row i holds the neighbors of vertex i in ascending
+     * order. */
     size_t *ring;        /* (count + 1) */
     int *neighbor;       /* (ring[count]) */
-    uint32_t *reverse;   /* (ring[count]) where neighbor[e] holds i in its own row */
+    uint32_t *reverse;   /* (ring[count]) position of i in the row of neighbor[e] */
     double *edge_weight; /* (ring[count]) a_ik = Lambda_i lambda_ik, directed, docs/energy.md 1 */
     double *edge_weight_sym; /* (ring[count]) a_ik + a_ki */
     char *kind;              /* (ring[count]) enum arap_edge_kind */
@@ -72,25 +75,27 @@ typedef struct arap_mesh {
     size_t *
         spring_start; /* (count + 1) first spring of each vertex; NULL: there are no bone springs */
     arap_spring *spring;
-    int largest_ring; /* most neighbors of a vertex */
+    int largest_ring; /* maximum number of neighbors of a vertex */
     double unit; /* edge weights are areas times (unit / length)^2, see rings.c; 0: the paper's */
-    double rest_energy; /* sum a_ik |e_ik|^2, springs included: the energy's unit for one pose */
+    double rest_energy; /* sum a_ik |e_ik|^2, including springs: the unit of the energy for one
+                           pose */
 } arap_mesh;
 
-/* Vertices nearer than this share of the diagonal are one vertex. */
+/* Vertices closer than this share of the diagonal are merged. */
 #define ARAP_WELD_TOLERANCE 1e-6
 
-/* Finite coordinates and indices in range, or an error that names the first that is not. */
+/* Check that coordinates are finite and indices are in range; the error names the first one that is
+ * not. */
 arap_status arap_check_geometry(arap_error *error, const arap_geometry *geometry);
 
-/* Check, weld (unless the tolerance is negative), center, scale and find the parts. Errors
- * name the first bad index or coordinate. */
+/* Check, weld (unless the tolerance is negative), center and scale the mesh, and find its parts.
+ * Errors name the first bad index or coordinate. */
 arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometry,
                              double weld_tolerance, arap_mesh *mesh);
 
 void arap_mesh_clear(arap_mesh *mesh);
 
-/* Is directed edge `e` a link between parts? */
+/* Whether directed edge `e` is a link between parts. */
 static inline int arap_mesh_is_link(const arap_mesh *mesh, size_t e) {
     return mesh->kind[e] == ARAP_EDGE_LINK || mesh->kind[e] == ARAP_EDGE_LAYER;
 }
@@ -101,7 +106,7 @@ static inline void arap_mesh_edge(const arap_mesh *mesh, int i, size_t e, double
     for (int c = 0; c < 3; c++) out[c] = b[c] - a[c];
 }
 
-/* Directed edge from vertex `from` to its neighbor `to`. */
+/* The directed edge from vertex `from` to its neighbor `to`. */
 static inline size_t arap_mesh_find_edge(const arap_mesh *mesh, int from, int to) {
     size_t lo = mesh->ring[from], hi = mesh->ring[from + 1];
     while (lo < hi) {
@@ -114,17 +119,17 @@ static inline size_t arap_mesh_find_edge(const arap_mesh *mesh, int from, int to
     return lo;
 }
 
-/* The springs of vertex i: from *first on, as many as returned. */
+/* The springs of vertex i: *first is the first one, and the number of springs is returned. */
 static inline int arap_mesh_springs(const arap_mesh *mesh, int i, const arap_spring **first) {
     *first = mesh->spring_start ? mesh->spring + mesh->spring_start[i] : NULL;
     return mesh->spring_start ? (int)(mesh->spring_start[i + 1] - mesh->spring_start[i]) : 0;
 }
 
-/* Weights of the springs of vertex i, and, unless it is NULL, their rest energy in one pose. */
+/* Sum of the spring weights at vertex i and, unless NULL, their rest energy in one pose. */
 double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest);
 
-/* Normal of triangle t, twice its area long; those of all vertices (count, 3), the sums of the
- * normals of their triangles. */
+/* Normal of triangle t, with a length of twice its area; and normals of all vertices (count, 3),
+ * the sums of the normals of their triangles. */
 void arap_triangle_normal(const arap_mesh *mesh, size_t t, double *normal);
 void arap_vertex_normals(const arap_mesh *mesh, double *normals);
 

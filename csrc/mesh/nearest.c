@@ -10,7 +10,8 @@
 #include "base/vec3.h"
 #include "mesh/tets.h"
 
-/* A face reaches this far beyond its edges, in barycentric terms: no ray slips between two. */
+/* A face extends this far beyond its edges in barycentric coordinates, so no ray slips between two
+ * faces. */
 #define EDGE 1e-9
 
 #define OFF                                                                                        \
@@ -52,7 +53,7 @@ double arap_nearest_on_triangle(const double *p, const double *a, const double *
     return arap_distance2(p, at);
 }
 
-/* Do the coordinates lead to p? */
+/* Whether the coordinates reproduce p. */
 static int leads_to(const double *p, const double *const corner[4], const double *bary) {
     double at[3], longest2 = 0;
     for (int k = 0; k < 3; k++)

@@ -1,4 +1,4 @@
-/* Nearest points of triangles and tets. */
+/* Computes nearest points of triangles and tets. */
 #ifndef ARAP_NEAREST_H
 #define ARAP_NEAREST_H
 
@@ -6,8 +6,8 @@
 double arap_nearest_on_triangle(const double *p, const double *a, const double *b, const double *c,
                                 double *bary);
 
-/* Where the line from p to q meets the triangle a, b, c, edges included: a share of the way, from 0
- * to 1 between the two; NaN where it does not, and for triangles without area. */
+/* Where the line from p to q meets the triangle a, b, c, including its edges, as a fraction that is
+ * between 0 and 1 on the segment; NaN if it does not, or if the triangle has no area. */
 double arap_cross_triangle(const double *p, const double *q, const double *a, const double *b,
                            const double *c);
 

@@ -1,4 +1,4 @@
-/* Shortest paths from vertex to vertex (Dijkstra 1959): the queue of vertices to visit. */
+/* The priority queue for shortest paths between vertices (Dijkstra 1959). */
 #ifndef ARAP_PATHS_H
 #define ARAP_PATHS_H
 
@@ -9,17 +9,18 @@ typedef struct arap_visit {
     int vertex;
 } arap_visit;
 
-/* Visits to come, the nearest first, of equally far ones that of the lower vertex. Zero: none. A
- * vertex whose distance falls is put in again: its later visits are farther than that. */
+/* Pending visits, the nearest first; among equal distances, the lower vertex comes first. An
+ * all-zero queue is empty. A vertex whose distance decreases is inserted again; its outdated visits
+ * have larger distances. */
 typedef struct arap_visits {
     arap_visit *visit; /* a binary heap */
     size_t count, room;
 } arap_visits;
 
-/* 0, or -1 without memory. */
+/* Insert a visit; returns 0, or -1 if memory runs out. */
 int arap_visits_add(arap_visits *visits, double distance, int vertex);
 
-/* The nearest one; there is one. */
+/* Remove and return the nearest visit; the queue must not be empty. */
 arap_visit arap_visits_take(arap_visits *visits);
 
 void arap_visits_clear(arap_visits *visits);

@@ -26,7 +26,7 @@
 #define LYING 0.3
 #define STAGE "rigid parts"
 
-typedef struct facts { /* of a part, or of a set at its root */
+typedef struct facts { /* of a part or, at its root, of a set */
     double center[3], area, volume, radius, touched;
 } facts;
 
@@ -34,9 +34,9 @@ typedef struct finder {
     const arap_mesh *mesh;
     arap_card *cards; /* (parts) */
     facts *own, *all; /* (parts) */
-    char *closed;     /* (parts) that may be of a prop */
+    char *closed;     /* (parts) that may belong to a prop */
     int *parent;      /* (parts) */
-    double *reach;    /* (parts) within which another one touches */
+    double *reach;    /* (parts) distance within which another part touches */
     arap_touching touching;
 } finder;
 
@@ -46,7 +46,7 @@ static int part_of(const finder *f, size_t face) {
     return f->mesh->part[f->mesh->triangles[3 * face]];
 }
 
-/* Centers, areas, volumes and radii, of the parts or, by their roots, of the sets. */
+/* Compute centers, areas, volumes and radii of the parts or, stored at their roots, of the sets. */
 static void measure(const finder *f, facts *of, int sets) {
     const arap_mesh *mesh = f->mesh;
     memset(of, 0, (size_t)mesh->part_count * sizeof *of);

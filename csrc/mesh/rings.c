@@ -21,14 +21,14 @@
  * These are areas, and the energy of an edge is area times squared length times squared strain. So
  * strain would be almost free in short edges. With a power p > 0, every weight is then
  *     a_ik (unit / L)^2 (L / max(l, SHORTEST L))^p,   log L = sum a_ik log l / sum a_ik,
- * the sums over the part of the mesh, unit a fixed share of the size of the mesh. With p = 2 the
- * energy is the area-weighted mean of squared relative errors, the same for every tessellation;
- * with p = 3, regions with more detail than the rest count more. Subdividing the whole mesh evenly
- * changes neither. Wires longer than L count as having length L, because parts that an artist
- * joins by a wire are meant to move together. Links count as edges of the length that those of the
- * part would have if it had LINK_VERTICES vertices, those of layers as if it had LAYER_VERTICES,
- * however near the parts and however short its edges are: with L, they were four times as stiff on
- * the same surface with every triangle in four.
+ * the sums over the part of the mesh, unit a fixed share of the mesh size. With p = 2 the energy is
+ * the area-weighted mean of squared relative errors, the same for every tessellation; with p = 3,
+ * regions with more detail than the rest count more. Subdividing the whole mesh evenly changes
+ * neither. Wires longer than L count as having length L, because parts that an artist joins by a
+ * wire are meant to move together. Links count as edges of the length that those of the part would
+ * have if it had LINK_VERTICES vertices, those of layers as if it had LAYER_VERTICES, however near
+ * the parts and however short its edges are: with L, they were four times as stiff on the same
+ * surface with every triangle in four.
  *
  * Rows are gathered from the neighborhood of each vertex, on all threads; sums over the mesh
  * follow its order. Cost: O(edges), memory 44 bytes per directed edge. Fails on out-of-memory and
@@ -47,23 +47,23 @@
 #define WIRE_AREA_SHARE 0.1
 #define LINK_SHARE 0.05
 #define LAYER_SHARE 0.5
-#define UNIT 0.02     /* of the size of the mesh */
-#define SHORTEST 0.01 /* shorter edges, in mean lengths, count as so long */
+#define UNIT 0.02     /* of the mesh size */
+#define SHORTEST 0.01 /* minimum length of edges, in mean lengths */
 #define LINK_VERTICES 16
 #define LAYER_VERTICES 500
 
 #define CHUNK 128 /* vertices of a task */
-#define WIDE 64   /* entries of a row that is sorted, not filled in order */
+#define WIDE 64   /* entries of a row above which it is sorted instead of filled in order */
 
-/* A directed edge on its way into the rows. */
+/* A directed edge before it is added to the rows. */
 typedef struct ring_entry {
     int to;
     int kind;
     double a;
 } ring_entry;
 
-/* The rings while they are made. Tets, triangles and wires have one numbering, in this order; the
- * surface of tets is left out. */
+/* The rings under construction. Tets, triangles and wires share one numbering, in this order; the
+ * surface of tets is excluded. */
 typedef struct ring_task {
     arap_mesh *mesh;
     size_t *first;    /* (vertices + 1) where those around each vertex are in `around` */
@@ -76,13 +76,13 @@ typedef struct ring_task {
     double *value;      /* (directed edges) scratch */
 } ring_task;
 
-/* Add an entry to the one of the same neighbor. */
+/* Merge an entry with that of the same neighbor. */
 static void merge(ring_entry *into, const ring_entry *entry) {
     into->a += entry->a;
     if (entry->kind < into->kind) into->kind = entry->kind;
 }
 
-/* Put an entry in its place in a row that ascends by neighbor. Returns how many there are then. */
+/* Insert an entry in a row sorted by neighbor; returns the new number of entries. */
 static size_t insert(ring_entry *row, size_t count, ring_entry entry) {
     size_t at = count;
     while (at > 0 && row[at - 1].to > entry.to) at--;
@@ -95,14 +95,14 @@ static size_t insert(ring_entry *row, size_t count, ring_entry entry) {
     return count + 1;
 }
 
-/* By neighbor, and those of one as they came. */
+/* Sort by neighbor, keeping the order for equal neighbors. */
 static int by_neighbor(const void *a, const void *b) {
     const ring_entry *x = a, *y = b;
     return x->to != y->to ? (x->to > y->to) - (x->to < y->to)
                           : (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* As above, for a whole unsorted row, which is long: the center of a fan. */
+/* The same for a whole unsorted row that is long, such as the center of a fan. */
 static size_t sort_row(ring_entry *row, size_t count) {
     size_t kept = 0;
     for (size_t k = 0; k < count; k++) row[k].kind += (int)k * ARAP_EDGE_KINDS;
@@ -205,8 +205,8 @@ static void measure_links(const ring_task *t, const double *mean, double *link) 
         link[p] = link[p] > 0 ? sqrt(2 / sqrt(3) * link[p] / LINK_VERTICES) : mean[p];
 }
 
-/* Make edge weights independent of the tessellation, see the top of this file. What an edge has,
- * its reverse has too. */
+/* Make edge weights independent of the tessellation, see the top of this file. An edge and its
+ * reverse get the same values. */
 static arap_status balance_edges(arap_context *context, ring_task *t) {
     const arap_mesh *mesh = t->mesh;
     double *sums = ARAP_NEW_ZERO(double, 2 * mesh->part_count);
@@ -254,13 +254,14 @@ static arap_status append_links(arap_context *context, arap_mesh *mesh, const ar
     return ARAP_OK;
 }
 
-/* Entries of a row at most, by how many tets, triangles and wires are around its vertex. */
+/* Maximum number of entries in a row, from the number of tets, triangles and wires around its
+ * vertex. */
 static size_t entry_bound(const ring_task *t, size_t around) {
     return around * (t->mesh->tet_count ? 3 : 2);
 }
 
-/* The row of vertex i, in which each neighbor is once: sums keep the order of the triangles.
- * Returns how many entries. */
+/* Build the row of vertex i, in which each neighbor occurs once; sums keep the order of the
+ * triangles. Returns the number of entries. */
 static size_t gather(const ring_task *t, int i, ring_entry *row) {
     const arap_mesh *mesh = t->mesh;
     size_t tets = mesh->tet_count, faces = mesh->triangle_count - mesh->surface_count, count = 0;
@@ -297,7 +298,7 @@ static size_t gather(const ring_task *t, int i, ring_entry *row) {
     return is_wide ? sort_row(row, count) : count;
 }
 
-/* The rows of a task, their sizes, and the areas. */
+/* Build the rows of a task, their sizes, and the areas. */
 static void gather_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
@@ -375,7 +376,7 @@ static void look_around(const ring_task *t) {
     for (size_t k = 0; k < 3 * face_count; k++) first[faces[k]]++;
     for (size_t k = 0; k < 2 * mesh->wire_count; k++) first[mesh->wires[k]]++;
     for (size_t i = 0; i < n; i++) first[i + 1] += first[i];
-    /* From the last to the first: `first` ends where it should. */
+    /* Iterate from the last to the first, so that `first` ends at the correct value. */
     int one = (int)(mesh->tet_count + face_count + mesh->wire_count);
     for (size_t k = 2 * mesh->wire_count; k--;) {
         one -= k % 2 == 1;
@@ -391,7 +392,7 @@ static void look_around(const ring_task *t) {
     }
 }
 
-/* Of triangles. */
+/* For triangles. */
 static void measure_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
@@ -408,7 +409,7 @@ static void measure_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* Volumes and areas, and the sum of them all. */
+/* Compute volumes and areas, and their total. */
 static arap_status measure(arap_context *context, ring_task *t, double *sum) {
     const arap_mesh *mesh = t->mesh;
     size_t faces = mesh->triangle_count - mesh->surface_count;
@@ -421,7 +422,7 @@ static arap_status measure(arap_context *context, ring_task *t, double *sum) {
     return status;
 }
 
-/* Rows: gathered task by task, then put one after the other. */
+/* Rows are gathered task by task and then concatenated. */
 static arap_status make_rows(arap_context *context, ring_task *t) {
     arap_mesh *mesh = t->mesh;
     size_t n = (size_t)mesh->count, face_vertices = 0;

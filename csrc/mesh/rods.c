@@ -26,14 +26,14 @@
 #include "mesh/nearest.h"
 #include "mesh/touching.h"
 
-#define SLIM 0.2      /* of its length: a vertex farther from the axis is not of a rod */
+#define SLIM 0.2      /* of its length: maximum distance of a rod's vertices from the axis */
 #define STRAIGHT 0.06 /* of its length: the middle of a slice is not farther from the axis */
-#define OPEN 0.1      /* of its surface: the sum of the normals of a closed one is 0 */
-#define FREE 2        /* widths: nearer to its ends is nothing */
+#define OPEN 0.1      /* of its surface: the normals of a closed surface sum to 0 */
+#define FREE 2        /* widths: minimum distance of other parts from its ends */
 #define TOUCHING 0.25 /* widths */
 #define LYING 0.25    /* radii: a vertex nearer to a surface lies on it */
 #define END 0.06      /* of its length: the length of its ends */
-#define NOWHERE 10    /* sizes of the mesh: nothing is as far */
+#define NOWHERE 10    /* mesh sizes: larger than any distance */
 #define SLICES 8
 #define STAGE "rigid parts"
 
@@ -62,7 +62,8 @@ static int part_of(const finder *f, size_t face) {
     return f->mesh->part[f->mesh->triangles[3 * face]];
 }
 
-/* Vertex i relative to the middle of its part: along the axis; the rest of it is `across`. */
+/* Position of vertex i relative to the middle of its part, along the axis; the rest is stored in
+ * `across`. */
 static double split(const finder *f, int i, double *across) {
     const shape *s = &f->shapes[f->mesh->part[i]];
     double along;
@@ -78,7 +79,7 @@ static int slice_of(const shape *s, double along) {
     return slice < 0 ? 0 : slice < SLICES ? slice : SLICES - 1;
 }
 
-/* The axes of the parts from sums of products (parts, 9). */
+/* Compute the axes of the parts from sums of products (parts, 9). */
 static void find_axes(finder *f, double *products) {
     for (int p = 0; p < f->mesh->part_count; p++) {
         double *k = products + 9 * (size_t)p, v[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -132,13 +133,13 @@ static arap_status measure(arap_context *context, finder *f) {
     return ARAP_OK;
 }
 
-/* Is it a rod, apart from its slices? */
+/* Whether the part is a rod, apart from the test of its slices. */
 static int is_slim(const shape *s) {
     return s->farthest <= SLIM * (s->high - s->low) && s->surface > 0 &&
            sqrt(arap_dot(s->normal, s->normal)) <= OPEN * s->surface;
 }
 
-/* The rods; returns whether there is any. */
+/* Find the rods; returns whether there are any. */
 static int find_single_rods(finder *f, const char *may) {
     const arap_mesh *mesh = f->mesh;
     double across[3];
@@ -165,14 +166,14 @@ static int find_single_rods(finder *f, const char *may) {
     return any;
 }
 
-/* Distance of vertex i from the nearest face of other tags than `skip`, at most `max`. */
+/* Distance of vertex i from the nearest face with a tag other than `skip`, at most `max`. */
 static double distance_from(const finder *f, const arap_bvh *faces, int i, int skip, double max) {
     double found = max * max;
     arap_bvh_nearest(faces, place(f, i), skip, arap_face_distance, f->mesh, &found);
     return sqrt(found);
 }
 
-/* Pieces: parts that may belong to a rod and lie on nothing that may not. */
+/* Find pieces: parts that may belong to a rod and touch only parts that may also. */
 static arap_status find_pieces(arap_context *context, finder *f, const char *may,
                                const arap_bvh *faces) {
     const arap_mesh *mesh = f->mesh;
@@ -188,7 +189,7 @@ static arap_status find_pieces(arap_context *context, finder *f, const char *may
     return status;
 }
 
-/* Sets of rods and pieces that touch. */
+/* Form sets of rods and pieces that touch. */
 static arap_status unite_touching(arap_context *context, finder *f) {
     int count = f->mesh->part_count;
     arap_touching touching = {0};
@@ -208,7 +209,7 @@ static arap_status unite_touching(arap_context *context, finder *f) {
     return status;
 }
 
-/* The largest member of every set, in `largest` (parts): -1 if it is not a rod. */
+/* Find the largest member of every set, in `largest` (parts): -1 if it is not a rod. */
 static void find_largest(const finder *f, int *largest) {
     int count = f->mesh->part_count;
     for (int p = 0; p < count; p++) largest[p] = -1;
@@ -220,7 +221,7 @@ static void find_largest(const finder *f, int *largest) {
         if (largest[p] >= 0 && !f->shapes[largest[p]].rod) largest[p] = -1;
 }
 
-/* The sets that are rods, and where they touch what is not. */
+/* Find the sets that are rods, and where they touch other parts. */
 static arap_status find_free(arap_context *context, finder *f, arap_bvh *faces, int *largest,
                              int *set, char *contact) {
     const arap_mesh *mesh = f->mesh;
@@ -248,12 +249,12 @@ static arap_status find_free(arap_context *context, finder *f, arap_bvh *faces, 
         if (lead && lead->end_distance <= FREE * lead->width) set[p] = -1;
     }
     for (int p = 0; p < mesh->part_count; p++) f->shapes[p].end_distance = INFINITY;
-    for (int i = 0; i < mesh->count; i++) { /* now of the whole set, at its root */
+    for (int i = 0; i < mesh->count; i++) { /* now for the whole set, at its root */
         int root = set[mesh->part[i]];
         if (root < 0) continue;
         f->shapes[root].end_distance = fmin(f->shapes[root].end_distance, f->apart[i]);
     }
-    for (int p = 0; p < mesh->part_count; p++) /* the only part lies on nothing */
+    for (int p = 0; p < mesh->part_count; p++) /* a single part touches nothing */
         if (set[p] >= 0 && f->shapes[set[p]].end_distance >= NOWHERE) set[p] = -1;
     for (int i = 0; i < mesh->count; i++) {
         int root = set[mesh->part[i]];

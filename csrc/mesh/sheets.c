@@ -16,15 +16,15 @@
 
 #define FLAT 0.05     /* thickness of a part, of its width, from which on it is not a sheet */
 #define ROUNDING 1e-9 /* width of a line, of its length */
-#define SWEEPS 8      /* of Jacobi's method, by far enough */
+#define SWEEPS 8      /* sweeps of Jacobi's method, more than enough */
 
-/* Smoothly from 0 at 0 to 1 from FLAT on. */
+/* Rises smoothly from 0 at 0 to 1 at FLAT. */
 static double rise(double thickness) {
     double share = fmin(1, thickness / FLAT);
     return share * share * (3 - 2 * share);
 }
 
-/* The center of each part, and its area: (parts, 4), all 0 before */
+/* The center and area of each part: (parts, 4), initially 0 */
 static void find_centers(const arap_mesh *mesh, double *sums) {
     for (int i = 0; i < mesh->count; i++) {
         double *sum = sums + 4 * mesh->part[i], area = mesh->area[i];

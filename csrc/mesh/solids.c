@@ -28,10 +28,10 @@
 #include "base/vec3.h"
 
 #define TURN 6.283185307179586
-#define NO_ANGLE 1e-4 /* radians: a solid between triangles at less has no inside */
+#define NO_ANGLE 1e-4 /* radians: a solid between triangles at a smaller angle has no inside */
 #define MAXIMUM 16    /* triangles at an edge, and solids at a vertex, that are kept apart */
 
-typedef struct side { /* an edge of a triangle, kept at its lower vertex */
+typedef struct side { /* an edge of a triangle, stored at its lower vertex */
     int to, triangle;
     int a, b;    /* the caller's vertices at its lower and its higher end */
     int forward; /* the triangle runs from the lower to the higher vertex */
@@ -61,7 +61,7 @@ static int has_three_corners(const solids *s, int t) {
     return a != b && b != c && c != a;
 }
 
-/* The sides of all triangles by their lower vertices, in the order of the triangles. */
+/* Collect the sides of all triangles by their lower vertices, in the order of the triangles. */
 static void collect_sides(solids *s) {
     const int *weld = s->mesh->weld;
     int triangles = (int)s->geometry->triangle_count, count = s->mesh->count;
@@ -77,7 +77,7 @@ static void collect_sides(solids *s) {
                 if (fill) s->sides[at] = (side){weld[high], t, low, high, forward};
             }
         }
-        /* Counts become places, and places that were filled up become those of the next vertex. */
+        /* Counts become positions; filling advances each position to that of the next vertex. */
         if (fill) {
             memmove(s->start + 1, s->start, (size_t)count * sizeof *s->start);
             s->start[0] = 0;
@@ -100,7 +100,8 @@ static void sort_sides(side *sides, int count) {
     }
 }
 
-/* Pair those of the caller's edges that have two triangles; returns how many sides are left. */
+/* Pair the sides of the caller's edges with two triangles; returns the number of remaining
+ * sides. */
 static int pair_own_edges(solids *s, side *sides, int count) {
     char paired[MAXIMUM] = {0};
     int left = 0;
@@ -119,7 +120,7 @@ static int pair_own_edges(solids *s, side *sides, int count) {
     return left;
 }
 
-/* Angles of the triangles about the edge. Its direction is that from the lower vertex on. */
+/* Compute the angles of the triangles about the edge, which is directed from its lower vertex. */
 static void measure_angles(const solids *s, const side *sides, int count, double *angle) {
     double axis[3], x[3] = {0}, y[3];
     arap_sub(s->points + 3 * (size_t)sides[0].b, s->points + 3 * (size_t)sides[0].a, axis);
@@ -138,7 +139,7 @@ static void measure_angles(const solids *s, const side *sides, int count, double
     }
 }
 
-/* Pair triangles that bound a solid; returns whether the choices are one to one. */
+/* Pair triangles that bound a solid; returns whether the pairing is one-to-one. */
 static int pair_by_angles(solids *s, const side *sides, int count) {
     double angle[MAXIMUM];
     int chosen[MAXIMUM], forward = 0;
@@ -201,8 +202,9 @@ static void find_solids(solids *s, int *of) {
     }
 }
 
-/* The closed solids at welded vertex v and a vertex of each; -1 if an open surface is there, too,
- * or more than MOST. of: (input_count) the closed solid of each of the caller's vertices, or -1. */
+/* The closed solids at welded vertex v and a vertex of each; -1 if there is also an open surface,
+ * or more than MOST solids. of: (input_count) the closed solid of each of the caller's vertices, or
+ * -1. */
 static int solids_at(const arap_mesh *mesh, const int *of, int v, int *solid, int *vertex) {
     int count = 0;
     for (int i = mesh->first[v]; i >= 0; i = mesh->next[i]) {
@@ -222,7 +224,7 @@ static int by_pair(const void *x, const void *y) {
     return a->a != b->a ? (a->a > b->a) - (a->a < b->a) : (a->b > b->b) - (a->b < b->b);
 }
 
-/* Unite solids of which one covers the other. size: (triangles) scratch, zero */
+/* Merge solids if one covers the other. size: (triangles) scratch, initially zero */
 static arap_status unite_layers(arap_context *context, solids *s, int *of, int *size) {
     arap_status status = ARAP_OK;
     size_t count = 0, capacity = 0;

@@ -25,7 +25,7 @@
 
 #define MAX_COTANGENT 1e4
 
-/* Corners of the face opposite each corner, outwards for a positive volume. */
+/* Corners of the face opposite each corner, oriented outward for a positive volume. */
 static const int faces_of[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
 double arap_tet_volume(const double *a, const double *b, const double *c, const double *d) {
@@ -66,7 +66,7 @@ static int compare_corners(const void *a, const void *b) {
     return 0;
 }
 
-/* Faces with the same corners in the order of their tets. */
+/* Sort faces with the same corners in the order of their tets. */
 static int compare_faces(const void *a, const void *b) {
     const tet_face *x = a, *y = b;
     int order = compare_corners(a, b);

@@ -1,4 +1,4 @@
-/* Tetrahedra of a volume: their surface and their Laplacian. */
+/* The tetrahedra of a volume: their surface and their Laplacian. */
 #ifndef ARAP_TETS_H
 #define ARAP_TETS_H
 
@@ -10,8 +10,8 @@ double arap_tet_volume(const double *a, const double *b, const double *c, const 
 /* Signed volume of tet t of the mesh. */
 double arap_mesh_tet_volume(const arap_mesh *mesh, size_t t);
 
-/* The surface of the tets in front of the mesh's own triangles, of which those that are faces of
- * tets or come a second time go. Fills surface_count and thickness. */
+/* Insert the surface of the tets before the mesh's own triangles, and remove those of the latter
+ * that are duplicates or faces of tets. Sets surface_count and thickness. */
 arap_status arap_tets_surface(arap_context *context, arap_mesh *mesh);
 
 /* Add minus the off-diagonal of the tets' Laplacian to each directed edge (ring[count]). */

@@ -14,7 +14,7 @@
 #include "base/sets.h"
 #include "mesh/nearest.h"
 
-#define VERTICES 1024 /* and edges, between two reports of progress */
+#define VERTICES 1024 /* and edges, between two progress reports */
 
 static const double *place(const arap_touching *t, int i) { return t->mesh->v + 3 * (size_t)i; }
 
@@ -49,7 +49,7 @@ arap_status arap_touching_create(arap_context *context, const arap_mesh *mesh, c
     return status;
 }
 
-/* An arap_distance_fn and an arap_hit_fn of these faces; the hits are noted. */
+/* An arap_distance_fn and an arap_hit_fn for these faces; hits are recorded. */
 static double distance_of(const void *data, int index, const double *p) {
     const arap_touching *t = data;
     return arap_face_distance(t->mesh, (int)t->face[index], p);

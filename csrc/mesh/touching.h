@@ -11,22 +11,23 @@ typedef struct arap_touching {
     size_t *face;       /* (count) faces of the chosen parts */
     int *part;          /* (count) their parts */
     size_t count;
-    arap_bvh *tree; /* of these faces */
-    int *parent;    /* the caller's sets, while they are united */
-    int now;        /* part whose edges are followed */
+    arap_bvh *tree; /* hierarchy of these faces */
+    int *parent;    /* the caller's sets, while they are being merged */
+    int now;        /* part whose edges are being traversed */
 } arap_touching;
 
-/* chosen: (parts), kept until arap_touching_clear(), which is due after a failure as well. */
+/* chosen: (parts), referenced until arap_touching_clear(), which must be called even after a
+ * failure. */
 arap_status arap_touching_create(arap_context *context, const arap_mesh *mesh, const char *chosen,
                                  arap_touching *out);
 
-/* Unite chosen parts in `parent` (parts) (base/sets.h) whose surfaces cross, or of which a vertex
- * of one is nearer to the other than reach[part]. stage: for arap_progress(). */
+/* Merge in `parent` (parts) (base/sets.h) chosen parts whose surfaces cross, or where a vertex of
+ * one is nearer to the other than reach[part]. stage: for arap_progress(). */
 arap_status arap_touching_unite(arap_context *context, arap_touching *touching, const double *reach,
                                 const char *stage, int *parent);
 
-/* The chosen part, other than `skip`, that is nearest to vertex i within sqrt(*distance2), which
- * becomes its squared distance; -1 for none. */
+/* Find the chosen part, other than `skip`, nearest to vertex i within sqrt(*distance2), and set
+ * *distance2 to its squared distance; returns -1 if no part is that near. */
 int arap_touching_nearest(const arap_touching *touching, int i, int skip, double *distance2);
 
 void arap_touching_clear(arap_touching *touching);

@@ -18,8 +18,8 @@
 #include "mesh/laplacian.h"
 
 #define MAX_WIRE 10.0 /* conductance of wires, times the thickness */
-#define MIN_CELL 1e-4 /* area or volume of a cell, share of the mean */
-/* The share by which a diagonal is raised if there is no factor. */
+#define MIN_CELL 1e-4 /* minimum area or volume of a cell, as a share of the mean */
+/* The share by which a diagonal is raised if the factorization fails. */
 #define MIN_SHIFT 1e-12
 #define SHIFT_GROWTH 1e3
 #define MAX_SHIFT 1e-4
@@ -30,11 +30,11 @@ typedef struct build {
     const double *conductance; /* (edges) -L_ik */
     double *own;               /* (vertices) L_ii */
     int *mark;                 /* (vertices) the last vertex that listed this one, plus 1 */
-    int *listed;               /* (vertices) two-ring of the present vertex */
-    double *sum;               /* (vertices) h between the present vertex and those listed */
+    int *listed;               /* (vertices) two-ring of the current vertex */
+    double *sum;               /* (vertices) h between the current vertex and those listed */
 } build;
 
-/* Add factor L_i. to the sums of vertex k; how many vertices are listed then. */
+/* Add factor L_i. to the sums of vertex k; returns the new number of listed vertices. */
 static int add_row(const build *b, int k, int i, double factor, int count) {
     const arap_mesh *mesh = b->mesh;
     b->sum[i] += factor * b->own[i];
@@ -51,7 +51,7 @@ static int add_row(const build *b, int k, int i, double factor, int count) {
     return count;
 }
 
-/* The two-ring of vertex k, at least its one-ring, and its sums. */
+/* Compute the two-ring of vertex k, which includes its one-ring, and its sums. */
 static int list_two_ring(const build *b, int k) {
     const arap_mesh *mesh = b->mesh;
     int count = 0;

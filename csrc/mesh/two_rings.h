@@ -1,13 +1,13 @@
-/* Two-rings: quadratic forms in the Laplacian of a number on the vertices. */
+/* Two-rings: quadratic forms in the Laplacian of a function on the vertices. */
 #ifndef ARAP_TWO_RINGS_H
 #define ARAP_TWO_RINGS_H
 
 #include "linalg/factor.h"
 #include "mesh/mesh.h"
 
-/* A symmetric matrix h_kl between vertices within two edges of each other. Row k holds the
- * neighbors of k and, of the vertices two edges away, those with a factor between them, in
- * ascending order. All NULL: no matrix. */
+/* A symmetric matrix h_kl between vertices within two edges of each other. Row k holds, in
+ * ascending order, the neighbors of k and those vertices two edges away that are connected to it
+ * through a factor. All NULL: no matrix. */
 typedef struct arap_two_rings {
     int largest_ring;
     size_t *ring;            /* (count + 1) */
@@ -26,14 +26,14 @@ arap_status arap_two_rings_create(arap_context *context, const arap_mesh *mesh,
  * ones; L the cotangent Laplacian, with springs for wires and links. */
 arap_status arap_bilaplacian(arap_context *context, const arap_mesh *mesh, arap_two_rings *out);
 
-/* The matrix of some of the vertices, vertex (size) in elimination order, its diagonal times a
- * factor; place (vertices of the mesh): theirs in that order, of others -1, or a place elsewhere.
- */
+/* The matrix of some of the vertices, vertex (size) in elimination order, with its diagonal times a
+ * factor; place (vertices of the mesh): the position of each in that order; for other vertices -1,
+ * or a position elsewhere. */
 arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h, int size,
                                   const int *vertex, const int *place, double diagonal,
                                   arap_matrix *out);
-/* The factor of such a matrix, made or renewed, with its diagonal now `diagonal` times own (size),
- * or a little more where rounding leaves it no factor. */
+/* Create or update the factor of such a matrix, with its diagonal set to `diagonal` times own
+ * (size), or slightly more if rounding prevents a factorization. */
 arap_status arap_two_rings_factor(arap_context *context, arap_matrix *matrix, const double *own,
                                   double diagonal, arap_factor **factor);
 

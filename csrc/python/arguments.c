@@ -93,7 +93,7 @@ npy_intp arap_input_size(const arap_inputs *in, char letter) {
     return size < 0 ? 0 : size;
 }
 
-/* "name is value: must be what" in place of a TypeError; returns -1. */
+/* Raise "name is value: must be what" instead of a TypeError; returns -1. */
 static int refuse_type(const char *name, PyObject *value, const char *what) {
     if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
     PyErr_Clear();
@@ -187,7 +187,7 @@ static int read_setting(PyObject *object, const arap_setting *setting, void *set
     return -1;
 }
 
-/* The shape that the sizes known now ask for. */
+/* The shape required by the currently known sizes. */
 static arap_shape shape_of(const arap_inputs *in, const char *letters) {
     arap_shape shape = {0};
     for (const char *c = letters; *c; c++) {
@@ -198,7 +198,7 @@ static arap_shape shape_of(const arap_inputs *in, const char *letters) {
     return shape;
 }
 
-/* Takes sizes that are not known yet from the array; empty transforms do not give the number of
+/* Set sizes that are not yet known from the array; empty transforms do not determine the number of
  * bones. */
 static void take_sizes(arap_inputs *in, const arap_argument *a, const arap_shape *shape) {
     int d = 0;
@@ -243,13 +243,13 @@ static int read_argument(PyObject *object, const arap_argument *a, arap_inputs *
     return 0;
 }
 
-/* A number for all ends, not an array? */
+/* Whether the value is one number for all ends instead of an array. */
 static int is_number(PyObject *object) {
     if (PyArray_Check(object)) return !PyArray_NDIM((PyArrayObject *)object);
     return PyNumber_Check(object);
 }
 
-/* The place of the parameter of this name, or `count`. */
+/* The index of the parameter with this name, or `count`. */
 static int place_of(const arap_parameter *parameters, int count, const char *name,
                     Py_ssize_t length) {
     int i = 0;
@@ -259,7 +259,7 @@ static int place_of(const arap_parameter *parameters, int count, const char *nam
     return i;
 }
 
-/* Which parameter each argument of the call is for; values (count) are borrowed. */
+/* Assign the arguments of the call to parameters; values (count) are borrowed. */
 static int assign(const arap_signature *signature, const arap_parameter *parameters, int count,
                   PyObject *args, PyObject *kwargs, PyObject **values) {
     const char *function = signature->function;

@@ -19,23 +19,25 @@ typedef struct arap_inputs {
 #define FLAG(name, ...) int name;
 #include "python/arguments.def"
     arap_arrays arrays;
-    npy_intp size['z' - 'a' + 1]; /* of the letters of shapes; -1: no argument has said */
+    npy_intp size['z' - 'a' + 1]; /* sizes for the letters of shapes; -1: not yet determined by an
+                                     argument */
 } arap_inputs;
 
-/* The number that a letter stands for, 0 where nothing has said. */
+/* The size that a letter stands for, or 0 if no argument has determined it. */
 npy_intp arap_input_size(const arap_inputs *in, char letter);
 
-/* A function or type as its caller sees it.
+/* The signature of a function or type.
  *
- * names: those of arguments.def, and of single settings, in their order, "*" before those that are
- * keywords only, "**" for all settings at the end. Before "*" a plain name is required and not
- * None, "name?" is required, "name=" is optional. */
+ * names: those of arguments.def and of single settings, in order, with "*" before keyword-only
+ * arguments and "**" for all settings at the end. Before "*" a plain name is required and not None,
+ * "name?" is required, "name=" is optional. */
 typedef struct arap_signature {
     const char *function, *names, *description;
-    const arap_setting_table *tables[3]; /* the rest NULL */
+    const arap_setting_table *tables[3]; /* the remaining ones NULL */
 } arap_signature;
 
-/* Before the first parse: nothing was given. Sizes may then be set that arrays must have. */
+/* Initialize before the first parse, with no arguments given. Required array sizes may then be
+ * set. */
 void arap_inputs_init(arap_inputs *in);
 void arap_inputs_release(arap_inputs *in);
 
@@ -44,25 +46,25 @@ void arap_inputs_release(arap_inputs *in);
 int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs, arap_inputs *in,
                void *const *settings);
 
-/* Parse a call of a function and begin it, with its `progress` and `threads`. The inputs are to be
+/* Parse a call of a function and begin it with its `progress` and `threads`. The inputs must be
  * released in any case. */
 int arap_open(const arap_signature *signature, PyObject *args, PyObject *kwargs,
               void *const *settings, arap_inputs *in, arap_py_context *run);
 
-/* Its text for help(): arguments, settings, defaults and ranges. A new str. */
+/* Create its text for help(), a new str: arguments, settings, defaults and ranges. */
 PyObject *arap_signature_doc(const arap_signature *signature);
 
-/* The type, with that text as its documentation. */
+/* Create the type, with that text as its documentation. */
 PyObject *arap_make_type(PyObject *module, PyType_Spec *spec, const arap_signature *signature);
 
 /* {name: {"type", "default", "min", "max", "choices"}} of all settings of a signature, read-only:
  * the entry of araplbs.SETTINGS. */
 PyObject *arap_signature_settings(const arap_signature *signature);
 
-/* An int; otherwise -1 with an exception that names it. */
+/* Convert to an int; on failure, returns -1 with an exception that names the argument. */
 int arap_read_int(PyObject *object, const char *name, int *out);
 
-/* For documentation.c: arguments.def as a table, and a signature as its parameters. */
+/* For documentation.c: arguments.def as a table, and the parameters of a signature. */
 typedef enum arap_argument_type {
     ARAP_DOUBLES,
     ARAP_INTS,
@@ -85,13 +87,13 @@ typedef struct arap_argument {
 typedef struct arap_parameter {
     const char *name;
     Py_ssize_t length;             /* of the name */
-    int keyword, required, is_set; /* is_set: None is an error */
+    int keyword, required, is_set; /* is_set: None is not allowed */
     const arap_argument *argument; /* or NULL; both: an ARAP_ENDS */
     const arap_setting *setting;   /* or NULL */
-    int table;                     /* of the signature, that of the setting */
+    int table;                     /* of the signature, and that of the setting */
 } arap_parameter;
 #define ARAP_MAX_PARAMETERS 80
-/* Their number; there must be no more. */
+/* Their number; this is also the maximum. */
 int arap_parameters(const arap_signature *signature, arap_parameter *out);
 
 #endif

@@ -25,7 +25,7 @@ void *arap_hold(arap_arrays *arrays, PyObject *array) {
 
 static void print_shape(char *out, size_t room, int dimensions, const npy_intp *sizes) {
     size_t used = (size_t)snprintf(out, room, "(");
-    const char *letter = "nkqrst"; /* each size that is free has one of its own */
+    const char *letter = "nkqrst"; /* each free size has its own name */
     for (int d = 0; d < dimensions && used < room; d++) {
         const char *comma = d ? ", " : "";
         used += (size_t)(sizes[d] < 0 ? snprintf(out + used, room - used, "%s%c", comma,
@@ -36,7 +36,7 @@ static void print_shape(char *out, size_t room, int dimensions, const npy_intp *
     if (used < room) snprintf(out + used, room - used, dimensions == 1 ? ",)" : ")");
 }
 
-/* Put the name of an argument in front of NumPy's ValueError or TypeError about it. */
+/* Prefix NumPy's ValueError or TypeError about an argument with its name. */
 static void name_exception(const char *name) {
     PyObject *type, *value, *trace;
     if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError))
@@ -48,7 +48,7 @@ static void name_exception(const char *name) {
     Py_XDECREF(trace);
 }
 
-/* Were all unsigned integers below 2^63? In their signed copy those that were not are negative. */
+/* Whether all unsigned integers are below 2^63; larger ones are negative in the signed copy. */
 static int fits_signed(PyObject *copy, const char *name) {
     const long long *data = PyArray_DATA((PyArrayObject *)copy);
     npy_intp count = PyArray_SIZE((PyArrayObject *)copy), i = 0;
@@ -59,9 +59,9 @@ static int fits_signed(PyObject *copy, const char *name) {
     return i == count;
 }
 
-/* A new contiguous array of `type`, or NULL. `kinds`: the dtype kinds accepted. It is a copy even
- * of what has the right type and order already: without the GIL, and in progress functions, the
- * caller may write to his own. */
+/* Create a new contiguous array of `type`, or return NULL. `kinds`: the accepted dtype kinds. The
+ * array is copied even if it already has the right type and order, because the caller may modify
+ * the original while the GIL is released and in progress functions. */
 static PyObject *convert(PyObject *argument, const char *name, int type, const char *kinds,
                          const char *expected, arap_shape *shape) {
     PyObject *any = PyArray_FROM_O(argument);
@@ -150,8 +150,8 @@ const int *arap_ints(arap_arrays *arrays, PyObject *argument, const char *name, 
     return arap_hold(arrays, array);
 }
 
-/* Does an array, or what makes one, hold integers? Of these 0 and 1 stand for False and True: codes
- * and the complements of codes, which are all true, are no answer to a yes or no. */
+/* Whether an array, or an array-like value, holds integers. Only 0 and 1 are accepted as False and
+ * True, because other codes and their complements would all count as true. */
 static int holds_integers(PyObject *argument) {
     PyObject *any = PyArray_FROM_O(argument);
     char kind = any ? PyArray_DESCR((PyArrayObject *)any)->kind : 0;
@@ -201,7 +201,7 @@ const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const cha
     for (npy_intp i = 0; to && i < count * items; i++) {
         const double *last = data + 16 * i + 12;
         double off = fabs(last[0]) + fabs(last[1]) + fabs(last[2]) + fabs(last[3] - 1);
-        if (!(off <= 1e-5)) { /* rounding of a matrix product is not a perspective */
+        if (!(off <= 1e-5)) { /* rounding of a matrix product does not count as perspective */
             PyErr_Format(PyExc_ValueError,
                          "%s[%zd] of %s %zd has a last row other than (0, 0, 0, 1)", name,
                          i / items, item, i % items);

@@ -1,8 +1,9 @@
-/* Checked access to NumPy arrays, with one style of message. */
+/* Checked access to NumPy arrays with consistent error messages. */
 #ifndef ARAP_PYARRAY_H
 #define ARAP_PYARRAY_H
 
-/* python/module.c defines ARAP_IMPORT_ARRAY before this header: it alone imports NumPy's API. */
+/* python/module.c defines ARAP_IMPORT_ARRAY before this header: only that file imports NumPy's
+ * API. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #define PY_ARRAY_UNIQUE_SYMBOL araplbs_array_api
@@ -11,7 +12,7 @@
 #endif
 #include <numpy/arrayobject.h>
 
-/* Contiguous arrays that live as long as one call needs them, released together. */
+/* Contiguous arrays that are kept for the duration of one call and released together. */
 #define ARAP_MAX_ARRAYS 40
 typedef struct arap_arrays {
     int count;
@@ -20,21 +21,21 @@ typedef struct arap_arrays {
 
 void arap_arrays_release(arap_arrays *arrays);
 
-/* Data of a new array, which is theirs now; NULL with an exception where there is no array or no
- * room for it. */
+/* Take ownership of a new array and return its data; NULL with an exception if there is no array or
+ * no room for it. */
 void *arap_hold(arap_arrays *arrays, PyObject *array);
 
-/* The dimensions of an argument; -1 accepts any size and is replaced by the one found. */
+/* The dimensions of an argument; -1 accepts any size and is replaced by the actual one. */
 typedef struct arap_shape {
     int dimensions;
     npy_intp size[4];
 } arap_shape;
 
-/* Copied data of a numeric / integer / boolean argument in the given shape, or NULL with a Python
- * exception that names the argument. None gives NULL without an exception. */
+/* Return copied data of a numeric / integer / boolean argument in the given shape, or NULL with a
+ * Python exception that names the argument. None gives NULL without an exception. */
 const double *arap_doubles(arap_arrays *arrays, PyObject *argument, const char *name,
                            arap_shape *shape);
-/* Raise ValueError and return -1 if one of `count` numbers is not finite. */
+/* Raise ValueError and return -1 if any of `count` numbers is not finite. */
 int arap_check_finite(const double *data, npy_intp count, const char *name);
 const int *arap_ints(arap_arrays *arrays, PyObject *argument, const char *name, arap_shape *shape);
 const long long *arap_longs(arap_arrays *arrays, PyObject *argument, const char *name,
@@ -42,12 +43,12 @@ const long long *arap_longs(arap_arrays *arrays, PyObject *argument, const char 
 const char *arap_bools(arap_arrays *arrays, PyObject *argument, const char *name,
                        arap_shape *shape);
 
-/* Transforms (count, items, 3 or 4, 4) as (count, items, 3, 4); NULL with an exception. shape: of
- * count and items, replaced by what was found. */
+/* Convert transforms (count, items, 3 or 4, 4) to (count, items, 3, 4); NULL with an exception on
+ * failure. shape: count and items, replaced by the actual values. */
 const double *arap_transforms(arap_arrays *arrays, PyObject *argument, const char *name,
                               const char *item, arap_shape *shape);
 
-/* New arrays holding a copy. NULL with an exception when out of memory. */
+/* Create new arrays that hold a copy; NULL with an exception when out of memory. */
 PyObject *arap_new_doubles(int dimensions, const npy_intp *sizes, const double *data);
 PyObject *arap_new_ints(int dimensions, const npy_intp *sizes, const int *data);
 

@@ -15,7 +15,7 @@ typedef struct frame_source {
     npy_intp vertices;
 } frame_source;
 
-/* A frame as it must be, copied to out; -1 with an exception. */
+/* Check a frame and copy it to out; returns -1 with an exception on failure. */
 static int copy_frame(const frame_source *source, int index, double *out) {
     char name[32];
     arap_arrays arrays = {0};
@@ -48,7 +48,8 @@ static int copy_asked(void *data) {
     return copy_frame(f->source, f->index, f->out);
 }
 
-/* Called without the GIL, on the thread that made the call. The exception is kept for it. */
+/* Called without the GIL, on the thread that made the call. An exception is kept for that
+ * thread. */
 static arap_status read_frame(void *data, arap_error *error, int index, double *out) {
     if (!arap_ask_python(copy_asked, &(frame){data, index, out})) return ARAP_OK;
     arap_status status = arap_python_ends() ? ARAP_CANCELLED : ARAP_BAD_VALUE;

@@ -128,7 +128,7 @@ static arap_status skin_around_centers(arap_context *context, const arap_inputs 
                                 in->bone_axes, posed);
 }
 
-/* Where a deformer takes the vertices: an array (poses, n, 3). */
+/* The positions to which a deformer moves the vertices: an array (poses, n, 3). */
 static PyObject *skin(const arap_signature *signature, skin_fn deformer, PyObject *module,
                       PyObject *args, PyObject *kwargs) {
     PyObject *result = NULL;
@@ -179,7 +179,8 @@ PyObject *arap_py_center_of_rotation_skinning(PyObject *module, PyObject *args, 
     return skin(&signature, skin_around_centers, module, args, kwargs);
 }
 
-/* The number of bones: columns of dense weights, or the bones in the rows; -1 with an exception. */
+/* The number of bones: columns of dense weights, or the bones in the rows; -1 with an exception on
+ * failure. */
 static int bones_of_weights(const arap_inputs *in, const arap_sparse_weights *rows) {
     npy_intp n = arap_input_size(in, 'n'), bones = arap_input_size(in, 'm');
     for (long long e = 0; PyTuple_Check(in->weights) && e < rows->start[n]; e++)
@@ -275,7 +276,7 @@ PyObject *arap_py_control_bones(PyObject *module, PyObject *args, PyObject *kwar
     int *control = PyArray_DATA((PyArrayObject *)result);
     ARAP_BEGIN_WORK
     status = arap_complete_bones(&run.context, &geometry, &bones, &joints);
-    bones.deform = in.bone_deform; /* roots that move none are control bones here */
+    bones.deform = in.bone_deform; /* roots that move no skin are control bones here */
     if (!status)
         status = arap_control_bones(&run.context, &geometry, &bones, in.bone_evidence, control);
     arap_joint_skeleton_clear(&joints);

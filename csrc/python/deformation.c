@@ -10,7 +10,7 @@
 #include "python/input.h"
 #include "python/object.h"
 
-/* Bones of a deformation: none, or heads, tails and the rest of what it looks at. */
+/* Bones of a deformation: none, or heads, tails and the other data that it uses. */
 static int take_bones(arap_inputs *in, arap_bones *bones) {
     *bones = (arap_bones){0};
     if (!in->bone_heads != !in->bone_tails ||
@@ -27,7 +27,7 @@ static int take_bones(arap_inputs *in, arap_bones *bones) {
     return -1;
 }
 
-/* Poses of these bones, or of any number of rigid ones where none are known. */
+/* Poses of these bones, or of any number of rigid bones if none are known. */
 static int take_poses(arap_inputs *in, arap_bones *bones, arap_given_poses *given) {
     if (!in->poses) {
         PyErr_SetString(PyExc_TypeError, "poses must be an array, not None");
@@ -37,7 +37,7 @@ static int take_poses(arap_inputs *in, arap_bones *bones, arap_given_poses *give
     return arap_some_poses_from_inputs(in, bones, given);
 }
 
-/* Skin by bones, which may be more than the deformation knows, and add that. */
+/* Skin with bones, which may be more than the deformation knows, and add the result. */
 static arap_status add_skinned(arap_context *context, arap_deformation *d, const arap_bones *bones,
                                const arap_given_poses *given, const arap_sparse_weights *rows,
                                const double *posed) {
@@ -207,7 +207,7 @@ static int deformation_init(deformation_object *self, PyObject *args, PyObject *
     return 0;
 }
 
-/* Adds poses: by weights, or these points where the signature has `posed`. */
+/* Add poses from weights or, if the signature has `posed`, from these points. */
 static PyObject *add(deformation_object *self, const arap_signature *signature, PyObject *args,
                      PyObject *kwargs) {
     arap_deformation *d = &self->deformation;

@@ -11,7 +11,8 @@
 #include "rig/joint_skeleton.h"
 #include "rig/skeleton_checks.h"
 
-/* Examines the tails and where they go; fills `made` only if just the joints count. */
+/* Examine the tails and their directions; `made` is filled only if just the joints are
+ * meaningful. */
 static arap_status find_directions(arap_context *context, const arap_geometry *geometry,
                                    const arap_bones *bones, arap_tail_study *tails,
                                    arap_joint_skeleton *made) {

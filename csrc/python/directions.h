@@ -1,4 +1,4 @@
-/* The function bone_directions of the module. */
+/* The module function bone_directions. */
 #ifndef ARAP_PYDIRECTIONS_H
 #define ARAP_PYDIRECTIONS_H
 

@@ -27,8 +27,8 @@
 
 #include "base/clock.h"
 
-#define PATIENCE 1.0 /* seconds for a progress function that does not come back */
-#define LOOK 0.05    /* seconds between two looks at it */
+#define PATIENCE 1.0 /* seconds to wait for a progress function that does not return */
+#define LOOK 0.05    /* seconds between two checks */
 
 static struct {
     atomic_int working;  /* threads at work */
@@ -74,7 +74,7 @@ void arap_end_work(arap_py_work work) {
     PyEval_RestoreThread(work.thread);
 }
 
-/* Of a thread that is ended in Python. */
+/* Put a thread to sleep forever that Python would otherwise end. */
 static void sleep_for_good(void *unused) {
     (void)unused;
     pthread_mutex_lock(&ending.lock);

@@ -1,10 +1,10 @@
-/* Work without the GIL, and how it stops when Python ends. */
+/* Work without the GIL, and its termination when Python exits. */
 #ifndef ARAP_PYENDING_H
 #define ARAP_PYENDING_H
 
 #include "python/array.h"
 
-/* In place of Py_BEGIN_ALLOW_THREADS and Py_END_ALLOW_THREADS around work of the engine. */
+/* Used instead of Py_BEGIN_ALLOW_THREADS and Py_END_ALLOW_THREADS around calls of the engine. */
 typedef struct arap_py_work {
     PyThreadState *thread;
     long process;
@@ -18,14 +18,15 @@ void arap_end_work(arap_py_work work);
     arap_end_work(at_work);                                                                        \
     }
 
-/* During work: the value of question(data), called with the GIL. 1 without a call, and with no
- * exception, when Python ends: the work is to stop. */
+/* During work, call question(data) with the GIL and return its value. When Python exits, return 1
+ * without a call and without an exception: the work must stop. */
 int arap_ask_python(int (*question)(void *data), void *data);
 
-/* Is this a thread whose work stops because Python ends? */
+/* Whether this is a thread whose work stops because Python is exiting. */
 int arap_python_ends(void);
 
-/* When Python ends, threads that work are asked to stop and waited for. -1 with an exception. */
+/* Register a handler that, when Python exits, asks working threads to stop and waits for them.
+ * Returns -1 with an exception on failure. */
 int arap_watch_ending(void);
 
 #endif

@@ -53,9 +53,9 @@ static int report_progress(void *data, const char *stage, double fraction) {
     return arap_ask_python(ask_to_stop, &(report){self->progress, stage, fraction});
 }
 
-/* The number of threads that the environment asks for, in the first of the variables that farms and
- * other libraries have for it; else the number of processors. A list has a number for each level of
- * nesting: the first counts. */
+/* The number of threads requested by the environment, in the first of the variables used by render
+ * farms and other libraries; otherwise, the number of processors. A list has one number for each
+ * nesting level, of which the first is used. */
 static int default_threads(void) {
     static const char *const names[] = {"ARAPLBS_THREADS", "OMP_NUM_THREADS"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {

@@ -1,4 +1,5 @@
-/* The one place that turns a status into a Python exception, and progress into Python calls. */
+/* The only place that converts a status to a Python exception, and progress reports to Python
+ * calls. */
 #ifndef ARAP_PYERROR_H
 #define ARAP_PYERROR_H
 
@@ -6,7 +7,7 @@
 #include "python/array.h"
 #include "python/ending.h"
 
-/* Exceptions of the module, stored in its state (no globals). */
+/* Exceptions of the module, stored in the module state (no globals). */
 typedef struct arap_module_state {
     PyObject *input_error;  /* araplbs.InputError(ValueError) */
     PyObject *solver_error; /* araplbs.SolverError(ArithmeticError) */
@@ -15,19 +16,19 @@ typedef struct arap_module_state {
     PyObject *joint_solver_type;
 } arap_module_state;
 
-/* Raise what the context's error says; always returns NULL. A pending exception (raised by a
- * progress callback) is kept. */
+/* Raise the exception for the context's error; always returns NULL. A pending exception (raised by
+ * a progress callback) is kept. */
 PyObject *arap_raise(const arap_module_state *state, const arap_context *context);
 
-/* A context that reports to the callable `progress` (None: only Ctrl-C cancels). threads 0: one per
- * processor. Returns -1 with an exception for a bad thread count. */
+/* Create a context that reports to the callable `progress` (None: only Ctrl-C cancels). threads 0:
+ * one thread per processor. Returns -1 with an exception for a bad thread count. */
 typedef struct arap_py_context {
     arap_context context;
     PyObject *progress; /* borrowed */
 } arap_py_context;
 int arap_py_context_init(arap_py_context *self, PyObject *progress, int threads);
 
-/* The return value of a function whose call has filled `result`, a reference that is taken: result,
+/* Finish a function whose call has filled `result`, and take over this reference: returns result,
  * or NULL with an exception if the call failed. */
 PyObject *arap_finish(const arap_module_state *state, const arap_py_context *run,
                       arap_status status, PyObject *result);

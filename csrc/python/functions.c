@@ -14,7 +14,7 @@
 #include "rig/poses.h"
 #include "supports/supports.h"
 
-/* The bones of given poses: heads, tails and kinds where these or stretchable bones are given. */
+/* The bones of given poses: heads, tails and kinds if these or stretchable bones are given. */
 static int evaluated_bones(arap_inputs *in, arap_bones *bones) {
     if (!in->bone_kinds && !in->bone_stretch) {
         *bones = (arap_bones){.count = (int)arap_input_size(in, 'm')};
@@ -65,7 +65,7 @@ done:
     return result;
 }
 
-/* A mesh that only carries units: coordinates of the skeleton are not scaled. */
+/* A mesh that only defines units: coordinates of the skeleton are not scaled. */
 static const arap_mesh unit_mesh = {.diagonal = 1};
 
 PyObject *arap_py_sample_poses(PyObject *module, PyObject *args, PyObject *kwargs) {

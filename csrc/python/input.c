@@ -122,8 +122,8 @@ const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *po
     return NULL;
 }
 
-/* Rows of a dense (vertices, bones) array, which says how many bones there are if nothing else
- * has. */
+/* Convert a dense (vertices, bones) array to rows; it determines the number of bones if nothing
+ * else has. */
 static int dense_rows(arap_inputs *in, arap_sparse_weights *rows) {
     npy_intp *said = &in->size['m' - 'a'], vertices = arap_input_size(in, 'n');
     arap_shape shape = {2, {vertices, *said}};

@@ -1,4 +1,4 @@
-/* The inside of a solver as a dict of arrays, for tests: nothing here is public. */
+/* The internal state of a solver as a dict of arrays, for tests only: nothing here is public. */
 #ifndef ARAP_PYINSIDE_H
 #define ARAP_PYINSIDE_H
 

@@ -54,7 +54,8 @@ done:
     return NULL;
 }
 
-/* Rows, and how many bones there are: columns of dense weights, else those named, at least one. */
+/* Read rows and the number of bones: columns of dense weights, otherwise the bones named, at least
+ * one. */
 static int rows_from_inputs(arap_inputs *in, arap_sparse_weights *rows, npy_intp *bones) {
     npy_intp n = arap_input_size(in, 'n');
     arap_shape shape = {2, {n, -1}};

@@ -1,4 +1,5 @@
-/* The functions of the module araplbs that look at weights and surfaces: see the stubs. */
+/* The functions of the module araplbs that inspect weights and surfaces; documented in the
+ * stubs. */
 #ifndef ARAP_PYINSPECTION_H
 #define ARAP_PYINSPECTION_H
 

@@ -88,7 +88,7 @@ static double energy_of(joints_object *self) {
     return report.energy;
 }
 
-/* Iterate `count` times; the energy reached. The lock is held. */
+/* Run `count` iterations and return the resulting energy. The lock must be held. */
 static PyObject *iterate_locked(arap_py_object *object, int count) {
     joints_object *self = (joints_object *)object;
     arap_py_context run;

@@ -1,4 +1,4 @@
-/* The Python type araplbs.JointSolver and what is made of it. */
+/* The Python type araplbs.JointSolver and the function based on it. */
 #ifndef ARAP_PYJOINTS_H
 #define ARAP_PYJOINTS_H
 
@@ -7,10 +7,10 @@
 
 extern const arap_signature arap_joint_solver_signature;
 
-/* The type, for the module; NULL with an exception. */
+/* Create the type for the module; NULL with an exception on failure. */
 PyObject *arap_make_joint_solver_type(PyObject *module);
 
-/* optimize_joints: a JointSolver run to its end. */
+/* optimize_joints: runs a JointSolver to completion. */
 PyObject *arap_py_optimize_joints(PyObject *module, PyObject *args, PyObject *kwargs);
 
 #endif

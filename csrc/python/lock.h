@@ -1,8 +1,8 @@
 /* The lock of a Python object that works without the GIL.
  *
- * No thread waits for it while holding the GIL. So a working thread (with the lock, without the
- * GIL) can always call back into Python, and two threads that share an object wait for each other.
- */
+ * No thread waits for the lock while holding the GIL, so a working thread (with the lock, without
+ * the GIL) can always call back into Python, and two threads that share an object wait for each
+ * other. */
 #ifndef ARAP_PYLOCK_H
 #define ARAP_PYLOCK_H
 
@@ -12,10 +12,10 @@
 
 typedef struct arap_py_lock {
     PyThread_type_lock lock;
-    unsigned long owner; /* thread that holds the lock, 0: none */
+    unsigned long owner; /* thread that holds the lock; 0: none */
 } arap_py_lock;
 
-/* Take the lock; -1 with an exception when this thread has it already. */
+/* Acquire the lock; returns -1 with an exception if this thread already holds it. */
 static inline int arap_py_take(arap_py_lock *self, const char *name) {
     unsigned long me = PyThread_get_thread_ident();
     if (self->owner == me) {

@@ -84,7 +84,7 @@ static PyMethodDef methods[] = {
 #endif
     {0}};
 
-/* A type of its own, with a signature, which PyErr_NewException() does not give. */
+/* A separate type with a signature, which PyErr_NewException() does not provide. */
 static int add_exception(PyObject *module, const char *name, const char *full, const char *doc,
                          PyObject *base, PyObject **out) {
     PyType_Slot with_doc[] = {{Py_tp_doc, (void *)doc}, {0, NULL}};
@@ -112,8 +112,8 @@ static int add_type(PyObject *module, const char *name, PyObject *type) {
     return failed;
 }
 
-/* Plain loops where OpenBLAS computes wrongly, with a warning, or where $ARAPLBS_LINEAR_ALGEBRA is
- * "plain"; "wrong ROUTINE" there is for tests: as if that routine were wrong. */
+/* Use plain loops if OpenBLAS gives wrong results, with a warning, or if $ARAPLBS_LINEAR_ALGEBRA is
+ * "plain"; the value "wrong ROUTINE" is for tests and simulates a faulty routine. */
 static int choose_linear_algebra(PyObject *module) {
     const char *wish = getenv("ARAPLBS_LINEAR_ALGEBRA");
     int plain = wish && strcmp(wish, "plain") == 0;
@@ -128,7 +128,7 @@ static int choose_linear_algebra(PyObject *module) {
                                       plain || wrong ? "plain loops" : "OpenBLAS");
 }
 
-/* People import functions from the package: that is where they say that they are from. */
+/* Users import functions from the package, so that is the module that the functions report. */
 static int name_package(PyObject *module) {
     PyObject *name = PyUnicode_FromString("araplbs");
     int failed = !name;

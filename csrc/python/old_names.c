@@ -1,4 +1,4 @@
-/* Old names: see old_names.h. O(1) time, no memory. A warning fails if the caller has turned it
+/* Old names: see old_names.h. O(1) time, out of memory. A warning fails if the caller has turned it
  * into an error, which is then set. Needs the GIL. */
 #include "python/old_names.h"
 

@@ -12,9 +12,9 @@
 #include "rig/chains.h"
 #include "rig/ik.h"
 
-#define FARTHEST 1e75 /* coordinate of a target: beyond, its powers of 4 overflow */
+#define FARTHEST 1e75 /* maximum coordinate of a target: its fourth power must not overflow */
 
-/* A mesh that only carries units: coordinates of the skeleton are not scaled. */
+/* A mesh that only defines units: coordinates of the skeleton are not scaled. */
 static const arap_mesh unit_mesh = {.diagonal = 1};
 
 /* The arrays of a chain, for free_room to release. */

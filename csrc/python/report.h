@@ -1,11 +1,12 @@
-/* Results of solvers, as Python objects. Each is NULL with an exception when out of memory. */
+/* Solver results as Python objects. Each function returns NULL with an exception when out of
+ * memory. */
 #ifndef ARAP_PYREPORT_H
 #define ARAP_PYREPORT_H
 
 #include "arap.h"
 #include "python/array.h"
 
-/* (count, bones) with zeros. */
+/* A dense array (count, bones) with zeros. */
 PyObject *arap_dense_weights(const arap_influences *in, int bones);
 
 /* (start, bones, weights) of the rows. */
@@ -14,7 +15,7 @@ PyObject *arap_py_sparse_weights(const arap_influences *in);
 /* (vertices, bones, held, released) of springs. */
 PyObject *arap_spring_arrays(size_t count, const arap_spring_view *springs);
 
-/* An entry of a report: a member of its struct, or made of all of it. */
+/* An entry of a report: a member of its struct, or a value computed from the whole struct. */
 typedef struct arap_report_entry {
     const char *name;
     enum { ARAP_ENTRY_COUNT, ARAP_ENTRY_SIZE, ARAP_ENTRY_NUMBER } kind;
@@ -25,7 +26,7 @@ typedef struct arap_report_entry {
 /* A dictionary of the entries, in their order. */
 PyObject *arap_report_dict(size_t count, const arap_report_entry *entries, const void *report);
 
-/* A dictionary of the seconds of each stage. */
+/* A dictionary with the seconds of each stage. */
 PyObject *arap_stage_seconds(int count, const char *const *names, const double *seconds);
 
 #endif

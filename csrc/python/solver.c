@@ -18,7 +18,7 @@
 typedef struct solver_object {
     arap_py_object base;
     arap_solver *solver;
-    /* The arrays that were returned last, until the next iteration. */
+    /* The most recently returned arrays, valid until the next iteration. */
     arap_influences weights;
     double energy;
     int has_weights, has_energy;
@@ -29,7 +29,7 @@ static arap_module_state *state_of(solver_object *self) {
     return arap_py_object_state(&self->base);
 }
 
-/* The speedup that more processors would have given a finished call. */
+/* The speedup that a finished call would have had with more processors. */
 static void note_shared(solver_object *self, const arap_context *context) {
     self->shared += context->shared;
     for (int k = 0; k < ARAP_SCALING_SIZES; k++) self->saved[k] += context->saved[k];
@@ -101,7 +101,7 @@ done:
     return result;
 }
 
-/* Iterate `count` times; the energy reached. The lock is held. */
+/* Run `count` iterations and return the resulting energy. The lock must be held. */
 static PyObject *iterate_locked(arap_py_object *object, int count) {
     solver_object *self = (solver_object *)object;
     arap_py_context run;
@@ -172,7 +172,8 @@ done:
     Py_RETURN_NONE;
 }
 
-/* Compute what is handed out, unless nothing has changed since. The lock is held. */
+/* Compute the returned arrays, unless nothing has changed since the last call. The lock must be
+ * held. */
 static int refresh_weights(solver_object *self) {
     arap_py_context run;
     arap_status status;
@@ -202,7 +203,7 @@ static PyObject *sparse_weights(solver_object *self) {
     return arap_py_sparse_weights(&self->weights);
 }
 
-/* Computed when it is asked for: it costs a local step. The lock is held. */
+/* Computed on request because it costs a local step. The lock must be held. */
 static PyObject *weights_energy(solver_object *self) {
     arap_py_context run;
     arap_status status = ARAP_OK;
@@ -217,7 +218,7 @@ static PyObject *weights_energy(solver_object *self) {
     return PyFloat_FromDouble(self->energy);
 }
 
-/* Weights that `hand_out` makes, as rows or dense. */
+/* The weights from `hand_out`, as rows or dense. */
 static PyObject *handed_out(solver_object *self, int sparse,
                             arap_status (*hand_out)(arap_context *, const arap_solver *,
                                                     arap_influences *)) {
@@ -427,7 +428,7 @@ static PyObject *full_report(solver_object *self) {
     return report;
 }
 
-/* An array of the answers, NaN for bones without any. */
+/* An array of the responses, NaN for bones without one. */
 static PyObject *answers(solver_object *self, int shares) {
     arap_answers all;
     arap_report report;
@@ -455,7 +456,7 @@ static PyObject *old_springs(solver_object *self) {
 
 static PyObject *inside(solver_object *self) { return arap_inside_dict(self->solver); }
 
-/* A property: how to read it, and whether it needs the handed-out weights. */
+/* A property: its getter, and whether it needs the returned weights. */
 typedef struct property {
     PyObject *(*read)(solver_object *self);
     int needs_weights;

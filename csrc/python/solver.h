@@ -7,7 +7,7 @@
 
 extern const arap_signature arap_solver_signature;
 
-/* The type, for the module; NULL with an exception. */
+/* Create the type for the module; NULL with an exception on failure. */
 PyObject *arap_make_solver_type(PyObject *module);
 
 #endif

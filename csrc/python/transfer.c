@@ -12,7 +12,7 @@
 #include "weights/influences.h"
 #include "weights/sparse_weights.h"
 
-/* A call of any of them: its input, and the results for the target. */
+/* A call of any of these functions: its input, and the results for the target. */
 typedef struct call {
     arap_inputs in;
     arap_transfer_settings settings;
@@ -34,7 +34,8 @@ static int check_indices(const int *indices, npy_intp count, int corners, npy_in
     return 0;
 }
 
-/* Read and check the target here: errors of arap_mesh_create would seem to mean the source. */
+/* Read and check the target here, because errors of arap_mesh_create would seem to refer to the
+ * source. */
 static int target_from_inputs(const arap_inputs *in, arap_geometry *target) {
     npy_intp n = arap_input_size(in, 'k'), faces = arap_input_size(in, 'g'),
              edges = arap_input_size(in, 'h');
@@ -56,7 +57,8 @@ static int target_from_inputs(const arap_inputs *in, arap_geometry *target) {
                : 0;
 }
 
-/* Read both meshes and make room for the answer. Whatever comes of it, the call is to be ended. */
+/* Read both meshes and allocate the results. The call must be ended whether or not this
+ * succeeds. */
 static int begin(const arap_signature *signature, PyObject *args, PyObject *kwargs, call *c) {
     void *const places[] = {&c->settings};
     *c = (call){0};
@@ -80,8 +82,8 @@ static int begin(const arap_signature *signature, PyObject *args, PyObject *kwar
     return 0;
 }
 
-/* Raise what failed and let go of what was read; without an exception the caller makes the result,
- * else what was made is gone. */
+/* Raise a failure and release the input; without an exception, the caller builds the result,
+ * otherwise the partial results are released. */
 static int ends_well(PyObject *module, arap_status status, call *c) {
     if (status) arap_raise(PyModule_GetState(module), &c->run.context);
     arap_inputs_release(&c->in);
@@ -92,7 +94,8 @@ static int ends_well(PyObject *module, arap_status status, call *c) {
     return 0;
 }
 
-/* Rows of the source, and how many bones there are: columns of dense weights, else those named. */
+/* Read the rows of the source and the number of bones: columns of dense weights, otherwise the
+ * bones named. */
 static int rows_from_inputs(arap_inputs *in, arap_sparse_weights *rows, int *bones) {
     npy_intp n = arap_input_size(in, 'n'), max = 0;
     if (!PyTuple_Check(in->weights)) {

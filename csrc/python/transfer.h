@@ -1,4 +1,4 @@
-/* The functions of the module araplbs that take weights from one mesh to another. */
+/* The functions of the module araplbs that transfer weights from one mesh to another. */
 #ifndef ARAP_PYTRANSFER_H
 #define ARAP_PYTRANSFER_H
 

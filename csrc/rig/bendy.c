@@ -90,7 +90,7 @@ void arap_bendy_clear(arap_bendy *bendy) {
     *bendy = (arap_bendy){0};
 }
 
-/* transform (3, 4) after the scale along the bone, about its place u. */
+/* Apply `transform` (3, 4) after the scale along the bone about its position u. */
 static void scale_along(const double *head, const double *tail, double u, double stretch,
                         double *transform) {
     double along[3], center[3];

@@ -1,8 +1,8 @@
 /* Whether the tails of an armature are meaningful: see bone_tails.h.
  *
- * A bone drawn by a person ends at or near the joint of a child. Importers only have joints. They
- * point the bone along an axis of the joint's frame and choose a length. Of a
- * deforming bone with children let
+ * A bone drawn by the user ends at or near the joint of a child. Importers only have joints. They
+ * point the bone along an axis of the joint's frame and choose a length. Of a deforming bone with
+ * children let
  *     off = min over its children of |tail - head of the child| / |head of the child - head|.
  * The median of off over an armature was from 0 to 0.46 in 175 files with drawn tails and from 0.68
  * to 99 in 21 files that importers left, so OFF separates them. The decision is about the whole
@@ -30,10 +30,10 @@
 
 #define OFF 0.57      /* the geometric mean of 0.46 and 0.68 */
 #define FEWEST 2      /* bones with children */
-#define NO_WAY 1e-4   /* of the extent of the joints: nearer ones are at one place */
-#define SAME 0.03     /* two factors that differ by no more are the same */
-#define MAXIMUM 0.75  /* of the bones: so many have the same factor */
-#define STUB 0.05     /* of the way to a child: so short nobody draws a bone */
+#define NO_WAY 1e-4   /* of the extent of the joints: closer joints coincide */
+#define SAME 0.03     /* two factors that differ by no more are treated as equal */
+#define MAXIMUM 0.75  /* of the bones: minimum share with the same factor */
+#define STUB 0.05     /* of the distance to a child: artists draw no bones this short */
 #define PARALLEL 0.95 /* length of the mean direction of bones that all point the same way */
 #define COSINE 0.95   /* of the direction of a bone that points at a child */
 #define ALIGNED 0.75  /* of the bones with children */
@@ -49,7 +49,7 @@ static int by_value(const void *a_, const void *b_) {
     return (a > b) - (a < b);
 }
 
-/* The median; sorts the values. */
+/* Return the median; sorts the values. */
 static double median(double *values, int count) {
     qsort(values, (size_t)count, sizeof *values, by_value);
     return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
@@ -68,7 +68,7 @@ static double extent2(const arap_bones *bones) {
     return sum;
 }
 
-/* Do nearly all bones point at a child? ways, scratch: (bones) */
+/* Whether nearly all bones point at a child. ways, scratch: (bones) */
 static int are_aligned(const arap_bones *bones, double no_way2, const double *ways,
                        double *scratch) {
     int count = 0, aligned = 0;
@@ -88,8 +88,8 @@ static int are_aligned(const arap_bones *bones, double no_way2, const double *wa
     return count >= ENOUGH && aligned >= ALIGNED * count;
 }
 
-/* The median of off, with lengths divided by `factor`; *found: of how many bones. ways (bones):
- * of the nearest child, infinite for bones that are not judged. */
+/* The median of off, with lengths divided by `factor`; *found: number of bones. ways (bones):
+ * distance of the nearest child, infinite for bones that are not judged. */
 static double measure_off(const arap_bones *bones, double factor, double no_way2, double *ways,
                           double *scratch, int *found) {
     for (int b = 0; b < bones->count; b++) ways[b] = scratch[b] = INFINITY;
@@ -122,7 +122,8 @@ static double common_factor(const arap_bones *bones, const double *ways, double 
     return factor > 0 && isfinite(factor) && same >= MAXIMUM * count ? factor : 1;
 }
 
-/* Are all deforming bones of one length, far from that of a way to a child? */
+/* Whether all deforming bones have the same length, which differs strongly from the distances to
+ * children. */
 static int are_stubs(const arap_bones *bones, const double *ways) {
     double min = INFINITY, max = 0, way = 0;
     for (int b = 0; b < bones->count; b++) {

@@ -1,4 +1,4 @@
-/* Tests whether the tails of an armature are meaningful. */
+/* Tests whether the bone tails of an armature are meaningful. */
 #ifndef ARAP_BONE_TAILS_H
 #define ARAP_BONE_TAILS_H
 
@@ -6,18 +6,19 @@
 #include "base/context.h"
 
 typedef enum arap_tails {
-    ARAP_TAILS_MEANT, /* somebody drew them, or they were made for the mesh */
-    ARAP_TAILS_AXES,  /* their directions are right, their lengths mean nothing */
-    ARAP_TAILS_ANY    /* an importer left them: joints alone mean something */
+    ARAP_TAILS_MEANT, /* drawn by an artist, or created for the mesh */
+    ARAP_TAILS_AXES,  /* directions are correct, but lengths are meaningless */
+    ARAP_TAILS_ANY    /* placed by an importer: only the joints are meaningful */
 } arap_tails;
 
 typedef struct arap_tail_study {
     arap_tails are;
-    double off; /* how far a tail is from the nearest child, of the way there: the median */
+    double off; /* median distance of a tail from the nearest child, relative to the distance
+                   between the joints */
 } arap_tail_study;
 
-/* The bones have been checked (arap_check_bones). Without tails they are ARAP_TAILS_ANY. Fails
- * on out-of-memory. */
+/* The bones must already be checked (arap_check_bones). Without tails, the result is
+ * ARAP_TAILS_ANY. Fails on out-of-memory. */
 arap_status arap_study_tails(arap_context *context, const arap_bones *bones, arap_tail_study *out);
 
 #endif

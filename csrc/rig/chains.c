@@ -18,13 +18,13 @@
 #define COMPARABLE 0.5  /* of the longer chain */
 #define MIN_LENGTH 0.03 /* of the diagonal of the skeleton */
 
-/* The part that comes up to each deforming bone. */
+/* The part of a chain that reaches up to each deforming bone. */
 typedef struct study {
     const arap_skeleton *s;
     int *longest;   /* the child with the longest chain, -1: none */
     double *first;  /* length of that chain from the head of the bone */
     double *second; /* of the next one */
-    double *length; /* of the chain that goes on, from the head of the bone */
+    double *length; /* of the chain that continues from the head of the bone */
     char *meeting;  /* chains end below this bone */
 } study;
 
@@ -69,7 +69,7 @@ static void find_meetings(study *t, double min) {
     }
 }
 
-/* Add the chain that begins with bone d, unless it is dropped. */
+/* Add the chain that begins with bone d, unless it is rejected. */
 static void add_chain(const study *t, int d, double min, arap_chains *chains) {
     const arap_skeleton *s = t->s;
     int at = chains->start[chains->count], count = 0;

@@ -15,8 +15,8 @@
 
 #define OFF 1e-6 /* of a bone's length: a range has kept it from its goal */
 
-/* Turn `rotation` and the way of bone i by it so that bone i + 1, which goes along `next`, is
- * within the range of the joint between them. */
+/* Turn `rotation`, and with it the direction of bone i, such that bone i + 1, which points along
+ * `next`, is within the range of the joint between them. */
 static void make_room(const arap_ik_chain *chain, int i, const double *next, double *rotation,
                       const arap_ik_work *work) {
     double own[3], offset[3], turn[3], local[9], legal[3], back[9], turned[9];
@@ -66,7 +66,7 @@ static void swing_to(const arap_ik_chain *chain, int i, const double *goal, arap
     arap_ik_place_bone(chain, i, work);
 }
 
-/* Twist bone i - 1 so that the end of bone i comes as near to its goal as that can bring it. */
+/* Twist bone i - 1 such that the end of bone i comes as near to its goal as a twist allows. */
 static void twist_for(const arap_ik_chain *chain, int i, const double *goal, arap_ik_work *work) {
     const double *pivot = work->points + 3 * i;
     double axis[3], from[3], to[3], side[3], rotation[9];
@@ -97,7 +97,7 @@ void arap_fabrik_step(const arap_ik_chain *chain, const double *target, arap_ik_
         double offset[3], aim[3], end[3];
         swing_to(chain, i, goal, work);
         if (!i) continue;
-        /* Where along the way to the goal the end is wanted. */
+        /* The desired position of the end along the way to the goal. */
         arap_sub(chain->points + 3 * (i + 1), chain->points + 3 * i, offset);
         arap_sub(goal, work->points + 3 * i, aim);
         double size = sqrt(arap_dot(offset, offset)), far = sqrt(arap_dot(aim, aim));

@@ -24,11 +24,11 @@ static const arap_setting rows[] = {
 };
 const arap_setting_table arap_ik_settings_table = {sizeof rows / sizeof *rows, rows};
 
-/* Are all joints, the effector and the target on one line? */
+/* Whether all joints, the effector and the target are on one line. */
 static int is_straight(const arap_ik_chain *chain, const double *target, const arap_ik_work *work) {
     double along[3] = {0, 0, 0}, from[3], across[3], line2 = 0;
     const double *root = work->points;
-    for (int i = 1; i <= chain->count + 1; i++) { /* the farthest point says which line */
+    for (int i = 1; i <= chain->count + 1; i++) { /* the farthest point determines the line */
         arap_sub(i > chain->count ? target : work->points + 3 * i, root, from);
         if (arap_dot(from, from) <= line2) continue;
         line2 = arap_dot(from, from);

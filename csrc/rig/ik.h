@@ -18,13 +18,13 @@ typedef struct arap_ik_settings {
 
 extern const arap_setting_table arap_ik_settings_table;
 
-/* Improve work->turns until the effector is within tolerance, a share of the chain's length, of the
- * target, nothing gets better any more, or there were enough iterations. The distance that is left;
- * *iterations: how many there were. */
+/* Improve work->turns until the effector is within the tolerance (a share of the chain's length) of
+ * the target, no further improvement is found, or the maximum number of iterations is reached.
+ * Returns the remaining distance; *iterations: number of iterations. */
 double arap_ik_solve(const arap_ik_chain *chain, const arap_ik_settings *settings,
                      const double *target, arap_ik_work *work, int *iterations);
 
-/* One iteration each; turns, points and rotations are in step before and after. */
+/* Each performs one iteration; turns, points and rotations are consistent before and after it. */
 void arap_fabrik_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work);
 void arap_ccd_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work);
 void arap_jacobian_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work);

@@ -1,16 +1,17 @@
-/* A chain of bones, its joints turned: the common input of all methods of inverse kinematics. */
+/* A chain of bones with turned joints: the common input of all inverse kinematics methods. */
 #ifndef ARAP_IK_CHAIN_H
 #define ARAP_IK_CHAIN_H
 
 #include "rig/joint_range.h"
 
-/* A chain; the parent of its root stays at rest. */
+/* A chain whose root's parent stays at rest. */
 typedef struct arap_ik_chain {
-    int count;                      /* bones, the root first */
-    const double *points;           /* (count + 1, 3) at rest: their heads, and the effector */
+    int count;                      /* number of bones, beginning with the root */
+    const double *points;           /* (count + 1, 3) at rest: the heads of the bones, and the
+                                       effector */
     const double *axes;             /* (count, 3, 3) columns X, Y, Z */
     const arap_joint_range *ranges; /* (count) */
-    double length;                  /* of the path along `points` */
+    double length;                  /* length of the path along `points` */
 } arap_ik_chain;
 
 /* Work space of a solve, for a chain of at most `max` bones; all (max, ..). Its arrays are one
@@ -18,8 +19,8 @@ typedef struct arap_ik_chain {
 typedef struct arap_ik_work {
     double *joint_rotations; /* (max, 3) of the joints, joint_range.h: in and out */
     double *best;            /* (max, 3) */
-    double *points;          /* (max + 1, 3) where `joint_rotations` take those of the chain */
-    double *rotations;       /* (max, 3, 3) of the bones in space */
+    double *points;          /* (max + 1, 3) the points of the chain moved by `joint_rotations` */
+    double *rotations;       /* (max, 3, 3) rotations of the bones in space */
     double *goals;           /* (max + 1, 3) of FABRIK */
     double damping;          /* of the Jacobian */
 } arap_ik_work;
@@ -27,13 +28,13 @@ typedef struct arap_ik_work {
 arap_status arap_ik_work_create(arap_context *context, int max, arap_ik_work *work);
 void arap_ik_work_clear(arap_ik_work *work);
 
-/* Rotation of bone i and the point it ends at, from its turn and where the bone above is; then
- * those of all bones from `first` on. */
+/* Compute the rotation and end point of bone i from its turn and the position of the bone above;
+ * then those of all bones from `first` on. */
 void arap_ik_place_bone(const arap_ik_chain *chain, int i, arap_ik_work *work);
 void arap_ik_place(const arap_ik_chain *chain, int first, arap_ik_work *work);
 
-/* Turn bone `i` by `rotation`, in space, as far as its range lets it; those after it have to be
- * placed. */
+/* Turn bone `i` by `rotation` in space, as far as its range allows; the bones after it must then be
+ * placed again. */
 void arap_ik_rotate(const arap_ik_chain *chain, int i, const double *rotation, arap_ik_work *work);
 
 #endif

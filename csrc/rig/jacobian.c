@@ -46,7 +46,8 @@ void arap_jacobian_step(const arap_ik_chain *chain, const double *target, arap_i
     for (int c = 0; c < 3; c++) system[4 * c] += work->damping * length2;
     solve33(system, gap, f);
     memcpy(before, work->joint_rotations, bytes);
-    /* From the last bone up, so that the rotations of those above are still those of the system. */
+    /* Proceed from the last bone up, so that the rotations of the bones above are still those of
+     * the system. */
     double end[3];
     memcpy(end, effector, sizeof end);
     for (int i = chain->count - 1; i >= 0; i--) {

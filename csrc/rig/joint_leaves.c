@@ -15,9 +15,9 @@
 
 #include "base/vec3.h"
 
-#define ON_WAY 0.02   /* of a way: joints so near lie on it */
+#define ON_WAY 0.02   /* of a way: joints this near lie on it */
 #define SOME 3        /* vertices: fewer have no middle */
-#define FARTHEST 0.95 /* of the vertices of a leaf end before it does */
+#define FARTHEST 0.95 /* of the vertices of a leaf: share that ends before the leaf does */
 #define LEAF 0.9      /* of the way through the middle and as far again */
 #define SIDE 0.5      /* cosine: skin in front of a leaf, whose nearest way leads to the leaf */
 #define END 0.7       /* of a way: what stands off from it beyond is skin of the leaf at its end, */
@@ -26,14 +26,14 @@
 #define ROUGHLY 0.7   /* the same where the direction is that of the skin */
 #define MAX_ON 6      /* no farther off than so many times its skin */
 #define OFF_SKIN 0.5  /* of the way to the middle: a joint outside that is this far has no skin */
-#define SHORTEST 1e-3 /* of the size of the mesh: leaves are no shorter */
+#define SHORTEST 1e-3 /* of the mesh size: leaves are no shorter */
 
 static int by_value(const void *a_, const void *b_) {
     double a = *(const double *)a_, b = *(const double *)b_;
     return (a > b) - (a < b);
 }
 
-/* The first leaf with the joint of leaf k: of several in one place it has all their skin. */
+/* The first leaf with the joint of leaf k: if several leaves coincide, it has all their skin. */
 static int first_leaf(const arap_joint_study *t, int k) {
     double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size;
     for (int j = 0; j < k; j++)
@@ -43,14 +43,14 @@ static int first_leaf(const arap_joint_study *t, int k) {
 
 /* The skin in which a leaf ends. */
 typedef struct leaf_skin {
-    int first;               /* the leaf that has the skin of its joint */
+    int first;               /* the leaf that owns the skin of its joint */
     int joint;               /* the way to the joint, or -1 */
     double off2;             /* skin this far from the end of the way stands off, squared */
     const double *direction; /* or NULL */
 } leaf_skin;
 
-/* Does vertex i, next to the end of a way, stand off from it, as a foot does from a leg? Skin
- * whose outside faces the way belongs to another limb. */
+/* Whether vertex i, near the end of a way, protrudes from it like a foot from a leg. Skin whose
+ * outside faces the way belongs to another limb. */
 static int stands_off(const arap_joint_study *t, int i, const leaf_skin *skin) {
     const arap_joint_way *w = &t->way[skin->joint];
     double point[3], from[3], along2 = arap_distance2(w->a, w->b);
@@ -60,7 +60,7 @@ static int stands_off(const arap_joint_study *t, int i, const leaf_skin *skin) {
     return t->side * arap_dot(from, t->normal + 3 * (size_t)i) > 0;
 }
 
-/* The squared distance from a segment beyond which skin stands off from it. scratch: (vertices) */
+/* The squared distance from a segment beyond which skin protrudes from it. scratch: (vertices) */
 static double find_off2(const arap_joint_study *t, int way, double *scratch) {
     int count = 0;
     double point[3];
@@ -73,8 +73,8 @@ static double find_off2(const arap_joint_study *t, int way, double *scratch) {
     return STANDS_OFF * STANDS_OFF * scratch[count / 2];
 }
 
-/* Is vertex i beyond the joint of a leaf? If that has a direction, skin on that side counts, next
- * to the way to the joint too: toes lie in front of the end of a shin. */
+/* Whether vertex i is beyond the joint of a leaf. If the leaf has a direction, skin on that side
+ * counts, even next to the way to the joint: toes lie in front of the end of a shin. */
 static int is_beyond(const arap_joint_study *t, int i, const leaf_skin *skin) {
     double to[3];
     int on_way = t->near[i] == skin->joint;
@@ -97,9 +97,9 @@ static int way_to(const arap_joint_study *t, int k) {
     return -1;
 }
 
-/* Where the skin of the leaf that is way k lies: a unit vector to its middle, unless `given` is the
- * direction, how far that is, and how far along this it reaches; 0 where none is its own. scratch:
- * (vertices) */
+/* Locate the skin of the leaf with way k: a unit vector to its middle, unless `given` is the
+ * direction, the distance of the middle, and the extent along this vector; returns 0 if the leaf
+ * has no skin of its own. scratch: (vertices) */
 static int find_skin(const arap_joint_study *t, int k, const double *given, double *scratch,
                      double *direction, double *far, double *max) {
     const arap_joint_way *leaf = &t->way[k];
@@ -135,8 +135,8 @@ static int find_skin(const arap_joint_study *t, int k, const double *given, doub
     return 1;
 }
 
-/* The nearest joint in this direction from that of a leaf at the end of a chain, of those that no
- * way goes to and that move skin: a leg ends there whose foot hangs elsewhere. Or -1. */
+/* The joint nearest in this direction from that of a leaf at the end of a chain, among joints that
+ * move skin and to which no way leads, or -1: a leg ends there if its foot has another parent. */
 static int next_joint(const arap_joint_study *t, int bone, const double *direction, double cosine,
                       double farthest) {
     double nearest = farthest;
@@ -155,7 +155,7 @@ static int next_joint(const arap_joint_study *t, int bone, const double *directi
     return best;
 }
 
-/* Let leaves lead to joints elsewhere; returns how many do. directions: of their tails or NULL */
+/* Let leaves lead to joints elsewhere; returns their number. directions: of their tails, or NULL */
 int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, double *scratch) {
     int count = 0;
     for (int k = 0; k < t->way_count; k++) {
@@ -172,9 +172,10 @@ int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, dou
     return count;
 }
 
-/* The tail of the leaf that is way k, in the skin beyond its joint; 0 where none is its own. */
-/* The way of the parent to another child that the joint of leaf k lies on, as those of twist bones
- * do, or -1. */
+/* Compute the tail of the leaf with way k, in the skin beyond its joint; returns 0 if the leaf has
+ * no skin of its own. */
+/* The parent's way to another child on which the joint of leaf k lies, as with twist bones, or
+ * -1. */
 static int way_along(const arap_joint_study *t, int k) {
     const double *joint = t->way[k].a;
     int up = t->parents[t->way[k].from];

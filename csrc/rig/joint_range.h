@@ -1,4 +1,4 @@
-/* How far a joint turns: ranges of its swing and twist, in the axes of its bone. */
+/* How far a joint can turn: ranges of its swing and twist in the axes of its bone. */
 #ifndef ARAP_JOINT_RANGE_H
 #define ARAP_JOINT_RANGE_H
 
@@ -8,33 +8,34 @@
 /* The turn of a joint is a vector (x, y, z): swing(x, 0, z) after twist(0, y, 0), rotation vectors
  * in the bone's own axes X, Y (the bone) and Z. */
 typedef struct arap_joint_range {
-    int is_cone;     /* the angle of the swing has the range `x`, about any axis; else a box */
+    int is_cone;     /* the swing has the range `x` about any axis; otherwise, the range is a box */
     double x[2];     /* radians, from lower to upper */
     double twist[2]; /* of y */
     double z[2];
 } arap_joint_range;
 
-/* The range of a bone: its limits, or else its own ranges, or else those of the settings. */
+/* The range of a bone: its limits if it has any, otherwise its own ranges, otherwise those of the
+ * settings. */
 void arap_joint_range_of(const arap_skeleton *skeleton, const arap_sampling *sampling, int bone,
                          arap_joint_range *out);
 
-/* A range of that kind, if the bone has one of its own. */
+/* The bone's own range of that kind, if it has one. */
 void arap_own_range(const arap_skeleton *skeleton, int bone, int which, double *lo, double *hi);
 
-/* A turn in the range from three numbers in [0, 1): angle and direction of a swing in a cone are
- * the first and the last, those about X and Z in a box. */
+/* Convert three numbers in [0, 1) to a turn in the range. The first and the last determine the
+ * angle and direction of the swing in a cone, or the angles about X and Z in a box. */
 void arap_joint_sample(const arap_joint_range *range, const double *u, double *turn);
 
-/* The nearest turn in the range: the angle of the swing is clamped in a cone, its parts in a box.
- */
+/* Find the nearest turn in the range: a cone clamps the angle of the swing, a box clamps its
+ * components. */
 void arap_joint_clamp(const arap_joint_range *range, double *turn);
 
-/* The turn as a rotation in rest orientation, and back; axes (3, 3): columns X, Y, Z. */
+/* Convert a turn to a rotation in rest orientation, and back; axes (3, 3): columns X, Y, Z. */
 void arap_turn_to_rotation(const double *axes, const double *turn, double *out);
 void arap_turn_from_rotation(const double *axes, const double *rotation, double *turn);
 
-/* Keep the twist of a turn and swing so that `offset`, in rest orientation, points along
- * `direction`. */
+/* Keep the twist of a turn, and choose its swing such that `offset`, in rest orientation, points
+ * along `direction`. */
 void arap_turn_to_aim(const double *axes, const double *offset, const double *direction,
                       double *turn);
 

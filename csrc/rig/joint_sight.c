@@ -23,10 +23,10 @@
 
 #define CHUNK 256
 #define SEEN 0.1
-#define FACING 2     /* so much more of a piece has its outside toward the joint */
-#define BETWEEN 1e-6 /* of a ray: a face so near to one of its ends is not between them */
+#define FACING 2     /* ratio by which more of a piece has its outside toward the joint */
+#define BETWEEN 1e-6 /* of a ray: a face this near to one of its ends is not between them */
 
-/* The leaf that a vertex is next to, or -1. */
+/* The leaf next to a vertex, or -1. */
 static int leaf_of(const arap_joint_study *t, int i) {
     const arap_joint_way *w = &t->way[t->near[i]];
     if (w->to < 0) return w->from;
@@ -48,7 +48,7 @@ static int is_between(const void *data, int index, const double *a, const double
     return at > BETWEEN && at < 1 - BETWEEN;
 }
 
-/* `strange`, for now: something is between the vertex and the joint of its leaf. */
+/* Set a preliminary `strange`: something is between the vertex and the joint of its leaf. */
 static void look(void *data, int chunk, int worker) {
     (void)worker;
     const arap_joint_study *t = data;
@@ -61,7 +61,8 @@ static void look(void *data, int chunk, int worker) {
     }
 }
 
-/* The pieces next to each leaf, by their roots in `set`. leads_on: the piece goes on beyond. */
+/* Find the pieces next to each leaf, by their roots in `set`. leads_on: the piece continues
+ * beyond. */
 static void find_pieces(const arap_joint_study *t, int *set, char *leads_on) {
     const int *tri = t->mesh->triangles;
     for (int i = 0; i < t->mesh->count; i++) set[i] = i, leads_on[i] = 0;
@@ -85,7 +86,7 @@ static double turned(const arap_joint_study *t, int i, const double *point) {
     return long2 > 0 ? arap_dot(from, normal) / sqrt(long2) : 0;
 }
 
-/* 1 if normals point outward, away from the ways in the mesh, else -1. */
+/* Return 1 if normals point outward, away from the ways in the mesh, otherwise -1. */
 static double side_of_normals(const arap_joint_study *t) {
     double sum = 0, point[3];
     for (int i = 0; i < t->mesh->count; i++) {
@@ -96,13 +97,14 @@ static double side_of_normals(const arap_joint_study *t) {
     return sum < 0 ? -1 : 1;
 }
 
-/* By area: all of a piece, what is seen of it, and what turns its inside and its outside to the
+/* Areas of a piece: all of it, the visible part, and the parts whose inside or outside faces the
  * joint. */
 typedef struct leaf_piece {
     double all, seen, in, out;
 } leaf_piece;
 
-/* From what is hidden to whole pieces. piece: (vertices) by their roots; sees: (bones) scratch. */
+/* Extend the marks from hidden vertices to whole pieces. piece: (vertices) by their roots; sees:
+ * (bones) scratch. */
 static void judge_pieces(const arap_joint_study *t, int *set, const char *leads_on,
                          leaf_piece *piece, char *sees) {
     int count = t->mesh->count;

@@ -48,10 +48,10 @@
 
 #define APART 0.5     /* length of a mean direction */
 #define POINTS_AT 0.9 /* cosine of the direction of a tail to the child that it points at */
-#define SHORTEST 1e-3 /* of the size of the mesh: bones are no shorter */
+#define SHORTEST 1e-3 /* of the mesh size: minimum length of bones */
 
-/* The bone that each bone with ways turns about the way to, -1 without. means: (count, 4) scratch
- */
+/* Find the child whose way defines the axis of each bone with ways; -1 without one. means: (count,
+ * 4) scratch */
 static void choose_children(const arap_joint_study *t, double *means, int *child) {
     for (int b = 0; b < t->count; b++) child[b] = -1;
     for (int b = 0; b < 4 * t->count; b++) means[b] = 0;
@@ -77,7 +77,7 @@ static void choose_children(const arap_joint_study *t, double *means, int *child
     }
 }
 
-/* On from the parent, half as far; hardly at all where no way of the parent leads. */
+/* Continue from the parent, half as far, or hardly at all if no way of the parent leads there. */
 static void continue_parent(const arap_joint_study *t, int b, double *tail) {
     int up = t->parents[b];
     double step[3] = {0, 0, 1}, share = 0.5;
@@ -87,15 +87,16 @@ static void continue_parent(const arap_joint_study *t, int b, double *tail) {
     for (int c = 0; c < 3; c++) tail[c] = t->head[3 * b + c] + share * step[c];
 }
 
-/* The direction of a tail, as a unit vector, or 0. */
+/* The direction of a tail as a unit vector, or 0. */
 static void point(const arap_bones *bones, int b, double *direction) {
     arap_sub(bones->tails + 3 * b, bones->heads + 3 * b, direction);
     double length = sqrt(arap_dot(direction, direction));
     for (int c = 0; c < 3; c++) direction[c] = length > 0 ? direction[c] / length : 0;
 }
 
-/* The lengths of bones in these directions (count, 3): to the child that each points at, else as
- * far as the nearest child; 0 without children, and of roots that point at none. */
+/* Compute the lengths of bones in these directions (count, 3): up to the child at which each
+ * points, otherwise the distance of the nearest child; 0 for bones without children and for roots
+ * that point at none. */
 static void measure_lengths(const arap_joint_study *t, const double *directions, double *length) {
     for (int b = 0; b < t->count; b++) length[b] = 0;
     for (int b = 0; b < t->count; b++) {
@@ -104,7 +105,8 @@ static void measure_lengths(const arap_joint_study *t, const double *directions,
         arap_sub(t->head + 3 * t->next[b], t->head + 3 * b, step);
         length[b] = arap_dot(step, directions + 3 * b);
     }
-    for (int round = 0; round < 2; round++) /* the nearest child, then the one it points at */
+    for (int round = 0; round < 2; round++) /* the nearest child, then the child at which it
+                                               points */
         for (int b = 0; b < t->count; b++) {
             int up = t->parents[b];
             double step[3];
@@ -121,8 +123,8 @@ static void measure_lengths(const arap_joint_study *t, const double *directions,
         }
 }
 
-/* The tails, in the caller's units; child: see choose_children, NULL: in the directions of the
- * given tails. */
+/* Compute the tails in the caller's units; child: see choose_children; NULL: in the directions of
+ * the given tails. */
 static void end_bones(const arap_joint_study *t, const arap_bones *bones, const int *child,
                       const double *directions, double *lengths, double *scratch, double *tails) {
     const arap_mesh *mesh = t->mesh;

@@ -1,4 +1,4 @@
-/* A skeleton from its joints alone, for an armature whose tails are meaningless. */
+/* Builds a skeleton from joints alone, for an armature whose tails are meaningless. */
 #ifndef ARAP_JOINT_SKELETON_H
 #define ARAP_JOINT_SKELETON_H
 
@@ -7,24 +7,25 @@
 #include "rig/bone_tails.h"
 
 typedef struct arap_joint_skeleton {
-    double
-        *tails;   /* (bones, 3) caller's units: along which each bone turns, and where leaves end */
-    char *ways;   /* (bones) the parent's own way goes to this bone's head */
-    char *deform; /* (bones) without the roots outside the skin, which move none */
-    int along;    /* bones keep their directions, and reach to their tails alone */
+    double *tails; /* (bones, 3) caller's units: tails that define the direction of each bone and
+                      the ends of leaves */
+    char *ways;    /* (bones) the parent's main way leads to this bone's head */
+    char *deform;  /* (bones) excludes roots outside the skin, which move no skin */
+    int along;     /* bones keep their directions and extend only to their tails */
 } arap_joint_skeleton;
 
-/* The ways of these bones, whose tails do not count: they stay if nothing else is known, and may be
- * NULL. are: the study of the tails. ARAP_TAILS_AXES: directions count, lengths do not; then bones
- * reach to their tails, as others do, and `ways` is not for them. Errors: those of arap_mesh_create
- * and arap_check_bones. Release with arap_joint_skeleton_clear.
- */
+/* Find the ways of these bones, ignoring their tails; a tail is kept if nothing else is known, and
+ * tails may be NULL. are: result of the tail tests. ARAP_TAILS_AXES: directions are used, but
+ * lengths are not; bones then extend to their tails as usual, and `ways` does not apply to them.
+ * Errors: those of arap_mesh_create and arap_check_bones. Release with
+ * arap_joint_skeleton_clear. */
 arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometry *geometry,
                                        const arap_bones *bones, arap_tails are,
                                        arap_joint_skeleton *out);
 void arap_joint_skeleton_clear(arap_joint_skeleton *skeleton);
 
-/* Give bones without tails those of their joints, which `made` then owns; others stay. */
+/* Give bones without tails those derived from their joints, which `made` then owns; other bones are
+ * unchanged. */
 arap_status arap_complete_bones(arap_context *context, const arap_geometry *geometry,
                                 arap_bones *bones, arap_joint_skeleton *made);
 

@@ -15,10 +15,10 @@
 #include "mesh/winding.h"
 
 #define CHUNK 256
-#define INSIDE 0.3  /* least winding number inside: low enough for open meshes */
-#define SHORTER 0.9 /* of a way: another that is shorter by so much */
-#define FACING 1.5  /* so much more of the votes says that a way is outside than inside */
-#define END 0.999   /* of a way: skin nearest to its end lies beyond the joint there */
+#define INSIDE 0.3  /* minimum winding number inside: low enough for open meshes */
+#define SHORTER 0.9 /* of a way: minimum difference in length to a shorter one */
+#define FACING 1.5  /* ratio of votes needed to decide that a way is outside */
+#define END 0.999   /* of a way: skin nearest to this part of its end lies beyond the joint */
 
 static double to_way2(const void *data, int index, const double *p) {
     const arap_joint_way *w = (const arap_joint_way *)data + index;
@@ -42,7 +42,7 @@ static void find_near(void *data, int chunk, int worker) {
     }
 }
 
-/* The bones, parents first: roots, then the children of each in turn. */
+/* Sort the bones with parents first: roots, then the children of each in turn. */
 void arap_sort_joints(const arap_joint_study *t) {
     int placed = 0, *first = t->below, *next = t->owner; /* of the children; for now */
     for (int b = 0; b < t->count; b++) first[b] = -1;
@@ -58,7 +58,7 @@ void arap_sort_joints(const arap_joint_study *t) {
         for (int b = first[t->order[k]]; b >= 0; b = next[b]) t->order[placed++] = b;
 }
 
-/* `below` and `owner` of the bones that deform. */
+/* Set `below` and `owner` from the bones that deform. */
 void arap_find_joint_owners(const arap_joint_study *t) {
     for (int b = 0; b < t->count; b++) t->below[b] = t->deform[b];
     for (int k = t->count - 1; k >= 0; k--) {
@@ -75,7 +75,8 @@ static int is_inside(const arap_joint_study *t, const double *point) {
     return fabs(arap_winding_number(t->mesh, point)) > INSIDE;
 }
 
-/* Do leaves alone hang on a bone, and more than one? Then nothing else can be their body. */
+/* Whether a bone has only leaves as children, and more than one: then nothing else can be their
+ * body. */
 static int is_hub(const arap_joint_study *t, int bone) {
     int leaves = 0;
     for (int b = 0; b < t->count; b++) {
@@ -107,7 +108,7 @@ static void add_way(arap_joint_study *t, int from, int to, const double *a, cons
     memcpy(w->b, b, sizeof w->b);
 }
 
-/* Does another way end where that to bone b does, but is shorter? */
+/* Whether a shorter way ends where the way to bone b does. */
 static int is_detour(const arap_joint_study *t, int b) {
     const double *end = t->head + 3 * b;
     double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size,
@@ -120,7 +121,7 @@ static int is_detour(const arap_joint_study *t, int b) {
     return 0;
 }
 
-/* Marks the ways that count at first. */
+/* Mark the initially valid ways. */
 void arap_mark_joint_ways(const arap_joint_study *t, int *detour) {
     double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size;
     for (int b = 0; b < t->count; b++) {
@@ -147,7 +148,7 @@ arap_status arap_drop_leaving_ways(arap_context *context, const arap_joint_study
     return ARAP_OK;
 }
 
-/* List those that count, and the leaves; the nearest of each vertex. */
+/* List the valid ways and the leaves, and find the nearest one for each vertex. */
 arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t) {
     double *boxes = ARAP_NEW(double, 12 * t->count);
     if (!boxes) return arap_fail_memory(&context->error, "the joints");
@@ -179,8 +180,8 @@ arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t) {
     return status;
 }
 
-/* Which side of the skin each way is on, as its vertices see it; the side that most of the skin has
- * its ways on is its inside. */
+/* Determine on which side of the skin each way lies, judged by its vertices; the side on which most
+ * of the skin has its ways is the inside. */
 void arap_vote_joint_ways(arap_joint_study *t) {
     double in = 0, outside = 0;
     for (int i = 0; i < t->mesh->count; i++) {
@@ -204,7 +205,7 @@ void arap_vote_joint_ways(arap_joint_study *t) {
 
 int arap_joint_way_outside(const arap_joint_way *w) { return w->outside > FACING * w->in; }
 
-/* Leave out ways that run outside the skin; returns how many. */
+/* Remove ways that run outside the skin; returns their number. */
 int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {
     int dropped = 0;
     memset(inside, 0, (size_t)t->count * sizeof *inside);
@@ -222,7 +223,7 @@ int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {
     return dropped;
 }
 
-/* Areas of the vertices by their triangles; all count as much if the mesh has no triangles. */
+/* Compute vertex areas from the triangles; without triangles, all vertices have equal areas. */
 void arap_weigh_joint_skin(const arap_joint_study *t) {
     const arap_mesh *mesh = t->mesh;
     for (int i = 0; i < mesh->count; i++) t->area[i] = mesh->triangle_count ? 0 : 1;

@@ -20,10 +20,11 @@
 #include "base/vec3.h"
 #include "rig/pair_growth.h"
 
-#define EXACT 1e-5 /* of the size: images that are as near are exact */
+#define EXACT 1e-5 /* of the size: images this near are exact */
 #define LEVELS 3
 
-/* Of an edge: how far its image may be off, of those along which partners grow first and last. */
+/* Allowed deviation of an edge's image, as a share of its length, from the first to the last round
+ * of growth. */
 static const double along[LEVELS] = {0.1, 0.25, 0.5};
 
 static double off_image(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, int j) {
@@ -47,7 +48,8 @@ static int count_pairs(const arap_mesh *mesh, const arap_symmetry *symmetry) {
     return count;
 }
 
-/* Is edge e of vertex i, between two that have partners, the image of what is between these? */
+/* Whether edge e of vertex i, between two vertices with partners, is the image of the edge between
+ * the partners. */
 static int fits(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, size_t e) {
     double edge[3], image[3], other[3];
     int j = symmetry->vertex[i], l = symmetry->vertex[mesh->neighbor[e]];
@@ -57,8 +59,8 @@ static int fits(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, siz
     return arap_distance2(image, other) <= along[0] * along[0] * arap_dot(edge, edge);
 }
 
-/* Take the partners from all but the largest set of each part: of vertices that are connected, with
- * their partners. size, set, largest: (vertices, vertices, parts). */
+/* Remove the partners outside the largest set of each part; a set consists of connected vertices
+ * and their partners. size, set, largest: (vertices, vertices, parts). */
 static void keep_largest(const arap_mesh *mesh, arap_symmetry *symmetry, int *set, int *size,
                          int *largest) {
     for (int i = 0; i < mesh->count; i++) set[i] = i, size[i] = 0;

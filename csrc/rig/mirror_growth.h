@@ -1,15 +1,15 @@
-/* Partners of the vertices of a mesh that is nearly symmetric. */
+/* Finds partners of the vertices of a mesh that is nearly symmetric. */
 #ifndef ARAP_MIRROR_GROWTH_H
 #define ARAP_MIRROR_GROWTH_H
 
 #include "rig/symmetry.h"
 
-/* Are the partners that were found, and their places, not those of a mesh that is symmetric as
- * far as it has partners at all? */
+/* Whether the partners found, and their positions, show that even the part of the mesh with
+ * partners is not symmetric. */
 int arap_is_nearly_symmetric(const arap_mesh *mesh, const arap_symmetry *symmetry);
 
-/* Replace the partners by those that grow from the largest connected sets of them. They stay where
- * more had some before. */
+/* Replace the partners by those that grow from their largest connected sets, unless more vertices
+ * had partners before. */
 arap_status arap_grow_partners(arap_context *context, const arap_mesh *mesh,
                                arap_symmetry *symmetry);
 

@@ -4,14 +4,15 @@
 
 #include "rig/symmetry.h"
 
-/* What has to be an image for two neighbors of partners to become partners. */
+/* Which image decides whether two neighbors of partners become partners. */
 enum arap_growth {
-    ARAP_GROWTH_PLACES, /* the place of one of that of the other */
-    ARAP_GROWTH_EDGES   /* the edge to one of that to the other, and the places nearly */
+    ARAP_GROWTH_PLACES, /* the position of one is the image of that of the other */
+    ARAP_GROWTH_EDGES   /* the edge to one is the image of the edge to the other, and the positions
+                           nearly are */
 };
 
-/* Vertices without partners get them, next to those that have, where images are off by at most this
- * share of the edges that lead there. */
+/* Assign partners to vertices next to those that already have partners if the images deviate by at
+ * most this share of the connecting edges. */
 arap_status arap_grow_pairs(arap_context *context, const arap_mesh *mesh, enum arap_growth by,
                             double share, arap_symmetry *symmetry);
 

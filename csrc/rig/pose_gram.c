@@ -26,7 +26,7 @@ enum { UNASKED, ASKED, MADE };
 
 typedef struct gram_task {
     const arap_poses *poses;
-    int *pair;      /* (tile, other) of those to make, first the smaller one */
+    int *pair;      /* (tile, other) pairs to compute, with the smaller number first */
     char *in_stack; /* (tiles) bool */
     double *stack;  /* tile after tile: (3 poses, 4 columns of the tile) */
     double *buffer; /* (workers, room) */
@@ -61,7 +61,7 @@ static void fill_stack(void *data, int tile, int worker) {
     }
 }
 
-/* G_bc of columns b of one tile and c of another, and G_cb, of their product. */
+/* Store G_bc and G_cb of columns b of one tile and c of another from their product. */
 static void lay_out(const arap_poses *poses, int tile, int other, const double *product) {
     const arap_gram_tiles *t = &poses->tiles;
     int rows = tile_size(t, tile), width = tile_size(t, other);
@@ -98,7 +98,7 @@ static char *state_of(const arap_gram_tiles *t, int tile, int other) {
     return t->state + (size_t)tile * (size_t)t->count + (size_t)other;
 }
 
-/* Make the tiles that are asked for. */
+/* Compute the requested tiles. */
 static arap_status make_asked(arap_context *context, const arap_poses *poses) {
     const arap_gram_tiles *t = &poses->tiles;
     int count = 0, widest = 0;
@@ -138,7 +138,7 @@ done:
     return status;
 }
 
-/* Which columns are in which tile: bone after bone, each with its further joints. */
+/* Assign columns to tiles: bone after bone, each with its additional joints. */
 static arap_status make_tiles(arap_context *context, const arap_poses *poses, arap_gram_tiles *t) {
     const arap_bendy *bendy = &poses->bendy;
     int bones = poses->columns, fill = 0;
@@ -182,15 +182,16 @@ arap_status arap_poses_gram(arap_context *context, arap_poses *poses) {
     return make_asked(context, poses);
 }
 
-/* Adds a tile to `found` unless `seen` (tiles) has it; their number then. */
+/* Add a tile to `found` unless `seen` (tiles) already contains it; returns the new number of
+ * tiles. */
 static int find(int tile, char *seen, int *found, int count) {
     if (!seen[tile]) found[count++] = tile;
     seen[tile] = 1;
     return count;
 }
 
-/* Tiles of the bones that a vertex, its one-ring and its springs follow, as `found`, which `seen`
- * marks. Returns their number. */
+/* Collect in `found`, with marks in `seen`, the tiles of the bones that a vertex, its one-ring and
+ * its springs follow. Returns their number. */
 static int tiles_around(const arap_mesh *mesh, const int *tile, const arap_influences *in, int i,
                         char *seen, int *found) {
     int count = 0;

@@ -29,19 +29,19 @@
 #include "base/wide.h"
 #include "rig/joint_range.h"
 
-#define PART 64 /* pairs of poses that are ordered together, at most */
+#define PART 64 /* maximum number of pairs of poses that are ordered together */
 #define NUMBERS 9
-#define EVEN 5 /* the first of them, which the second pose of a pair keeps */
+#define EVEN 5 /* the first entries, which are unchanged in the second pose of a pair */
 #define ROUNDED 1024
-#define ROUNDS 2 /* the first brings nine tenths, a third hardly anything */
+#define ROUNDS 2 /* the first brings nine tenths of the gain, a third hardly anything */
 
 const double arap_stratification_lattice[3] = {0.8191725133961645, 0.6710436067037893,
                                                0.5497004779019703};
 
-/* Where it may begin, the first and the last number; a seed takes one of them, and any second
- * number, which matters little. The best of a hundred by a hundred places, apart from each other:
- * means of rotations and of products of their entries over 24 to 120 poses are half as far from
- * those over the whole range as elsewhere. */
+/* Possible start values of the first and the last number; a seed selects one of them, and an
+ * arbitrary second number, which matters little. These are the best of a hundred by a hundred
+ * positions, apart from each other: over 24 to 120 poses, the means of rotations and of products of
+ * their entries deviate from those over the whole range by half as much as elsewhere. */
 #define PLACES 12
 static const double places[PLACES][2] = {{0.03, 0.77}, {0.03, 0.27}, {0.41, 0.17}, {0.41, 0.66},
                                          {0.83, 0.31}, {0.83, 0.82}, {0.72, 0.05}, {0.72, 0.55},
@@ -60,12 +60,12 @@ typedef struct orders {
     double begin[3];             /* of the lattice */
     int first, count;            /* pairs */
     arap_joint_range range;      /* that `turned` is of */
-    numbers turned;              /* x of the points as they come in the lattice */
-    numbers x, h;                /* of the bone in work, as ordered */
+    numbers turned;              /* x of the points in lattice order */
+    numbers x, h;                /* of the current bone, in the new order */
     float kernel[2][PART][PART]; /* K of even and odd numbers */
-    float among[2][PART][PART];  /* the same of both, for the bone in work */
+    float among[2][PART][PART];  /* the same for both, for the current bone */
     float diagonal[2][PART];
-    int *point; /* (deforming bones, PART) which one each takes */
+    int *point; /* (deforming bones, PART) point assigned to each position */
 } orders;
 
 static void begin_lattice(uint64_t seed, double *begin) {
@@ -137,7 +137,7 @@ ARAP_WIDE_PART void add_kernel_plain(orders *o) {
 }
 ARAP_WIDE(add_kernel, (orders * o), (o))
 
-/* The place q with which an exchange of p lowers the sum most, p itself where none does. */
+/* The position q for which an exchange with p lowers the sum most, or p itself if none does. */
 ARAP_WIDE_PART int best_exchange(const orders *o, int p) {
     int count = o->count, best = p;
     float change[PART] = {0};

@@ -40,11 +40,11 @@
 
 #define FARTHEST 1e6 /* of numbers in transforms of a mesh of size 1: beyond, squares lose it */
 
-/* As arap_stratification_lattice, with g^5 = g + 1. */
+/* Like arap_stratification_lattice, with g^5 = g + 1. */
 #define BEND_NUMBERS 4
 static const double bend_lattice[BEND_NUMBERS] = {0.8566748838545029, 0.733891856627126,
                                                   0.6287067210378087, 0.5385972572236101};
-#define BEND_STREAM 0xD1B54A32D192ED03u /* apart from the seeds of turns */
+#define BEND_STREAM 0xD1B54A32D192ED03u /* distinct from the seeds of turns */
 
 #define REACH_STREAM 0x8CB92BA72F3D8DD7u
 
@@ -58,7 +58,7 @@ static void sample_bone(const arap_skeleton *s, const arap_sampling *sampling, i
     arap_turn_to_rotation(s->axes + 9 * b, turn, out);
 }
 
-/* Bend of one bone from BEND_NUMBERS numbers: axis (2), angle, stretch. */
+/* The bend of one bone from BEND_NUMBERS numbers: axis (2), angle, stretch. */
 static void sample_bend(const arap_skeleton *s, const arap_sampling *sampling, int b,
                         const double *u, int is_second, double *out) {
     const double *axes = s->axes + 9 * b;
@@ -94,7 +94,7 @@ size_t arap_sample_size(const arap_skeleton *s, const arap_sampling *sampling) {
 static void sample_lattice(const arap_skeleton *s, const arap_symmetry *symmetry, uint64_t seed,
                            int pairs, int size, const double *lattice, double *out) {
     size_t stride = (size_t)size * (size_t)s->count, bytes = (size_t)size * sizeof(double);
-    /* Random numbers of each bone, wherever its state is taken up. */
+    /* Random numbers of each bone, independent of where its state is used. */
     uint64_t numbers = (uint64_t)size + (uint64_t)pairs;
     for (int b = 0; b < s->count; b++) {
         int partner = mirror_partner(s, symmetry, b),
@@ -202,8 +202,8 @@ void arap_sample_pose(const arap_skeleton *s, const arap_symmetry *symmetry,
     }
 }
 
-/* The transform of what hangs on bone `up` at `point`: that of the bone, for a spine at the place
- * of the point along it. */
+/* The transform of children attached to bone `up` at `point`: that of the bone; for a spine, that
+ * at the position of the point along it. */
 static void carry(const arap_skeleton *s, const double *bends, const double *transforms, int up,
                   const double *point, double *out) {
     const double *base = transforms + 12 * up;
@@ -238,7 +238,7 @@ void arap_forward_kinematics(const arap_skeleton *s, const double *local, const 
             out[4 * k + 3] = arap_dot(row, offset) + row[3];
         }
     }
-    for (int b = 0; b < s->count; b++) { /* virtual bones go with their owners */
+    for (int b = 0; b < s->count; b++) { /* virtual bones move with their owners */
         int owner = s->owner[b] < 0 ? -1 : s->deform_bone[s->owner[b]];
         if (owner < 0)
             memcpy(transforms + 12 * b, identity, sizeof identity);
@@ -264,8 +264,8 @@ static void rescale_pose(const arap_mesh *mesh, int bones, const double *in, dou
         }
 }
 
-/* Room for `sampled` poses, each of which counts `each` times, and those of the caller, of so many
- * bones, of which the first are those of the skeleton. */
+/* Allocate `sampled` poses with the weight `each` and the caller's poses, for this many bones,
+ * which begin with those of the skeleton. */
 static arap_status allocate_poses(arap_context *context, const arap_skeleton *s,
                                   const arap_mesh *mesh, int sampled, double each, int bones,
                                   const arap_given_poses *given, arap_poses *poses) {
@@ -296,8 +296,8 @@ static arap_status check_transforms(arap_error *error, const arap_given_poses *g
     return ARAP_OK;
 }
 
-/* Check the joints of the caller's poses and put them into the poses from `first` on; without
- * them bend the bones. */
+/* Check the joints of the caller's poses and copy them to the poses from `first` on; without
+ * joints, bend the bones. */
 static arap_status take_joints(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                                int first, const arap_given_poses *given, arap_poses *poses) {
     int joints = arap_bendy_columns(s) + poses->bendy.count;

@@ -34,12 +34,12 @@
 #define HALF_TURN 3.141592653589793
 #define MAX_FOLD (1.5 * HALF_TURN)
 #define SHUT 0.25
-#define BENT 0.03   /* sine of the least bend that says where to */
+#define BENT 0.03   /* sine of the smallest bend that determines a direction */
 #define ASIDE 0.15  /* radians to either side of it */
 #define SWIVEL 0.35 /* radians */
 #define BISECTIONS 14
 
-/* How a joint folds: to which side about X and Z, how far it closes and how far it opens. */
+/* How a joint folds: its side about X and Z, and how far it closes and opens. */
 #define FOLD 4
 
 static const arap_ik_settings solving = {
@@ -114,7 +114,7 @@ static double extent(const arap_joint_range *range, double x, double z) {
     return far;
 }
 
-/* The axis that joint i of the chain is bent about at rest, and its sine. */
+/* The axis about which joint i of the chain is bent at rest, and the sine of the bend. */
 static double rest_bend(const arap_ik_chain *chain, int i, double *axis) {
     double before[3], after[3];
     arap_sub(chain->points + 3 * i, chain->points + 3 * (i - 1), before);
@@ -126,7 +126,7 @@ static double rest_bend(const arap_ik_chain *chain, int i, double *axis) {
     return both > 0 ? size / both : 0;
 }
 
-/* Make joint i a hinge about `axis`, across which the bone is. */
+/* Make joint i a hinge about `axis`, which is perpendicular to the bone. */
 static void make_hinge(const arap_ik_chain *chain, int i, const double *axis, double open,
                        arap_reach *reach) {
     double *axes = reach->axes + 9 * i, x[3], y[3], z[3];
@@ -148,7 +148,7 @@ static void make_hinge(const arap_ik_chain *chain, int i, const double *axis, do
     range->z[1] = ASIDE;
 }
 
-/* side: radians that say where a chain bends to that is straight at rest. */
+/* side: angle in radians that determines where a chain that is straight at rest bends. */
 static void find_folds(const arap_ik_chain *chain, double side, arap_reach *reach) {
     double *fold = reach->fold, max = BENT, total = 0, common[3], axis[3];
     for (int c = 0; c < 3; c++)
@@ -184,7 +184,8 @@ static void find_folds(const arap_ik_chain *chain, double side, arap_reach *reac
         fold[FOLD * i + 2] *= MAX_FOLD / total;
 }
 
-/* Fold the chain by a share, 1: closed, -1: opened; how far its effector is from its root then. */
+/* Fold the chain by a share, 1: closed, -1: open; returns the resulting distance of its effector
+ * from its root. */
 static double fold_chain(const arap_ik_chain *chain, const double *fold, double share,
                          arap_ik_work *work) {
     for (int i = 1; i < chain->count; i++) {
@@ -204,11 +205,12 @@ static void turn_root(const arap_joint_range *range, const double *u, double *tu
     turn[1] = 0;
 }
 
-/* Solve for one chain; work->turns has the twists of its bones, and then their turns. */
+/* Solve for one chain; work->turns contains the twists of its bones on entry and their turns on
+ * return. */
 static void reach_out(const arap_ik_chain *chain, const double *u, arap_reach *reach) {
     arap_ik_work *work = &reach->work;
     double aim[3], root[9], rest[3], from[3], to[3], target[3], twist = work->joint_rotations[1];
-    double side = 2 * u[3] - 1; /* the other way round in the second pose of a pair */
+    double side = 2 * u[3] - 1; /* reversed in the second pose of a pair */
     find_folds(chain, HALF_TURN * side, reach);
     turn_root(chain->ranges, u, aim);
     arap_turn_to_rotation(chain->axes, aim, root);

@@ -1,4 +1,4 @@
-/* Poses in which limbs reach for targets. */
+/* Creates poses in which limbs reach for targets. */
 #ifndef ARAP_REACH_H
 #define ARAP_REACH_H
 
@@ -7,7 +7,7 @@
 
 #define ARAP_REACH_NUMBERS 4
 
-/* The chains of a skeleton, and room to solve for them; all zero where no pose reaches. */
+/* The chains of a skeleton, and work space to solve for them; all zero if no pose reaches. */
 typedef struct arap_reach {
     arap_chains chains;
     arap_ik_work work;
@@ -19,17 +19,17 @@ typedef struct arap_reach {
     double *twist; /* (bones) */
 } arap_reach;
 
-/* The number of pairs of poses that reach: the last ones. */
+/* The number of pairs of reaching poses, which are the last ones. */
 int arap_reach_pairs(const arap_sampling *sampling);
 
 arap_status arap_reach_create(arap_context *context, const arap_skeleton *skeleton,
                               const arap_sampling *sampling, arap_reach *reach);
 void arap_reach_clear(arap_reach *reach);
 
-/* Local rotations (bones, 3, 3) of a pose. swings (bones, 3): numbers in [0, 1) as those that
- * turn a bone in other poses; targets (bones, ARAP_REACH_NUMBERS): of each chain, by its first
- * bone. is_second: a mirrored skeleton gets the mirror image of the first pose of the pair.
- */
+/* Compute the local rotations (bones, 3, 3) of a pose. swings (bones, 3): numbers in [0, 1) like
+ * those that turn bones in other poses; targets (bones, ARAP_REACH_NUMBERS): for each chain, stored
+ * at its first bone. is_second: a mirrored skeleton gets the mirror image of the first pose of the
+ * pair. */
 void arap_reach_pose(const arap_skeleton *skeleton, const arap_sampling *sampling,
                      arap_reach *reach, const double *swings, const double *targets, int is_second,
                      double *local);

@@ -5,7 +5,7 @@
  * sides are summed over the vertices of a part (system.c, reduce.c), and a step of c is the same
  * numbers added to the same numbers for all of them.
  *
- * Parts that share a vertex, such as welded ones, are one. On a symmetric mesh, the image of a
+ * Parts that share a vertex, such as welded ones, are merged. On a symmetric mesh, the image of a
  * part is a part; if both share a vertex, they are one. The lead is a vertex with an image, which
  * leads the image of the part. So if the rows of two leads are images, so are their parts.
  *
@@ -30,7 +30,7 @@ static int by_label(const void *a, const void *b) {
     return (x->vertex > y->vertex) - (x->vertex < y->vertex);
 }
 
-/* The partner of vertex i that may be of a part, -1: none. */
+/* The partner of vertex i that may belong to a part; -1: none. */
 static int partner_of(const arap_symmetry *symmetry, const char *kept_out, int i) {
     int image = symmetry->vertex ? symmetry->vertex[i] : -1;
     return image >= 0 && kept_out && kept_out[image] ? -1 : image;
@@ -51,7 +51,7 @@ static void join_labels(const arap_symmetry *symmetry, const char *kept_out, con
     }
 }
 
-/* Leads and lists, from the trees. */
+/* Build leads and lists from the trees. */
 static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, const char *kept_out,
                        int *parent, arap_rigid_parts *parts) {
     int n = mesh->count;
@@ -80,7 +80,8 @@ static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, con
         if (i == root) parts->number[i] = parts->count++;
         parts->number[i] = parts->number[root];
     }
-    /* A root is the first vertex of its tree: from the last on, its lead is not overwritten yet. */
+    /* A root is the first vertex of its tree, so when iterating from the last vertex, its lead has
+     * not yet been overwritten. */
     for (int i = n - 1; i >= 0; i--) parts->lead[i] = parts->lead[parent[i]];
 }
 
@@ -124,7 +125,7 @@ void arap_rigid_parts_clear(arap_rigid_parts *parts) {
     *parts = (arap_rigid_parts){0};
 }
 
-/* Is the bone excluded from a vertex of the part of this lead? */
+/* Whether the bone is excluded from a vertex of this lead's part. */
 static int is_excluded(const arap_rigid_parts *parts, arap_excluded_fn excluded, const void *data,
                        int lead, int bone) {
     for (int i = lead; i >= 0 && excluded; i = parts->next[i])
@@ -132,8 +133,8 @@ static int is_excluded(const arap_rigid_parts *parts, arap_excluded_fn excluded,
     return 0;
 }
 
-/* The free weights of a dense row (NAN: no entry), none below 0, share what the locked ones leave.
- */
+/* Scale the free weights of a dense row (NAN: no entry), all >= 0, to share what the locked ones
+ * leave. */
 static void share_rest(int bones, double *row, const char *locked) {
     double rest = 1, open = 0;
     int first = -1;
@@ -152,7 +153,7 @@ static void share_rest(int bones, double *row, const char *locked) {
     if (!(open > 0) && first >= 0) row[first] = fmax(rest, 0);
 }
 
-/* The row of a part as a dense one (NAN: no entry); locked[b]: of its lead. */
+/* Build the row of a part as a dense one (NAN: no entry); locked[b]: of its lead. */
 static void join_rows(const arap_rigid_parts *parts, const arap_mesh *mesh, int bones,
                       arap_excluded_fn excluded, const void *data, const arap_influences *in,
                       int lead, double *row, char *locked) {
@@ -191,7 +192,8 @@ arap_status arap_rigid_patterns(arap_context *context, const arap_rigid_parts *p
     if (!parts->count) return ARAP_OK;
     int n = in->count;
     arap_rows rows = {0};
-    int *made = ARAP_NEW(int, parts->count); /* a vertex of each part whose row is made, or -1 */
+    int *made = ARAP_NEW(int, parts->count); /* a vertex of each part whose row already exists, or
+                                                -1 */
     double *row = ARAP_NEW(double, bones);
     char *locked = ARAP_NEW(char, bones);
     arap_status status = ARAP_OK;

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 
-/* The lead of the image of the part of lead i, itself where they are one, or -1. */
+/* The lead of the image of lead i's part, i itself if both are the same part, or -1. */
 static int image_of_part(const arap_symmetry *symmetry, const arap_rigid_parts *parts,
                          const arap_influences *in, int i) {
     int image = arap_symmetry_image(symmetry, i);

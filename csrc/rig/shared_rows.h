@@ -1,5 +1,4 @@
-/* Vertices whose rows of weights share their unknowns: those of a rigid part, and images of each
- * other. */
+/* Vertices whose weight rows share their unknowns: vertices of a rigid part, and mirror images. */
 #ifndef ARAP_SHARED_ROWS_H
 #define ARAP_SHARED_ROWS_H
 
@@ -8,15 +7,18 @@
 #include "weights/influences.h"
 
 typedef struct arap_shared_rows {
-    int *lead; /* (vertices) the one that stands for all with its weights */
-    int *next; /* (vertices) another one of the same lead, from the lead on; -1: the last */
+    int *lead; /* (vertices) the lead, which represents all vertices with its weights */
+    int *next; /* (vertices) the next vertex with the same lead, beginning with the lead; -1: the
+                  last */
     /* NULL without symmetry: */
-    size_t *image; /* (influences) for the k-th of a vertex: the place of its lead's k-th */
-    size_t *twin;  /* (influences) of a row that is its own image: the image; else itself */
+    size_t *image; /* (influences) for the k-th influence of a vertex: the index that matches the
+                      lead's k-th */
+    size_t *twin;  /* (influences) in a row that is its own image: the image; otherwise the
+                      influence itself */
 } arap_shared_rows;
 
-/* With the present patterns, whose rows are those of arap_rigid_patterns and
- * arap_symmetry_patterns, or fewer influences of them: rows that are not images any more are not
+/* Create the map for the current patterns, whose rows are those of arap_rigid_patterns and
+ * arap_symmetry_patterns or a subset of their influences; rows that are no longer images are not
  * shared. */
 arap_status arap_shared_rows_create(arap_context *context, const arap_symmetry *symmetry,
                                     const arap_rigid_parts *parts, const arap_influences *in,
@@ -31,7 +33,8 @@ static inline size_t arap_twin_of(const arap_shared_rows *rows, size_t e) {
     return rows->twin ? rows->twin[e] : e;
 }
 
-/* Values (entries) become their sums over all that are the same unknown, the mean of twins. */
+/* Replace values (entries) by their sums over all entries of the same unknown, and by the mean of
+ * twins. */
 void arap_shared_sum(const arap_shared_rows *rows, const arap_influences *in, double *values);
 
 #endif

@@ -11,10 +11,10 @@
 /* Gaps shorter than this share of the mesh diagonal are rounding, not virtual segments. */
 #define GAP_TOLERANCE 1e-6
 
-/* How near a twin has to be, as a share of the bone's length. */
+/* Maximum distance of a twin, as a share of the bone's length. */
 #define TWIN_TOLERANCE 0.02
 
-/* Heads that are one joint, as a share of the mesh's diagonal. */
+/* Distance within which heads form one joint, as a share of the mesh's diagonal. */
 #define SAME_HEAD 1e-6
 
 /* Make `v` the unit vector across unit `y`; 0 if it is along y. */
@@ -72,8 +72,8 @@ static void add_segment(arap_skeleton *s, const double *a, const double *b, int 
     segment->is_bone = is_bone;
 }
 
-/* The deforming bone that lies on `bone` and ends where it ends, or -1. Of a chain along it,
- * that is the last one: children of the end of `bone` hang on that. */
+/* The deforming bone that lies on `bone` and ends where it ends, or -1. In a chain along it, this
+ * is the last bone, to which children at the end of `bone` are attached. */
 static int find_twin(const arap_skeleton *s, int bone) {
     const double *head = s->heads + 3 * bone, *tail = s->tails + 3 * bone;
     double length2 = arap_distance2(head, tail), near2 = TWIN_TOLERANCE * TWIN_TOLERANCE * length2;
@@ -88,8 +88,8 @@ static int find_twin(const arap_skeleton *s, int bone) {
     return -1;
 }
 
-/* Deforming bone d on the line of `bone`, a bone with a twin: a piece of it, which does not hang on
- * its end. Into *up the piece that ends where this one begins, or -1. */
+/* Whether deforming bone d lies on the line of `bone`, a bone with a twin, as a piece of it that is
+ * not attached to its end. *up: the piece that ends where this one begins, or -1. */
 static int is_piece(const arap_skeleton *s, int bone, int d, int *up) {
     const double *head = s->heads + 3 * bone, *tail = s->tails + 3 * bone;
     const double *own = s->heads + 3 * s->deform_bone[d];
@@ -109,8 +109,8 @@ static int is_piece(const arap_skeleton *s, int bone, int d, int *up) {
     return 1;
 }
 
-/* Nearest deforming bone or twin up from `bone`; `self` is not its own ancestor. Of several along a
- * bone each hangs on the one before. */
+/* The nearest deforming bone or twin upward from `bone`; `self` is not its own ancestor. If several
+ * lie along a bone, each is attached to the previous one. */
 static int find_owner(const arap_skeleton *s, const int *twin, int bone, int self) {
     int before;
     for (; bone >= 0; bone = s->parents[bone]) {
@@ -124,7 +124,7 @@ static int find_owner(const arap_skeleton *s, const int *twin, int bone, int sel
     return -1;
 }
 
-/* Steps to the root, or -1 in a loop. */
+/* Number of steps to the root, or -1 in a loop. */
 static int find_depth(const arap_skeleton *s, int deform) {
     int depth = 0;
     for (int up = s->deform_parent[deform]; up >= 0; up = s->deform_parent[up])
@@ -132,14 +132,14 @@ static int find_depth(const arap_skeleton *s, int deform) {
     return depth;
 }
 
-/* Does it reach to the head of a child? */
+/* Whether the bone extends to the head of a child. */
 static int has_ways(const arap_skeleton *s, int bone) {
     for (int b = 0; b < s->count; b++)
         if (s->ways[b] && s->parents[b] == bone) return 1;
     return 0;
 }
 
-/* The ways to children as segments of the bones they come from, and the tails of bones without. */
+/* Create the segments of bones: their ways to children, or their tails for bones without ways. */
 static void add_ways(arap_skeleton *s, const int *twin) {
     for (int b = 0; b < s->count; b++) {
         int up = s->parents[b], leaf = arap_deforming(s, b) >= 0 && !has_ways(s, b);
@@ -150,7 +150,7 @@ static void add_ways(arap_skeleton *s, const int *twin) {
     }
 }
 
-/* The segments that are the deforming bones themselves, by bone. */
+/* Sort the segments that are deforming bones themselves by bone. */
 static void list_lines(arap_skeleton *s) {
     memset(s->line_start, 0, (size_t)(s->deform_count + 1) * sizeof *s->line_start);
     for (int k = 0; k < s->segment_count; k++)
@@ -176,7 +176,7 @@ static arap_status connect_bones(arap_context *context, arap_skeleton *s, const 
     for (int b = 0; b < s->count; b++) twin[b] = arap_deforming(s, b) >= 0 ? -1 : find_twin(s, b);
     for (int d = 0; d < s->deform_count; d++)
         s->deform_parent[d] = find_owner(s, twin, s->parents[s->deform_bone[d]], d);
-    for (int d = 0; d < s->deform_count; d++) /* twins that lead in a circle do not count */
+    for (int d = 0; d < s->deform_count; d++) /* circular twins are ignored */
         if (find_depth(s, d) < 0)
             s->deform_parent[d] = find_owner(s, NULL, s->parents[s->deform_bone[d]], d);
     int placed = 0, deepest = 0;

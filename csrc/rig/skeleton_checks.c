@@ -1,14 +1,14 @@
-/* Requirements of bones: see skeleton_checks.h. O(bones), for loops O(bones x depth). Fails for
- * invalid parents, ends, limits, ranges and kinds. */
+/* Checks the requirements for bones: see skeleton_checks.h. O(bones), for loops O(bones x depth).
+ * Fails for invalid parents, ends, limits, ranges and kinds. */
 #include "rig/skeleton_checks.h"
 
 #include <math.h>
 
-/* Multiple of the mesh's diagonal: bones farther from its center carry it with transforms of which
- * rounding leaves too little. */
+/* Multiple of the mesh's diagonal: bones farther from its center move it with transforms that lose
+ * too much precision to rounding. */
 #define FARTHEST 1e5
-#define MAX_ANGLE 1e100 /* of a range: beyond, it has no square */
-#define MAX_STRETCH 1e6 /* as of given poses: beyond, squares lose a mesh of size 1 */
+#define MAX_ANGLE 1e100 /* maximum of a range: beyond it, squares overflow */
+#define MAX_STRETCH 1e6 /* as for given poses: beyond it, squares lose a mesh of size 1 */
 
 static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {
     static const char *const names[ARAP_RANGES] = {"swing", "twist", "bend", "stretch"};

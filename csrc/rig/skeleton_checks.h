@@ -1,18 +1,19 @@
-/* Checks of bones; errors name the bone and its value. */
+/* Checks bones; errors name the bone and the invalid value. */
 #ifndef ARAP_SKELETON_CHECKS_H
 #define ARAP_SKELETON_CHECKS_H
 
 #include "rig/skeleton.h"
 
-/* As the caller gives them, with or without tails: numbers, parents, limits, ranges, segments; one
- * at least deforms. */
+/* Check the caller's bones, with or without tails: numbers, parents, limits, ranges and segments;
+ * at least one bone must deform. */
 arap_status arap_check_bones(arap_error *error, const arap_bones *bones);
 
-/* In the units of the mesh: none is so far from it that rounding leaves too little. */
+/* Check in the units of the mesh that no bone is so far away that rounding leaves too little
+ * precision. */
 arap_status arap_check_distances(arap_error *error, const arap_skeleton *skeleton,
                                  const arap_bones *bones, const arap_mesh *mesh);
 
-/* A bone that is its own ancestor is an error. */
+/* Check that no bone is its own ancestor. */
 arap_status arap_check_parents(arap_error *error, int count, const int *parents);
 
 #endif

@@ -29,7 +29,7 @@
 #include "base/vec3.h"
 
 #define CHUNK 64
-#define STRAIGHT 1e-6 /* how far from its bone the axis of an STB may be, as a sine */
+#define STRAIGHT 1e-6 /* sine of the maximum angle between an STB and its axis */
 
 void arap_compose(const double *a, const double *b, double *out) {
     for (int r = 0; r < 3; r++) {
@@ -131,7 +131,7 @@ arap_status arap_spines_create(arap_context *context, const arap_skeleton *s, in
     return ARAP_OK;
 }
 
-/* Is this a bend that a bone of its kind can have? */
+/* Whether this bend is valid for a bone of its kind. */
 static arap_status check_bend(arap_error *error, const arap_skeleton *s, int pose, int b,
                               const double *bend) {
     double turn2 = arap_dot(bend, bend), along[3], off[3];
@@ -207,7 +207,7 @@ static void find_gradient(const arap_spines *spines, const arap_mesh *mesh, int 
         bottom += mesh->edge_weight[r] * step * step;
         length2 += mesh->edge_weight[r] * arap_dot(edge, edge);
     }
-    /* If all edges are across the bone up to rounding, nothing is known along it. */
+    /* If all edges are perpendicular to the bone up to rounding, nothing is known along it. */
     int known = bottom > 1e-20 * length2 * arap_dot(along, along);
     for (int c = 0; c < 3; c++) spines->gradient[3 * at + c] = known ? top / bottom * along[c] : 0;
 }

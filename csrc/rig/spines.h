@@ -1,5 +1,6 @@
 /* Parametrized bones: spines, and stretchable-twistable bones (STBs, Jacobson & Sorkine 2011),
- * which are spines that turn about themselves (paper section 1.2), and the points under them. */
+ * which are spines that turn about themselves (paper section 1.2), and the positions of points that
+ * they move. */
 #ifndef ARAP_SPINES_H
 #define ARAP_SPINES_H
 
@@ -17,12 +18,12 @@ void arap_spine_transform(const double *head, const double *tail, const double *
 #define ARAP_SPINE_FACTORS 5
 void arap_spine_factors(const double *bend, double u, double *factors);
 
-/* Parameter of a point: its place along the bone, from 0 at the head to 1 at the tail. */
+/* Parameter of a point: its position along the bone, from 0 at the head to 1 at the tail. */
 double arap_spine_parameter(const double *head, const double *tail, const double *point);
 
-/* Parameters of the vertices for a bone of the caller, to every stride-th number of `out`: those of
- * the caller (vertices, bones), if they are NaN or NULL the places along the bone. Errors name the
- * vertex and the bone. */
+/* Write the parameters of the vertices for one of the caller's bones to every stride-th number of
+ * `out`: those of the caller (vertices, bones) or, if they are NaN or NULL, the positions along the
+ * bone. Errors name the vertex and the bone. */
 arap_status arap_bone_parameters(arap_error *error, const arap_skeleton *skeleton,
                                  const arap_mesh *mesh, int bone, const double *parameters,
                                  double *out, int stride);
@@ -32,49 +33,52 @@ void arap_compose(const double *a, const double *b, double *out);
 
 /* The STBs and spines of a problem in its poses. */
 typedef struct arap_spines {
-    int count;         /* 0: no spines, and nothing else is set */
-    int *place;        /* (columns) of a bone among the spines, or -1 */
+    int count;         /* 0: no spines, and no other member is set */
+    int *place;        /* (columns) index of a bone among the spines, or -1 */
     int *bone;         /* (count) */
     double *head;      /* (count, 3) units of arap_mesh.v */
     double *tail;      /* (count, 3) */
     double *bend;      /* (poses, count, 4) */
     double *parameter; /* (vertices, count) u */
-    double *gradient;  /* (vertices, count, 3) of u, along the bone */
-    double *point;     /* (vertices, count, poses, 3) where the spine alone takes the vertex */
+    double *gradient;  /* (vertices, count, 3) gradient of u, along the bone */
+    double *point;     /* (vertices, count, poses, 3) position to which the spine alone moves the
+                          vertex */
 } arap_spines;
 
-/* Room for the bends of the poses, which the caller fills in; nothing if there is no spine.
- * columns: transforms of a pose, the first those of the deforming bones of the skeleton. */
+/* Allocate memory for the bends of the poses, which the caller fills in; nothing is allocated
+ * without spines. columns: number of transforms per pose, which begin with those of the skeleton's
+ * deforming bones. */
 arap_status arap_spines_create(arap_context *context, const arap_skeleton *skeleton, int columns,
                                int poses, arap_spines *spines);
 
-/* Check bends of the caller (poses, bones of the caller, 4), and copy those of the spines to the
- * poses from `first` on. NULL: none of them is bent. Errors name the pose and the bone. */
+/* Check the caller's bends (poses, bones of the caller, 4), and copy those of the spines to the
+ * poses from `first` on. NULL: no bone is bent. Errors name the pose and the bone. */
 arap_status arap_spines_take_bends(arap_error *error, const arap_skeleton *skeleton, int first,
                                    int count, const double *bends, arap_spines *spines);
 
-/* Parameters, their gradients and the points, from the poses' transforms (poses, columns, 3, 4).
- * parameters: (vertices, bones) of the caller, NaN or NULL: the place along the bone. */
+/* Compute the parameters, their gradients and the points from the poses' transforms (poses,
+ * columns, 3, 4). parameters: (vertices, bones) of the caller; NaN or NULL: the position along the
+ * bone. */
 arap_status arap_spines_place(arap_context *context, const arap_skeleton *skeleton,
                               const arap_mesh *mesh, const double *parameters, int columns,
                               int poses, const double *transform, arap_spines *spines);
-/* The same with other ends, bends or transforms. kept (vertices, count): parameters that stay as
- * they are. */
+/* Update these for other ends, bends or transforms. kept (vertices, count): parameters that remain
+ * unchanged. */
 arap_status arap_spines_replace(arap_context *context, const arap_mesh *mesh, const char *kept,
                                 int columns, int poses, const double *transform,
                                 arap_spines *spines);
 arap_status arap_spines_copy(arap_context *context, const arap_spines *in, int columns,
                              int vertices, int poses, arap_spines *out);
-/* Take over all numbers of others for the same bones, vertices and poses. */
+/* Copy all numbers from other spines for the same bones, vertices and poses. */
 void arap_spines_assign(const arap_spines *from, int vertices, int poses, arap_spines *to);
 void arap_spines_clear(arap_spines *spines);
 
-/* Does one of them move the bone? */
+/* Index of the bone among the spines, or -1. */
 static inline int arap_spine_of(const arap_spines *spines, int bone) {
     return spines->count ? spines->place[bone] : -1;
 }
 
-/* (poses, 3) points of a vertex. */
+/* The points (poses, 3) of a vertex. */
 static inline const double *arap_spine_points(const arap_spines *spines, int poses, int vertex,
                                               int spine) {
     return spines->point +

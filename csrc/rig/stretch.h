@@ -1,4 +1,4 @@
-/* How the transforms of stretchable bones stretch space. */
+/* Computes how the transforms of stretchable bones stretch space. */
 #ifndef ARAP_STRETCH_H
 #define ARAP_STRETCH_H
 
@@ -12,12 +12,12 @@ void arap_stretch_tensor(const double *transform, double *out);
 
 /* Stretches of the columns of stretchable bones in all poses (arap_poses). */
 typedef struct arap_stretches {
-    int count;      /* columns that stretch; 0: none, and nothing else here */
-    int *place;     /* (columns) of a column among them, or -1 */
+    int count;      /* number of columns that stretch; 0: none, and no other member is set */
+    int *place;     /* (columns) index of a column among them, or -1 */
     double *tensor; /* (count, poses, ARAP_SYMMETRIC) */
 } arap_stretches;
 
-/* From all transforms (poses, columns, 3, 4) of the poses. */
+/* Compute from all transforms (poses, columns, 3, 4) of the poses. */
 arap_status arap_stretches_create(arap_context *context, const arap_skeleton *skeleton,
                                   const arap_bendy *bendy, int columns, int poses,
                                   const double *transform, arap_stretches *stretches);

@@ -31,8 +31,8 @@
 #include "rig/mirror_growth.h"
 #include "rig/pair_growth.h"
 
-#define NEAR 0.25     /* of the mean edge of a vertex: how far off its image the partner may be */
-#define ALONG 0.5     /* of an edge that leads to a vertex: the same */
+#define NEAR 0.25     /* of the mean edge of a vertex: how far away its image the partner may be */
+#define ALONG 0.5     /* the same, relative to an edge that leads to the vertex */
 #define LONE 0.001    /* NEAR for a vertex without edges, a share of the diagonal */
 #define CELL 4        /* size of a cell, in mean reaches of vertices, */
 #define LARGER 4      /* and of larger ones, in cells */
@@ -122,7 +122,7 @@ typedef struct match_task {
     const arap_symmetry *symmetry;
     arap_cells cells; /* of the vertices */
     arap_bvh *bvh;    /* the same, where cells do not do */
-    double *reach;    /* (vertices) how far off their images partners may be */
+    double *reach;    /* (vertices) maximum distance of partners from their images */
     int *nearest;     /* (vertices) vertex nearest to the image, ARAP_CELLS_NONE or UNKNOWN */
 } match_task;
 
@@ -155,7 +155,8 @@ static void reach_chunk(void *data, int chunk, int worker) {
         task->reach[i] = reach(task->mesh, i), task->nearest[i] = UNKNOWN;
 }
 
-/* By cells: UNKNOWN where they are crowded, or have none near enough but do not reach all. */
+/* Search in cells: UNKNOWN if they are crowded, or contain no near vertex but do not cover the
+ * whole distance. */
 static void match_chunk(void *data, int chunk, int worker) {
     const match_task *task = data;
     const arap_mesh *mesh = task->mesh;
@@ -200,7 +201,7 @@ static size_t count_unknown(const match_task *task) {
     return count;
 }
 
-/* By cells of a size that suits most vertices, then by larger ones. */
+/* Search in cells of a size that suits most vertices, then in larger ones. */
 static arap_status look_into_cells(arap_context *context, match_task *task) {
     int n = task->mesh->count, chunks = (n + CHUNK - 1) / CHUNK;
     double sum = 0;
@@ -245,7 +246,7 @@ done:
     return status;
 }
 
-/* Are half of the edges of vertex i, at least, images of edges of its partner? */
+/* Whether at least half of the edges of vertex i are images of its partner's edges. */
 static int edges_match(const arap_mesh *mesh, const int *partner, int i) {
     int count = 0, matched = 0, j = partner[i];
     for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
@@ -258,7 +259,7 @@ static int edges_match(const arap_mesh *mesh, const int *partner, int i) {
     return 2 * matched >= count;
 }
 
-/* Which vertices keep the partners that were found. */
+/* Determine which vertices keep the partners that were found. */
 typedef struct edge_task {
     const arap_mesh *mesh;
     const int *found;
@@ -273,7 +274,7 @@ static void edge_chunk(void *data, int chunk, int worker) {
         t->match[i] = t->found[i] < 0 || edges_match(t->mesh, t->found, i);
 }
 
-/* Take the partner that was found for vertex i, and it from that, into the list of those. */
+/* Remove the partner found for vertex i, and vice versa, and add both vertices to the list. */
 static int drop(arap_symmetry *symmetry, const int *found, int i, int *dropped, int count) {
     const int both[2] = {i, found[i]};
     for (int k = 0; k < 2; k++) {
@@ -284,8 +285,8 @@ static int drop(arap_symmetry *symmetry, const int *found, int i, int *dropped, 
     return count;
 }
 
-/* Take the partners from vertices that were near by chance: their edges do not match. Then perhaps
- * those of their neighbors no longer do, round after round. */
+/* Remove partners from vertices that were near by chance, because their edges do not match. The
+ * edges of their neighbors may then no longer match either, so this is repeated. */
 static arap_status drop_chance(arap_context *context, arap_symmetry *symmetry,
                                const arap_mesh *mesh) {
     int *found = ARAP_NEW(int, mesh->count), *dropped = ARAP_NEW(int, mesh->count), count = 0;
@@ -318,7 +319,7 @@ done:
     return status;
 }
 
-/* Take them from whole parts of which too few have one. */
+/* Remove partners from whole parts in which too few vertices have one. */
 static arap_status drop_parts(arap_context *context, arap_symmetry *symmetry,
                               const arap_mesh *mesh) {
     int *left = ARAP_NEW_ZERO(int, mesh->part_count); /* > 0: too few have a partner */
@@ -353,7 +354,7 @@ arap_status arap_symmetry_vertices(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
-/* A row that is put together: half the weights of its bones. */
+/* A row that is being assembled: half of the weights of its bones. */
 typedef struct shared {
     uint64_t *set; /* (bones / 64) */
     double *sum;   /* (bones) where set */
@@ -375,8 +376,9 @@ static void add_half(shared *row, int bone, double weight) {
     *word |= bit;
 }
 
-/* Put the row that vertex i shares with its partner into `row`; 0 if the two cannot be symmetric:
- * they have locked weights, or bones without partners or excluded from the other side. */
+/* Store in `row` the row that vertex i shares with its partner; returns 0 if the two cannot be
+ * symmetric because they have locked weights, or bones without partners or excluded on the other
+ * side. */
 static int share_row(const sharing *s, int i, shared *row) {
     const arap_influences *in = s->in;
     const int *partner = s->symmetry->bone;
@@ -393,8 +395,8 @@ static int share_row(const sharing *s, int i, shared *row) {
     return 1;
 }
 
-/* The bones of `row`, ascending, which is then empty, to `bone`, and their weights; returns their
- * number, -1 if one is excluded from its side. */
+/* Move the bones of `row` in ascending order to `bone`, with their weights; returns their number,
+ * or -1 if one is excluded on its side. */
 static int take_row(const sharing *s, int i, shared *row, int *bone, double *weight) {
     int j = s->symmetry->vertex[i], count = 0, excluded = 0;
     for (int word = 0; word < s->words; word++)
@@ -493,7 +495,7 @@ typedef struct mean_task {
     arap_influences *in;
 } mean_task;
 
-/* The lower of two partners does both. */
+/* The lower of two partners processes both. */
 static void mean_chunk(void *data, int chunk, int worker) {
     const mean_task *task = data;
     const arap_symmetry *symmetry = task->symmetry;

@@ -1,5 +1,5 @@
-/* The symmetry map of a symmetric character: pairs of bones and vertices that are images of each
- * other, and weights that are equal on both sides, to the last bit. */
+/* The symmetry map of a symmetric character: pairs of bones and vertices that are mirror images,
+ * and bitwise equal weights on both sides. */
 #ifndef ARAP_SYMMETRY_H
 #define ARAP_SYMMETRY_H
 
@@ -13,20 +13,21 @@
 typedef struct arap_symmetry {
     double normal[3]; /* of length 1 */
     double offset;    /* the plane is normal . x = offset, units of arap_mesh.v */
-    int bone_count;   /* deforming bones with a partner */
+    int bone_count;   /* number of deforming bones with a partner */
     int *bone;        /* (deforming bones) partner or -1 */
     int vertices;     /* those of the mesh */
     int *vertex;      /* (vertices) partner or -1 */
-    char *symmetric;  /* (vertices) the present rows of it and its partner are images */
+    char *symmetric;  /* (vertices) the current rows of the vertex and its partner are images */
 } arap_symmetry;
 
-/* The plane and the partners of the deforming bones. Errors name the bone whose partner is out of
- * range, has another partner, or does not deform as it does, and a plane without a normal. */
+/* Set the plane and the partners of the deforming bones. Errors name the bone whose partner is out
+ * of range, has another partner, or does not deform in the same way; a plane without a normal is
+ * also an error. */
 arap_status arap_symmetry_bones(arap_context *context, const arap_reflection *reflection,
                                 const arap_skeleton *skeleton, const arap_mesh *mesh,
                                 arap_symmetry *symmetry);
 
-/* The partners of the vertices; those on the plane, if `plane` is 0, are given none. */
+/* Find the partners of the vertices; if `plane` is 0, vertices on the plane get none. */
 arap_status arap_symmetry_vertices(arap_context *context, const arap_mesh *mesh, int plane,
                                    arap_symmetry *symmetry);
 void arap_symmetry_clear(arap_symmetry *symmetry);
@@ -43,23 +44,25 @@ void arap_reflect_rotation(const arap_symmetry *symmetry, const double *in, doub
 /* The rotation vector of the image of the rotation with the vector `in` (3); not in place. */
 void arap_reflect_rotation_vector(const arap_symmetry *symmetry, const double *in, double *out);
 
-/* Join the rows of each vertex and its partner, with the mean of their weights, and note which
- * vertices are now symmetric: those without locked weights, whose bones all have partners, none of
- * them excluded from the other side. The rows of other vertices stay. `in` is replaced. */
+/* Merge the rows of each vertex and its partner, with the mean of their weights, and record which
+ * vertices are now symmetric: those without locked weights whose bones all have partners, none of
+ * which is excluded on the other side. The rows of other vertices are unchanged. `in` is
+ * replaced. */
 arap_status arap_symmetry_patterns(arap_context *context, arap_symmetry *symmetry, int bones,
                                    arap_excluded_fn excluded, const void *data,
                                    arap_influences *in);
 
-/* Do the rows of vertices i and j have the same bones, mirrored? Of bones that have partners. */
+/* Whether the rows of vertices i and j have the same bones, mirrored. All bones must have
+ * partners. */
 int arap_are_images(const arap_symmetry *symmetry, const arap_influences *in, int i, int j);
 
-/* The weights of symmetric vertices become the mean of both sides. Equal weights stay: after
- * ARAP_CANCELLED it can begin again. */
+/* Set the weights of symmetric vertices to the mean of both sides. Equal weights do not change, so
+ * the call can be repeated after ARAP_CANCELLED. */
 arap_status arap_symmetry_weights(arap_context *context, const arap_symmetry *symmetry,
                                   arap_influences *in);
 
-/* Of vertex i and its partner j, is i the one that decides for both? That on the positive side of
- * the plane, independent of their numbers, or, if they are equally far from it, the lower one. */
+/* Whether vertex i, and not its partner j, decides for both: the one on the positive side of the
+ * plane, regardless of their numbers or, if both are equally far from it, the lower one. */
 static inline int arap_symmetry_leads(const arap_symmetry *symmetry, const arap_mesh *mesh, int i,
                                       int j) {
     double side = arap_dot(symmetry->normal, mesh->v + 3 * (size_t)i);
@@ -67,7 +70,7 @@ static inline int arap_symmetry_leads(const arap_symmetry *symmetry, const arap_
     return side != other ? side > other : i <= j;
 }
 
-/* The vertex with the mirrored row of vertex i, itself on the plane, or -1. */
+/* The vertex with the mirrored row of vertex i, which is i itself on the plane, or -1. */
 static inline int arap_symmetry_image(const arap_symmetry *symmetry, int i) {
     return symmetry->symmetric && symmetry->symmetric[i] ? symmetry->vertex[i] : -1;
 }

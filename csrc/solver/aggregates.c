@@ -29,7 +29,7 @@ static void grow(part_box *box, const double *v) {
     box->size++;
 }
 
-/* The caller gives an edit or lock for the part of vertex v, and for that of its image. */
+/* Mark the part of vertex v, and that of its image, as having an edit or lock from the caller. */
 static void keep_out(const arap_solver *s, int v, part_box *boxes) {
     int image = s->symmetry.vertex ? s->symmetry.vertex[v] : -1;
     boxes[s->mesh.part[v]].kept_out = 1;

@@ -1,14 +1,15 @@
-/* Loose parts of few vertices, aggregated while the influence patterns are chosen. */
+/* Aggregates loose parts with few vertices while the influence patterns are being chosen. */
 #ifndef ARAP_AGGREGATES_H
 #define ARAP_AGGREGATES_H
 
 #include "solver/solver.h"
 
-/* Aggregate the small loose parts of a large coarsest mesh, if they are most of it: the vertices of
- * each share their rows, as those of rigid parts do. Initial weights, locks and edits are known. */
+/* Aggregate the small loose parts of a large coarsest mesh if they make up most of it: the vertices
+ * of each part share their rows, as in rigid parts. Initial weights, locks and edits must already
+ * be known. */
 arap_status arap_aggregate_parts(arap_context *context, arap_solver *solver);
 
-/* The vertices of aggregated parts have rows of their own again, from the next patterns on. */
+/* Give the vertices of aggregated parts their own rows again, beginning with the next patterns. */
 arap_status arap_free_aggregates(arap_context *context, arap_solver *solver);
 
 #endif

@@ -1,4 +1,4 @@
-/* The edits of a solver: see apply_edits.h.
+/* Applies edits to a solver: see apply_edits.h.
  *
  * A constraint of the user is a row at the vertex and another at its mirror image. The rows of
  * peaks and attachments stay in place, as do springs; marks decide whether they count. O(edits log
@@ -10,7 +10,7 @@
 #include "solver/smoothness.h"
 #include "springs/spring_weights.h"
 
-/* A constraint of the user, and its image where there is one. */
+/* Add a constraint of the user and its image, if there is one. */
 static arap_status add_constraint(arap_context *context, arap_solver *s, int vertex, int bone,
                                   double target) {
     arap_constraint row = {vertex, bone, target, s->settings.constraint_strength, 0};

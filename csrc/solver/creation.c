@@ -5,8 +5,8 @@
  * weights, and a local step for these. The elimination order and the clusters of the coarser mesh
  * need only the mesh, and are found in parallel with poses and bone springs.
  *
- * Its cost is that of its parts, and it fails if one of them fails; everything made so far is
- * freed. */
+ * The cost is that of these steps. If a step fails, creation fails and frees everything allocated
+ * so far. */
 #include "solver/solver.h"
 
 #include <string.h>
@@ -29,8 +29,8 @@
 #include "solver/smoothness.h"
 #include "springs/bone_springs.h"
 
-#define LARGE_LEVEL 4096   /* vertices of a coarser mesh that is large, */
-#define LARGE_FOR_BONE 100 /* and how many of them for each bone */
+#define LARGE_LEVEL 4096   /* minimum number of vertices of a large coarser mesh, */
+#define LARGE_FOR_BONE 100 /* and per bone */
 
 const char *const arap_timing_names[ARAP_TIMES] = {"mesh",   "truss",  "visibility", "heat",
                                                    "poses",  "levels", "maps",       "assembly",
@@ -72,7 +72,7 @@ static arap_status find_own_links(arap_context *context, arap_solver *s, arap_li
     return status;
 }
 
-/* Links between parts, pairs of vertices: those that a finer mesh has found, if there is one. */
+/* Links between parts, as pairs of vertices: those found on a finer mesh, if there is one. */
 static arap_status find_links(arap_context *context, arap_solver *s, const arap_problem *problem,
                               arap_links *links) {
     if (!problem->links) return find_own_links(context, s, links);
@@ -88,7 +88,7 @@ static arap_status find_links(arap_context *context, arap_solver *s, const arap_
     return ARAP_OK;
 }
 
-/* The bones inside parts: those that a finer mesh has found, if there is one. */
+/* The bones inside parts: those found on a finer mesh, if there is one. */
 static arap_status find_inner(arap_context *context, arap_solver *s, const arap_problem *problem) {
     arap_inner_bones *inner = &s->inner;
     if (problem->links && !problem->part_keeper) return ARAP_OK;
@@ -107,8 +107,8 @@ static arap_status find_inner(arap_context *context, arap_solver *s, const arap_
     return ARAP_OK;
 }
 
-/* The springs, to the bones that a finer mesh has chosen, if there is one, or else to none that
- * the edits forbid. */
+/* Create the springs: to the bones chosen on a finer mesh, if there is one, otherwise to bones that
+ * the edits do not forbid. */
 static arap_status make_springs(arap_context *context, arap_solver *s,
                                 const arap_problem *problem) {
     int *bones = NULL;
@@ -144,16 +144,17 @@ done:
     return status;
 }
 
-/* A level with many vertices for each bone, as of hair or a coat of mail, which cannot be made
- * coarser: so many one-rings judge a bone that each needs fewer poses. */
+/* Whether the level has many vertices per bone, as with hair or a coat of mail, which cannot be
+ * made coarser: so many one-rings contribute to each bone that fewer poses are needed. */
 static int is_large_level(const arap_solver *s, const arap_problem *problem) {
     return problem->links && s->mesh.count >= LARGE_LEVEL &&
            s->mesh.count / LARGE_FOR_BONE >= s->skeleton.deform_count;
 }
 
-/* Random poses of this level: all on the coarsest mesh, which chooses the supports, fewer on finer
- * ones, which only weigh them, and on one that is large. The components of a disconnected skeleton
- * go on with their displacements, and so with the poses that these belong to. */
+/* Number of random poses on this level: all on the coarsest mesh, which chooses the supports; fewer
+ * on finer meshes, which only compute weights, and on a large mesh. The components of a
+ * disconnected skeleton keep their displacements, and therefore also the poses to which these
+ * belong. */
 static arap_status count_poses(arap_context *context, const arap_solver *s, int all_poses,
                                int *count) {
     int all = s->settings.sampling.pose_count, components = 1;
@@ -172,7 +173,7 @@ static arap_status count_poses(arap_context *context, const arap_solver *s, int 
     return ARAP_OK;
 }
 
-/* The poses, in place of those that there are. */
+/* Create the poses, and replace the existing ones. */
 static arap_status make_poses(arap_context *context, arap_solver *s, const arap_problem *problem,
                               int is_coarsest) {
     arap_sampling sampling = s->settings.sampling;
@@ -211,7 +212,7 @@ static arap_status find_order(arap_context *context, void *data) {
                                   o->order);
 }
 
-/* The elimination order, in parallel with poses, bone springs and coarser levels. */
+/* Compute the elimination order in parallel with poses, bone springs and coarser levels. */
 static arap_status begin_order(arap_context *context, arap_solver *s, ordering *order,
                                arap_async_task *async_task) {
     *order = (ordering){s->mesh.count, s->mesh.ring, s->mesh.neighbor, arap_partners(s),
@@ -253,7 +254,7 @@ static arap_status create(arap_context *context, const arap_problem *problem,
     if (!status && problem->symmetry)
         status =
             arap_symmetry_bones(context, problem->symmetry, &s->skeleton, &s->mesh, &s->symmetry);
-    if (!status && problem->symmetry) /* one bone can be no mirror image of two */
+    if (!status && problem->symmetry) /* one bone cannot be the mirror image of two */
         status =
             arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
     if (!status && settings->inner_bones) status = find_inner(context, s, problem);

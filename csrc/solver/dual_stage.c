@@ -35,7 +35,7 @@ arap_status arap_enter_dual(arap_context *context, arap_solver *s) {
     s->stage.iterations = s->stage.over = 0;
     m->has_best = 0;
     m->stride = 1;
-    m->guarded = 1; /* steps are not a descent where weights are clipped */
+    m->guarded = 1; /* steps do not descend if weights are clipped */
     if (m->anderson) arap_anderson_restart(m->anderson);
     return arap_refresh(context, s);
 }

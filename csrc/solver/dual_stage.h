@@ -1,17 +1,18 @@
-/* The stage that turns weights for linear blending into weights for dual quaternion blending. */
+/* The stage that converts weights for linear blending to weights for dual quaternion blending. */
 #ifndef ARAP_DUAL_STAGE_H
 #define ARAP_DUAL_STAGE_H
 
 #include "solver/solver.h"
 
-/* ARAP_BAD_VALUE for the first bone that is not rigid: dual quaternions blend rigid motions. */
+/* Returns ARAP_BAD_VALUE for the first bone that is not rigid, because dual quaternions blend rigid
+ * motions. */
 arap_status arap_check_dual_bones(arap_error *error, const arap_skeleton *skeleton);
 
-/* Is the last stage over, and is this one requested and still to come? */
+/* Whether the last stage is over and this one is requested but has not yet run. */
 int arap_must_enter_dual(const arap_solver *solver);
 
-/* Begin it, on the present patterns and with their system: energies and slopes are those of dual
- * quaternions (dual_energy.h) until it is left. Neither changes the weights. */
+/* Begin or end the stage. It uses the current patterns and their system; energies and slopes are
+ * those of dual quaternions (dual_energy.h) until it ends. Neither function changes the weights. */
 arap_status arap_enter_dual(arap_context *context, arap_solver *solver);
 void arap_leave_dual(arap_solver *solver);
 

@@ -1,7 +1,7 @@
-/* Bones that are excluded from a vertex: see excluded.h. Edits by a person override inner_bones.h:
+/* Bones that are excluded from a vertex: see excluded.h. Edits by the user override inner_bones.h:
  * a bone that an edit allows is not excluded, and no bone is excluded if the bone inside the part
- * is excluded or locked. O(locks of the vertex + log marks + depth of the skeleton); cannot fail.
- */
+ * is excluded or locked. O(locks of the vertex + log marks + depth of the skeleton); cannot
+ * fail. */
 #include "solver/excluded.h"
 
 /* By locks and marks. */

@@ -6,8 +6,9 @@
 #include "mesh/mesh.h"
 #include "weights/influences.h"
 
-/* One step: a weight becomes the mean of its neighbors', by the edge weights of the energy; then
- * the free weights of a row are scaled to share what its locked ones leave. */
+/* Apply one step: each weight becomes the mean of its neighbors' weights, weighted by the edge
+ * weights of the energy; then the free weights of a row are scaled to share what the locked ones
+ * leave. */
 arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, arap_filter filter,
                                 int bones, arap_influences *weights);
 

@@ -24,7 +24,7 @@
 #define OWN 0.05
 #define STRONG 0.5
 
-/* (bones) the largest initial weight of each bone that has none in `in`; 0: it is not idle. */
+/* (bones) largest initial weight of each bone without weights in `in`; 0: the bone is not idle. */
 static int find_idle(const arap_solver *s, const arap_influences *in, double *largest) {
     const arap_influences *initial = &s->initial;
     int found = 0, bones = s->skeleton.deform_count;
@@ -40,7 +40,8 @@ static int find_idle(const arap_solver *s, const arap_influences *in, double *la
     return found;
 }
 
-/* The weight that vertex i gives to an idle bone, 0: to none. At least what counts as one. */
+/* The weight that vertex i gives to an idle bone, or 0. It is at least the smallest valid
+ * weight. */
 static double find_weight(const arap_solver *s, const arap_influences *in, int i,
                           const double *largest, int *bone) {
     const arap_influences *initial = &s->initial;
@@ -61,8 +62,8 @@ static double find_weight(const arap_solver *s, const arap_influences *in, int i
     return given;
 }
 
-/* Which entries of the row of vertex i make room for this weight: the smallest one, if necessary,
- * and those that it makes too small. */
+/* Find the entries in the row of vertex i that make room for this weight: the smallest one, if
+ * necessary, and those that become too small. */
 static void make_room(const arap_solver *s, const arap_influences *in, int i, double weight,
                       char *keep) {
     size_t begin = in->start[i], end = in->start[i + 1], min = begin;
@@ -77,7 +78,7 @@ static void make_room(const arap_solver *s, const arap_influences *in, int i, do
         keep[e] = keep[e] && in->weight[e] * (1 - weight) >= s->settings.min_weight;
 }
 
-/* The row of vertex i with what is kept of it and this weight of a bone. */
+/* Build the row of vertex i from its kept entries and this weight of a bone. */
 static void fill_row(const arap_influences *in, const char *keep, int i, int bone, double weight,
                      arap_rows *out) {
     double sum = 0;

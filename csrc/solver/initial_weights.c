@@ -26,7 +26,7 @@
 #include "weights/sparse_weights.h"
 #include "weights/rows.h"
 
-/* The lowest of the input vertices welded into vertex i that has a weight, -1: none. */
+/* The lowest input vertex welded into vertex i that has weights; -1: none. */
 static int weighted_input(const arap_solver *s, const arap_sparse_weights *rows, int i) {
     for (int input = s->mesh.first[i]; input >= 0; input = s->mesh.next[input])
         for (long long e = rows->start[input]; e < rows->start[input + 1]; e++)
@@ -39,15 +39,15 @@ static int is_locked_input(const arap_solver *s, int input) {
     return s->locks.vertex && s->locks.vertex[input];
 }
 
-/* Has a vertex neither weights nor a lock, so that it needs fresh ones? */
+/* Whether any vertex has neither weights nor a lock, and so needs fresh weights. */
 static int needs_fresh(const arap_solver *s, const arap_sparse_weights *rows) {
     for (int i = 0; i < s->mesh.count; i++)
         if (weighted_input(s, rows, i) < 0 && !is_locked_input(s, s->mesh.first[i])) return 1;
     return 0;
 }
 
-/* The given rows as influences, those of vertices without weight from `fresh`. A locked vertex may
- * have none: it is solved like the others. */
+/* Convert the given rows to influences, using `fresh` for vertices without weights. A locked vertex
+ * may have no weights; it is then solved like the others. */
 static arap_status influences_of_rows(arap_context *context, const arap_solver *s,
                                       const arap_sparse_weights *rows, const arap_influences *fresh,
                                       arap_influences *out) {
@@ -104,9 +104,8 @@ static arap_status keep_peaks(arap_context *context, arap_solver *s,
     return status;
 }
 
-/* Leave out what bones inside a part, or those around it, have there, and those of the side that
- * skin pierces; a vertex left without bones
- * gets the nearest of those that may move it. */
+/* Remove weights that conflict with inner bones (inner_bones.h) or belong to bones on the side that
+ * the skin pierces; a vertex left without bones gets the nearest bone that may move it. */
 static arap_status leave_excluded(arap_context *context, const arap_solver *s,
                                   arap_influences *in) {
     arap_rows rows;
@@ -122,7 +121,7 @@ static arap_status leave_excluded(arap_context *context, const arap_solver *s,
         }
         if (kept || status) continue;
         int nearest = arap_nearest_bone(&s->mesh, &s->skeleton, i, arap_excluded_of(s), s);
-        if (nearest < 0) { /* a person has excluded its own bone: as without inner bones */
+        if (nearest < 0) { /* the user has excluded its own bone: treated as without inner bones */
             rows.made.start[rows.made.count] = rows.made.start[rows.made.count - 1];
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
                 arap_rows_add(&rows, in->bone[e], in->weight[e], 0);
@@ -141,7 +140,7 @@ static arap_status leave_excluded(arap_context *context, const arap_solver *s,
     return ARAP_OK;
 }
 
-/* How far every vertex is from its bone, for the initial weights: see the top of this file. */
+/* The distance of every vertex from its bone, for the initial weights: see the top of this file. */
 static arap_status keep_off_bones(arap_context *context, const arap_solver *s, double *distance) {
     const arap_mesh *mesh = &s->mesh;
     const arap_visibility *seen = &s->visibility;
@@ -220,7 +219,7 @@ static arap_status fresh_start(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Pruned fresh weights, for vertices that have none. */
+/* Compute pruned fresh weights for vertices without weights. */
 static arap_status fresh_rows(arap_context *context, arap_solver *s, arap_influences *out) {
     arap_influences all = {0};
     arap_islands_report report = {0};
@@ -236,7 +235,7 @@ static arap_status fresh_rows(arap_context *context, arap_solver *s, arap_influe
     return status;
 }
 
-/* The caller's weights; bones keep the places where these are largest. */
+/* Use the caller's weights; bones keep the vertices where these are largest. */
 static arap_status given_start(arap_context *context, arap_solver *s, const arap_problem *problem) {
     arap_influences fresh = {0};
     arap_status status = ARAP_OK;

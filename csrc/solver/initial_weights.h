@@ -1,10 +1,10 @@
-/* The influence patterns and weights that a solver begins with. */
+/* Creates the initial influence patterns and weights of a solver. */
 #ifndef ARAP_INITIAL_WEIGHTS_H
 #define ARAP_INITIAL_WEIGHTS_H
 
 #include "solver/solver.h"
 
-/* Also sets up the marks and rows of the edits. */
+/* Create them, including the marks and rows of the edits. */
 arap_status arap_initial_weights(arap_context *context, arap_solver *solver,
                                  const arap_problem *problem);
 

@@ -30,7 +30,7 @@
 
 #define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
-#define ROWS_EVERY 3   /* iterations from positivity rows to the next ones, with acceleration */
+#define ROWS_EVERY 3   /* iterations between additions of positivity rows, with acceleration */
 #define MIN_STRIDE 0.1 /* of a global step for dual quaternions */
 #define ROUNDING 0.25  /* of the rest energy, in units of the precision */
 #define MAX_RISE 0.02  /* of the objective over the best of the stage, as a share of the energy */
@@ -66,7 +66,7 @@ void arap_release_patterns(arap_solver *s) {
     m->has_best = m->guarded = m->active_changes = 0;
 }
 
-/* Penalty rows of the present influence patterns, with the given damping. */
+/* Create the penalty rows of the current influence patterns with the given damping. */
 static arap_status make_penalties(arap_context *context, arap_solver *s, double damping) {
     arap_patterns *m = &s->patterns;
     double unit = s->poses.total;
@@ -95,15 +95,15 @@ static arap_matrix penalized_matrix(const arap_solver *s) {
 }
 
 /* Without bone springs, bones with nearly the same poses bring the system too close to singular for
- * single precision: it would be tried in vain. */
+ * single precision, so it is not tried. */
 static arap_status analyze(arap_context *context, void *data) {
     arap_solver *s = data;
     int single = s->settings.precision == ARAP_SINGLE && s->settings.bone_spring_stiffness > 0;
     return arap_factor_analyze(context, &s->patterns.system.matrix, single, &s->patterns.factor);
 }
 
-/* An order for the sizes of the present rows, if it is worth its time: their number has no limit,
- * and rows of positivity need one factor after the other. Else NULL. */
+/* An order for the sizes of the current rows if it is worth its time, otherwise NULL: it is if
+ * their number has no limit and positivity rows require repeated factorizations. */
 static arap_status order_rows(arap_context *context, const arap_solver *s, int **order) {
     int n = s->mesh.count;
     *order = NULL;
@@ -127,8 +127,7 @@ done:
     return status;
 }
 
-/* The system of the present influence patterns, and in parallel with its assembly the analysis of
- * its pattern. */
+/* Assemble the system of the current influence patterns and, in parallel, analyze its pattern. */
 static arap_status assemble(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     arap_async_task analysis = {0};
@@ -145,8 +144,8 @@ static arap_status assemble(arap_context *context, arap_solver *s) {
     return status ? status : analyzed;
 }
 
-/* System and factor of the present influence patterns. A system that is not definite (its weights
- * are not all determined) gets more damping. */
+/* Create the system and the factor for the current influence patterns. A system that is not
+ * definite (not all weights are determined) gets more damping. */
 static arap_status make_system(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     arap_status status = arap_progress(context, "assembly", 0);
@@ -180,7 +179,7 @@ static arap_status make_system(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* The harmonic term of the present weights, and its share of the product. */
+/* Compute the harmonic term of the current weights, and its contribution to the product. */
 static arap_status add_harmonic(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     arap_status status = arap_harmonic_product(context, &s->harmonic, &s->influences, m->residual);
@@ -213,7 +212,7 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
     return status ? status : arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0);
 }
 
-/* The local step of dual quaternions: b - F w is their slope, with F w = 0 except for the harmonic
+/* The local step for dual quaternions: b - F w is their slope, with F w = 0 except for the harmonic
  * term. */
 static arap_status refresh_dual(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
@@ -299,8 +298,8 @@ static double hard(const arap_solver *s) {
     return s->settings.constraint_strength * s->poses.total;
 }
 
-/* Energy, harmonic term and penalties, less their constant, without the temporary rows, which hold
- * weights at zero. */
+/* Energy, harmonic term and penalties, minus their constant and without the temporary rows that
+ * hold weights at zero. */
 static double objective(const arap_solver *s) {
     const arap_patterns *m = &s->patterns;
     const arap_influences *in = &s->influences;
@@ -312,17 +311,17 @@ static double objective(const arap_solver *s) {
                                        s->poses.total, m->active);
 }
 
-/* How much two objectives may differ by rounding alone. Their terms are as large as the rest energy
- * and cancel, so their errors do not shrink with the energy. Where iterations have converged, the
- * objectives before and after a step are tied, and a strict comparison would choose one of the two
- * weights at random. */
+/* The maximum difference of two objectives by rounding alone. Their terms are as large as the rest
+ * energy and cancel, so their errors do not shrink with the energy. After convergence, the
+ * objectives before and after a step are tied, and a strict comparison would choose between the two
+ * at random. */
 static double rounding(const arap_solver *s) {
     int single = s->settings.precision == ARAP_SINGLE && !s->dual;
     double unit = single ? FLT_EPSILON : DBL_EPSILON;
     return unit * ROUNDING * s->poses.total * s->mesh.rest_energy;
 }
 
-/* The factor of the present rows, if they have changed since the last one. */
+/* Update the factor if the rows have changed since the last factorization. */
 static arap_status refactor(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     if (!m->active_changes) return ARAP_OK;
@@ -344,7 +343,7 @@ static void find_descent(arap_solver *s) {
         m->residual[e] = m->right_side[e] - m->product[e] + p->aim[e] - p->stiffness[e] * w[e];
 }
 
-/* A poll for cancellation, at a point where the step can begin again. */
+/* Poll for cancellation at a point from which the step can be repeated. */
 static arap_status look(arap_context *context) {
     int uncancellable = context->uncancellable;
     context->uncancellable = uncancellable > 1;
@@ -353,9 +352,9 @@ static arap_status look(arap_context *context) {
     return status;
 }
 
-/* The minimum of the objective for the present rotations; its weights may be negative. When
- * cancelled, nothing has changed, and it is found again; where bounds were released before it, that
- * would not be so. */
+/* Find the minimum of the objective for the current rotations; its weights may be negative. After
+ * cancellation, nothing has changed, so it can be computed again; this would not be true if bounds
+ * were released before it. */
 static arap_status global_step(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     find_descent(s);
@@ -371,7 +370,7 @@ static arap_status global_step(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Do the paper's positivity rows come in some iterations only? */
+/* Whether the paper's positivity rows are added only in some iterations. */
 static int rows_wait(const arap_solver *s) {
     return s->settings.positivity == ARAP_POSITIVITY_PENALTY && s->patterns.anderson &&
            s->stage.number == s->stage.last;
@@ -385,9 +384,9 @@ int arap_needs_factor(const arap_solver *s) {
     return rows_wait(s) && s->patterns.active_changes > 0;
 }
 
-/* The paper's positivity rows; they count from the next global step on, which needs a new factor.
- * If steps are accelerated, which new rows would restart, they are added in some iterations only
- * (docs/decisions/007). */
+/* Add the paper's positivity rows; they take effect in the next global step, which needs a new
+ * factor. New rows would restart accelerated steps, so in that case they are added only in some
+ * iterations (docs/decisions/007). */
 static void add_positivity(arap_solver *s) {
     arap_patterns *m = &s->patterns;
     if (rows_wait(s) && s->stage.iterations % ROWS_EVERY != ROWS_EVERY - 1) return;
@@ -428,7 +427,7 @@ static arap_status plain_step(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Back to earlier weights; their energy replaces the last one of the history. */
+/* Restore earlier weights; their energy replaces the last one in the history. */
 static arap_status restore(arap_context *context, arap_solver *s, const double *weights) {
     memcpy(s->influences.weight, weights,
            s->influences.start[s->influences.count] * sizeof *weights);
@@ -436,8 +435,8 @@ static arap_status restore(arap_context *context, arap_solver *s, const double *
     return arap_refresh(context, s);
 }
 
-/* A step and its local step; accelerated, to where the past steps point, unless the objective
- * is larger there than it was before. */
+/* Take a step and its local step; with acceleration, go to the point predicted by the past steps,
+ * unless the objective is larger there than before. */
 static arap_status full_step(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     arap_influences *in = &s->influences;
@@ -458,8 +457,8 @@ static arap_status full_step(arap_context *context, arap_solver *s) {
     return restore(context, s, m->before);
 }
 
-/* The present objective; its weights are kept if they are the best of the stage, the later ones of
- * those that are tied. */
+/* Compute the current objective; its weights are kept if they are the best of the stage, and among
+ * ties, the later ones are kept. */
 static double keep_if_best(arap_solver *s) {
     arap_patterns *m = &s->patterns;
     double present = objective(s);
@@ -471,9 +470,9 @@ static double keep_if_best(arap_solver *s) {
     return present;
 }
 
-/* One iteration with clipping. If many weights would be negative, that is not a descent: once the
- * objective has risen too far, the best weights are restored and the stage continues guarded; if
- * that does not help, it ends. */
+/* Run one iteration with clipping. If many weights would be negative, this is not a descent: once
+ * the objective has risen too far, the best weights are restored and the stage continues guarded;
+ * if that does not help, the stage ends. */
 static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     keep_if_best(s);
@@ -486,8 +485,8 @@ static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
     return restore(context, s, m->best);
 }
 
-/* One iteration for dual quaternions, with the system of linear blending, whose matrix is close to
- * theirs. If the objective does not fall, the weights are restored and steps become shorter, until
+/* Run one iteration for dual quaternions with the system of linear blending, whose matrix is
+ * similar. If the objective does not fall, the weights are restored and steps become shorter, until
  * the shortest ends the stage. */
 static arap_status dual_iteration(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
@@ -510,14 +509,14 @@ arap_status arap_iteration(arap_context *context, arap_solver *s) {
     arap_status status = m->has_system ? ARAP_OK : make_system(context, s);
     if (!status) status = arap_poll_cancel(context);
     context->uncancellable = uncancellable;
-    if (!m->has_system) release_system(s); /* cancelled: the next call redoes it */
+    if (!m->has_system) release_system(s); /* cancelled: the next call repeats it */
     if (status || !m->system.unknowns) return status ? status : arap_refresh(context, s);
     if (s->dual) return dual_iteration(context, s);
     int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
     return descends ? clipped_iteration(context, s) : full_step(context, s);
 }
 
-/* Work space for the local step of both halves, which are not images any more. */
+/* Create work space for the local step of both halves, which are no longer images. */
 static arap_status end_mirror_reuse(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     arap_local_step *whole = NULL;

@@ -4,30 +4,31 @@
 
 #include "solver/solver.h"
 
-/* Work space for the present influence patterns, which must not change until it is
+/* Create work space for the current influence patterns, which must not change until it is
  * released. */
 arap_status arap_begin_patterns(arap_context *context, arap_solver *solver);
 void arap_release_patterns(arap_solver *solver);
 
-/* One iteration: global step, local step and what comes with them. The first on new patterns
- * assembles and factorizes. Sets stage_over when further ones would not help. */
+/* Run one iteration, which consists of the global step, the local step and everything related to
+ * them. The first iteration on new patterns assembles and factorizes the system. Sets stage_over
+ * when further iterations would not help. */
 arap_status arap_iteration(arap_context *context, arap_solver *solver);
 
-/* After iterations of a stage: are the first positivity rows still to count? */
+/* After the iterations of a stage, whether the first positivity rows have yet to take effect. */
 int arap_must_go_on(const arap_solver *solver);
 
-/* Have rows come in the last iteration that the next one would need a new factor for? */
+/* Whether the last iteration added rows for which the next one would need a new factorization. */
 int arap_needs_factor(const arap_solver *solver);
 
-/* Back to the best weights of these iterations, unless they are the present ones. */
+/* Restore the best weights of these iterations, unless they are the current ones. */
 arap_status arap_end_iterations(arap_context *context, arap_solver *solver);
 
-/* Local step at the present weights, made symmetric; their energy goes to the history: that of dual
- * quaternions in the stage for these. */
+/* Make the current weights symmetric and run a local step. Their energy is appended to the history;
+ * in the stage for dual quaternions, it is that of dual quaternions. */
 arap_status arap_refresh(arap_context *context, arap_solver *solver);
 
-/* F w of the present weights, and with it their energy, which goes to the history; the harmonic
- * term does not. */
+/* Compute F w of the current weights, and their energy. The energy is appended to the history
+ * without the harmonic term. */
 arap_status arap_measure(arap_context *context, arap_solver *solver);
 
 #endif

@@ -17,20 +17,20 @@
 #include "solver/apply_edits.h"
 #include "solver/visits.h"
 
-/* A level pays off with at least this many vertices per cluster, and clusters per bone; with fewer
- * of these where the mesh itself would have no level, but thousands of clusters: heat and the first
- * patterns cost it vertices times bones. */
+/* A level is worthwhile with at least this many vertices per cluster and clusters per bone. Fewer
+ * clusters per bone suffice if the mesh would otherwise have no level, but has thousands of
+ * clusters, because heat and the first patterns cost vertices times bones. */
 #define MIN_VERTICES 1.5
 #define MIN_CLUSTERS 12
 #define FEW_CLUSTERS 5
 #define THOUSANDS 4096
 
-/* The caller's vertex that stands for a cluster. */
+/* The caller's vertex that represents a cluster. */
 static int caller_vertex(const arap_solver *s, int cluster) {
     return s->mesh.first[s->clusters.seed[cluster]];
 }
 
-/* The caller's arrays per vertex, reduced to the clusters. */
+/* Reduce the caller's per-vertex arrays to the clusters. */
 typedef struct coarse_arrays {
     long long *start;
     int *bone, *vertex_set;
@@ -83,8 +83,9 @@ static arap_status copy_rows(arap_context *context, const arap_solver *s,
     return ARAP_OK;
 }
 
-/* The edits of the clusters of these vertices. A vertex that forbids a bone, or is smoothed, does
- * so for its cluster only as the seed, and the seed says which rigid part a cluster belongs to. */
+/* Convert the edits to clusters of these vertices. A vertex that forbids a bone, or is smoothed,
+ * affects its cluster only if it is the seed, and the seed determines the rigid part of a
+ * cluster. */
 typedef struct coarse_edits {
     int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex, *smooth_vertex;
     int *rigid_parts;
@@ -103,7 +104,7 @@ static void free_edits(coarse_edits *c) {
     arap_free(c->rigid_parts);
 }
 
-/* The coarse solver's own number, as its caller, of the cluster of vertex v. */
+/* The coarse solver's input index of the cluster of vertex v. */
 static int cluster_of(const arap_solver *s, int v) {
     int cluster = s->clusters.cluster[v];
     return s->coarse ? s->coarse->mesh.first[cluster] : cluster;
@@ -158,7 +159,7 @@ static arap_status map_edits(arap_context *context, const arap_solver *s, const 
     return ARAP_OK;
 }
 
-/* The problem of the clusters without its edits; `rows` keeps its weights. */
+/* Create the problem of the clusters without its edits; `rows` owns its weights. */
 static arap_status coarse_problem(arap_context *context, const arap_solver *s,
                                   const arap_problem *fine, coarse_arrays *a,
                                   arap_sparse_weights *rows, arap_problem *out) {
@@ -234,9 +235,8 @@ static arap_status coarse_problem(arap_context *context, const arap_solver *s,
     return status;
 }
 
-/* Vertices that may share a cluster: with the same locks and of the same set, or of the same rigid
- * part.
- */
+/* Group vertices that may share a cluster: those with the same locks and set, or in the same rigid
+ * part. */
 static void group_vertices(const arap_solver *s, const arap_problem *problem, int *group) {
     for (int v = 0; v < s->mesh.count; v++) {
         int i = s->mesh.first[v];
@@ -299,10 +299,9 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     arap_containments_drop_faces(&s->containments);
     status = coarse_problem(context, s, problem, &arrays, &rows, &coarse);
     if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
-    /* Compared with the energy, the harmonic term grows as the area of a vertex does (harmonic.c).
-     */
+    /* Relative to the energy, the harmonic term grows with the area of a vertex (harmonic.c). */
     settings.harmonic *= (double)s->clusters.count / s->mesh.count;
-    settings.rigid_departure = 0; /* small parts are too few clusters to tell */
+    settings.rigid_departure = 0; /* small parts have too few clusters to decide */
     settings.deformer = ARAP_DEFORMER_LINEAR;
     arap_lap(s, ARAP_TIME_LEVELS);
     if (!status) status = arap_solver_create(context, &coarse, &settings, &s->coarse);
@@ -336,14 +335,14 @@ void arap_coarse_free(arap_solver *s) {
     s->coarse = NULL;
 }
 
-/* Peak rows for the seeds of held clusters: with all vertices of a cluster, bones would be held
- * in a far larger region than by heat weights of this level. */
+/* Create peak rows for the seeds of held clusters: with all vertices of a cluster, bones would be
+ * held in a far larger region than with heat weights of this level. */
 static arap_status inherit_peaks(arap_context *context, const arap_solver *s,
                                  arap_constraint_list *out) {
     const arap_solver *coarse = s->coarse;
     const arap_constraint *peaks = coarse->constraints.list.rows;
     int count = coarse->constraints.peaks;
-    /* The rows of each coarse vertex: the last one, and the one before each. */
+    /* Link the rows of each coarse vertex: the last one, and the one before each. */
     int *last = ARAP_NEW(int, coarse->mesh.count), *before = ARAP_NEW(int, count);
     arap_status status = ARAP_OK;
     if (!last || !before) {
@@ -375,8 +374,8 @@ static int island_of_cluster(const arap_solver *s, const int *root, int cluster)
     return root[s->mesh.part[s->clusters.seed[cluster]]];
 }
 
-/* Keep of the unseen islands of the coarse mesh those that are whole islands of this one. By root,
- * (parts): first vertex and size of the islands of this mesh, and seen, work space. */
+/* Keep those unseen islands of the coarse mesh that are whole islands of this one. By root,
+ * (parts): first vertex and size of the islands of this mesh; `seen` is work space. */
 static void keep_whole_islands(const arap_solver *s, const int *root, const int *first,
                                const int *size, int *seen, arap_islands_report *report) {
     const arap_mesh *coarse = &s->coarse->mesh;
@@ -400,9 +399,9 @@ static void keep_whole_islands(const arap_solver *s, const int *root, const int 
     report->unseen_count = kept;
 }
 
-/* The unseen islands of the coarse mesh as those of this one: first vertices and sizes. An island
- * is the parts that links join. Clusters on a thin spike keep no face, so an island of the coarse
- * mesh may be a piece of a larger one of this mesh, which is not reported. */
+/* Convert the unseen islands of the coarse mesh to those of this one: first vertices and sizes. An
+ * island consists of the parts joined by links. Clusters on a thin spike keep no face, so an island
+ * of the coarse mesh may be a piece of a larger one of this mesh, which is not reported. */
 static arap_status inherit_islands(arap_context *context, arap_solver *s) {
     arap_islands_report *report = &s->heat_report;
     const arap_mesh *mesh = &s->mesh;

@@ -1,12 +1,12 @@
-/* The coarse level of a solver: on large meshes, weights are first found on a coarser mesh. */
+/* The coarse level of a solver: on large meshes, weights are first computed on a coarser mesh. */
 #ifndef ARAP_LEVELS_H
 #define ARAP_LEVELS_H
 
 #include "base/async_task.h"
 #include "solver/solver.h"
 
-/* The search for solver->clusters, which needs the mesh, its symmetry and its rigid parts, and
- * runs in parallel with other work. Must stay where it is until it has ended. */
+/* The search for solver->clusters, which needs the mesh, its symmetry and its rigid parts, and runs
+ * in parallel with other work. It must not be moved in memory until it has ended. */
 typedef struct arap_clustering {
     arap_solver *solver;
     int *group;
@@ -18,27 +18,27 @@ typedef struct arap_clustering {
 arap_status arap_clusters_begin(arap_context *context, arap_solver *solver,
                                 const arap_problem *problem, arap_clustering *out);
 
-/* Wait for the clusters; what began as {0} has none and ends at once. */
+/* Wait for the clusters; a search initialized to {0} has none and ends immediately. */
 arap_status arap_clusters_end(arap_context *context, arap_clustering *clustering);
 
-/* Make solver->coarse, a solver of the same problem on the clusters, and clear these and leave it
- * NULL if there are hardly fewer of them than vertices, or few for each bone. */
+/* Create solver->coarse, a solver for the same problem on the clusters. If there are hardly fewer
+ * clusters than vertices, or too few for each bone, clear the clusters and leave it NULL. */
 arap_status arap_coarse_create(arap_context *context, arap_solver *solver,
                                const arap_problem *problem);
 void arap_coarse_free(arap_solver *solver);
 
-/* Edits of this level's problem, for the coarse one. */
+/* Pass the edits of this level's problem to the coarse level. */
 arap_status arap_coarse_edit(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
-/* The present weights of the coarse level for the vertices of this one. */
+/* Compute weights for the vertices of this level from the current weights of the coarse level. */
 static inline arap_status arap_coarse_weights(arap_context *context, const arap_solver *s,
                                               arap_influences *out) {
     return arap_prolong(context, &s->mesh, &s->clusters, &s->coarse->influences,
                         s->skeleton.deform_count, out);
 }
 
-/* Take over from the coarse level: the rows that keep bones useful, for the seeds of
- * their clusters, in front of the present ones; and its report of unseen islands. */
+/* Take over results of the coarse level: insert its rows that keep bones useful, for the seeds of
+ * their clusters, before the current ones, and take its report of unseen islands. */
 arap_status arap_coarse_inherit(arap_context *context, arap_solver *solver);
 
 #endif

@@ -2,10 +2,10 @@
  *
  * A locked weight is a constant of the solve. A locked bone keeps its column (of its set of
  * vertices). A locked vertex keeps its row, scaled to sum to 1 for the solve, as Blender does when
- * it deforms; a locked vertex without any weight is solved like the others and returned empty.
- * If one of several welded vertices is locked, all are, with the value of the lowest locked one.
- * Free weights share the rest that the locked ones leave. If the rest is only a rounding error of
- * sums of floats, no bone gets an influence for it.
+ * it deforms; a locked vertex without any weight is solved like the others and returned empty. If
+ * one of several welded vertices is locked, all of them are locked to the value of the lowest
+ * locked one. Free weights share the rest that the locked ones leave. If the rest is only a
+ * rounding error of sums of floats, no bone gets an influence for it.
  *
  * O(vertices x bones). Fails if there are no weights to keep, if no weight is free, and on
  * out-of-memory. */
@@ -70,7 +70,7 @@ void arap_dense_row(const arap_skeleton *skeleton, const arap_sparse_weights *ro
     }
 }
 
-/* The weight of deforming bone d at input vertex i, 0 if the caller's row lacks it. */
+/* The weight of deforming bone d at input vertex i, or 0 if the caller's row lacks it. */
 static double given_weight(const arap_locks *l, const arap_skeleton *skeleton, int i, int d) {
     for (long long e = l->start[i]; e < l->start[i + 1]; e++)
         if (arap_deforming(skeleton, l->bone[e]) == d) return l->weight[e];
@@ -90,18 +90,18 @@ int arap_same_locks(const arap_locks *l, const arap_skeleton *skeleton, int i, i
 
 /* Locked entries of one vertex. */
 typedef struct lock_row {
-    double *weight; /* (bones) NAN where nothing is locked; 0: locked without weight */
+    double *weight; /* (bones) NAN: not locked; 0: locked without weight */
     double *own;    /* (bones) scratch */
     int whole;      /* the whole row is locked */
 } lock_row;
 
-/* An arap_closed_fn: is the bone in this lock_row? */
+/* An arap_closed_fn: whether the bone is in this lock_row. */
 static int is_in_lock(const void *lock, int vertex, int bone) {
     (void)vertex;
     return !isnan(((const lock_row *)lock)->weight[bone]);
 }
 
-/* The locks of input vertex `input`, added to those of lower ones of the same welded vertex. */
+/* Add the locks of input vertex `input` to those of lower ones of the same welded vertex. */
 static void collect_locks(const arap_locks *l, const arap_skeleton *skeleton,
                           const arap_sparse_weights *rows, int input, lock_row *lock) {
     int bones = skeleton->deform_count;
@@ -120,7 +120,7 @@ static void collect_locks(const arap_locks *l, const arap_skeleton *skeleton,
     }
 }
 
-/* Put the locked entries into a dense row (NAN: no entry) of free ones; locked[d] marks them. */
+/* Insert the locked entries into a dense row (NAN: no entry) of free ones; locked[d] marks them. */
 static void apply_lock(const arap_mesh *mesh, const arap_skeleton *skeleton, int i,
                        const lock_row *lock, double *row, char *locked) {
     int bones = skeleton->deform_count, count = 0, open = 0;

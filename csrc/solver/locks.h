@@ -1,4 +1,4 @@
-/* Locked weights of the caller, stored so that they can be returned unchanged. */
+/* The caller's locked weights, stored so that they can be returned unchanged. */
 #ifndef ARAP_LOCKS_H
 #define ARAP_LOCKS_H
 
@@ -17,26 +17,26 @@ typedef struct arap_locks {
     char *column; /* (sets, bones) */
 } arap_locks;
 
-/* Copies; nothing where the problem locks nothing. Errors: there are no weights, no such set, or
- * nothing is free. */
+/* Copy the locks; does nothing if the problem has none. Fails if there are no weights, a set does
+ * not exist, or nothing is free. */
 arap_status arap_locks_create(arap_context *context, const arap_problem *problem,
                               const arap_skeleton *skeleton, arap_locks *locks);
 void arap_locks_clear(arap_locks *locks);
 
-/* Is the weight of deforming bone d at input vertex i locked? */
+/* Whether the weight of deforming bone d at input vertex i is locked. */
 static inline int arap_is_locked(const arap_locks *locks, int i, int d) {
     return locks->vertex && (locks->vertex[i] || locks->column[locks->set[i] * locks->bones + d]);
 }
 
-/* Are the same weights of input vertices i and j locked, to the same numbers, and not all of them?
- */
+/* Whether the same weights of input vertices i and j, but not all of them, are locked to the same
+ * numbers. */
 int arap_same_locks(const arap_locks *locks, const arap_skeleton *skeleton, int i, int j);
 
 /* Rebuild influences with the locked weights as locked entries. */
 arap_status arap_locks_apply(arap_context *context, const arap_locks *locks, const arap_mesh *mesh,
                              const arap_skeleton *skeleton, arap_influences *influences);
 
-/* The row of an input vertex as a dense one of deforming bones; NAN: no entry. */
+/* Write the row of an input vertex as a dense row of deforming bones; NAN: no entry. */
 void arap_dense_row(const arap_skeleton *skeleton, const arap_sparse_weights *rows, int input,
                     double *row);
 

@@ -9,7 +9,8 @@
 #include "base/memory.h"
 #include "linalg/factor.h"
 
-/* The folded graph, of vertices `own`, numbered by `number` (vertices); returns its size. */
+/* Build the folded graph of the vertices `own`, numbered by `number` (vertices); returns its
+ * size. */
 static int fold(int count, const size_t *ring, const int *neighbor, const int *partner, int *number,
                 int *own, int *seen, size_t *start, int *folded) {
     int size = 0;

@@ -25,9 +25,9 @@
 #include "weights/rows.h"
 
 #define STRONG 0.5
-#define SOME 0.1 /* of a bone's weights: with less on skin that is mostly its own it is minor */
+#define SOME 0.1 /* of a bone's weights: with less on skin that is mostly its own, it is minor */
 #define MINIMUM 0.05
-#define FACING 2 /* as much more of its skin sees a bone from outside than from inside */
+#define FACING 2 /* ratio of the skin that sees a bone from outside to that from inside */
 
 /* The data for the choice of own skin. */
 typedef struct chooser {
@@ -36,7 +36,7 @@ typedef struct chooser {
     double *above;    /* (bones) own skin has more of the bone than this */
     double *normal;   /* (vertices, 3) */
     double *in, *out; /* (bones) */
-    double sign;      /* of the normals, +1 if they point outward */
+    double sign;      /* sign of the normals, +1 if they point outward */
 } chooser;
 
 /* n_i . o_ib */
@@ -78,7 +78,7 @@ static void find_sides(chooser *c, const arap_influences *in) {
     }
 }
 
-/* Does another bone see vertex i from inside, in the part that both are in? */
+/* Whether another bone sees vertex i from inside, in a part that contains both. */
 static int is_others(const chooser *c, const arap_influences *in, int i, int bone) {
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
         if (in->bone[e] != bone && in->weight[e] > MINIMUM &&

@@ -20,10 +20,10 @@
 
 typedef struct product {
     const arap_solver *solver;
-    arap_influences step; /* the solver's patterns with weights of its own: Z p */
+    arap_influences step; /* the solver's patterns with separate weights: Z p */
     double *image;        /* (entries) F Z p */
-    double *pull;         /* (entries) what the bone springs add to any product */
-    double first, left;   /* preconditioned residual, at the start and now */
+    double *pull;         /* (entries) contribution of the bone springs to any product */
+    double first, left;   /* preconditioned residual, initial and current */
 } product;
 
 /* out = A p */

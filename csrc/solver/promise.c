@@ -19,7 +19,7 @@
  * half the work of their pull at the end, sum strength Lambda #poses (h - w) (w - w'). Only the
  * mean of w' over a bone is known: its share before it was held.
  *
- * Rows do not change decisions of a person: locked weights, constraints, excluded bones, bones
+ * Rows do not change decisions of the user: locked weights, constraints, excluded bones, bones
  * released at a vertex, and rigid parts. If all own skin of a bone is fixed in this way, the bone
  * cannot be held.
  *
@@ -39,20 +39,20 @@
 
 #define START 0.002   /* strength of the first rows, over the square of the mesh's size */
 #define GROWTH 8      /* from round to round */
-#define NEAR 0.8      /* of the floor: enough for a bone that is held */
+#define NEAR 0.8      /* of the floor: sufficient for a bone that is held */
 #define FAR 0.6       /* the same on finer levels, whose stages take longer */
-#define OF_OWN 0.65   /* a share of its own skin alone counts so much for a bone that is held */
-#define BODY 0.8      /* of the vertices: with a loose part of so many the mesh is one body */
+#define OF_OWN 0.65   /* factor for the share of a held bone on its own skin alone */
+#define BODY 0.8      /* of the vertices: with a loose part this large, the mesh is one body */
 #define AS_ONE 0.9    /* of a vertex: all of a part that one bone moves */
 #define ROUNDING 1e-9 /* weights that differ by less are equal: the first bone wins */
 
-/* Is the promise in effect? */
+/* Whether the promise is in effect. */
 static int is_active(const arap_solver *s) {
     return s->settings.response > 0 && s->mesh.spring_start && s->settings.expansion_rounds > 0 &&
            s->settings.max_influences != 1 && !s->dual;
 }
 
-/* (vertices) what a person has decided of these weights, for all bones; NULL: no memory. */
+/* (vertices) weights that the user has decided for all bones; NULL: out of memory. */
 static char *find_decided(const arap_solver *s, const arap_influences *in) {
     char *decided = ARAP_NEW_ZERO(char, s->mesh.count);
     if (!decided) return NULL;
@@ -66,13 +66,13 @@ static char *find_decided(const arap_solver *s, const arap_influences *in) {
     return decided;
 }
 
-/* Has a person released this bone from a vertex, or excluded it? */
+/* Whether the user has released this bone from a vertex, or excluded it. */
 static int is_released(const arap_solver *s, int i, int bone) {
     return (arap_find_mark(&s->marks, arap_lead(&s->parts, i), bone) & ARAP_RELEASED) ||
            (arap_excluded_of(s) && arap_is_excluded(s, i, bone));
 }
 
-/* (loose parts) is one bone all that moves the part? NULL: no memory. */
+/* (loose parts) whether a single bone moves the part; NULL: out of memory. */
 static char *find_moved_as_one(const arap_solver *s, const arap_influences *in) {
     const int *part = s->mesh.part;
     int *bone = ARAP_NEW(int, s->mesh.part_count);
@@ -89,7 +89,7 @@ static char *find_moved_as_one(const arap_solver *s, const arap_influences *in) 
     return as_one;
 }
 
-/* Own skin that is not decided. `in`: the present weights. */
+/* Find own skin that the user has not decided. `in`: the current weights. */
 static arap_status free_skin(arap_context *context, const arap_solver *s, const char *decided,
                              const arap_influences *in, arap_influences *out) {
     const arap_influences *own = &s->promise.own;
@@ -107,7 +107,7 @@ static arap_status free_skin(arap_context *context, const arap_solver *s, const 
     return status;
 }
 
-/* The rows of the bones that are held, on this skin. */
+/* Create the rows of held bones on this skin. */
 static arap_status make_rows(arap_context *context, arap_solver *s, const arap_influences *skin) {
     arap_promise *p = &s->promise;
     arap_status status = ARAP_OK;
@@ -148,9 +148,10 @@ static arap_status begin(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* The measure that is to reach the floor, into response: the response itself, or the share if a
- * bone is minor, because its skin follows others in any case. Once rows hold such a bone, only its
- * own skin counts, because rows can do no more. before: (deforming bones) scratch. */
+/* Store in `response` the measure that should reach the floor: the response itself or, for a minor
+ * bone, the share, because its skin follows other bones in any case. Once rows hold such a bone,
+ * only its own skin is measured, because rows cannot achieve more. before: (deforming bones)
+ * scratch. */
 static void take_measures(const arap_solver *s, const arap_influences *skin,
                           const arap_influences *weights, const double *share, double *before,
                           double *response) {
@@ -173,7 +174,7 @@ static void take_measures(const arap_solver *s, const arap_influences *skin,
                 before[b] > 0 ? fmax(share[b], OF_OWN * response[b] / before[b]) : share[b];
 }
 
-/* Hold the bones below the floor more strongly, and their images as strongly. */
+/* Hold the bones below the floor more strongly, and their images equally strongly. */
 static int strengthen(arap_solver *s, const double *measure, const double *share, double floor) {
     arap_promise *p = &s->promise;
     int count = 0;
@@ -190,7 +191,7 @@ static int strengthen(arap_solver *s, const double *measure, const double *share
     return count;
 }
 
-/* Hold what is below `floor` with these weights, and count it in `found`. */
+/* Hold the bones below `floor` with these weights, and count them in `found`. */
 static arap_status hold(arap_context *context, arap_solver *s, const arap_influences *weights,
                         double floor, int *found) {
     arap_influences skin = {0};
@@ -214,10 +215,10 @@ static arap_status hold(arap_context *context, arap_solver *s, const arap_influe
     return status;
 }
 
-/* Has one loose part nearly all vertices? */
+/* Whether one loose part has nearly all vertices. */
 static int is_one_body(const arap_solver *s) {
     int part = -1, lead = 0, own = 0;
-    for (int i = 0; i < s->mesh.count; i++) { /* the one that has more than half, if one has */
+    for (int i = 0; i < s->mesh.count; i++) { /* the part with more than half of them, if any */
         if (lead == 0) part = s->mesh.part[i];
         lead += s->mesh.part[i] == part ? 1 : -1;
     }

@@ -10,9 +10,9 @@
  * sum A_i w_ib / sum A_i h_ib over all vertices. The value is 1 if the skin follows as it did at
  * the start, and 0 for a bone that moves nothing. Both are linear in the weights.
  *
- * Bones are numbered so that the descendants of a bone follow it directly. So two comparisons tell
- * whether a bone hangs on another. O(vertices x influences + bones). Fails on out-of-memory, or
- * cancelled. */
+ * Bones are numbered so that the descendants of a bone follow it directly. So two comparisons
+ * determine whether a bone descends from another. O(vertices x influences + bones). Fails on
+ * out-of-memory, or cancelled. */
 #include "solver/responses.h"
 
 #include <math.h>
@@ -23,9 +23,9 @@
 #include "weights/influences.h"
 
 #define POLL_EVERY 64 /* vertices between two polls for cancellation */
-#define NO_LEVER 1e-9 /* in units of the mesh: levers that count, if no other does */
+#define NO_LEVER 1e-9 /* in units of the mesh: levers used if there are no others */
 
-/* A numbering of the deform bones in which the bones below b are place[b] .. end[b] - 1. */
+/* A numbering of the deforming bones in which the bones below b are place[b] .. end[b] - 1. */
 typedef struct branches {
     int *place, *end;
 } branches;
@@ -74,7 +74,7 @@ static arap_status number_branches(arap_context *context, const arap_skeleton *s
     return ARAP_OK;
 }
 
-/* Does bone c hang on bone b, or is it the same? */
+/* Whether bone c is bone b or one of its descendants. */
 static int hangs_on(const branches *t, int c, int b) {
     return t->place[c] >= t->place[b] && t->place[c] < t->end[b];
 }
@@ -89,7 +89,7 @@ static double lever(const arap_solver *s, int i, int bone) {
     return sqrt(square / 2) + NO_LEVER;
 }
 
-/* How far vertex i goes along with the bone. */
+/* How far vertex i follows the bone. */
 static double goes_along(const branches *t, const arap_influences *in, int i, int bone) {
     double sum = 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)

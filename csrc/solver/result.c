@@ -78,8 +78,8 @@ void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
         .visits = s->patterns.local_step ? arap_local_step_visits(s->patterns.local_step) : 0};
 }
 
-/* The weights of a coarse level with the locks of this one: locked entries may be all that a row
- * has. */
+/* Combine the weights of a coarse level with the locks of this one; a row may consist only of
+ * locked entries. */
 static arap_status present_weights(arap_context *context, const arap_solver *s,
                                    arap_influences *out) {
     if (!s->coarse) return arap_influences_copy(context, &s->influences, out);
@@ -92,8 +92,9 @@ static arap_status present_weights(arap_context *context, const arap_solver *s,
     return status;
 }
 
-/* Non-negative weights that sum to 1, without those below min_weight, and with those of idle
- * bones; symmetric again after each sum, which rounds, once the patterns are. */
+/* Compute non-negative weights with sum 1, without those below min_weight, and with those of idle
+ * bones. If the patterns are symmetric, the weights are made symmetric again after each sum,
+ * because sums round. */
 static arap_status tidy(arap_context *context, const arap_solver *s, arap_influences *out) {
     const arap_symmetry none = {0}, *symmetry = s->coarse ? &none : &s->symmetry;
     double min = s->settings.min_weight;
@@ -130,8 +131,8 @@ done:
     return status;
 }
 
-/* One row for the caller: locked weights as given, then the free ones, which share what
- * the locked ones of this vertex leave. */
+/* Build one row for the caller: locked weights as given, then the free ones, which share what the
+ * locked ones of this vertex leave. */
 static arap_status export_row(arap_context *context, const arap_solver *s,
                               const arap_influences *in, int i, arap_rows *rows) {
     int v = s->mesh.weld[i];
@@ -154,7 +155,8 @@ static arap_status export_row(arap_context *context, const arap_solver *s,
         arap_rows_insert(rows, s->skeleton.deform_bone[in->bone[e]], in->weight[e], 0);
     }
     double rest = taken < 1 ? 1 - taken : 0;
-    /* Symmetric rows have no locked weights: nothing to share, but sums in different order. */
+    /* Symmetric rows have no locked weights, so there is nothing to share, and sums would have a
+     * different order. */
     int lead = arap_lead(&s->parts, v);
     if (s->locks.vertex && open > 0 && arap_symmetry_image(&s->symmetry, lead) < 0)
         for (size_t e = rows->made.start[i]; e < rows->made.start[i + 1]; e++)
@@ -171,7 +173,8 @@ static arap_status hand_out(arap_context *context, const arap_solver *s, const a
     return arap_rows_end(status, &rows, out);
 }
 
-/* Are rows the caller's except for the numbers of their bones: nothing is welded or locked? */
+/* Whether rows differ from the caller's only in bone numbers, because nothing is welded or
+ * locked. */
 static int are_callers(const arap_solver *s) {
     int same = !s->locks.vertex && !s->locks.start && s->mesh.count == s->mesh.input_count;
     for (int i = 0; i < s->mesh.count && same; i++) same = s->mesh.weld[i] == i;
@@ -232,7 +235,7 @@ arap_status arap_solver_usage(arap_context *context, const arap_solver *s,
     return ARAP_OK;
 }
 
-/* Rows of the caller as those of the vertices and deforming bones. */
+/* Convert rows of vertices and deforming bones to rows of the caller. */
 static arap_status own_rows(arap_context *context, const arap_solver *s, const arap_influences *in,
                             arap_influences *out) {
     arap_rows rows;

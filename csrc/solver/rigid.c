@@ -9,15 +9,15 @@
 #include "base/memory.h"
 #include "solver/excluded.h"
 
-/* Are all input vertices of vertex v locked as input vertex `other` is? */
+/* Whether all input vertices of vertex v are locked like input vertex `other`. */
 static int is_locked_as(const arap_solver *s, int v, int other) {
     for (int i = s->mesh.first[v]; i >= 0; i = s->mesh.next[i])
         if (!arap_same_locks(&s->locks, &s->skeleton, i, other)) return 0;
     return 1;
 }
 
-/* The vertices that their locks keep out: of each part those that differ from the first that is not
- * locked as a whole. */
+/* Find the vertices excluded by their locks: in each part, those that differ from the first vertex
+ * that is not entirely locked. */
 static void keep_out(const arap_solver *s, char *kept_out) {
     for (int lead = 0; lead < s->mesh.count; lead++) {
         int first = -1;

@@ -1,4 +1,4 @@
-/* The rigid parts of a solver: those that the edits ask for, and those found. */
+/* The rigid parts of a solver: those requested by edits, and those found automatically. */
 #ifndef ARAP_RIGID_H
 #define ARAP_RIGID_H
 
@@ -8,14 +8,14 @@
 arap_status arap_take_rigid_parts(arap_context *context, arap_solver *solver,
                                   const arap_edits *edits);
 
-/* The rigid parts of these labels (input vertices), as far as locks allow; NULL: none. */
+/* Create the rigid parts for these labels (input vertices), as far as locks allow; NULL: none. */
 arap_status arap_make_rigid_parts(arap_context *context, arap_solver *solver, const int *label);
 
-/* Influence patterns that are the same on both sides and within each part. */
+/* Make influence patterns equal on both sides and within each part. */
 arap_status arap_share_patterns(arap_context *context, arap_solver *solver,
                                 arap_influences *patterns);
 
-/* Make these loose parts (mesh.part_count) rigid, too. */
+/* Also make these loose parts (mesh.part_count) rigid. */
 arap_status arap_add_rigid_parts(arap_context *context, arap_solver *solver, const char *found);
 
 #endif

@@ -12,7 +12,7 @@
 #include "mesh/bvh.h"
 #include "solver/excluded.h"
 
-#define REACHED 0.4 /* of the rays from a bone: with less a part does not reach around it */
+#define REACHED 0.4 /* of the rays from a bone: with less, a part does not surround it */
 
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off) {
     arap_rigid_search *s = data;
@@ -20,7 +20,7 @@ void arap_candidate_inside(void *data, int line, int bone, int part, double shar
     (void)line;
     if (share < REACHED) return;
     s->within[bone] = 1;
-    c->around += !c->around || c->last != bone; /* several lines of a bone are one bone */
+    c->around += !c->around || c->last != bone; /* several lines of a bone count as one bone */
     c->last = bone;
     if (share < c->share || (share == c->share && off >= c->off)) return;
     c->share = share;
@@ -76,7 +76,7 @@ static void add_row(const arap_rigid_search *s, int i, double share) {
         s->mean[in->bone[e]] += share * in->weight[e];
 }
 
-/* As above, for the point of the face beneath vertex i. */
+/* The same for the point of the face beneath vertex i. */
 static void add_beneath(const arap_rigid_search *s, int i, double share) {
     const arap_mesh *mesh = &s->solver->mesh;
     double bary[3];
@@ -110,7 +110,7 @@ int arap_candidate_is_own_image(const arap_rigid_search *s, const arap_candidate
     return 0;
 }
 
-/* May all vertices of the part follow the bone? */
+/* Whether all vertices of the part may follow the bone. */
 static int may_follow(const arap_rigid_search *s, const arap_candidate *c, int bone) {
     if (!arap_excluded_of(s->solver)) return 1;
     for (int k = 0; k < c->size; k++)
@@ -137,7 +137,7 @@ int arap_candidate_bone(const arap_rigid_search *s, int central) {
     return best;
 }
 
-/* The bone that a part is to follow, or -1. */
+/* The bone that a part should follow, or -1. */
 static int choose_bone(const arap_rigid_search *s, const arap_candidate *c) {
     int central = arap_candidate_is_own_image(s, c);
     int follows =

@@ -4,64 +4,69 @@
 
 #include "solver/solver.h"
 
-#define ARAP_BOX 8 /* vertices: parts of no more have nothing to bend with */
+#define ARAP_BOX 8 /* number of vertices: parts with no more than this cannot bend */
 
 typedef struct arap_candidate {
     int first, size; /* its vertices, in `vertices` */
     int open;        /* it may become rigid */
-    int blends;      /* by the mean row, not by one bone */
+    int blends;      /* follows the mean row instead of one bone */
     int bone;
-    int hangs;          /* end of a card (hanging.h) beneath which its row is, 0: its own mean */
-    int image;          /* part of the images of its vertices, -1: they have none */
-    int around, inside; /* how many bones it reaches around, and which it surrounds most of */
-    int last;           /* bone that has been found inside it last */
-    double share, off;  /* of the rays from that bone, see containment.h */
+    int hangs;          /* end of a card (hanging.h) whose underlying surface provides its row; 0:
+                           its own mean */
+    int image;          /* part that contains the images of its vertices; -1: none */
+    int around, inside; /* number of bones that it surrounds, and the one that it surrounds most */
+    int last;           /* bone most recently found inside it */
+    double share, off;  /* result of the rays from that bone, see containment.h */
     double departure, radius2, area; /* radius2: times area */
 } arap_candidate;
 
 typedef struct arap_rigid_search {
     const arap_solver *solver;
     arap_candidate *parts; /* (loose parts) */
-    int *vertices;         /* (vertices) by part, those of each ascending */
+    int *vertices;         /* (vertices) sorted by part, in ascending order within each */
     double *mean;          /* (deforming bones) scratch */
     char *may;             /* (parts) those that may become rigid */
-    char *beside;          /* (parts) those with faces and no bone inside */
-    int *rod;              /* (parts) lowest part of the same rod, or -1 */
-    char *contact;         /* (vertices) of rods that lie on something */
-    char *within;          /* (deforming bones) those that some part is around */
-    char *end;             /* (vertices) of hanging cards, see hanging.h */
-    int *beneath;          /* (vertices) faces that these touch */
+    char *beside;          /* (parts) parts with faces and no bone inside */
+    int *rod;              /* (parts) lowest part in the same rod, or -1 */
+    char *contact;         /* (vertices) vertices of rods that lie on something */
+    char *within;          /* (deforming bones) those surrounded by some part */
+    char *end;             /* (vertices) end of a hanging card, see hanging.h */
+    int *beneath;          /* (vertices) face that each of these touches */
     int *touched;          /* (vertices) scratch */
-    int *skin;            /* (deforming bones) of the parts around a bone that around most, or -1 */
-    char *free;           /* (parts) those with faces that are not the skin of a bone */
-    arap_influences rows; /* of the loose parts; none for those that are not open */
+    int *skin;             /* (deforming bones) among the parts around a bone, the one around most
+                              bones, or -1 */
+    char *free;            /* (parts) parts with faces that are not the skin of a bone */
+    arap_influences rows;  /* of the loose parts; none for parts that are not open */
 } arap_rigid_search;
 
 /* An arap_containment_fn of a search. */
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off);
 
-/* The same, after it: find `skin`; then, after that, `free`, of which all were. */
+/* The same for use after the search: find `skin` and then `free`, which is initially set for
+ * all. */
 void arap_candidate_skin(void *data, int line, int bone, int part, double share, double off);
 void arap_candidate_free(void *data, int line, int bone, int part, double share, double off);
 
 /* The vertices of all parts. */
 void arap_candidates_sort(arap_rigid_search *search);
 
-/* Which parts are tried, and with which bone; returns how many. */
+/* Determine which parts are tried and with which bone; returns their number. */
 int arap_candidates_choose(arap_rigid_search *search);
 
-/* The mean row of a part, by area, into search->mean: its own, or the one beneath its root. */
+/* Store the area-weighted mean row of a part in search->mean: its own, or the one beneath its
+ * root. */
 void arap_candidate_mean(const arap_rigid_search *search, const arap_candidate *candidate);
 
-/* Make a part rigid with this bone; returns 0 if a person has excluded that, or the bone inside
- * another part does. */
+/* Make a part rigid with this bone; returns 0 if this is excluded by the user or by the bone inside
+ * another part. */
 int arap_candidate_follow(const arap_rigid_search *search, int part, int bone);
 
-/* Is a vertex of the part the image of another one of it? */
+/* Whether a vertex of the part is the image of another vertex of it. */
 int arap_candidate_is_own_image(const arap_rigid_search *search, const arap_candidate *candidate);
 
-/* The bone with the largest of search->mean, of those that are their own images where `central`, or
- * -1. The first of those that differ only by rounding. */
+/* The bone with the largest value in search->mean or, with `central`, the largest among bones that
+ * are their own images; -1 if no bone qualifies. Among values that differ only by rounding, the
+ * first one is used. */
 int arap_candidate_bone(const arap_rigid_search *search, int central);
 
 #endif

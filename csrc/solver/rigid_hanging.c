@@ -16,14 +16,14 @@
 
 #define OWN 0.1 /* mean weight of a bone that moves the card */
 
-/* Is bone a an ancestor of bone b? */
+/* Whether bone a is an ancestor of bone b. */
 static int is_above(const arap_skeleton *skeleton, int a, int b) {
     for (b = skeleton->deform_parent[b]; b >= 0; b = skeleton->deform_parent[b])
         if (b == a) return 1;
     return 0;
 }
 
-/* The bone that moves most beneath one end, or -1: it touches nothing. */
+/* The bone with the most weight beneath one end; -1: the end touches nothing. */
 static int bone_beneath(const arap_rigid_search *s, arap_candidate *c, int end) {
     c->hangs = end;
     arap_candidate_mean(s, c);
@@ -31,7 +31,7 @@ static int bone_beneath(const arap_rigid_search *s, arap_candidate *c, int end) 
     return arap_candidate_bone(s, 0);
 }
 
-/* The end that is the root, or 0. */
+/* The end that is the root of the card, or 0. */
 static int choose_root(const arap_rigid_search *s, arap_candidate *c) {
     int low = bone_beneath(s, c, 1), high = bone_beneath(s, c, 2);
     if (low < 0 || high < 0) return low >= 0 ? 1 : high >= 0 ? 2 : 0;
@@ -39,7 +39,8 @@ static int choose_root(const arap_rigid_search *s, arap_candidate *c) {
     return is_above(&s->solver->skeleton, high, low) ? 1 : 0;
 }
 
-/* Is the card moved by a bone that is inside of nothing, and not by what the card sits on alone? */
+/* Whether the card is moved by a bone inside no part, and not only by the bones of the surface on
+ * which it sits. */
 static int has_own_bones(const arap_rigid_search *s, arap_candidate *c, int root) {
     int own = 0, bones = s->solver->skeleton.deform_count, sits = bone_beneath(s, c, root);
     arap_candidate_mean(s, c);

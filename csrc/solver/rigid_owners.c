@@ -14,7 +14,7 @@
  * Orphans. The energy gives a plate to its neighbor's bone as easily as to its own, because it is
  * not stretched either way. So a bone without a part, and without a weight of MUCH at any vertex,
  * gets back rigid parts. Such a part must be near for its size, the bone must clearly be the
- * nearest of all by mean distance, and the present bone of the part must keep another part.
+ * nearest of all by mean distance, and the current bone of the part must keep another part.
  *
  * O(parts x bones), and for orphans O(vertices of rigid parts x bones). Fails on out-of-memory,
  * or cancelled. */
@@ -28,12 +28,12 @@
 #include "mesh/cards.h"
 #include "springs/bone_lines.h"
 
-#define ROUND 1.25 /* mean distances from the center at most; and the inverse, at least */
+#define ROUND 1.25 /* mean distances from the center: maximum, and its inverse as the minimum */
 #define CENTERED 0.35
 #define CUSTOM 0.8
 #define SMALL 0.6
 #define MUCH 0.5     /* of a soft vertex: a bone that has so much of none has lost its skin */
-#define NEAR 1.5     /* radii of a part: a bone that is farther away is not there for it */
+#define NEAR 1.5     /* radii of a part: maximum distance of its bone */
 #define CLEARLY 1.01 /* farther is every other bone */
 
 static const double *place(const arap_rigid_search *s, const arap_candidate *c, int k) {
@@ -59,7 +59,8 @@ static double measure_ball(const arap_rigid_search *s, const arap_candidate *c, 
     return high <= ROUND * mean && low >= mean / ROUND ? mean : 0;
 }
 
-/* How near a line of the bone, not shorter than `min_length`, starts or ends to the point. */
+/* The distance from the point to the start or end of the nearest line of the bone that is at least
+ * `min_length` long. */
 static double nearest_end(const arap_bone_lines *lines, int bone, const double *point,
                           double min_length, int is_tail) {
     double min = INFINITY;
@@ -86,8 +87,8 @@ static int find_alone(const arap_rigid_search *s, const arap_bone_lines *lines,
     return found >= 0 && s->solver->skeleton.deform_parent[found] >= 0 ? found : -1;
 }
 
-/* The bone that ends in the joint in which a ball sits, or -1, and the one that starts there, or -1
- * if several do. */
+/* Find the bone that ends in the joint in which a ball sits, or -1, and the one that starts there,
+ * or -1 if several do. */
 static int find_joint(const arap_rigid_search *s, const arap_bone_lines *lines,
                       const double *center, double r, int *below) {
     const int *parent = s->solver->skeleton.deform_parent;
@@ -127,7 +128,7 @@ typedef struct joint { /* of a part */
 static arap_status find_balls(arap_context *context, const arap_rigid_search *s, joint *joints) {
     const arap_mesh *mesh = &s->solver->mesh;
     arap_bone_lines lines = {0};
-    arap_card *cards = NULL; /* for what is closed; few meshes have balls */
+    arap_card *cards = NULL; /* only for closed parts; few meshes have balls */
     arap_status status = arap_bone_lines_create(context, &s->solver->skeleton, &lines);
     for (int p = 0; p < mesh->part_count && !status; p++) {
         double center[3], r = s->may[p] ? measure_ball(s, &s->parts[p], center) : 0;
@@ -145,7 +146,8 @@ static arap_status find_balls(arap_context *context, const arap_rigid_search *s,
     return status;
 }
 
-/* Do balls with one bone below follow that (1), or do nearly all follow the one above (-1)? */
+/* Whether balls with one bone below follow that bone (1), or nearly all follow the one above
+ * (-1). */
 static int find_custom(const arap_rigid_search *s, const joint *joints) {
     int down = 0, up = 0;
     for (int p = 0; p < s->solver->mesh.part_count; p++) {
@@ -175,7 +177,8 @@ arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *c
     return status;
 }
 
-/* (deforming bones) of how many parts each moves most, and of how many soft vertices much. */
+/* (deforming bones) the number of parts that each bone moves most, and of soft vertices with much
+ * of its weight. */
 static void count_owned(const arap_rigid_search *s, int *owned) {
     const arap_influences *in = &s->solver->influences;
     for (int p = 0; p < s->solver->mesh.part_count; p++) {
@@ -188,8 +191,8 @@ static void count_owned(const arap_rigid_search *s, int *owned) {
                 owned[in->bone[e]]++;
 }
 
-/* The bone that is clearly the nearest to a part, and near, or -1. distance: scratch, (lines);
- * s->mean is, too. */
+/* The bone that is near a part and clearly the nearest, or -1. distance: scratch, (lines); s->mean
+ * is also scratch. */
 static int nearest_bone(const arap_rigid_search *s, const arap_bone_lines *lines,
                         const arap_candidate *c, double *distance) {
     int bones = s->solver->skeleton.deform_count, best = -1, second = -1;

@@ -1,13 +1,13 @@
-/* Assigns rigid parts by the joint that they sit in, or to a bone that has no other part. */
+/* Assigns rigid parts by the joint in which they sit, or to a bone that has no other part. */
 #ifndef ARAP_RIGID_OWNERS_H
 #define ARAP_RIGID_OWNERS_H
 
 #include "solver/rigid_candidates.h"
 
-/* *changes: whether something has been decided. */
+/* *changes: whether any decision has been made. */
 arap_status arap_hold_joints(arap_context *context, arap_rigid_search *search, int *changes);
 
-/* After all else has been decided. */
+/* To be called after everything else has been decided. */
 arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *search, int *changes);
 
 #endif

@@ -28,8 +28,8 @@
 #define GRIP 0.1
 #define JOINTS 4 /* of a finger, at most */
 
-/* The mean row of the skin that a prop touches, by area, into s->mean; 0: a part with one bone
- * inside is among that. */
+/* Store the area-weighted mean row of the skin that a prop touches in s->mean; returns 0 if a part
+ * with one bone inside is touched. */
 static int take_mean_of_touched(const arap_rigid_search *s, const int *touched, int set) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
@@ -46,7 +46,7 @@ static int take_mean_of_touched(const arap_rigid_search *s, const int *touched, 
     return area > 0;
 }
 
-/* The child of bone `above` from which bone b descends by JOINTS at most, or -1. */
+/* The child of bone `above` from which bone b descends by at most JOINTS joints, or -1. */
 static int branch_of(const arap_skeleton *skeleton, int b, int above) {
     for (int k = 0; k < JOINTS && b >= 0; k++) {
         int up = skeleton->deform_parent[b];
@@ -56,7 +56,7 @@ static int branch_of(const arap_skeleton *skeleton, int b, int above) {
     return -1;
 }
 
-/* Do all bones that hold descend from this one, or are it, on several branches? */
+/* Whether all holding bones are this bone or descend from it on several branches. */
 static int gathers(const arap_rigid_search *s, int above) {
     const arap_skeleton *skeleton = &s->solver->skeleton;
     int first = -1, several = 0;
@@ -70,7 +70,7 @@ static int gathers(const arap_rigid_search *s, int above) {
     return several;
 }
 
-/* The bone that holds the prop, or -1. No two bones gather the same ones. */
+/* The bone that holds the prop, or -1. No two bones gather the same bones. */
 static int find_hand(const arap_rigid_search *s) {
     int bones = s->solver->skeleton.deform_count;
     for (int b = 0; b < bones; b++)
@@ -90,8 +90,8 @@ static int is_own_image(const arap_rigid_search *s, const int *set, int prop) {
     return 0;
 }
 
-/* Is each bone that goes through a part of the prop one that holds it? With s->mean of what the
- * prop touches. */
+/* Whether each bone that passes through a part of the prop also holds it. s->mean: row of the skin
+ * that the prop touches. */
 static int has_no_bone_of_its_own(const arap_rigid_search *s, const int *set, int prop) {
     for (int p = prop; p < s->solver->mesh.part_count; p++) {
         const arap_candidate *c = &s->parts[p];
@@ -100,8 +100,8 @@ static int has_no_bone_of_its_own(const arap_rigid_search *s, const int *set, in
     return 1;
 }
 
-/* The prop that is nearest to most of the area of a part, nearer than the part is large, or -1.
- * nearest: (vertices) the nearest part of another number, or -1. */
+/* The prop nearest to most of the area of a part, at less than the radius of the part, or -1.
+ * nearest: (vertices) the nearest other part, or -1. */
 static int ridden_by(const arap_rigid_search *s, const arap_candidate *c, const int *set,
                      const int *nearest) {
     const double *area = s->solver->mesh.area;
@@ -115,7 +115,7 @@ static int ridden_by(const arap_rigid_search *s, const arap_candidate *c, const 
                 own += on == prop ? area[i] : 0;
                 continue;
             }
-            /* the one that has most, if one has more than half */
+            /* the one with more than half of it, if any */
             if (lead <= 0) prop = on;
             lead += on == prop ? area[i] : -area[i];
             if (lead < 0) prop = on, lead = -lead;
@@ -125,8 +125,8 @@ static int ridden_by(const arap_rigid_search *s, const arap_candidate *c, const 
     return prop;
 }
 
-/* Parts that ride on a prop follow its hand, and what rides on them does. hand: (parts) of props.
- */
+/* Parts attached to a prop follow its hand, as do parts attached to them. hand: (parts) of
+ * props. */
 static arap_status hold_riders(arap_context *context, arap_rigid_search *s, const int *hand,
                                int *set, int *nearest) {
     const arap_mesh *mesh = &s->solver->mesh;

@@ -46,19 +46,19 @@
 #include "solver/rigid_props.h"
 #include "weights/rows.h"
 
-#define SPANNING 0.2 /* of what may depart: parts around more than one bone */
+#define SPANNING 0.2 /* of the allowed departure: parts around more than one bone */
 #define BLENDED 0.25 /* the same for blends */
 #define MINIMUM 0.05 /* mean weight of a bone of a blend */
 #define SAME 1e-9    /* weights that differ by no more */
 #define SOME 16      /* of so many vertices, one shows of most bodies that they are not rigid */
 
-/* How many bones the row of a part has at most; half of the limit, since the row of its image is
- * joined with it where the part is its own. */
+/* Maximum number of bones in the row of a part: half of the limit, because the row of a part that
+ * is its own image is joined with the mirrored row. */
 static int most_blended(const arap_solver *s) {
     return s->settings.max_influences ? s->settings.max_influences / 2 : s->skeleton.deform_count;
 }
 
-/* Leave the largest of s->mean; returns how many. */
+/* Keep only the largest entries of s->mean; returns their number. */
 static int cut_mean(const arap_rigid_search *s) {
     int count = 0, max = most_blended(s->solver), bones = s->solver->skeleton.deform_count;
     for (int b = 0; b < bones; b++) {
@@ -106,7 +106,7 @@ static arap_status make_rows(arap_context *context, arap_rigid_search *s) {
     return status;
 }
 
-/* May the part depart this far? */
+/* Whether the part may depart this far. */
 static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
     double max = s->solver->settings.rigid_departure;
     if (c->blends) return c->departure <= BLENDED * max;
@@ -114,13 +114,14 @@ static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
     return c->departure <= (c->around > 1 ? SPANNING : 1) * max;
 }
 
-/* Does vertex i count for the departure of its part? Not where that is known to be too far. */
+/* Whether vertex i is used for the departure of its part; not if that is already known to be too
+ * far. */
 static int is_measured(const arap_rigid_search *s, int i, int every) {
     const arap_candidate *c = &s->parts[s->solver->mesh.part[i]];
     return c->open && i % every == 0 && departs_little(s, c);
 }
 
-/* The rows of the parts less those of their vertices; none for vertices that do not count. */
+/* The rows of the parts minus those of their vertices; empty for vertices that are not used. */
 static arap_status make_differences(arap_context *context, const arap_rigid_search *s, int every,
                                     arap_influences *out) {
     const arap_solver *solver = s->solver;
@@ -181,7 +182,7 @@ static arap_status measure_departures(arap_context *context, arap_rigid_search *
     return status;
 }
 
-/* Are the rows of parts p and q images of each other? */
+/* Whether the rows of parts p and q are images of each other. */
 static int rows_mirror(const arap_rigid_search *s, int p, int q) {
     const arap_influences *rows = &s->rows;
     size_t own = rows->start[p + 1] - rows->start[p];
@@ -193,8 +194,8 @@ static int rows_mirror(const arap_rigid_search *s, int p, int q) {
     return 1;
 }
 
-/* Refuse parts whose images are refused, are vertices of several parts, or have rows that are no
- * images where those of the vertices are: images of rigid parts are rigid, for any row. */
+/* Reject parts whose images are rejected, belong to several parts, or have rows that are not images
+ * although those of the vertices are: images of rigid parts are rigid, for any row. */
 static void refuse_lopsided(arap_rigid_search *s) {
     const arap_symmetry *symmetry = &s->solver->symmetry;
     const int *part = s->solver->mesh.part;
@@ -215,8 +216,8 @@ static void refuse_lopsided(arap_rigid_search *s) {
     }
 }
 
-/* The part is rigid already, by its mean row. If it reaches around one bone, which has most of its
- * initial weights, it is that bone's, and the energy has given it to a neighbor by chance. */
+/* The part is already rigid with its mean row. If it surrounds one bone, which has most of its
+ * initial weights, it belongs to that bone, and the energy has given it to a neighbor by chance. */
 static int belongs_inside(const arap_rigid_search *s, const arap_candidate *c) {
     const arap_solver *solver = s->solver;
     double own = 0;
@@ -255,8 +256,8 @@ static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
     return status;
 }
 
-/* The mean row of a rod, by area, if it lies on something, into s->mean; returns whether the rod
- * is its own image. */
+/* Store the area-weighted mean row of a rod, if it lies on something, in s->mean; returns whether
+ * the rod is its own image. */
 static int take_mean_of_rod(const arap_rigid_search *s, int rod) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
@@ -276,8 +277,8 @@ static int take_mean_of_rod(const arap_rigid_search *s, int rod) {
     return own;
 }
 
-/* All parts of a rod follow one bone, of what it lies on; they may be rigid already, to the same.
- * Returns whether something changes. */
+/* Make all parts of a rod follow one bone of the surface on which it lies; they may already follow
+ * it rigidly. Returns whether anything changes. */
 static int hold_rod(arap_rigid_search *s, int rod) {
     int parts = s->solver->mesh.part_count, changes = 0, bone = -1;
     for (int p = rod; p < parts; p++) {
@@ -295,8 +296,8 @@ static int hold_rod(arap_rigid_search *s, int rod) {
     return bone >= 0;
 }
 
-/* Cards, then rods, balls and what a hand holds, however far they depart; at last what is left for
- * bones without a part. */
+/* Process cards, then rods, balls and held props, however far they depart; finally, remaining parts
+ * for bones without one. */
 static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
     int changes = 0;
@@ -315,7 +316,7 @@ static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     return status;
 }
 
-/* Does a vertex of an open part have another row than that? */
+/* Whether a vertex of an open part has a different row. */
 static int changes_rows(const arap_rigid_search *s) {
     const arap_influences *in = &s->solver->influences;
     for (int i = 0; i < in->count; i++) {
@@ -331,7 +332,7 @@ static int changes_rows(const arap_rigid_search *s) {
     return 0;
 }
 
-/* The present rows, of the open parts theirs. */
+/* The current rows, with the rows of open parts at their vertices. */
 static arap_status make_patterns(arap_context *context, const arap_rigid_search *s,
                                  arap_influences *out) {
     const arap_solver *solver = s->solver;
@@ -347,7 +348,7 @@ static arap_status make_patterns(arap_context *context, const arap_rigid_search 
     return status;
 }
 
-/* Which parts are around which bones; results are kept from the first visit on. */
+/* Determine which parts surround which bones; results are kept after the first visit. */
 static arap_status look_inside(arap_context *context, arap_rigid_search *s,
                                const arap_bone_lines *lines, arap_solver *solver) {
     const arap_containment_fn visits[] = {arap_candidate_inside, arap_candidate_skin,

@@ -1,4 +1,5 @@
-/* The harmonic term of a solver, from its settings and from vertices that an artist smooths. */
+/* The harmonic term of a solver, derived from its settings and from vertices that an artist
+ * smooths. */
 #ifndef ARAP_SMOOTHNESS_H
 #define ARAP_SMOOTHNESS_H
 
@@ -7,10 +8,10 @@
 /* Replace the smoothed vertices by those of these edits, which have been checked. */
 arap_status arap_smooth(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
-/* The harmonic term, and an elimination order for the system that comes with it. */
+/* Create the harmonic term, and an elimination order for the resulting system. */
 arap_status arap_make_harmonic(arap_context *context, arap_solver *solver);
 
-/* arap_elimination_order of the present system, with that term or without. */
+/* Compute arap_elimination_order for the current system, with or without that term. */
 arap_status arap_order_vertices(arap_context *context, const arap_solver *solver,
                                 const int *unknowns, int *order);
 

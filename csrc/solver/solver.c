@@ -45,7 +45,7 @@
 #include "springs/spring_weights.h"
 
 #define EARLY_ITERATIONS 3
-#define PLATE 32 /* vertices of loose parts, in the mean: fewer are plates */
+#define PLATE 32 /* mean number of vertices per loose part: with fewer, parts are plates */
 
 /* Replace the influence patterns. */
 static arap_status change_patterns(arap_context *context, arap_solver *s,
@@ -56,7 +56,7 @@ static arap_status change_patterns(arap_context *context, arap_solver *s,
     return arap_begin_patterns(context, s);
 }
 
-/* The numbers per influence, for those that the reduced patterns keep; NULL: no memory. */
+/* The numbers per influence for those that the reduced patterns keep; NULL: out of memory. */
 static double *kept_numbers(const arap_influences *all, const arap_influences *kept,
                             const double *numbers) {
     double *out = ARAP_NEW(double, kept->start[kept->count]);
@@ -66,8 +66,8 @@ static double *kept_numbers(const arap_influences *all, const arap_influences *k
     return out;
 }
 
-/* Reduce the influence patterns. The rotations stay those of the weights before, and so does the
- * right-hand side: the energy recorded is that of the new weights, without a local step. */
+/* Reduce the influence patterns. The rotations and the right-hand side remain those of the previous
+ * weights, so the recorded energy is that of the new weights without a local step. */
 static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule) {
     arap_patterns *m = &s->patterns;
     arap_influences limited = {0};
@@ -76,7 +76,7 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     int uncancellable = context->uncancellable;
     arap_status status = arap_penalties_create(context, &s->influences, &rows);
     if (status) return status;
-    context->uncancellable = uncancellable > 1; /* nothing is changed before all is known */
+    context->uncancellable = uncancellable > 1; /* nothing is changed before everything is known */
     arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.total, &rows);
     arap_add_constraints(&s->mesh, &s->influences, &s->promise.rows, s->poses.total, &rows);
     status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
@@ -102,7 +102,7 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     return status;
 }
 
-/* The local step for new patterns. When cancelled, the next step begins with it. */
+/* Run the local step for new patterns. After cancellation, the next step begins with it. */
 static arap_status refresh_patterns(arap_context *context, arap_solver *s) {
     int uncancellable = context->uncancellable;
     context->uncancellable = uncancellable > 1;
@@ -113,15 +113,15 @@ static arap_status refresh_patterns(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Continue from patterns that are still to be reduced: a local step for their weights, whose energy
- * the history leaves out. */
+/* Continue from patterns that must still be reduced, with a local step for their weights, whose
+ * energy is not added to the history. */
 static arap_status take_shared_patterns(arap_context *context, arap_solver *s,
                                         arap_influences *patterns) {
     arap_status status = change_patterns(context, s, patterns);
     return status ? status : refresh_patterns(context, s);
 }
 
-/* As above, for patterns made symmetric before. */
+/* The same for patterns that are already symmetric. */
 static arap_status take_patterns(arap_context *context, arap_solver *s, arap_influences *patterns) {
     arap_status status = arap_share_patterns(context, s, patterns);
     arap_lap(s, ARAP_TIME_PATTERNS);
@@ -140,7 +140,7 @@ arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
     return status ? status : arap_refresh(context, s);
 }
 
-/* A stage for what is held, on a finer level, takes no more than that: the coarser one has chosen
+/* On a finer level, a stage for held bones needs only this, because the coarser level has chosen
  * the patterns. */
 static arap_status widen(arap_context *context, arap_solver *s) {
     arap_influences wider = {0};
@@ -155,18 +155,19 @@ static arap_status widen(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Influences of a vertex in the present stage, at most; 0: no limit. The first one has twice the
- * caller's limit: so near to the initial weights their worth is not clear yet. */
+/* Maximum number of influences per vertex in the current stage; 0: no limit. The first stage has
+ * twice the caller's limit, because their importance is not yet clear so near to the initial
+ * weights. */
 static int stage_influences(const arap_solver *s) {
     int max = s->settings.max_influences;
     if (!max || s->stage.number > 1 || s->stage.last == 1) return max;
     return 2 * max;
 }
 
-/* Reduce the patterns of this stage; when cancelled, the next step begins with it. */
+/* Reduce the patterns of this stage; after cancellation, the next step begins with it. */
 static arap_status reduce_stage(arap_context *context, arap_solver *s) {
     double spare = s->stage.number > 1 ? s->settings.min_gain : -1;
-    int is_last = s->stage.number == s->stage.last; /* parts that were found keep their rows */
+    int is_last = s->stage.number == s->stage.last; /* automatically found parts keep their rows */
     int part = is_last && !s->stage.searched ? s->settings.rigid_influences : 0;
     arap_status status = limit(context, s, (arap_limit){stage_influences(s), spare, part});
     s->stage.must_reduce = status == ARAP_CANCELLED;
@@ -178,7 +179,8 @@ arap_status arap_solver_displace(arap_context *context, arap_solver *s) {
     double *transforms = ARAP_NEW(double, 12 * (size_t)s->poses.count * (size_t)s->poses.columns);
     if (!transforms) return arap_fail_memory(&context->error, "the poses");
     int uncancellable = context->uncancellable;
-    context->uncancellable = uncancellable > 1; /* nothing is changed before all are known */
+    context->uncancellable = uncancellable > 1; /* nothing is changed before all of them are
+                                                   known */
     arap_status status = arap_displace(context, &s->mesh, &s->poses, &s->influences,
                                        s->settings.tolerance, &s->displacements, transforms);
     context->uncancellable = uncancellable;
@@ -188,8 +190,8 @@ arap_status arap_solver_displace(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Start the next stage: the displacements of its poses, then its influence patterns. The last one
- * frees the aggregates. */
+/* Start the next stage: compute the displacements of its poses, then its influence patterns. The
+ * last stage releases the aggregates. */
 static arap_status enter_stage(arap_context *context, arap_solver *s) {
     arap_status displaced = s->stage.number ? arap_solver_displace(context, s) : ARAP_OK;
     if (displaced) return displaced;
@@ -205,7 +207,7 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
         arap_lap(s, ARAP_TIME_SPRINGS);
         if (!status && s->settings.expansion_rounds) status = widen(context, s);
         if (!status && !s->settings.expansion_rounds && s->mesh.spring_start) {
-            status = arap_refresh(context, s); /* with what is left of the springs */
+            status = arap_refresh(context, s); /* with the remaining strength of the springs */
             if (!status) arap_history_drop(&s->history);
         }
         return status ? status : reduce_stage(context, s);
@@ -214,17 +216,17 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
     return stage_influences(s) || limits_parts ? reduce_stage(context, s) : ARAP_OK;
 }
 
-/* Is the search for rigid parts to come before the last stage? The coarser mesh has shown
- * which they are, and after it the stage would begin again. Not where free plates are the mesh
- * (aggregates.h): they grow stiff in the last stage only. */
+/* Whether to search for rigid parts before the last stage. The coarser mesh has shown which parts
+ * are rigid, and a later search would restart the stage. Not if the mesh consists of free plates
+ * (aggregates.h), which become stiff only in the last stage. */
 static int searches_first(const arap_solver *s) {
     int plates = s->mesh.count < PLATE * s->mesh.part_count && !s->lumped_parts;
     return s->settings.rigid_departure > 0 && !s->parts.count && !plates &&
-           !s->displacements.poses; /* those of the coarser mesh come later */
+           !s->displacements.poses; /* those of the coarser mesh follow later */
 }
 
-/* The search, with these weights, made symmetric, which take the rows of the parts that it finds.
- * When cancelled, the next step leaves the coarser mesh once more. */
+/* Search with these weights, made symmetric, which then take the rows of the parts found. After
+ * cancellation, the next step leaves the coarser mesh again. */
 static arap_status search_first(arap_context *context, arap_solver *s, arap_influences *weights) {
     arap_influences before = s->influences, patterns = {0};
     arap_status status = arap_share_patterns(context, s, weights);
@@ -242,8 +244,8 @@ static arap_status search_first(arap_context *context, arap_solver *s, arap_infl
     return status;
 }
 
-/* From the coarse level to this one: its weights, as many influences as there may be, and one
- * stage. */
+/* Move from the coarse level to this one: take its weights, with as many influences as allowed, and
+ * run one stage. */
 static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     arap_influences weights = {0};
     arap_status status = arap_coarse_weights(context, s, &weights);
@@ -277,7 +279,7 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     return status ? status : reduce_stage(context, s);
 }
 
-/* One iteration of the coarse level; its history is ours. */
+/* Run one iteration of the coarse level, whose history becomes part of this solver's history. */
 static arap_status coarse_step(arap_context *context, arap_solver *s) {
     const arap_history *coarse = &s->coarse->history;
     arap_status status = arap_solver_iterate(context, s->coarse, 1), recorded = ARAP_OK;
@@ -291,15 +293,15 @@ static arap_status coarse_step(arap_context *context, arap_solver *s) {
     return arap_solver_done(s->coarse) ? leave_coarse(context, s) : ARAP_OK;
 }
 
-/* Is the last stage over, but the search for rigid parts still to come? */
+/* Whether the last stage is over, but the search for rigid parts has not yet run. */
 static int must_search(const arap_solver *s) {
     return s->settings.rigid_departure > 0 && !s->stage.searched && !s->coarse && s->stage.over &&
            s->stage.number == s->stage.last;
 }
 
-/* What moves as one anyway becomes rigid, and the last stage starts again where that changes
- * something, in the history as a stage of its own. The rows are shared already, and those of other
- * vertices stay. */
+/* Make parts rigid that move almost rigidly anyway. If this changes anything, the last stage
+ * restarts and appears in the history as a separate stage. The rows are already shared, and those
+ * of other vertices stay. */
 static arap_status search_rigid(arap_context *context, arap_solver *s) {
     arap_influences patterns;
     arap_status status = arap_find_rigid_parts(context, s, &patterns);
@@ -337,8 +339,8 @@ static arap_status step(arap_context *context, arap_solver *s) {
     s->stage.iterations++;
     const double *last = s->history.energies + s->history.count - 1;
     double change = fabs(last[-1] - last[0]), previous = fabs(last[-2] - last[-1]);
-    /* Where a coarser mesh has decided, or the next one needs a factor: or the next one would.
-     * Changes shrink about as they did. */
+    /* If a coarser mesh has decided, or the next iteration needs a factor, stop if the next
+     * iteration would converge. Changes are assumed to shrink at their current rate. */
     int foretold = s->coarse_vertices || arap_needs_factor(s);
     if (foretold && s->stage.iterations > 1 && change < previous) change *= change / previous;
     int settled = change <= s->settings.tolerance * fabs(last[-1]) && m->guarded == was_guarded &&
@@ -364,7 +366,7 @@ arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count
     arap_keep_threads(context, &pool);
     for (int i = 0; i < count && !status && !arap_solver_done(s); i++) {
         status = arap_progress(context, "iteration", (double)i / count);
-        context->uncancellable = 1; /* but where a step can begin again */
+        context->uncancellable = 1; /* except where a step can be repeated */
         if (!status) status = step(context, s);
         context->uncancellable = uncancellable;
     }
@@ -375,8 +377,8 @@ arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count
     return status;
 }
 
-/* The stage before the last one, on the present patterns with the edits applied and the influences
- * of the initial weights: what an earlier edit had made useless may be wanted again. */
+/* The stage before the last one, on the current patterns with the edits applied and the influences
+ * of the initial weights: influences that an earlier edit made useless may be needed again. */
 static arap_status enter_edits(arap_context *context, arap_solver *s) {
     arap_influences patterns = {0};
     arap_leave_dual(s);

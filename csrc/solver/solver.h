@@ -1,6 +1,6 @@
-/* The solver's own data, shared by the files of this room: creation.c, initial_weights.c (what it
- * begins with), solver.c (stages), iteration.c, levels.c, apply_edits.c, smoothness.c and result.c
- * (what the caller gets). */
+/* The solver's internal data, shared by the files of this folder: creation.c, initial_weights.c
+ * (initial state), solver.c (stages), iteration.c, levels.c, apply_edits.c, smoothness.c and
+ * result.c (returned results). */
 #ifndef ARAP_SOLVER_H
 #define ARAP_SOLVER_H
 
@@ -29,14 +29,15 @@
 #include "edits/constraints.h"
 #include "edits/edits.h"
 
-/* Work for the present influence patterns: see iteration.h. Arrays are of their entries. */
+/* Work space for the current influence patterns: see iteration.h. Arrays have one element per
+ * entry. */
 typedef struct arap_patterns {
-    arap_rotation_clusters clusters; /* of the weights that the patterns came with */
+    arap_rotation_clusters clusters; /* of the initial weights of the patterns */
     arap_local_step *local_step;
-    double *right_side; /* b of the present weights */
-    double *product;    /* F w of the present weights, harmonic term included */
+    double *right_side; /* b of the current weights */
+    double *product;    /* F w of the current weights, including the harmonic term */
     double *residual;   /* work */
-    double *best;       /* weights of this stage with the least objective */
+    double *best;       /* weights of this stage with the lowest objective */
     double best_objective;
     int has_best;
     /* NULL without acceleration: */
@@ -48,12 +49,12 @@ typedef struct arap_patterns {
     arap_system system;
     arap_factor *factor;
     arap_penalties penalties;
-    char *active;     /* has a positivity row or is held at zero */
+    char *active;     /* whether a weight has a positivity row or is held at zero */
     double *unknowns; /* (system.unknowns) work */
     int has_system;
-    int system_outdated; /* the poses have changed since it was assembled: see pcg_step.h */
+    int system_outdated; /* the poses have changed since the system was assembled: see pcg_step.h */
     int guarded;         /* negative weights of this stage are held at zero */
-    int active_changes;  /* of `active` since the factorization */
+    int active_changes;  /* changes of `active` since the factorization */
     double stride;       /* share of the global step that is taken */
 } arap_patterns;
 
@@ -67,40 +68,40 @@ typedef struct arap_assembled {
 } arap_assembled;
 
 typedef struct arap_stage {
-    int number; /* 0 before the first, then from 1 to the last */
+    int number; /* 0 before the first stage, then from 1 to the last */
     int last;
     int iterations;
     int over;
-    int must_refresh; /* its patterns have had no local step yet, and are to be reduced after it */
-    int must_reduce;  /* its patterns are yet to be reduced */
+    int must_refresh; /* its patterns have had no local step yet and will be reduced after it */
+    int must_reduce;  /* its patterns have yet to be reduced */
     int searched;     /* for rigid parts, at the end of the last stage or before it */
-    int aggregated;   /* `parts` are those of aggregates.h, too, until the last stage */
+    int aggregated;   /* `parts` include those of aggregates.h until the last stage */
 } arap_stage;
 
-/* The present weights, not relative. */
+/* Of the current weights, in absolute terms. */
 typedef struct arap_present {
     double energy;
-    double sections;  /* the part of it in the springs of sections */
+    double sections;  /* the part due to the springs of sections */
     double anchored;  /* sum of arap_local_step_anchored of the last local step */
     double excess;    /* sum of arap_local_step_excess of the last local step */
     double roughness; /* the harmonic term */
 } arap_present;
 
-/* Rows of constraints: peaks, then attachments, then those of the user. */
+/* Constraint rows: peaks, then attachments, then those of the user. */
 typedef struct arap_constraints {
     arap_constraint_list list;
     int peaks, attachments;
 } arap_constraints;
 
-/* What promise.c holds; all zero: nothing. */
+/* The bones held by promise.c; all zero: none. */
 typedef struct arap_promise {
     double *strength;          /* (deforming bones) of their rows, over the square of mesh.size */
     char *is_minor;            /* (deforming bones) see own_skin.h */
-    double *before;            /* (deforming bones) share before they were held */
+    double *before;            /* (deforming bones) share before the bone was held */
     arap_influences own;       /* own skin of the bones */
     arap_constraint_list rows; /* ascending by vertex */
-    int *bone;                 /* (vertices) of rows, the one with the largest target, or -1 */
-    int rounds;                /* of this level so far */
+    int *bone;                 /* (vertices) bone of the row with the largest target, or -1 */
+    int rounds;                /* rounds of this level so far */
 } arap_promise;
 
 struct arap_solver {
@@ -110,7 +111,7 @@ struct arap_solver {
     arap_symmetry symmetry;
     arap_poses poses;
     int pose_count;                   /* of the coarsest mesh */
-    arap_displacements displacements; /* those that `poses` and `packed` contain */
+    arap_displacements displacements; /* the displacements included in `poses` and `packed` */
     arap_packed_poses packed;
     int *order; /* elimination order of the vertices */
     arap_two_rings harmonic;
@@ -131,12 +132,12 @@ struct arap_solver {
     arap_pierced pierced;
     arap_sections sections; /* of limbs */
     arap_containments
-        containments; /* from bone springs on: the search for rigid parts asks again */
+        containments; /* computed with the bone springs and reused by the search for rigid parts */
 
     /* Until the coarser mesh is solved, else NULL and empty: */
     arap_solver *coarse;
     arap_coarse clusters;
-    int coarse_vertices; /* of the coarsest mesh there was, 0: only the mesh itself */
+    int coarse_vertices; /* of the coarsest mesh; 0: only the mesh itself */
     int lumped_parts;    /* of that mesh, see aggregates.h */
 
     arap_influences initial;    /* weights before the first iteration */
@@ -149,40 +150,41 @@ struct arap_solver {
 
     arap_stage stage;
     int iterations;       /* of all stages */
-    int broken;           /* an iteration failed half-way: no further ones */
-    double energy_before; /* of the initial weights, each vertex with its own rotations */
+    int broken;           /* an iteration failed halfway, so no further ones are allowed */
+    double energy_before; /* of the initial weights, with separate rotations at each vertex */
     arap_history history;
     double seconds[ARAP_TIMES];
-    double lap; /* when the present lap began */
+    double lap; /* start of the current lap */
 };
 
 /* Replace the transforms of the poses (poses, deforming bones, 3, 4) and the spines that go with
- * them (NULL: unchanged), and do a local step, whose energy goes to the history. keep_factor:
- * keep the present factor as the preconditioner and solve the new system by conjugate gradients.
- * Not while a coarser mesh is solved. */
+ * them (NULL: unchanged), and run a local step, whose energy is appended to the history.
+ * keep_factor: keep the current factor as a preconditioner and solve the new system by conjugate
+ * gradients. Must not be called while a coarser mesh is being solved. */
 arap_status arap_solver_repose(arap_context *context, arap_solver *solver, const double *transforms,
                                const arap_spines *spines, int keep_factor);
 
-/* Move the components of a disconnected skeleton to where the present weights leave the mesh whole;
- * the energy then goes to the history. When cancelled, nothing has changed. */
+/* Move the components of a disconnected skeleton such that the current weights do not tear the
+ * mesh, and append the resulting energy to the history. After cancellation, nothing has changed. */
 arap_status arap_solver_displace(arap_context *context, arap_solver *solver);
 
-/* Reduce the influence patterns to the limit of the settings at once, without any iteration. */
+/* Immediately reduce the influence patterns to the limit of the settings, without any iteration. */
 arap_status arap_solver_reduce(arap_context *context, arap_solver *solver);
 
-/* The partners of the vertices, NULL if no bone has one. */
+/* The partners of the vertices, or NULL if no bone has one. */
 static inline const int *arap_partners(const arap_solver *s) {
     return s->symmetry.bone_count ? s->symmetry.vertex : NULL;
 }
 
-/* Add the time since the last lap to a stage of the report; laps leave no gaps. */
+/* Add the time since the last lap to a stage of the report; there are no gaps between laps. */
 static inline void arap_lap(arap_solver *s, enum arap_timing stage) {
     double now = arap_seconds();
     s->seconds[stage] += now - s->lap;
     s->lap = now;
 }
 
-/* Begin a lap: the time before it was not this solver's, or is counted by its coarser level. */
+/* Begin a lap; the time before it does not belong to this solver or is counted by its coarser
+ * level. */
 static inline void arap_start_lap(arap_solver *s) { s->lap = arap_seconds(); }
 
 /* State for tests. */
@@ -193,10 +195,11 @@ struct arap_inside {
     const arap_poses *poses;
     const struct arap_visibility *visibility; /* NULL: not needed */
     const arap_influences *influences;
-    const int *clusters; /* (vertices) vertex of the coarse mesh while it is solved, else NULL */
+    const int *clusters; /* (vertices) vertex of the coarse mesh while that is being solved,
+                            otherwise NULL */
     const struct arap_system *system;
-    const double *right_side, *product; /* b and F w of the present weights, per influence */
-    long visits; /* of vertices, by the local steps on the present patterns */
+    const double *right_side, *product; /* b and F w of the current weights, per influence */
+    long visits; /* visits to vertices by the local steps on the current patterns */
 };
 void arap_solver_inside(const arap_solver *solver, struct arap_inside *inside);
 

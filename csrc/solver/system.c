@@ -14,7 +14,7 @@
 #include "energy/stiffness.h"
 
 #define CHUNK 64
-#define MANY 128 /* vertices of a task without sums of blocks */
+#define MANY 128 /* vertices per task, without sums of blocks */
 
 typedef struct assembly {
     const arap_mesh *mesh;
@@ -27,10 +27,10 @@ typedef struct assembly {
     const int *neighbor;
     const double *edge_weight_sym;
     const arap_mirror_reuse *mirror_reuse; /* NULL: nothing is counted twice */
-    int count;                             /* parts, single vertices included */
-    const int *order;                      /* (count) their leads in the order of elimination */
-    const int *place;                      /* (vertices) of a lead in this order */
-    int *placed;      /* (vertices) of the lead of each, -1: it has no unknowns */
+    int count;                             /* number of parts, including single vertices */
+    const int *order;                      /* (count) their leads in elimination order */
+    const int *place;                      /* (vertices) position of a lead in this order */
+    int *placed;      /* (vertices) position of the lead of each; -1: it has no unknowns */
     size_t max_edges; /* from the vertices of a part, and some */
     arap_system *system;
     double *block; /* (workers, widest * widest + max_edges) */
@@ -40,7 +40,7 @@ typedef struct assembly {
 
 static size_t row_size(const arap_influences *in, int i) { return in->start[i + 1] - in->start[i]; }
 
-/* arap_gram_block, and `same` between influences of one bone. */
+/* arap_gram_block, plus `same` between influences of one bone. */
 static void form_block(const assembly *a, int k, int l, double factor, double same, double *block) {
     const arap_influences *in = a->in;
     size_t height = row_size(in, k), width = row_size(in, l);
@@ -55,7 +55,7 @@ static void form_block(const assembly *a, int k, int l, double factor, double sa
     }
 }
 
-/* Rows and columns of twins become their means: an unknown is half of both. */
+/* Replace rows and columns of twins by their means, because an unknown is half of both. */
 static void fold_block(const assembly *a, int k, int l, double *block) {
     const arap_shared_rows *shared = &a->system->shared;
     size_t k0 = a->in->start[k], l0 = a->in->start[l];
@@ -72,8 +72,8 @@ static void fold_block(const assembly *a, int k, int l, double *block) {
     }
 }
 
-/* Add the block to rows [offset_k, offset_k + size_k) of the columns of l, from position `at` of
- * the first column on; of a diagonal block only the lower triangle. */
+/* Add the block to rows [offset_k, offset_k + size_k) of the columns of l, beginning at position
+ * `at` of the first column; for a diagonal block, only the lower triangle is added. */
 static void add_block(const assembly *a, int k, int l, const double *block, int at) {
     const arap_influences *in = a->in;
     arap_system *s = a->system;
@@ -92,7 +92,7 @@ static void add_block(const assembly *a, int k, int l, const double *block, int 
     }
 }
 
-/* Where a place is, or would be, among these, which ascend. */
+/* The index of a position, or its insertion index, among these in ascending order. */
 static int find_place(const int *places, int count, int place) {
     int lo = 0, hi = count;
     if (!count || places[count - 1] < place) return count;
@@ -106,7 +106,7 @@ static int find_place(const int *places, int count, int place) {
     return lo;
 }
 
-/* The later neighbors of the part of lead l, by their places in the order of elimination. */
+/* The later neighbors of the part of lead l, by their positions in elimination order. */
 static int later_places(const assembly *a, int l, int *later) {
     const arap_system *s = a->system;
     int count = 0, own = a->place[l];
@@ -139,7 +139,7 @@ static int position_of(const assembly *a, int l, int lead) {
     return lo;
 }
 
-/* The rows of the columns of lead l, and no values yet. */
+/* Set the rows of the columns of lead l, without values. */
 static void begin_columns(const assembly *a, int l, const int *later, int count) {
     arap_system *s = a->system;
     for (int u = 0; u < s->size[l]; u++) {
@@ -154,7 +154,7 @@ static void begin_columns(const assembly *a, int l, const int *later, int count)
     }
 }
 
-/* The scratch of a worker: (max_edges) places. */
+/* The scratch of a worker: (max_edges) positions. */
 static int *later_of(const assembly *a, int worker) {
     size_t largest = (size_t)a->widest * (size_t)a->widest;
     return (int *)(a->block + (size_t)worker * (largest + a->max_edges) + largest);
@@ -183,8 +183,8 @@ static void begin_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* How often the blocks of vertex m count: if their sums would be copied, those that they would be
- * copied from count twice instead. All rows around both are shared. */
+/* How often the blocks of vertex m count: instead of copying sums, their originals are counted
+ * twice. All rows around both are shared. */
 static int times_of(const assembly *a, int m) {
     if (!a->mirror_reuse || !a->mirror_reuse->of) return 1;
     int image = arap_symmetry_image(a->mirror_reuse->symmetry, m);
@@ -223,15 +223,15 @@ static void assemble_chunk(void *data, int chunk, int worker) {
     for (int j = chunk * CHUNK; j < end; j++) assemble_part(a, a->order[j], block);
 }
 
-/* Whether the k-th influence, as its lead counts them, is an unknown or balances those. */
+/* Whether the k-th influence, in the lead's numbering, is an unknown or balances the unknowns. */
 static int is_free(const arap_influences *in, const arap_system *s, size_t k) {
     size_t e = arap_image_of(&s->shared, k);
     return !in->locked[e] && arap_twin_of(&s->shared, e) >= e;
 }
 
-/* How many unknowns vertex i has, and which. The largest free weight, of the lead, balances the
- * others: rows that hold weights at zero are then on the diagonal of its block and do not spoil
- * digits of the rest. */
+/* Find the unknowns of vertex i and their number. The largest free weight of the lead balances the
+ * others: rows that hold weights at zero are then on the diagonal of its block and do not reduce
+ * the precision of the rest. */
 static void size_vertex(const arap_influences *in, int i, arap_system *s) {
     const double *weight = in->weight + in->start[s->shared.lead[i]];
     size_t start = in->start[i], end = in->start[i + 1], largest = end;
@@ -272,7 +272,7 @@ static arap_status number_unknowns(arap_context *context, assembly *a) {
     return status;
 }
 
-/* The leads in the order of the last vertices of their parts. */
+/* Sort the leads in the order of the last vertices of their parts. */
 static void order_parts(assembly *a, const int *vertices, int *leads, int *place) {
     int n = a->mesh->count;
     for (int j = 0; j < n; j++) place[a->system->shared.lead[vertices[j]]] = j;
@@ -289,7 +289,7 @@ static void order_parts(assembly *a, const int *vertices, int *leads, int *place
     }
 }
 
-/* Column starts; ARAP_NO_MEMORY when the matrix passes 2^31 entries. */
+/* Compute column starts; returns ARAP_NO_MEMORY if the matrix exceeds 2^31 entries. */
 static arap_status size_columns(arap_context *context, assembly *a) {
     arap_system *s = a->system;
     size_t fill = 0;
@@ -398,7 +398,7 @@ static void copy_chunk(void *data, int chunk, int worker) {
            (size_t)(s->matrix.start[end] - from) * sizeof(double));
 }
 
-/* Where an influence and its twin add half of an unknown each, of a sum of both: a fourth. */
+/* If an influence and its twin each add half of an unknown: a fourth of the sum of both. */
 static double stiffness_of(const arap_system *s, const double *stiffness, size_t e) {
     size_t twin = arap_twin_of(&s->shared, e);
     return twin == e ? stiffness[e] : 0.25 * (stiffness[e] + stiffness[twin]);
@@ -417,7 +417,8 @@ arap_status arap_system_penalize(arap_context *context, arap_system *s, const do
     return status;
 }
 
-/* The slope of an unknown, without what balances it: half of a row that is its own image each. */
+/* The slope of an unknown, without its balancing weight: half for each twin in a row that is its
+ * own image. */
 static double mean_of(const arap_system *s, const double *full, size_t e) {
     return 0.5 * (full[e] + full[arap_twin_of(&s->shared, e)]);
 }

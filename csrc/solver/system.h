@@ -10,28 +10,30 @@
 #include "rig/shared_rows.h"
 #include "weights/influences.h"
 
-/* With the rotations fixed, E(w) = w'Fw - 2 b'w + const over all influences, F with the harmonic
- * term where there is one (harmonic.h). One free weight per vertex, its first, is eliminated by sum
- * w = 1, and locked weights are constants, so a step is w += Z x with unknowns x. It minimizes E
- * plus penalties when A x = Z'(b - Fw + aim - stiffness w),   A = Z'(F + stiffness)Z. The vertices
- * of a rigid part, and images of each other, have the same unknowns: the columns of Z for each add
- * up. In a row that is its own image an unknown is two weights, half of it each. */
+/* With the rotations fixed, E(w) = w'Fw - 2 b'w + const over all influences, where F includes the
+ * harmonic term if there is one (harmonic.h). One free weight per vertex, its first, is eliminated
+ * by sum w = 1, and locked weights are constants, so a step is w += Z x with unknowns x. It
+ * minimizes E plus penalties when A x = Z'(b - Fw + aim - stiffness w), A = Z'(F + stiffness)Z. The
+ * vertices of a rigid part, and vertices that are mirror images, share their unknowns, so their
+ * columns of Z are added. In a row that is its own image, an unknown stands for two weights, each
+ * of which is half of it. */
 typedef struct arap_system {
     int vertices;
     int unknowns;
     arap_shared_rows shared;
     int *offset;                 /* (vertices) first unknown of a vertex; they are consecutive */
     int *size;                   /* (vertices) number of its unknowns */
-    const arap_influences *rows; /* borrowed; those of a vertex are in `entry` from where its row
-                                    starts */
-    int *entry;         /* influence of a vertex that an unknown is, from the start of its row */
-    int *eliminated;    /* (vertices) the one that balances the others, if size > 0 */
+    const arap_influences *rows; /* borrowed; the unknowns of a vertex are in `entry`, beginning at
+                                    the start of its row */
+    int *entry;         /* influence that belongs to each unknown, counted from the start of the
+                           row */
+    int *eliminated;    /* (vertices) the influence that balances the others, if size > 0 */
     arap_matrix matrix; /* Z'FZ, in elimination order */
     double *penalized;  /* (matrix.start[unknowns]) values of A, penalties included, once there are
                            penalties */
 } arap_system;
 
-/* The influence of the u-th unknown of vertex i, and the one that balances it. */
+/* The influence that belongs to the u-th unknown of vertex i, and the one that balances it. */
 static inline size_t arap_unknown_entry(const arap_system *s, int i, int u) {
     size_t start = s->rows->start[i];
     return start + (size_t)s->entry[start + (size_t)u];
@@ -41,11 +43,12 @@ static inline size_t arap_balance_entry(const arap_system *s, int i) {
 }
 
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
- * elimination order of the vertices, tie (vertices) is added to the weights of the edges and
- * springs of each, NULL: nothing. Their unknowns stay together. Vertices that share rows go with
- * the last of them; what mirror reuse copies of these is not assembled but counted twice. As soon
- * as the pattern of the matrix is known, and unless it is empty, analyze(data) begins in parallel
- * with the rest; the caller ends it, and clears the system, whether or not this fails. */
+ * elimination order of the vertices, tie (vertices) is added to the edge and spring weights of each
+ * vertex; NULL: nothing. The unknowns of a vertex stay together. Vertices that share rows are
+ * placed with the last of them; blocks that mirror reuse copies are not assembled, and their
+ * originals count twice. As soon as the pattern of the matrix is known, and unless it is empty,
+ * analyze(data) starts in parallel with the rest. The caller must end it and clear the system,
+ * whether or not this call fails. */
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
                                const double *tie, const arap_influences *influences,
@@ -60,7 +63,7 @@ void arap_system_clear(arap_system *system);
 arap_status arap_system_penalize(arap_context *context, arap_system *system,
                                  const double *stiffness);
 
-/* Z' of a vector over influences, and w += Z x. */
+/* Multiply a vector over influences by Z', and compute w += Z x. */
 void arap_system_reduce(const arap_system *system, const double *full, double *reduced);
 void arap_system_add_step(const arap_system *system, const double *x, double *weight);
 

@@ -20,11 +20,11 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define DIGIT 11 /* bits that are sorted by at once */
+#define DIGIT 11 /* bits sorted per pass */
 #define DIGITS (1 << DIGIT)
 #define DISTANCE_BITS (3 * DIGIT)
 #define SIDE_BITS (2 * DIGIT)
-#define MAX_SAME 16 /* vertices at one place that are distinguished */
+#define MAX_SAME 16 /* maximum number of coincident vertices that are distinguished */
 #define MINIMUM 0.1 /* of the weights of the ends */
 #define NO_PLANE                                                                                   \
     1e-12 /* twice the area of the triangle of the points, of the square of its size               \
@@ -50,7 +50,7 @@ static void point_among(const arap_skeleton *skeleton, int j, double *out) {
     for (int c = 0; c < 3; c++) out[c] /= total;
 }
 
-/* Normal of the plane through three points, of length 1, or 0 if they have none. */
+/* Unit normal of the plane through three points, or 0 if the points define no plane. */
 static void normal_of(const double points[3][3], double *out) {
     double a[3], b[3];
     arap_sub(points[1], points[0], a);
@@ -60,13 +60,13 @@ static void normal_of(const double points[3][3], double *out) {
     for (int c = 0; c < 3; c++) out[c] = length > NO_PLANE * size2 ? out[c] / length : 0;
 }
 
-/* A number of 0 .. 2^bits - 1 for a share of 0 to 1. */
+/* Convert a share from 0 to 1 to a number from 0 to 2^bits - 1. */
 static uint64_t step_of(double share, int bits) {
     double max = (double)(((uint64_t)1 << bits) - 1);
     return (uint64_t)fmin(fmax(share * max, 0), max);
 }
 
-/* What places are seen from: c_0 and the normal of the plane. */
+/* The reference for positions: c_0 and the normal of the plane. */
 typedef struct frame {
     double center[3], normal[3], scale; /* 1 / the largest distance */
 } frame;
@@ -107,7 +107,7 @@ static uint64_t key_around(const frame *f, const arap_mesh *mesh, int i) {
     return key_of(f, sum);
 }
 
-/* Sorts those at one place, of which there are few. */
+/* Sort the few coincident vertices. */
 static void sort_same(const frame *f, const arap_mesh *mesh, size_t count, place *sorted) {
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && sorted[end].key == sorted[first].key;) end++;
@@ -122,7 +122,7 @@ static void sort_same(const frame *f, const arap_mesh *mesh, size_t count, place
     }
 }
 
-/* By key, equal ones as they come; `other` (count): scratch. Returns where they are then. */
+/* Stable sort by key; `other` (count): scratch. Returns the array that holds the result. */
 static place *sort_places(size_t count, place *in, place *other) {
     for (int shift = 0; shift < DISTANCE_BITS + SIDE_BITS; shift += DIGIT) {
         size_t start[DIGITS] = {0}, sum = 0;

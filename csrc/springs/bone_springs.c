@@ -48,18 +48,18 @@
 #include "springs/containment.h"
 
 #define CHUNK 64
-#define STRENGTH 0.5    /* of a spring of the length of the unit, of its vertex's area */
-#define WHOLE (2 / 3.)  /* the same, of a part that hangs on its bone as a whole */
-#define THIN 0.1        /* of the unit of edge weights: shorter ones count as so long in any case */
-#define JOINT 0.2       /* share of its strength that a spring has at a joint */
-#define MIDDLE (1 / 3.) /* of a bone's length: so far from a joint no spring is weaker for it */
-#define NEAREST 0.5     /* of the radius: never nearer to it than that */
-#define SHEET 0.05      /* share of its strength that a spring of a sheet in a plane has */
-#define MAX_RAYS 0.6    /* a part surrounds a bone from this `share` of containment.h on, */
-#define OFF_CENTER 0.5  /* up to this `off` */
-#define SAME_DISTANCE 1e-5 /* distances that differ by less decide nothing */
-#define ROUNDING 1e-9      /* areas that differ by less decide nothing: the first part wins */
-#define NO_LENGTH 1e-6     /* bones shorter than it have no direction */
+#define STRENGTH 0.5       /* of a spring as long as the unit, relative to the area of its vertex */
+#define WHOLE (2 / 3.)     /* the same for a part that is tied to its bone as a whole */
+#define THIN 0.1           /* of the unit of edge weights: minimum length of springs in any case */
+#define JOINT 0.2          /* share of its strength that a spring keeps at a joint */
+#define MIDDLE (1 / 3.)    /* of a bone's length: this far from a joint, no spring is weakened */
+#define NEAREST 0.5        /* of the radius: but never nearer to the joint than this */
+#define SHEET 0.05         /* share of its strength that a spring of a planar sheet keeps */
+#define MAX_RAYS 0.6       /* minimum `share` of containment.h at which a part surrounds a bone, */
+#define OFF_CENTER 0.5     /* up to this `off` */
+#define SAME_DISTANCE 1e-5 /* smaller differences between distances are ignored */
+#define ROUNDING 1e-9      /* smaller differences between areas are ignored: the first part wins */
+#define NO_LENGTH 1e-6     /* bones shorter than this have no direction */
 
 /* The skin of a part that is nearest to a line: a bone or one way of it (bone_lines.h). */
 typedef struct patch {
@@ -77,23 +77,23 @@ typedef struct bone_springs {
     arap_bone_lines lines;
     int *near;         /* (vertices) the line of its spring, or -1 */
     double *distance;  /* (vertices) */
-    double *distances; /* (workers, lines) of the present vertex */
+    double *distances; /* (workers, lines) of the current vertex */
     int patch_count;
     patch *patches; /* ascending by part, then line */
     int *patch_of;  /* (vertices) its patch, or -1 */
     int *first;     /* (parts + 1) first patch of a part */
     int *member;    /* (vertices) ascending by part */
     int *begin;     /* (parts + 1) first member of a part */
-    char *whole;    /* (parts) surrounds no bone: hangs on one as a whole */
+    char *whole;    /* (parts) surrounds no bone, so the whole part is tied to one */
     double *size2;  /* (parts) mean square distance from its center */
-    double *held;   /* (parts) share of their strength that its springs have */
+    double *held;   /* (parts) share of their strength that its springs keep */
 } bone_springs;
 
 static int is_excluded(const bone_springs *t, int i, int line) {
     return t->excluded && t->excluded(t->data, i, t->lines.line[line].bone);
 }
 
-/* How far a point at a distance from a line is beyond its ends, along it. */
+/* How far a point at a given distance from a line is beyond its ends, measured along it. */
 static double beyond(const arap_bone_line *l, const double *p, double distance) {
     double from[3];
     if (!(l->length > 0)) return distance;
@@ -102,10 +102,10 @@ static double beyond(const arap_bone_line *l, const double *p, double distance) 
     return fmax(0, fmax(-place, place - l->length));
 }
 
-/* Is a line nearer to vertex i than the nearest so far, near[i] at distance `min`? In the wedge
- * outside a bend, the joint is the nearest point of both bones: there the bone counts as nearer
- * beyond whose end the vertex is less. Vertices in the plane between two bones are as far from
- * both. */
+/* Whether a line is nearer to vertex i than the nearest line so far, near[i] at distance `min`. In
+ * the wedge outside a bend, the joint is the nearest point of both bones: there, the nearer bone is
+ * the one whose end the vertex exceeds less. Vertices in the plane between two bones are equally
+ * far from both. */
 static int is_nearer(const bone_springs *t, int i, int line, double distance, double min) {
     const double *p = t->mesh->v + 3 * (size_t)i;
     if (t->near[i] < 0) return distance < min;
@@ -115,7 +115,7 @@ static int is_nearer(const bone_springs *t, int i, int line, double distance, do
            beyond(&t->lines.line[t->near[i]], p, min) - same;
 }
 
-/* The nearest of all lines, of each vertex. */
+/* Find the nearest of all lines for each vertex. */
 static void find_nearest(void *data, int chunk, int worker) {
     const bone_springs *t = data;
     int lines = t->lines.count, end = (chunk + 1) * CHUNK;
@@ -134,7 +134,7 @@ static void find_nearest(void *data, int chunk, int worker) {
     }
 }
 
-/* The nearest of those whose patches are open, if the nearest of all is not one of them. */
+/* Find the nearest line with an open patch, if the patch of the nearest line is not open. */
 static void find_open(void *data, int chunk, int worker) {
     (void)worker;
     const bone_springs *t = data;
@@ -171,7 +171,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The patches of the present nearest lines, none of them open, and their distances. */
+/* Create the patches of the current nearest lines, initially not open, and their distances. */
 static arap_status make_patches(arap_context *context, bone_springs *t) {
     const arap_mesh *mesh = t->mesh;
     int *at = ARAP_NEW(int, t->lines.count); /* patch of each line, if not below first[part] */
@@ -215,7 +215,7 @@ done:
     return status;
 }
 
-/* An arap_containment_fn: opens the patch of the part. */
+/* An arap_containment_fn that opens the patch of the part. */
 static void open_around(void *data, int line, int bone, int part, double share, double off) {
     bone_springs *t = data;
     patch *own = find_patch(t, part, line);
@@ -223,7 +223,7 @@ static void open_around(void *data, int line, int bone, int part, double share, 
     if (own && share >= MAX_RAYS && off <= OFF_CENTER) own->open = 1;
 }
 
-/* Which patches are open: see the top of this file. */
+/* Determine which patches are open: see the top of this file. */
 static arap_status open_patches(arap_context *context, bone_springs *t) {
     const arap_mesh *mesh = t->mesh;
     patch **best = ARAP_NEW_ZERO(patch *, t->lines.count); /* of a line: an open or the largest */
@@ -250,13 +250,13 @@ static arap_status open_patches(arap_context *context, bone_springs *t) {
     return status;
 }
 
-/* From 0 at 0 to 1 from `end` on, smoothly. */
+/* Rises smoothly from 0 at 0 to 1 at `end`. */
 static double rise_to(double end, double x) {
     double share = fmin(1, x / fmax(end, NO_LENGTH));
     return share * share * (3 - 2 * share);
 }
 
-/* Which vertices the parts have, and how large they are; sums (parts, 4): scratch, all 0 */
+/* Collect the vertices of the parts and their sizes; sums (parts, 4): scratch, all 0 */
 static void measure_parts(bone_springs *t, double *sums) {
     const arap_mesh *mesh = t->mesh;
     for (int i = 0; i < mesh->count; i++) t->begin[mesh->part[i]]++;
@@ -299,7 +299,7 @@ static arap_spring make_spring(const bone_springs *t, const arap_bendy *bendy, i
     return spring;
 }
 
-/* The image of a spring, to the partner of its bone. */
+/* The image of a spring, tied to the partner of its bone. */
 static arap_spring reflect(const bone_springs *t, const arap_bendy *bendy,
                            const arap_symmetry *symmetry, const arap_spring *spring) {
     arap_spring out = *spring;
@@ -313,7 +313,7 @@ static arap_spring reflect(const bone_springs *t, const arap_bendy *bendy,
     return out;
 }
 
-/* The springs of vertex i to `out`: symmetric ones where there are partners, of which one
+/* Store the springs of vertex i in `out`: symmetric ones if there are partners, one of which
  * decides. Returns their number, at most 2. */
 static int place_springs(const bone_springs *t, const arap_bendy *bendy,
                          const arap_symmetry *symmetry, int i, arap_spring *out) {
@@ -341,7 +341,7 @@ typedef struct place_task {
     const arap_bendy *bendy;
     const arap_symmetry *symmetry;
     arap_spring *spring;
-    const size_t *start; /* (vertices) place of the first spring of each */
+    const size_t *start; /* (vertices) index of the first spring of each */
     char *count;         /* (vertices) */
 } place_task;
 

@@ -7,11 +7,12 @@
 #include "rig/symmetry.h"
 #include "springs/containment.h"
 
-/* Give a connected mesh its springs to these bones; rest_energy grows by theirs. strength: of a
- * spring relative to the edges around its vertex; 0: no springs. wanted (vertices): the deforming
- * bone that each vertex's spring goes to, -1: no spring, and wanted_whole: whether its part is tied
- * to that bone as a whole. wanted NULL: chosen here, among the bones not excluded from the vertex
- * (excluded NULL: no bone is). kept: the containments of the bones, once they are known. */
+/* Create the springs between a connected mesh and these bones, and add their rest energy to
+ * rest_energy. strength: of a spring relative to the edges around its vertex; 0: no springs. wanted
+ * (vertices): the deforming bone to which each vertex's spring is attached; -1: no spring;
+ * wanted_whole: whether the whole part is tied to that bone. wanted NULL: bones are chosen here,
+ * among those not excluded from the vertex (excluded NULL: no bone is). kept: the containments of
+ * the bones, once they are known. */
 arap_status arap_bone_springs_create(arap_context *context, arap_mesh *mesh,
                                      const arap_skeleton *skeleton, const arap_bendy *bendy,
                                      const arap_symmetry *symmetry, double strength,

@@ -1,4 +1,4 @@
-/* Which parts of the mesh surround which bones: see containment.h.
+/* Finds the parts of the mesh that surround each bone: see containment.h.
  *
  * At each of SECTIONS places along a bone, RAYS rays leave it crosswise. A part is judged by how
  * many of them meet it within RAY, each counted at its first hit.
@@ -17,25 +17,26 @@
 #include "mesh/bvh.h"
 #include "mesh/nearest.h"
 
-#define MANY_FACES 2000 /* for a bone: its rays are few compared with them */
+#define MANY_FACES 2000 /* per bone: fewer than its rays cost */
 #define RAYS 12         /* around a bone */
 #define SECTIONS 4      /* along it */
-#define RAY 0.3         /* length of a ray, of the size of the mesh */
-#define NO_LENGTH 1e-6  /* bones shorter than it have no direction */
+#define RAY 0.3         /* length of a ray, relative to the mesh size */
+#define NO_LENGTH 1e-6  /* bones shorter than this have no direction */
 #define PI 3.141592653589793
 
-/* What rays from one bone have met. */
+/* The hits of the rays from one bone. */
 typedef struct view {
     const arap_mesh *mesh;
     const arap_bone_lines *lines;
     double center[3]; /* of the surface */
-    double *nearest;  /* (parts) share of the ray at which it meets each part, or 2 */
+    double *nearest;  /* (parts) fraction of the ray at which it hits each part, or 2 */
     int *hit, count;  /* parts that this ray meets */
-    double *sums;     /* (parts, 4) of the rays so far: how many, distance, along x and y */
+    double *sums;     /* (parts, 4) sums over the rays so far: number, distance, components along x
+                         and y */
     int *met, met_count;
 } view;
 
-/* An arap_hit_fn that notes what the ray meets and goes on. */
+/* An arap_hit_fn that records what the ray hits and continues. */
 static int note_hit(const void *data, int index, const double *a, const double *b) {
     view *v = *(view *const *)data;
     const int *tri = v->mesh->triangles + 3 * (size_t)index;
@@ -60,8 +61,8 @@ static void find_center(view *v) {
     for (int c = 0; c < 3; c++) v->center[c] /= all;
 }
 
-/* Two unit vectors across a bone, the first of them towards the middle of the surface, or else to
- * the head of another bone. */
+/* Two unit vectors perpendicular to a bone, the first of them toward the middle of the surface, or
+ * else toward the head of another bone. */
 static void axes_across(const view *v, const arap_bone_line *l, double *x, double *y) {
     const double *towards = v->center;
     x[0] = x[1] = x[2] = 0;
@@ -75,7 +76,7 @@ static void axes_across(const view *v, const arap_bone_line *l, double *x, doubl
         if (length > 1e-3 * v->mesh->size) break;
         if (b < v->lines->count) towards = v->lines->line[b].head;
     }
-    if (!(arap_dot(x, x) > 0.5)) { /* all in one line: any direction is as good */
+    if (!(arap_dot(x, x) > 0.5)) { /* everything is on one line, so any direction will do */
         double any[3] = {0, 0, 0};
         int min = 0;
         for (int c = 1; c < 3; c++)
@@ -88,7 +89,7 @@ static void axes_across(const view *v, const arap_bone_line *l, double *x, doubl
     arap_cross(l->along, x, y);
 }
 
-/* The sums of all rays from one bone. */
+/* Accumulate the sums of all rays from one bone. */
 static void look_around(view *v, const arap_bvh *faces, const arap_bone_line *l) {
     double x[3], y[3], length = RAY * v->mesh->size;
     v->met_count = 0;
@@ -131,7 +132,7 @@ void arap_containments_clear(arap_containments *containments) {
     *containments = (arap_containments){0};
 }
 
-/* The same search, of all bones. */
+/* The same search for all bones. */
 typedef struct search {
     const arap_bvh *faces;
     view *views;               /* (workers) */

@@ -15,11 +15,11 @@
  *
  * With f_i = sum_b w_ib T_b v_i and e = sum_i c_i e_i the mean of e_i = f_i - T_b v_i, this is a
  * convex function of the weights that couples all vertices of a section. The matrix of the global
- * step does not need these couplings: with n the point of |n| <= q that is nearest to the present
- * e, max(0, |e| - q)^2 <= |e - n|^2 <= sum_i c_i |e_i - d_i|^2,   d_i = n + (e_i - e) at present,
- * with equality at the present weights, the right-hand side consists of springs of strength S c_i
- * to points, and lowering it lowers the left-hand side. So `tie` adds S c_i to the diagonal
- * blocks; the slope is exact,
+ * step does not need these couplings: with n the point of |n| <= q that is nearest to the current
+ * e, max(0, |e| - q)^2 <= |e - n|^2 <= sum_i c_i |e_i - d_i|^2, d_i = n + (e_i - e) at present,
+ * with equality at the current weights, the right-hand side consists of springs of strength S c_i
+ * to points, and lowering it lowers the left-hand side. So `tie` adds S c_i to the diagonal blocks;
+ * the slope is exact,
  *     S c_i v_i^T sum_poses T_b^T (e - n).
  *
  * Spines and bendy bones move the vertices of one bone by different transforms, so problems with
@@ -38,7 +38,8 @@
 #define REACH 0.35 /* of the length of the bone, from its middle */
 #define SLACK 0.22 /* of the radius of a thick limb: its middle may be so far from its place */
 
-/* The line that a spring goes to and what its vertex has of the section there, 0: nothing. */
+/* The line to which a spring is attached, and the share of its vertex in the section there; 0:
+ * none. */
 static double reach_of(const arap_bone_lines *lines, const arap_spring *spring, int *line) {
     double place, point[3];
     *line = arap_nearest_line(lines, spring->bone, spring->point);
@@ -49,9 +50,9 @@ static double reach_of(const arap_bone_lines *lines, const arap_spring *spring, 
     return rest > 0 ? spring->strength * rest * rest : 0;
 }
 
-/* Sections are numbered by part and line as their first vertices come. */
+/* Sections are numbered by part and line in the order of their first vertices. */
 typedef struct numbering {
-    int *last;   /* (lines) section of the part that was last seen there, or -1 */
+    int *last;   /* (lines) section of the part last seen there, or -1 */
     int *part;   /* (lines) that part */
     int *member; /* (vertices) ascending by part */
     int *begin;  /* (parts + 1) */
@@ -77,7 +78,7 @@ static arap_status allocate(arap_context *context, const arap_mesh *mesh, arap_s
     return arap_fail_memory(&context->error, "the sections of limbs");
 }
 
-/* The section of each spring, -1: none, and how many members they have, in start[section + 2]. */
+/* Find the section of each spring, -1: none, and the number of members, in start[section + 2]. */
 static void number_sections(const arap_mesh *mesh, const arap_bone_lines *lines, numbering *n,
                             double share, int *section, double *base, arap_sections *s) {
     for (int i = 0; i < mesh->count; i++) n->begin[mesh->part[i]]++;
@@ -195,7 +196,7 @@ static int is_fixed(const arap_influences *in, int i) {
     return 1;
 }
 
-/* Shares of the members, their mean, and the ties. */
+/* Compute the shares of the members, their mean, and the ties. */
 static void weigh(const arap_mesh *mesh, const arap_influences *in, arap_sections *s) {
     memset(s->tie, 0, (size_t)mesh->count * sizeof *s->tie);
     for (int k = 0; k < s->count; k++) {
@@ -277,8 +278,8 @@ typedef struct add_task {
     arap_sections *sections;
 } add_task;
 
-/* Where the mean of a section is, and where its bone takes it, except for the slack: slope and
- * energy. */
+/* Compare the mean of a section with the position to which its bone moves it, less the slack: slope
+ * and energy. */
 static void add_section(void *data, int k, int worker) {
     const add_task *t = data;
     arap_sections *s = t->sections;

@@ -1,4 +1,4 @@
-/* Springs between the cross section of a limb, as a whole, and its bone. */
+/* Springs between a whole cross section of a limb and its bone. */
 #ifndef ARAP_SECTIONS_H
 #define ARAP_SECTIONS_H
 
@@ -6,41 +6,42 @@
 #include "rig/poses.h"
 #include "weights/influences.h"
 
-/* All zero: without such springs. */
+/* All zero: no such springs. */
 typedef struct arap_sections {
     int count;
     int *bone;        /* (count) deforming */
     double *strength; /* (count) */
-    double *slack;    /* (count) the mean may be so far from where its bone takes it */
-    double *mean;     /* (count, 4) of the members at rest, homogeneous */
+    double *slack;    /* (count) allowed distance of the mean from the position to which its bone
+                         moves it */
+    double *mean;     /* (count, 4) mean of the members at rest, homogeneous */
     size_t *start;    /* (count + 1) first member of each */
     int *vertex;      /* (members) */
-    double *base;     /* (members) what decides on its share: the strength of its spring there */
-    size_t *spring;   /* (members) number of that spring */
-    double *share;    /* (members) of the mean, sums to 1 for each section */
+    double *base;     /* (members) strength of the member's spring, which determines its share */
+    size_t *spring;   /* (members) index of that spring */
+    double *share;    /* (members) share of the mean; sums to 1 for each section */
     double *tie;      /* (vertices) curvature of the springs, see sections.c */
 
-    /* Of the present influence patterns: */
+    /* For the current influence patterns: */
     size_t *first;  /* (count + 1) first bone of each */
-    int *bones;     /* (first[count]) those that move members, the section's own first */
-    size_t *own;    /* (members) first place of its influences */
-    int *place;     /* for each influence of a member: which of the bones of its section */
+    int *bones;     /* (first[count]) bones that move members, beginning with the section's own */
+    size_t *own;    /* (members) first index of its influences */
+    int *place;     /* for each influence of a member: index among the bones of its section */
     double *slope;  /* (first[count], 4) work */
     double *energy; /* (count) work */
 } arap_sections;
 
-/* The sections of the limbs of a mesh with springs; strength: of their springs, as a share of the
- * springs'. */
+/* Create the sections of the limbs of a mesh with springs; strength: of the section springs,
+ * relative to the bone springs. */
 arap_status arap_sections_create(arap_context *context, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, const arap_poses *poses,
                                  double strength, arap_sections *sections);
 void arap_sections_clear(arap_sections *sections);
 
-/* For these influence patterns, and for what has happened to the springs. */
+/* Update to these influence patterns and to changes of the springs. */
 arap_status arap_sections_begin(arap_context *context, const arap_mesh *mesh,
                                 const arap_influences *in, arap_sections *sections);
 
-/* Half of the slope of their energy at the weights is added to `product` (entries). */
+/* Add half of the slope of their energy at the weights to `product` (entries). */
 arap_status arap_sections_add(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
                               const arap_influences *in, arap_sections *sections, double *product,
                               double *energy);

@@ -16,7 +16,7 @@
 #define SURROUNDING 0.4
 
 typedef struct collector {
-    int *start, *part; /* part: NULL while they are counted */
+    int *start, *part; /* part: NULL while parts are being counted */
 } collector;
 
 static void collect(void *data, int line, int bone, int part, double share, double off) {

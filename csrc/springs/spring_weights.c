@@ -43,7 +43,7 @@ void arap_springs_weigh(arap_mesh *mesh) {
     }
 }
 
-/* A point moved by `share` of a column, as a term of sum_terms y G y. */
+/* A point moved by `share` of a column, which is a term of sum_terms y G y. */
 typedef struct term {
     int column;
     double y[4];
@@ -80,7 +80,7 @@ static double spring_error(const arap_mesh *mesh, const arap_poses *poses,
     return rest > 0 ? fmax(0, (sum - 2 * along + rest) / rest) : 0;
 }
 
-/* A robust weight of each spring, for now in `held`. */
+/* Compute a robust weight of each spring and store it temporarily in `held`. */
 typedef struct yield_task {
     arap_mesh *mesh;
     const arap_poses *poses;

@@ -31,10 +31,10 @@
 #define SURROUNDED 0.5
 #define REACH 8
 #define INSIDE 1.05
-#define RAYS 64 /* vertices of a part that rays go through, about */
+#define RAYS 64 /* approximate number of vertices of a part through which rays pass */
 
 typedef struct part {
-    double center[3], area, radius, reach; /* reach: of the farthest vertex */
+    double center[3], area, radius, reach; /* reach: distance of the farthest vertex */
     int first, size;                       /* in `vertices` */
     int has_faces;
 } part;
@@ -97,7 +97,7 @@ static int hangs_on(const search *s, int bone, int other) {
     return bone == other;
 }
 
-/* Is the bone of all bones the one nearest to a point, or one below it? */
+/* Whether the bone, or one below it, is the bone nearest to a point. */
 static int is_nearest(const search *s, int bone, const double *point) {
     double own = INFINITY, others = INFINITY;
     for (int b = 0; b < s->skeleton->deform_count; b++) {
@@ -111,7 +111,7 @@ static int is_in_middle(const search *s, int bone, const part *p) {
     return sqrt(arap_distance2(head_of(s, bone), p->center)) <= MIDDLE * p->radius;
 }
 
-/* Have other bones a share in the part? */
+/* Whether other bones share the part. */
 static int is_shared(const search *s, int bone, const part *p) {
     for (int b = 0; b < s->skeleton->deform_count; b++) {
         if (hangs_on(s, b, bone)) {
@@ -128,7 +128,7 @@ static int is_shared(const search *s, int bone, const part *p) {
 typedef struct ray {
     const search *s;
     int own;       /* part */
-    double larger; /* least radius of what it is to meet */
+    double larger; /* minimum radius of parts that it may hit */
 } ray;
 
 static int meets(const void *data, int index, const double *a, const double *b) {
@@ -142,8 +142,8 @@ static int meets(const void *data, int index, const double *a, const double *b) 
     return at >= 0 && at <= 1;
 }
 
-/* The share of the rays from the center of a part through its vertices, both ways, that meet larger
- * parts. */
+/* The share of the rays from the center of a part through its vertices, in both directions, that
+ * hit larger parts. */
 static double surrounded(const search *s, int own) {
     const part *p = &s->parts[own];
     int step = p->size / RAYS + 1, count = 0, met = 0;
@@ -164,7 +164,7 @@ static double surrounded(const search *s, int own) {
     return count ? (double)met / count : 0;
 }
 
-/* Is most of the area of a part nearest to the bone? */
+/* Whether most of the area of a part is nearest to the bone. */
 static int is_own_skin(const search *s, int bone, const part *p) {
     double own = 0, all = 0;
     int step = p->size / RAYS + 1;
@@ -185,7 +185,8 @@ static int lies_within(const search *s, const part *p, const part *ball) {
     return 1;
 }
 
-/* Have other parts near it that are skin of the bone more area than it and what lies within it? */
+/* Whether other nearby parts that are skin of the bone have more area than the part and everything
+ * inside it. */
 static int has_other_skin(const search *s, int bone, int own) {
     const part *p = &s->parts[own];
     double others = 0, within = p->area;
@@ -200,7 +201,7 @@ static int has_other_skin(const search *s, int bone, int own) {
     return others > within;
 }
 
-/* The largest part that makes the bone an inner one, or -1. */
+/* The largest part that makes the bone an inner bone, or -1. */
 static int find_part(const search *s, int bone) {
     int best = -1;
     for (int q = 0; q < s->mesh->part_count; q++) {

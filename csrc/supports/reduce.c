@@ -42,7 +42,7 @@
 #include "supports/reduce_row.h"
 
 #define CHUNK 8
-#define HELD 0.5 /* of its strength: a spring weaker than that keeps no influence */
+#define HELD 0.5 /* of its strength: a spring weaker than this keeps no influence */
 #define DEFINITE 1e-9
 #define NO_ENERGY 1e-100 /* traces up to this: far below any that rounding leaves to an edge */
 #define CANDIDATES 48
@@ -84,8 +84,8 @@ static int any_locked(const arap_influences *in, int i) {
     return 0;
 }
 
-/* The influence that stays: that of the bone held at the vertex, or else of the one that a spring
- * ties it to; -1: no such bone. */
+/* The influence that must stay: that of the bone held at the vertex, or else of the bone to which a
+ * spring ties it; -1: no such bone. */
 static int tied_influence(const reduce_task *task, const reduce_row *r, int i) {
     const arap_influences *in = task->in;
     const arap_spring *spring;
@@ -96,7 +96,7 @@ static int tied_influence(const reduce_task *task, const reduce_row *r, int i) {
     return -1;
 }
 
-/* The lead of the mirror image of the part of lead i, or -1. */
+/* The lead of the mirror image of lead i's part, or -1. */
 static int image_of(const reduce_task *task, int i) {
     int image = arap_symmetry_image(task->symmetry, i);
     return image < 0 ? -1 : arap_lead(task->parts, image);
@@ -109,14 +109,14 @@ static void add_block(const reduce_task *task, int k, int l, double factor, int 
     for (int e = 0; e < row * row; e++) block[e] += scratch[e];
 }
 
-/* Do the blocks of all vertices of a part come from the same Gram matrices? */
+/* Whether the blocks of all vertices of a part are based on the same Gram matrices. */
 static int has_moments(const reduce_task *task, int i) {
     return arap_next_of_part(task->parts, i) >= 0 && !task->poses->spines.count &&
            !task->poses->bendy.count;
 }
 
-/* F_ii into `block`, of a rigid part the sum over its vertices. Returns the rest energy of the
- * one-rings, twice. */
+/* Store F_ii in `block` or, for a rigid part, the sum over its vertices. Returns twice the rest
+ * energy of the one-rings. */
 static double own_block(const reduce_task *task, int i, int row, double *scratch, double *block) {
     const arap_mesh *mesh = task->mesh;
     const arap_two_rings *h = task->harmonic;
@@ -166,14 +166,14 @@ static void keep_one(reduce_row *r, double rest) {
     r->best[best] = rest;
 }
 
-/* Influences that the part of lead i may have. */
+/* Maximum number of influences of lead i's part. */
 static int most_influences(const reduce_task *task, int i) {
     int max = task->rule->max, part = task->rule->max_part;
     int is_part = arap_next_of_part(task->parts, i) >= 0;
     return is_part && part && (!max || part < max) ? part : max;
 }
 
-/* The arrays of a row, and which of its influences are free. Returns whether any are to go. */
+/* Set up the arrays of a row and its free influences. Returns whether any must be removed. */
 static int begin_row(const reduce_task *task, int i, double *scratch, reduce_row *r) {
     const arap_influences *in = task->in;
     size_t begin = in->start[i];
@@ -209,7 +209,7 @@ static int begin_row(const reduce_task *task, int i, double *scratch, reduce_row
     return r->size > 1 && (r->size > r->room || task->rule->spare >= 0);
 }
 
-/* What pulls influence a to its present weight, as a share of the trace of F. */
+/* The pull of influence a toward its current weight, as a share of the trace of F. */
 static double pull_of(const reduce_task *task, int i, const reduce_row *r, double trace) {
     double rows = 0;
     for (int m = i; m >= 0; m = arap_next_of_part(task->parts, m))
@@ -218,8 +218,8 @@ static double pull_of(const reduce_task *task, int i, const reduce_row *r, doubl
     return DEFINITE * (trace > NO_ENERGY ? trace : rows > NO_ENERGY ? rows : 1);
 }
 
-/* c of influence a, less what the locked weights contribute to Q w, pulled to the present weight;
- * F w is still to be added. Returns what its rows add to Q. */
+/* Compute c of influence a minus the contribution of the locked weights to Q w, including the pull
+ * toward the current weight; F w must still be added. Returns the contribution of its rows to Q. */
 static double begin_influence(const reduce_task *task, int i, int a, double pull, reduce_row *r) {
     double slope = 0, aim = 0, stiffness = 0;
     for (int m = i; m >= 0; m = arap_next_of_part(task->parts, m)) {
@@ -233,8 +233,8 @@ static double begin_influence(const reduce_task *task, int i, int a, double pull
     return pull + stiffness;
 }
 
-/* Q and c of the row of a vertex, or of the part that it leads, of those influences that may take
- * part. Returns the rest energy of the one-rings, twice. */
+/* Compute Q and c for the row of a vertex, or of the part that it leads, over the candidate
+ * influences. Returns twice the rest energy of the one-rings. */
 ARAP_WIDE_PART double fill_row(const reduce_task *task, int i, double *block, int max,
                                reduce_row *r) {
     const arap_influences *in = task->in;
@@ -255,7 +255,7 @@ ARAP_WIDE_PART double fill_row(const reduce_task *task, int i, double *block, in
     return ring;
 }
 
-/* As above, for a wide row, whose free weights are vector k of the products. */
+/* The same for a wide row, whose free weights are vector k of the products. */
 ARAP_WIDE_PART double fill_wide(const reduce_task *task, int i, int k, int worker, int max,
                                 reduce_row *r) {
     const arap_mesh *mesh = task->mesh;
@@ -297,8 +297,8 @@ ARAP_WIDE_PART double fill_wide(const reduce_task *task, int i, int k, int worke
     return ring;
 }
 
-/* At a joint, where all remaining bones move in the same way, the energy determines no weights:
- * they are those of the neighbors, in the mean. idle: as in cheapest() */
+/* At a joint, where all remaining bones move in the same way, the energy determines no weights, so
+ * the mean weights of the neighbors are used. idle: as in cheapest() */
 static void settle_idle(const reduce_task *task, int i, double idle, reduce_row *r) {
     const arap_influences *in = task->in;
     const arap_mesh *mesh = task->mesh;
@@ -317,8 +317,8 @@ static void settle_idle(const reduce_task *task, int i, double idle, reduce_row 
     for (int a = 0; a < r->size && sum > 0; a++) r->best[a] = r->rest * r->weight[a] / sum;
 }
 
-/* Reduce the row of a vertex, or of the part that it leads; k: its vector of the products where it
- * is wide, else -1. */
+/* Reduce the row of a vertex, or of the part that it leads; k: its vector in the products if it is
+ * wide, otherwise -1. */
 ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, int k, int worker,
                                   double *scratch) {
     size_t begin = task->in->start[i];
@@ -346,20 +346,21 @@ ARAP_WIDE_PART void reduce_vertex(const reduce_task *task, int i, int k, int wor
     }
 }
 
-/* Does lead i decide for itself, and for its mirror image? A part of which only some vertices have
- * partners may have an image that has another one. */
+/* Whether lead i decides for itself and for its mirror image. If only some vertices of a part have
+ * partners, its image may itself have a different image. */
 static int leads(const reduce_task *task, int i) {
     int image = image_of(task, i);
     return image < 0 || image_of(task, image) != i ||
            arap_symmetry_leads(task->symmetry, task->mesh, i, image);
 }
 
-/* Is the row of vertex i reduced? That of one of two partners, and of the lead of a part. */
+/* Whether the row of vertex i is reduced directly: that of one of two partners, and of the lead of
+ * a part. */
 static int decides(const reduce_task *task, int i) {
     return arap_lead(task->parts, i) == i && leads(task, i);
 }
 
-/* Is a row wide that is reduced, and longer than the candidates? */
+/* Whether any reduced row is wide and longer than the candidates. */
 static int is_wide(const reduce_task *task, int i) {
     size_t size = task->in->start[i + 1] - task->in->start[i];
     return task->wide && arap_is_wide(task->poses, size) && decides(task, i) &&
@@ -367,7 +368,7 @@ static int is_wide(const reduce_task *task, int i) {
            size > 2 * (size_t)candidates(task->rule) && !any_locked(task->in, i);
 }
 
-/* The products of the free weights of wide rows of a chunk, of which vertex k has vector k. */
+/* Compute the products of the free weights of wide rows in a chunk; vertex k has vector k. */
 ARAP_WIDE_PART void multiply_rows(const reduce_task *task, int worker, const int *vertex,
                                   int count) {
     const arap_influences *in = task->in;
@@ -401,7 +402,7 @@ ARAP_WIDE_PART void reduce_chunk_plain(void *data, int chunk, int worker) {
 }
 ARAP_WIDE_TASK(reduce_chunk)
 
-/* Chunks from one report of progress to the next. */
+/* Chunks between two progress reports. */
 static int slice(const arap_context *context, const arap_limit *rule, int widest) {
     double max = fmin(widest, candidates(rule));
     double row = 1 + (double)widest * widest + max * max * max;
@@ -409,7 +410,7 @@ static int slice(const arap_context *context, const arap_limit *rule, int widest
     return (int)fmin(chunks, 1 << 20);
 }
 
-/* Copy the decision of one of two partners to the other, of those that lead. */
+/* Copy the decision of one of two partners to the other, for vertices that lead. */
 static void mirror_limits(const reduce_task *task) {
     const arap_influences *in = task->in;
     for (int i = 0; i < in->count; i++) {

@@ -1,4 +1,4 @@
-/* Reduces the influence patterns to the influences with the largest gain of energy. */
+/* Reduces the influence patterns to the influences that lower the energy most. */
 #ifndef ARAP_REDUCE_H
 #define ARAP_REDUCE_H
 
@@ -8,20 +8,21 @@
 #include "rig/symmetry.h"
 #include "edits/constraints.h"
 
-/* How many influences stay. */
+/* The rule for how many influences remain. */
 typedef struct arap_limit {
     int max;      /* per vertex, 0: as many as reduce.c has candidates */
-    double spare; /* those that lower the energy by less than this share of the rest energy of
-                     the one-ring go anyway; negative: none do */
-    int max_part; /* per vertex of a rigid part, if that is less; 0: as for the others */
+    double spare; /* influences that lower the energy by less than this share of the one-ring's rest
+                     energy are removed anyway; negative: none are */
+    int max_part; /* per vertex of a rigid part, if that is lower; 0: as for other vertices */
 } arap_limit;
 
-/* At most rule->most influences per vertex, locked ones included (but always one free one while
- * the locked sum is below 1), chosen by what their loss costs in energy with the neighbors fixed
- * (see reduce.c). held (vertices): the bone that stays, -1: none; NULL: none anywhere. right_side
- * and product (start[count]): b and F w at the present weights; rows and harmonic: constraints and
- * the term that the energy is charged with. The weights of reduced rows are their local optimum, to
- * be solved again. Rows that are symmetric stay so, and those of a rigid part the same. */
+/* Keep at most rule->most influences per vertex, including locked ones (but always one free
+ * influence while the locked sum is below 1). They are chosen by the energy increase caused by
+ * their removal, with the neighbors fixed (see reduce.c). held (vertices): the bone that must stay;
+ * -1: none; NULL: none anywhere. right_side and product (start[count]): b and F w at the current
+ * weights; rows and harmonic: constraints and the harmonic term, which are included in the energy.
+ * The weights of reduced rows are their local optimum and must be solved again. Symmetric rows stay
+ * symmetric, and those of a rigid part stay equal. */
 arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *in,
                                    const double *right_side, const double *product,

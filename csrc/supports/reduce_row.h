@@ -1,5 +1,5 @@
-/* Removal of influences of one vertex: the mathematics of reduce.c, for its kernels.
- * It works on the arrays of one row and does not use the mesh. */
+/* Removes influences of one vertex: the mathematics of reduce.c, for its kernels. It works on the
+ * arrays of one row and does not use the mesh. */
 #ifndef ARAP_REDUCE_ROW_H
 #define ARAP_REDUCE_ROW_H
 
@@ -9,20 +9,21 @@
 #include "base/vec4.h"
 
 #define ARAP_SHARED_JOINT                                                                          \
-    0.1 /* least share of the weight that a bone keeps at a joint for nothing */
+    0.1 /* minimum share of the weight that a bone keeps at a joint without an energy gain */
 
-/* A vertex in work. */
+/* The vertex being processed. */
 typedef struct reduce_row {
-    int size;                  /* influences in the arrays, all of them free */
-    double *q, *slack, *root;  /* (size, size) Q, C and work */
-    double *c, *best, *weight; /* (size) c, w*, and the weights they come with */
-    double *diagonal;          /* (size) of Q */
-    int *set;                  /* (size) their places in the row of the vertex */
-    int *twin;                 /* (size) the one that goes with this one, or itself */
-    char *live;                /* (size) not yet taken out */
-    int tied;                  /* the one that stays, -1: none */
+    int size;                  /* number of influences in the arrays, all of them free */
+    double *q, *slack, *root;  /* (size, size) Q, C and work space */
+    double *c, *best, *weight; /* (size) c, w*, and the given weights */
+    double *diagonal;          /* (size) diagonal of Q */
+    int *set;                  /* (size) their indices in the row of the vertex */
+    int *twin;                 /* (size) the influence that is removed together with this one, or
+                                  itself */
+    char *live;                /* (size) not yet removed */
+    int tied;                  /* the influence that must stay; -1: none */
     double rest;               /* the sum of the free weights, if positive */
-    int room;                  /* influences that may stay */
+    int room;                  /* maximum number of influences that remain */
 } reduce_row;
 
 /* y += share x */
@@ -53,8 +54,8 @@ ARAP_WIDE_PART void invert(int size, double *q, double *root, double *inverse) {
         for (int b = 0; b < a; b++) inverse[b * size + a] = inverse[a * size + b];
 }
 
-/* Minimum of w'qw - 2 c'w over the `size` free influences with sum `rest` into `best`, and C
- * (above) into `slack`. q, c and root are overwritten. */
+/* Store the minimum of w'qw - 2 c'w over the `size` free influences with sum `rest` in `best`, and
+ * C (above) in `slack`. q, c and root are overwritten. */
 ARAP_WIDE_PART void minimize(int size, double *q, double *c, double rest, double *root,
                              double *best, double *slack) {
     double total = 0, pull = 0;
@@ -79,11 +80,11 @@ ARAP_WIDE_PART void minimize(int size, double *q, double *c, double rest, double
     }
 }
 
-/* Which of the influences left (live) goes next, and its cost, negative for w* <= 0. Costs that
- * differ by rounding only are equal, and of equal ones the last bone goes: a turned or mirrored
- * mesh must not drop another. Influences stay, if any has a share of the weight, for which even all
- * of the weight would be worth no more than `idle`: at a joint, where bones move in the same way.
- */
+/* Find which of the remaining influences (live) is removed next, and its cost, which is negative
+ * for w* <= 0. Costs that differ only by rounding are treated as equal, and the last bone among
+ * equals is removed, so that a rotated or mirrored mesh loses the same one. If any influence has a
+ * sufficient share of the weight, influences stay for which even the entire weight would gain no
+ * more than `idle`: this happens at a joint, where bones move in the same way. */
 ARAP_WIDE_PART int cheapest(const reduce_row *r, double idle, double *cost) {
     int out = -1;
     double min = INFINITY, all = r->rest * r->rest;
@@ -114,8 +115,9 @@ ARAP_WIDE_PART void take_out(int size, int out, char *live, double *best, double
     }
 }
 
-/* The energy that the best row between the row without an influence and that influence alone saves;
- * negative if its weight would be. slope: c - Q w of each influence, mean: their weighted sum. */
+/* The energy saved by the best row between the row without an influence and the row with only that
+ * influence; negative if its weight would be negative. slope: c - Q w of each influence, mean:
+ * their weighted sum. */
 static double worth_alone(const reduce_row *r, int a, double rest, const double *slope,
                           double slope_mean, const double *product, double product_mean) {
     double w = r->weight[a];
@@ -126,8 +128,8 @@ static double worth_alone(const reduce_row *r, int a, double rest, const double 
     return step * fabs(step) * bend;
 }
 
-/* The next of those not chosen with the largest value; of values equal up to rounding the first
- * bone, see cheapest(). */
+/* The next influence not yet chosen with the largest value; among values equal up to rounding, the
+ * first bone is used, see cheapest(). */
 static int largest(const reduce_row *r, const double *value) {
     int out = -1;
     for (int a = 0; a < r->size; a++)
@@ -135,8 +137,8 @@ static int largest(const reduce_row *r, const double *value) {
     return out;
 }
 
-/* Mark `max` influences as live, the tied one among them, or one more for the sake of a twin.
- * place (size): their new numbers, -1 of the others. Returns how many they are. */
+/* Mark `max` influences as live, including the tied one, or one more to include a twin. place
+ * (size): their new indices; -1 for the others. Returns their number. */
 ARAP_WIDE_PART int mark_candidates(reduce_row *r, double rest, int max, const double *product,
                                    double *slope, int *place) {
     int size = r->size, chosen = 0;
@@ -159,7 +161,7 @@ ARAP_WIDE_PART int mark_candidates(reduce_row *r, double rest, int max, const do
     return chosen;
 }
 
-/* Keep those that are marked. */
+/* Keep only the marked influences. */
 ARAP_WIDE_PART void keep_marked(reduce_row *r, int chosen, const int *place) {
     for (int a = 0; a < r->size; a++) {
         int to = place[a];
@@ -174,7 +176,7 @@ ARAP_WIDE_PART void keep_marked(reduce_row *r, int chosen, const int *place) {
     r->size = chosen;
 }
 
-/* The same with their rows of q. */
+/* The same, including their rows of q. */
 ARAP_WIDE_PART void choose_candidates(reduce_row *r, double rest, int max) {
     int size = r->size, *place = (int *)r->root;
     double *product = r->slack;
@@ -190,7 +192,7 @@ ARAP_WIDE_PART void choose_candidates(reduce_row *r, double rest, int max) {
     keep_marked(r, chosen, place);
 }
 
-/* Take influences out until the rule is met: the minimum on the others is in r->best. */
+/* Remove influences until the rule is met; the minimum over the remaining ones is in r->best. */
 ARAP_WIDE_PART void reduce(reduce_row *r, int room, double spare) {
     for (int left = r->size; left > 1;) {
         double cost;

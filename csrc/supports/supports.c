@@ -16,10 +16,10 @@
 #include "weights/rows.h"
 
 #define WIDEST 96
-#define SLICE 65536 /* entries between two looks at whether to stop */
-#define DIGIT 11    /* bits that are sorted by at once */
+#define SLICE 65536 /* entries between two polls for cancellation */
+#define DIGIT 11    /* bits sorted per pass */
 #define DIGITS (1 << DIGIT)
-#define POLL_EVERY 64 /* vertices between two looks at whether to stop */
+#define POLL_EVERY 64 /* vertices between two polls for cancellation */
 
 typedef struct sorted_entry {
     uint64_t key; /* ascends as the weight does */
@@ -34,7 +34,7 @@ static uint64_t key_of(double weight) {
     return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
-/* One digit of the keys; entries with the same one stay in order. moved: 0 where all have it. */
+/* Sort by one digit of the keys; equal entries stay in order. moved: 0 if all digits are equal. */
 static arap_status sort_digit(arap_context *context, size_t count, int shift,
                               const sorted_entry *in, sorted_entry *out, int *moved) {
     size_t place[DIGITS] = {0}, sum = 0;
@@ -56,8 +56,7 @@ static arap_status sort_digit(arap_context *context, size_t count, int shift,
     return status;
 }
 
-/* By weight, of equal ones the first first, a digit at a time; either of both arrays holds the
- * result. */
+/* Stable sort by weight, one digit at a time; one of the two arrays holds the result. */
 static arap_status sort_entries(arap_context *context, size_t count, sorted_entry **sorted,
                                 sorted_entry **other) {
     arap_status status = ARAP_OK;
@@ -73,7 +72,8 @@ static arap_status sort_entries(arap_context *context, size_t count, sorted_entr
     return status;
 }
 
-/* Entry of a bone at vertex k, or -1: near the place `at` in its row, as those of neighbors are. */
+/* Entry of a bone at vertex k, or -1; the search starts at position `at` of the row, since
+ * neighbors have similar rows. */
 static ptrdiff_t find_near(const arap_influences *in, int k, int bone, size_t at) {
     size_t begin = in->start[k], end = in->start[k + 1];
     if (begin == end) return -1;
@@ -83,8 +83,8 @@ static ptrdiff_t find_near(const arap_influences *in, int k, int bone, size_t at
     return in->bone[e] == bone ? (ptrdiff_t)e : -1;
 }
 
-/* Entry e of vertex i stays: if a neighbor dropped a larger weight of its bone, this one would be
- * left next to nothing. */
+/* Hold larger weights of the same bone at neighbors of vertex i, whose entry e stays: without them,
+ * it would be isolated. */
 static void hold_larger(const arap_mesh *mesh, const arap_influences *in, int i, size_t e,
                         char *held) {
     size_t at = e - in->start[i];
@@ -157,8 +157,9 @@ static int descending(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Keep the WIDEST largest weights of vertex i among those kept, of equal ones the first bones, and
- * what is locked. weight: (entries of the row) scratch. Returns how many are left. */
+/* Of the kept weights of vertex i, keep the WIDEST largest, with the first bones among equals, and
+ * the locked ones. weight: (entries of the row) scratch. Returns the number of remaining
+ * entries. */
 static int keep_largest(const arap_influences *in, int i, char *keep, double *weight) {
     int count = 0, above = 0, left = 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)

@@ -1,13 +1,13 @@
-/* Staying above a surface: see clearance.h.
+/* Keeps vertices above a surface: see clearance.h.
  *
  * A vertex is above at rest if it lies on the outer side of its nearest point, by the normals of
- * the vertices mixed there. Its clearance is its height, but at least CLEAR. If the
- * moved surface leaves it less than half of that, it is lifted to its clearance above the point
- * that is now nearest. This is repeated, because it may then be near another part of the surface.
- * If this has not converged after ROUNDS, as in a fold whose sides intersect, the vertex moves out
- * along the sum of the normals found so far. If there is no room in that direction either, it
- * stays in place and is counted. Near the border of an open surface there is no outer side, and
- * nothing is done.
+ * the vertices mixed there. Its clearance is its height, but at least CLEAR. If the moved surface
+ * leaves it less than half of that, it is lifted to its clearance above the point that is now
+ * nearest. This is repeated, because it may then be near another part of the surface. If this has
+ * not converged after ROUNDS, as in a fold whose sides intersect, the vertex moves out along the
+ * sum of the normals found so far. If there is no room in that direction either, it stays in place
+ * and is counted. Near the border of an open surface, there is no outer side, so vertices stay
+ * unchanged.
  *
  * A distance changes by no more than the movement of both, so most vertices are skipped without a
  * search; O(log f) for each of the others, O(f log f) for the hierarchy of a moved surface. Fails
@@ -21,20 +21,20 @@
 #include "base/vec3.h"
 #include "mesh/bvh.h"
 
-#define ON 1e-4    /* of the size of the source: nearer a vertex is neither above nor below */
-#define CLEAR 2e-3 /* of it: clearance that is enough */
-#define ENOUGH 0.5 /* share of the clearance that may be left */
-#define ROUNDS 8   /* most times that a vertex is lifted */
+#define ON 1e-4            /* of the source size: a nearer vertex is neither above nor below */
+#define CLEAR 2e-3         /* of it: clearance that is enough */
+#define ENOUGH 0.5         /* share of the clearance that may be left */
+#define ROUNDS 8           /* maximum number of times that a vertex is lifted */
 #define FARTHEST_STEP 0.05 /* of the size: how far it leaves a fold */
-#define FARTHEST 1e6       /* sizes off: nothing is a garment there */
+#define FARTHEST 1e6       /* source sizes: farther vertices are not part of a garment */
 #define CHUNK 256
-#define TINY 1e-9 /* a way of this length has no direction */
+#define TINY 1e-9 /* a vector of this length has no direction */
 
 /* The point of a surface nearest to p. */
 typedef struct foot {
     double point[3], up[3]; /* the unit normal */
-    double height;          /* of p over it, negative behind it */
-    int sided;              /* 0: it is undecided on which side p is */
+    double height;          /* height of p above it, negative behind it */
+    int sided;              /* 0: the side of p is undetermined */
 } foot;
 
 static foot find_foot(const arap_mesh *mesh, const double *normals, const char *border, int t,
@@ -61,7 +61,7 @@ static foot find_foot(const arap_mesh *mesh, const double *normals, const char *
     return f;
 }
 
-/* Vertices of the source with an edge that has one face. */
+/* Mark vertices of the source with an edge that has only one face. */
 static arap_status find_border(arap_context *context, const arap_mesh *mesh, char *border) {
     size_t edges = mesh->ring[mesh->count];
     int *faces = ARAP_NEW_ZERO(int, edges);
@@ -134,7 +134,7 @@ static foot foot_of(const lifting *l, const double *p) {
     return t < 0 ? (foot){0} : find_foot(&l->skin, l->normals, l->clearance->border, t, p);
 }
 
-/* From `start` along `way` to where the clearance is reached; 0: it never is. */
+/* Move from `start` along `way` until the clearance is reached; returns 0 if it never is. */
 static int leave(const lifting *l, const double *start, const double *way, double clear,
                  double *p) {
     double length = sqrt(arap_dot(way, way));

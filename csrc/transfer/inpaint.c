@@ -20,7 +20,7 @@
 #include "mesh/laplacian.h"
 #include "mesh/two_rings.h"
 
-#define OFF 1e-5             /* how far from 1 the constant 1 may come out */
+#define OFF 1e-5             /* maximum deviation of the reproduced constant 1 from 1 */
 #define MIN_CONDUCTANCE 1e-6 /* of the harmonic functions, share of the mean */
 
 /* L as a matrix of one-rings, with conductances above 0. */
@@ -52,7 +52,7 @@ static arap_status make_laplacian(arap_context *context, const arap_mesh *mesh,
 
 typedef struct unknowns {
     int size;
-    int *vertex; /* (size) in elimination order; room for all vertices */
+    int *vertex; /* (size) in elimination order; allocated for all vertices */
     int *place;  /* (vertices) -1: known */
 } unknowns;
 
@@ -83,7 +83,7 @@ static void make_right_side(const arap_two_rings *q, const unknowns *u, const do
     }
 }
 
-/* Factorize, and solve for the constant 1; *good: it came out. x (size). */
+/* Factorize, and solve for the constant 1; *good: whether it was reproduced. x (size). */
 static arap_status factorize(arap_context *context, const arap_two_rings *q, const unknowns *u,
                              double *x, arap_factor **factor, int *good) {
     arap_matrix matrix = {0};

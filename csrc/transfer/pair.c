@@ -65,12 +65,13 @@ arap_status arap_pair_match(arap_context *context, const arap_geometry *source,
     return status;
 }
 
-/* Fails where nothing matches, and names the limit that all vertices are beyond. */
+/* Fail if nothing matches, and name the limit that all vertices exceed. */
 static arap_status check_matches(arap_context *context, const arap_pair *pair,
                                  const arap_transfer_settings *settings) {
     const arap_match *match = &pair->match;
     double diagonal = pair->source.diagonal, degree = acos(-1) / 180;
-    double nearest = INFINITY, min = INFINITY; /* distance, and angle of those near enough */
+    double nearest = INFINITY, min = INFINITY; /* distance, and angle of vertices that are near
+                                                  enough */
     for (int i = 0; i < pair->target.count; i++) {
         if (match->matched[i]) return ARAP_OK;
         nearest = fmin(nearest, match->distance[i]);

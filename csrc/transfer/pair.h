@@ -1,4 +1,4 @@
-/* A source and a target, welded, with the matches between them: the start of every transfer. */
+/* A welded source and target with the matches between them: the first step of every transfer. */
 #ifndef ARAP_PAIR_H
 #define ARAP_PAIR_H
 
@@ -9,15 +9,15 @@ typedef struct arap_pair {
     arap_match match;
 } arap_pair;
 
-/* Check the settings, weld and match; *out, arrays of the caller, gets what was found. Release with
- * arap_pair_clear, also after a failure of a pair that began as {0}. */
+/* Check the settings, weld and match; the results are stored in *out, whose arrays belong to the
+ * caller. Initialize the pair to {0}, and release it with arap_pair_clear even after a failure. */
 arap_status arap_pair_match(arap_context *context, const arap_geometry *source,
                             const arap_geometry *target, const arap_transfer_settings *settings,
                             const arap_matches *out, arap_pair *pair);
 
-/* Connect the target, and mark in known (target vertices) those that keep what they get from the
- * source: matched ones, and all of an island in which none is matched. ARAP_BAD_VALUE if nothing
- * matches. */
+/* Connect the target, and mark in known (target vertices) the vertices that keep their values from
+ * the source: matched ones, and all vertices of an island without a match. Returns ARAP_BAD_VALUE
+ * if nothing matches. */
 arap_status arap_pair_known(arap_context *context, arap_pair *pair,
                             const arap_transfer_settings *settings, char *known);
 

@@ -35,12 +35,12 @@
 typedef struct following {
     arap_pair pair;
     char *known;   /* (target vertices) */
-    double *skin;  /* (source vertices, 3) in the present shape, units of the source */
-    char *moves;   /* (source vertices) they, or a neighbor, have moved */
-    double *place; /* columns x, y, z (target vertices) of the present shape */
+    double *skin;  /* (source vertices, 3) in the current shape, units of the source */
+    char *moves;   /* (source vertices) the vertex or a neighbor has moved */
+    double *place; /* columns x, y, z (target vertices) of the current shape */
 } following;
 
-/* Sets skin and moves; *some: a vertex of a face has moved. */
+/* Set skin and displacements; *some: whether a vertex of a face has moved. */
 static arap_status bend(arap_context *context, following *f, const arap_geometry *source,
                         const double *shape, int number, int *some) {
     const arap_mesh *mesh = &f->pair.source;
@@ -73,7 +73,7 @@ static arap_status bend(arap_context *context, following *f, const arap_geometry
     return ARAP_OK;
 }
 
-/* Is a known vertex of the target over a face that moves? */
+/* Whether a known vertex of the target is above a moving face. */
 static int takes_part(const following *f) {
     for (int i = 0; i < f->pair.target.count; i++) {
         const int *tri = f->pair.source.triangles + 3 * (size_t)f->pair.match.triangle[i];
@@ -82,7 +82,7 @@ static int takes_part(const following *f) {
     return 0;
 }
 
-/* Adds share times the rotation of vertex v. */
+/* Add share times the rotation of vertex v. */
 static void add_rotation(const following *f, int v, double share, double *out) {
     const arap_mesh *mesh = &f->pair.source;
     double sum[9] = {0}, rotation[9];
@@ -96,7 +96,7 @@ static void add_rotation(const following *f, int v, double share, double *out) {
     for (int k = 0; k < 9; k++) out[k] += share * rotation[k];
 }
 
-/* How far the known vertex i goes. */
+/* The displacement of the known vertex i. */
 static void follow(const following *f, int i, double *out) {
     const arap_mesh *from = &f->pair.source;
     const int *tri = from->triangles + 3 * (size_t)f->pair.match.triangle[i];
@@ -132,7 +132,8 @@ static void follow_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* Columns (3, n) as moves (n, 3), those that were filled in no longer than the longest known. */
+/* Convert columns (3, n) to displacements (n, 3); filled-in ones are limited to the length of the
+ * longest known one. */
 static void take_moves(const double *columns, const char *known, int count, double *move) {
     double longest = 0;
     size_t n = (size_t)count;
@@ -157,8 +158,8 @@ static void write(const following *f, const arap_geometry *target, const double 
         }
 }
 
-/* column (count): the first of three of each shape that takes part, else -1. Returns their number
- * in *parts. */
+/* column (count): the first of the three columns of each participating shape, otherwise -1. Returns
+ * their number in *parts. */
 static arap_status number_columns(arap_context *context, following *f, const arap_geometry *source,
                                   const arap_shapes *shapes, int *column, int *parts) {
     arap_status status = ARAP_OK;
@@ -190,7 +191,7 @@ static arap_status follow_all(arap_context *context, following *f, const arap_ge
     return status;
 }
 
-/* The target in each shape, kept above the source if `above` is given. */
+/* Compute the target in each shape, kept above the source if `above` is given. */
 static arap_status write_all(arap_context *context, following *f, const arap_geometry *source,
                              const arap_shapes *shapes, const arap_geometry *target,
                              const int *column, const double *values,

@@ -1,10 +1,10 @@
 /* Transfer of weights: see transfer.h.
  *
  * If a vertex of the target matches (match.c), its weights are those of the source at the nearest
- * point, each row made to sum to 1 first, and linear in a triangle; everywhere else they are
- * continued over the target (inpaint.c), clipped to 0 and made to sum to 1. An island of the target
- * in which nothing matches takes the weights of the nearest points, at any distance: a button
- * follows the surface behind it. Islands are joined by faces and wires.
+ * point, each row normalized to sum to 1 first, and linear in a triangle; everywhere else they are
+ * continued over the target (inpaint.c), clipped to 0 and normalized to sum to 1. An island of the
+ * target in which nothing matches takes the weights of the nearest points, at any distance: a
+ * button follows the surface behind it. Islands are joined by faces and wires.
  *
  * Both meshes are welded, so that seams do not crack; of vertices of the source at one place the
  * first with weights counts. A limit of influences keeps the largest.
@@ -23,7 +23,7 @@
 #include "weights/influences.h"
 #include "weights/rows.h"
 
-#define MIN_WEIGHT 1e-4 /* smaller weights are left out if they come from inpainting */
+#define MIN_WEIGHT 1e-4 /* smaller weights are omitted if they come from inpainting */
 
 arap_status arap_match_surfaces(arap_context *context, const arap_geometry *source,
                                 const arap_geometry *target, const arap_transfer_settings *settings,
@@ -40,7 +40,7 @@ static double row_sum(const arap_sparse_weights *rows, int i) {
     return sum;
 }
 
-/* The triangles of which all corners have weights, as those of *out; release with arap_free. */
+/* Store in *out the triangles whose corners all have weights; release with arap_free. */
 static arap_status take_weighted(arap_context *context, const arap_geometry *source,
                                  const arap_sparse_weights *rows, arap_geometry *out,
                                  int **triangles) {
@@ -62,7 +62,8 @@ static arap_status take_weighted(arap_context *context, const arap_geometry *sou
     return ARAP_OK;
 }
 
-/* Columns that bones have, -1 for those without a weight in the source; returns their number. */
+/* Assign columns to bones, -1 for those without weights in the source; returns the number of
+ * columns. */
 static int number_columns(const arap_sparse_weights *rows, int vertices, int bones, int *column) {
     int count = 0;
     for (int b = 0; b < bones; b++) column[b] = -1;
@@ -73,7 +74,7 @@ static int number_columns(const arap_sparse_weights *rows, int vertices, int bon
     return count;
 }
 
-/* First vertex of the caller with weights among those that were welded into v. */
+/* The caller's first vertex with weights among those welded into v. */
 static int weighted_vertex(const arap_mesh *mesh, const arap_sparse_weights *rows, int v) {
     int i = mesh->first[v];
     while (i >= 0 && !(row_sum(rows, i) > 0)) i = mesh->next[i];
@@ -98,7 +99,7 @@ static void take_over(const arap_pair *t, const arap_sparse_weights *rows, const
     }
 }
 
-/* The largest `max` of a vertex, 0: all; marks them in keep (columns). */
+/* Mark the largest `max` weights of a vertex in keep (columns); 0: all. */
 static void choose(const double *values, size_t n, int columns, double min, int max, char *keep) {
     int count = 0, largest = 0;
     for (int c = 0; c < columns; c++) {
@@ -116,7 +117,7 @@ static void choose(const double *values, size_t n, int columns, double min, int 
     }
 }
 
-/* Rows of the caller's vertices. */
+/* Build the rows of the caller's vertices. */
 static arap_status gather(arap_context *context, const arap_pair *t, const char *known, int bones,
                           const int *column, int columns, int max, const double *values,
                           arap_influences *out) {

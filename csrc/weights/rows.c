@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-/* Room for `room` entries, those made so far kept. */
+/* Make room for `room` entries, keeping the existing ones. */
 static int resize(arap_rows *rows, size_t room) {
     arap_influences *m = &rows->made;
     int *bone = arap_realloc(m->bone, room, sizeof *bone);

@@ -2,7 +2,7 @@
  * the first invalid bone or weight. */
 #include "weights/sparse_weights.h"
 
-#define MAX_WEIGHT 1e30 /* far from overflow when they are summed */
+#define MAX_WEIGHT 1e30 /* cannot overflow when summed */
 
 arap_status arap_check_sparse_weights(arap_error *error, const arap_sparse_weights *rows,
                                       int vertices, int bones) {
