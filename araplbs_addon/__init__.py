@@ -1,13 +1,13 @@
 """Auto-weight (ARAP): skinning weights that make the posed mesh as rigid as possible.
 
-Layers, each of which uses only those below it:
-  registration              what is registered with Blender
+Each layer uses only the layers below it:
+  registration              everything that is registered with Blender
   script                    bind() for scripts, and the command line without an executable
   ui, cli                   the tab, menus and overlay of all features; their command line
   features                  a folder for each: task, operator, live session, panel
-  window                    what they share: bases of operators, settings, sessions, views
-  languages                 catalogues of translations
-  task                      what a task is: read, solve, apply
+  window                    shared code: operator bases, settings, sessions, views
+  languages                 catalogs of translations
+  task                      the base class of tasks: read, solve, apply
   blender                   reads and writes Blender's data
 Code that does not use Blender (options, problem, solving, reports) is in the package araplbs.
 """

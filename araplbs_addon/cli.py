@@ -1,5 +1,5 @@
-"""The command line: blender -c araplbs weight IN.blend ... --output OUT.blend|FOLDER
-(python -m araplbs.blender weight ... without an executable): the work on one file."""
+"""Processes one file for the command line: blender -c araplbs weight IN.blend ... --output
+OUT.blend|FOLDER (or python -m araplbs.blender weight ... without an executable)."""
 
 import shutil
 import time
@@ -35,8 +35,8 @@ def run(argv, results=None, prog=f"blender -c {COMMAND}"):
 
 
 def do_file(command, source, target, arguments, stop, outputs):
-    """The work on one file; returns its entry in the report. Nothing is written when it raises, nor
-    where there is no target."""
+    """Processes one file; returns its entry in the report. Nothing is written if it raises an
+    exception, or if there is no target."""
     if target:
         refuse_foreign(target, BLEND)
     refuse_input(source)
@@ -97,7 +97,7 @@ def do_file(command, source, target, arguments, stop, outputs):
 
 
 def _open(path):
-    """Opens a file; whether it is compressed. Raises Refused for what is no .blend file."""
+    """Opens a file; returns whether it is compressed. Raises Refused if it is not a .blend file."""
     if not carries(path, BLEND):
         raise Refused("not a .blend file")
     with open(path, "rb") as file:
@@ -116,7 +116,7 @@ def _save(target, compress, stop):
             bpy.ops.wm.save_as_mainfile(
                 filepath=str(temporary), copy=True, check_existing=False, compress=compress
             )
-        except RuntimeError as error:  # of a full disk Blender does not say that it is full
+        except RuntimeError as error:  # Blender does not report that the disk is full
             raise _not_saved(
                 target, temporary, str(error).strip().removeprefix("Error: ")
             ) from None

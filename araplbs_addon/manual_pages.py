@@ -1,4 +1,4 @@
-"""The place of the manual that comes with the extension."""
+"""The location of the manual that is included in the extension."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ FIRST = "README.html"
 
 
 def has_pages() -> bool:
-    """A zip has them; the sources alone have not."""
+    """Whether the manual is included, as it is in a zip file but not in the sources."""
     return (PAGES / FIRST).exists()
 
 
 def first_page() -> str:
-    """Its address."""
+    """The address of the first page."""
     return (PAGES / FIRST).as_uri()

@@ -1,5 +1,5 @@
-"""A notice in the preferences and in the sidebar if the native module cannot be used: without it
-nothing else works, so nothing else is registered."""
+"""A notice in the preferences and in the sidebar if the native module cannot be used. Nothing else
+works without the module, so nothing else is registered."""
 
 import textwrap
 
@@ -7,8 +7,8 @@ import bpy
 
 from . import __package__ as addon_package
 
-_WIDTH = {"preferences": 100, "sidebar": 34}  # letters that fit into a line
-sentence = ""  # that of the time when the add-on was enabled
+_WIDTH = {"preferences": 100, "sidebar": 34}  # characters that fit on a line
+sentence = ""  # from the time when the add-on was enabled
 
 
 def _draw(layout, width):
@@ -38,7 +38,7 @@ CLASSES = (ARAPLBS_notice, VIEW3D_PT_araplbs_notice)
 
 
 def register(problem):
-    """Shows the sentence, if it is one; is it?"""
+    """Displays the sentence, if there is one; returns whether there is."""
     global sentence
     sentence = problem
     if not sentence:
@@ -50,7 +50,7 @@ def register(problem):
 
 
 def unregister():
-    """Has there been a notice?"""
+    """Returns whether there was a notice."""
     if not is_registered():
         return False
     for cls in reversed(CLASSES):

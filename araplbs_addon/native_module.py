@@ -1,9 +1,10 @@
-"""Whether the package `araplbs`, which comes in the extension's wheel, can be used.
+"""Checks whether the package `araplbs`, which comes in the extension's wheel, can be used.
 
 An update of the extension disables the add-on, replaces the package's files, and enables the new
-add-on, in a Blender that may have loaded the package. Its Python modules are imported again
-(`put_away`), but a loaded engine stays in memory until Blender is restarted. So does the module
-that versions up to 0.2.0 had instead of the package. `problem` then asks for a restart.
+add-on, in a Blender that may already have loaded the package. Its Python modules are imported again
+(`put_away`), but a loaded engine stays in memory until Blender is restarted. The same applies to
+the module that versions up to 0.2.0 had instead of the package. In these cases `problem` asks for a
+restart.
 """
 
 import importlib
@@ -26,8 +27,8 @@ def version():
 
 
 def problem():
-    """Why the package cannot be used, in one sentence, or None. Loads nothing: a fault inside the
-    engine's file is found when it is first used."""
+    """The reason why the package cannot be used, in one sentence, or None. Nothing is loaded, so a
+    fault inside the engine's file is found only at first use."""
     before, now = sys.modules.get(NAME), version()
     used = sys.modules.get(ENGINE)
     if before and _is_empty_folder(before.__spec__):
@@ -52,7 +53,8 @@ def _is_package(spec):
 
 
 def _is_empty_folder(spec):
-    """A thread that imports while Blender replaces the files finds their folders alone."""
+    """Whether only a folder is left of the package, as a thread finds it if it imports while
+    Blender replaces the files."""
     return bool(spec and not spec.origin and spec.submodule_search_locations is not None)
 
 
@@ -67,15 +69,15 @@ _put_away = None  # while this add-on, which was installed or updated just now, 
 
 
 def put_away():
-    """When the add-on is disabled: the next import of `araplbs` reads the files that are installed
-    then. The engine stays, since a library that is loaded cannot be replaced."""
+    """Called when the add-on is disabled, so that the next import of `araplbs` reads the files
+    installed at that time. The engine stays, because a loaded library cannot be replaced."""
     global _put_away
     _put_away = _taken_out()
 
 
 def bring_back():
-    """When it is enabled: the modules that its own have imported before it was disabled. At first
-    these are none, so that it imports the files that are installed now."""
+    """Called when the add-on is enabled: restores the modules that its own modules imported before
+    it was disabled. At first this list is empty, so it imports the currently installed files."""
     global _put_away
     if _put_away != {}:
         _taken_out()
@@ -90,7 +92,7 @@ def _taken_out():
 
 
 def mismatch(error):
-    """The sentence for an ImportError if the package that Python finds lacks a name: another
+    """The message for an ImportError if the package that Python finds lacks a name because another
     package comes first. None for other errors."""
     if (error.name or "").partition(".")[0] != NAME:
         return None

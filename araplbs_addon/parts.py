@@ -1,9 +1,9 @@
-"""The additions of a module to Blender while the add-on is enabled. A module declares
+"""The additions of a module to Blender while the add-on is enabled. A module declares:
 
 PROPERTIES   ((type of Blender's or group of ours, name, property), ...)
 HANDLERS     ((name of a list of bpy.app.handlers, function), ...)
 
-and has register() or unregister() for anything else that it begins and ends."""
+It may also define register() or unregister() for anything else that it starts and ends."""
 
 import bpy
 
@@ -15,7 +15,7 @@ def is_part(module):
 
 
 def begin(part):
-    """After the classes."""
+    """Adds the additions; called after the classes are registered."""
     for owner, name, prop in getattr(part, "PROPERTIES", ()):
         setattr(owner, name, prop)
     for name, handler in getattr(part, "HANDLERS", ()):
@@ -24,7 +24,7 @@ def begin(part):
 
 
 def end(part):
-    """Before the classes."""
+    """Removes the additions; called before the classes are unregistered."""
     for name, handler in getattr(part, "HANDLERS", ()):
         getattr(bpy.app.handlers, name).remove(handler)
     getattr(part, "unregister", _nothing)()

@@ -20,12 +20,12 @@ CLASSES = (
     edits.ARAPLBS_edit,
     edits.ARAPLBS_mesh,
     *window.classes(),
-    *old_operators(_FEATURES),  # first: Blender loses a class if one derived from it follows
+    *old_operators(_FEATURES),  # first: Blender loses a class if a class derived from it follows
     *_FEATURES,
     *panels.CLASSES,
 )
 
-# They come after the classes and go before them.
+# Registered after the classes and unregistered before them.
 PARTS = (
     translate,
     bone_kinds,

@@ -1,5 +1,5 @@
-"""Auto-weight for scripts: no registered add-on, no operator, selection or window. It is called as
-araplbs.blender.bind() and python -m araplbs.blender."""
+"""Auto-weight for scripts, which needs no registered add-on, operator, selection or window. Scripts
+call it as araplbs.blender.bind() and python -m araplbs.blender."""
 
 from contextlib import contextmanager
 
@@ -24,7 +24,7 @@ from .features.restore import stored as kept_weights
 from .parts import begin, end
 
 PROG = "python -m araplbs.blender"
-# What files hold of ours. While the add-on is enabled all of it is registered.
+# Our data in files. While the add-on is enabled, all of it is registered.
 CLASSES = (
     edits.ARAPLBS_edit,
     edits.ARAPLBS_mesh,
@@ -39,7 +39,7 @@ PARTS = (
 
 @contextmanager
 def data_registered():
-    """The corrections and marks in the file can be read and written in this block."""
+    """Allows the corrections and marks in the file to be read and written in this block."""
     if hasattr(bpy.types.Mesh, "araplbs"):
         yield
         return
@@ -110,6 +110,6 @@ def _refuse_absent(objects, view_layer):
 
 
 def run(argv):
-    """The command line; the exit code."""
+    """Runs the command line; returns the exit code."""
     with data_registered():
         return cli.run(argv, prog=PROG)

@@ -1,4 +1,4 @@
-"""The common part of all work on an armature and its meshes: reading, solving, writing."""
+"""The common base of all tasks on an armature and its meshes: reading, solving, writing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from araplbs.base.steps import Steps, finish
 if TYPE_CHECKING:
     import bpy
 
-MEASURING = "measuring"  # the stage after solving, of work that reports its gains
+MEASURING = "measuring"  # the stage after solving, for tasks that report their gains
 
 
 class Task(ABC):
-    """The main thread reads and applies, any thread may solve.
+    """A unit of work: the main thread reads and applies, and any thread may solve.
 
-    Until apply() nothing in Blender's data is changed. reading: the data that was read, frozen;
-    None before. warnings: for people.
+    Until apply(), Blender's data stays unchanged. reading: the data that was read, frozen; None
+    before. warnings: messages for the user.
     """
 
     reading: Any = None
@@ -30,18 +30,18 @@ class Task(ABC):
         self.options, self.threads, self.warnings = options, threads, []
 
     def read(self, targets: Any, view_layer: bpy.types.ViewLayer) -> None:
-        """Raises Refused if there is nothing to do, or it cannot be done."""
+        """Reads the data. Raises Refused if there is nothing to do, or it cannot be done."""
         finish(self.read_in_steps(targets, view_layer))
 
     @abstractmethod
     def read_in_steps(self, targets: Any, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """read() as a generator of short steps; sets `reading`."""
+        """Does the same as read(), as a generator of short steps; sets `reading`."""
 
     @abstractmethod
     def solve(self, progress: Listener | None = None) -> None:
-        """Keeps the solution. Raises araplbs.Cancelled when progress (a Listener) stops it."""
+        """Stores the solution. Raises araplbs.Cancelled when progress (a Listener) stops it."""
 
     @abstractmethod
     def apply(self) -> dict[str, Any]:
-        """Writes what was solved, all of it or nothing; the report. Raises Refused if the
-        objects are not what they were."""
+        """Writes the solution completely or not at all; returns the report. Raises Refused if the
+        objects have changed."""

@@ -1,5 +1,5 @@
-"""The task for one armature and its meshes: read, solve, write. The operator and the
-command line are two ways to call it."""
+"""The task for one armature and its meshes: read, solve, write. Both the operator and the command
+line call it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,30 +55,29 @@ from .blender.write.all_or_nothing import all_or_nothing
 from .blender.write.write_weights import write_weights
 from .task import Task
 
-OVERFULL = 1e-3  # more than 1 by so much is not rounding
+OVERFULL = 1e-3  # a sum above 1 by more than this is not a rounding error
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The data that was read for a solver. Everything about meshes is in the order of the
-    subjects'."""
+    """The data that was read for a solver. Mesh data is in the order of the subjects' meshes."""
 
     subjects: Subjects
     meshes: list[Mesh]
     problem: Problem
     poses: Any  # those of the file or the rig
     volume: Any  # see read_volume()
-    entries: list[Any]  # NamedEntries of the meshes, None if they were not asked for
+    entries: list[Any]  # NamedEntries of the meshes, None if not requested
     selections: list[tuple[Bools, Bools, Bools]]  # see selection()
     painting: bool  # in Weight Paint mode: nothing is bound
 
 
 class WeightingTask(Task):
-    reads_weights = False  # present weights are needed, with any options
-    later = False  # the state before is measured when it is asked for
+    reads_weights = False  # whether current weights are needed with any options
+    later = False  # whether the earlier state is measured only on request
     solution: Any = None
-    chosen = None  # (bones that were chosen, all), None for all of them
-    replaces_ours: Sequence[bool] = ()  # whether each mesh had weights that Auto-weight has made
+    chosen = None  # (chosen bones, all bones), None if all were chosen
+    replaces_ours: Sequence[bool] = ()  # whether each mesh had weights from Auto-weight
 
     @property
     def problem(self) -> Problem:
@@ -95,14 +94,14 @@ class WeightingTask(Task):
     def read_in_steps(
         self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
     ) -> Steps[None]:
-        """See Task; the steps of animations are not short. with_entries: read `entries`."""
+        """See Task; the steps of animations are not short. with_entries: also read `entries`."""
         options = self.options
         self.warnings = list(targets.skipped)
         armature = targets.armature
         has_volume = options.volume != "NONE"
         if has_volume:
             refuse_volume(options)
-        view_layer.update()  # world matrices of what a script has just moved
+        view_layer.update()  # updates world matrices after changes by a script
         skeleton = self._read_skeleton(armature)
         refuse_deformer(options, skeleton)
         locked = (
@@ -167,13 +166,13 @@ class WeightingTask(Task):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """The skeleton, once the meshes are read."""
+        """Returns the skeleton after the meshes are read."""
         return skeleton
 
     def _cut(
         self, objects: list[bpy.types.Object], meshes: list[Mesh]
     ) -> tuple[list[bpy.types.Object], list[Mesh]]:
-        """The part of these that is solved."""
+        """The objects and meshes that are solved."""
         return objects, meshes
 
     def _read_skeleton(self, armature: bpy.types.Object) -> Skeleton:
@@ -223,24 +222,24 @@ class WeightingTask(Task):
         return objects, meshes, all_entries
 
     def refuse_object(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
-        """Raises Refused for what cannot be weighted."""
+        """Raises Refused for objects that cannot be weighted."""
         refuse_mesh(ob)
         _refuse_foreign(ob, armature)
         refuse_carried(ob, armature)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See araplbs.solvers.solve and araplbs.solvers.volume; keeps the solution."""
+        """See araplbs.solvers.solve and araplbs.solvers.volume; stores the solution."""
         arguments = (self.threads, progress)
         if self.reading.volume:
             self.solution = solve_volume(
                 self.problem, self.options, self.reading.volume, *arguments
             )
         else:
-            later = self.later and self.options.start_from != "PRESENT"  # which is shown
+            later = self.later and self.options.start_from != "PRESENT"  # which is displayed
             self.solution = solve(self.problem, self.options, *arguments, later)
 
     def apply(self) -> dict[str, Any]:
-        """See Task; binds what is not bound yet."""
+        """See Task; also binds meshes that are not bound yet."""
         armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)
         names = self.problem.skeleton.names
@@ -258,7 +257,7 @@ class WeightingTask(Task):
         return report
 
     def remember_end(self, rows: SparseWeights) -> None:
-        """A session that begins with these weights is at rest."""
+        """Marks these weights as final: a session that starts with them is already converged."""
         read = self.reading
         skeleton, parts = read.problem.skeleton, read.problem.split(rows)
         remember_end(read.meshes, skeleton, read.poses, self.options, parts)
@@ -270,11 +269,12 @@ class WeightingTask(Task):
         return worst_picture(self.problem, self.solution.rows, self.options, to_world, self.threads)
 
     def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
-        """(armature, [meshes]). Raises Refused if they are not what they were."""
+        """(armature, [meshes]). Raises Refused if they have changed."""
         return self.reading.subjects.find()
 
     def conclude(self, written: list[dict[str, Any]]) -> dict[str, Any]:
-        """Binds what is not bound yet; the report. written: the result of write_weights()."""
+        """Binds meshes that are not bound yet; returns the report. written: the result of
+        write_weights()."""
         armature, objects = self.find_objects()
         self.bind(armature, objects, written)
         mark_control_bones(armature, self.problem.skeleton)
@@ -286,8 +286,8 @@ class WeightingTask(Task):
         objects: list[bpy.types.Object],
         written: list[dict[str, Any]],
     ) -> None:
-        """Binds what is not bound yet, and notes it in what write_weights() has returned. Meshes
-        that hung on a deform bone stay on it, also when they are weighted again."""
+        """Binds meshes that are not bound yet, and records this in the result of write_weights().
+        Meshes carried by a deform bone stay on it, even if they are weighted again."""
         held = []
         for ob, mesh, done in zip(objects, self.reading.meshes, written, strict=True):
             if not self.reading.painting:
@@ -319,7 +319,7 @@ def _unweighted(count: int) -> str:
 
 
 def _overfull(mesh: Mesh) -> list[str]:
-    """[] or [sentence]: where locked groups hold more than all."""
+    """[] or [sentence]: vertices whose locked groups exceed the total weight."""
     if mesh.locked_bones is None:
         return []
     locked = mesh.weights.weights * mesh.locked_bones[mesh.weights.bones]
@@ -343,7 +343,7 @@ def _refuse_foreign(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
 
 
 def _sharing(ob: bpy.types.Object) -> list[bpy.types.Object]:
-    """Other objects of the same mesh that bones deform."""
+    """Other objects with the same mesh that bones deform."""
     return [
         other
         for other in bpy.data.objects

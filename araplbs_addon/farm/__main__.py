@@ -1,4 +1,4 @@
-"""python -m araplbs.farm, for a Python that has the extension's files and not the package:
+"""Runs araplbs.farm in a Python that has the extension's files but not the package:
 
 python EXTENSION/farm run PLAN --scheduler ADDRESS
 """

@@ -1,7 +1,7 @@
-"""The features, each in a folder with the name of its operator; araplbs/features has its work.
+"""The features, each in a folder named after its operator; araplbs/features has the algorithms.
 
-A folder has some of task.py (read, solve, apply), operator.py, live.py (a session) and panel.py.
-A new one is found by modules(). A module declares:
+A folder contains some of task.py (read, solve, apply), operator.py, live.py (a session) and
+panel.py. New modules are found by modules(). A module declares:
   CLASSES                   the classes to register, in this order
   COMMAND                   its part of the command line, if any
   places, icon of a class   its entries in menus and panels (window/menu_entries.py)
@@ -12,7 +12,7 @@ A new one is found by modules(). A module declares:
 from importlib import import_module
 from pkgutil import iter_modules
 
-# In the order of the help of the command line. Others come after them, by name.
+# In the order of the command-line help. Others follow, sorted by name.
 ORDER = (
     *("report_problem", "auto_weight", "bake", "bendy", "compare", "copy_weights", "joints"),
     *(
@@ -29,7 +29,7 @@ ORDER = (
 
 
 def modules():
-    """All modules of all features: feature by feature, in each by name."""
+    """All modules of all features, grouped by feature and sorted by name within each."""
     there = {found.name for found in iter_modules(__path__)}
     for feature in [*ORDER, *sorted(there - {*ORDER})]:
         package = import_module(f"{__name__}.{feature}")
@@ -38,5 +38,5 @@ def modules():
 
 
 def classes():
-    """All that they register."""
+    """All classes that the features register."""
     return [each for module in modules() for each in getattr(module, "CLASSES", ())]

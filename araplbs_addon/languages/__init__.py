@@ -1,2 +1,2 @@
-"""The interface in other languages: of each a catalogue with every string, NAME.po by Blender's
-name of the language. docs/languages.md says how they are made and which terms they use."""
+"""The interface in other languages, with a catalog NAME.po of all strings for each of
+Blender's language names. docs/languages.md describes how catalogs are made and their terms."""

@@ -1,9 +1,10 @@
-"""Blender's part of the catalogues, and the translation of sentences.
+"""Registers the catalogs with Blender, and translates sentences.
 
-Blender translates by itself what operators, panels and properties declare, and literal texts of a
-layout; translated() is for all others: reports, reasons of a poll, status bar, texts with names and
-numbers. Blender wants the catalogues of all languages when the add-on is enabled, in any language
-(some 25 ms for six); if it was built without languages, none is read."""
+Blender itself translates the texts that operators, panels and properties declare, and literal texts
+in a layout. translated() handles all other texts: reports, poll reasons, the status bar, and texts
+with names and numbers. Blender requires the catalogs of all languages when the add-on is enabled,
+in any language (some 25 ms for six). If the add-on was built without languages, no catalog is read.
+"""
 
 from functools import lru_cache
 from pathlib import Path
@@ -23,8 +24,8 @@ def sentences(language):
 
 
 def translated(text):
-    """A text of the add-on in the language of the interface. Without a window Blender prints it, so
-    it has no control characters from names."""
+    """A text of the add-on in the interface language. Without a window Blender prints the text, so
+    control characters in names are removed."""
     language = bpy.app.translations.locale
     if text and language in FILES and bpy.context.preferences.view.use_translate_interface:
         text = sentences(language).translate(text if isinstance(text, str) else str(text))
@@ -32,7 +33,8 @@ def translated(text):
 
 
 def messages(language):
-    """As Blender takes them: its own translation of a text goes first, except in OURS."""
+    """The messages in Blender's format. Blender's own translation of a text takes precedence,
+    except in OURS."""
     plain = sentences(language).plain
     return {(context, english): text for english, text in plain.items() for context in CONTEXTS}
 

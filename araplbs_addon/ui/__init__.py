@@ -1,2 +1,2 @@
-"""The user interface. A room imports from itself and from those before it in ROOMS of
-tests/package/house/test_rooms.py."""
+"""The user interface. A room may import from itself and from the rooms
+listed before it in ROOMS of tests/package/house/test_rooms.py."""

@@ -1,5 +1,5 @@
-"""The panel "Bones and Parts": control bones, parts that keep their shape, and an artist's
-requests for single vertices; and the kind of a bone in its properties."""
+"""The panel "Bones and Parts": control bones, parts that keep their shape, and an artist's requests
+for single vertices. It also adds the bone kind to the bone properties."""
 
 from bpy.types import Panel, UIList
 
@@ -21,7 +21,7 @@ from ..window.sidebar import (
     unit,
 )
 
-# Actions on the selected vertices: (kind, text, whether it takes an influence away).
+# Actions on the selected vertices: (kind, text, whether it removes an influence).
 FOR_SELECTED = (
     ("WEIGHT", "Pin Weight", False),
     ("SMOOTH", "Smooth Weights", False),
@@ -102,7 +102,7 @@ class VIEW3D_PT_araplbs_bones(Closed, Panel):
 
 
 def has_control_bones(armature):
-    """Whether some bones of it were left out."""
+    """Whether some bones of the armature were excluded."""
     return bool(
         armature
         and armature.type == "ARMATURE"
@@ -111,7 +111,7 @@ def has_control_bones(armature):
 
 
 def draw_corrections(layout, ob, rows=3):
-    """The corrections of a mesh, if there are any."""
+    """Draws the corrections of a mesh, if there are any."""
     settings = ob.data.araplbs
     if settings.edits:
         row = layout.row(align=True)
@@ -125,20 +125,21 @@ def draw_corrections(layout, ob, rows=3):
 
 
 def draw_rigid(layout, ob, text="Mark Rigid Part"):
-    """The menu of rigid parts; its button counts them."""
+    """Draws the menu of rigid parts, whose button counts them."""
     count = sum(item.kind == "RIGID" and item.use for item in ob.data.araplbs.edits)
     text = f"Rigid Parts: {count}" if count else text
     layout.menu(rigid.VIEW3D_MT_araplbs_rigid.__name__, text=text)
 
 
 def is_masked(ob):
-    """Whether vertices are selected in Weight Paint mode: their mask is on."""
+    """Whether a selection mask is enabled in Weight Paint mode."""
     mesh = ob.data
     return mesh.use_paint_mask_vertex or mesh.use_paint_mask
 
 
 def draw_for_selected(layout, context, ob):
-    """Buttons that change them; the selection is seen by the mask. The grid that they are in."""
+    """Draws buttons that change the selected vertices, which are visible through the mask. Returns
+    the grid that contains the buttons."""
     grid = grid_of_two(layout, *(text for _kind, text, _remove in FOR_SELECTED))
     bone = edit.active_bone(ob) or ""
     for kind, text, remove in FOR_SELECTED:

@@ -1,4 +1,4 @@
-"""The panel "Check and Repair": faults of the weights, with their places and worst poses."""
+"""The panel "Check and Repair": faults of the weights, with their locations and worst poses."""
 
 import bpy
 from araplbs.features.check.beyond_repair import BEYOND
@@ -30,12 +30,12 @@ from ..window.sidebar import (
     unit,
 )
 
-# Colors of the levels; the names of the icons are others before Blender 4.4.
+# Colors of the levels; the icons have other names before Blender 4.4.
 _ICONS = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
 _STRIP = "STRIP_COLOR_0" if "STRIP_COLOR_01" in _ICONS else "SEQUENCE_COLOR_0"
 LEVEL_ICONS = {"high": f"{_STRIP}1", "medium": f"{_STRIP}2", "low": f"{_STRIP}3"}
 RESULT_ICONS = {"BETTER": "TRIA_DOWN", "UNCHANGED": "REMOVE", "REPAIRED": "CHECKMARK"}
-# What helps against kinds of findings that Repair leaves: operator, words of the button, options.
+# Remedies for kinds of findings that Repair leaves: operator, text of the button, options.
 CURES = {
     "BONE_OUTSIDE": (JOINTS, "Optimize Joints", {}),
     "DEAF_BONE": (AUTO_WEIGHT, "Use Joints", {"bone_directions": "JOINTS"}),
@@ -79,7 +79,7 @@ class DATA_UL_araplbs_findings(UIList):
             row.prop(item, "repair", text="")
 
     def filter_items(self, _context, data, name):
-        """Rows of what was repaired stay among the others, by how bad it was."""
+        """Keeps rows of repaired findings among the others, sorted by their severity."""
         items, helpers = getattr(data, name), bpy.types.UI_UL_list
         shown = []
         if self.filter_name:
@@ -91,7 +91,7 @@ class DATA_UL_araplbs_findings(UIList):
 
 
 def by_severity(findings):
-    """The place of each finding in a list that begins with the worst."""
+    """The position of each finding in a list that begins with the worst."""
     order = sorted(range(len(findings)), key=lambda k: -findings[k].severity)
     return sorted(range(len(order)), key=order.__getitem__)
 
@@ -131,7 +131,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
     def _draw_buttons(self, layout, shown):
         is_chosen = 0 <= shown.active < len(found.findings)
         row = layout.row(align=True)
-        sub = abreast(row, "Select", "View", others=1.0, icons=True)  # and the eye
+        sub = abreast(row, "Select", "View", others=1.0, icons=True)  # and the eye button
         sub.enabled = is_chosen
         sub.operator(check.SELECT, text="Select", icon="RESTRICT_SELECT_OFF").index = -1
         sub.operator(check.VIEW, text="View", icon="ZOOM_SELECTED").index = -1

@@ -1,6 +1,6 @@
-"""The panel "Expert": settings that require some knowledge of the method. The preference
-"Expert Settings" shows it. Settings of the paper of 2018 are in presets, on the command line and in
-Python."""
+"""The panel "Expert": settings that require some knowledge of the method. The preference "Expert
+Settings" displays it. The settings of the 2018 paper are available only in presets, on the command
+line and in Python."""
 
 from bpy.types import Panel
 
@@ -10,7 +10,7 @@ from ..window.properties import draw_expert_options
 from ..window.settings import settings_of
 from ..window.sidebar import Closed
 
-OPEN = ()  # those of its boxes that are open at first
+OPEN = ()  # the boxes that are open at first
 POSES = ("pose_count", "reach_poses", "seed", "use_joint_limits", "through_rig")
 TRANSFER = ("angle", "two_sided", "refine", "bones", "mix")
 

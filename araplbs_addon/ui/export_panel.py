@@ -1,4 +1,4 @@
-"""The panel "Export": tools that make rigs fit for games, and turn modifiers into weights."""
+"""The panel "Export": tools that prepare rigs for games and convert modifiers to weights."""
 
 from bpy.types import Panel
 

@@ -1,5 +1,5 @@
-"""The operators in Blender's menus, where the menu search finds them. Most declare their places
-(window/menu_entries.py); some depend on the context."""
+"""Adds the operators to Blender's menus, where the menu search finds them. Most operators declare
+their menu entries (window/menu_entries.py); some entries depend on the context."""
 
 import bpy
 
@@ -13,7 +13,7 @@ PLACES = sorted({place for kind in CLASSES for place, _order in getattr(kind, "p
 
 
 def draw_rows(layout, place):
-    """The rows of a panel for all operators that stand there."""
+    """Draws the rows of a panel for all operators that belong there."""
     layout.operator_context = "INVOKE_DEFAULT"
     for kind in entries(CLASSES, place):
         kind.draw_row(layout)

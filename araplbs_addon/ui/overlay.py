@@ -1,4 +1,4 @@
-"""Drawings over the 3D view: a session's numbers and its energy curve, edits, strokes."""
+"""Draws over the 3D view: a session's numbers and its energy curve, edits, and strokes."""
 
 from contextlib import suppress
 
@@ -25,27 +25,27 @@ from ..window.session import current_session
 
 MARGIN = 20
 CURVE = (200, 64)  # pixels
-SCALE_STEPS = 41  # that the scale of stretch is drawn in
+SCALE_STEPS = 41  # number of steps in the drawn stretch scale
 TEXT_SIZE = 12
 LINE_HEIGHT = 18
 WHITE, SHADE = (1.0, 1.0, 1.0, 0.95), (0.08, 0.08, 0.08, 0.65)
 LINE, HELD = (1.0, 0.75, 0.2, 1.0), (1.0, 0.75, 0.2, 1.0)
 RELEASED, ADDED, REMOVED = (0.6, 0.6, 0.6, 0.8), (0.2, 0.9, 0.4, 1.0), (0.95, 0.2, 0.2, 1.0)
 POINT_SIZE = 5
-ITEM_SIZE, ITEM_OPACITY = 4, 0.8  # of the dots of a correction: weights are seen between them
-LEAST_RISE = 0.2  # of the largest stretch: a change that fills the height of the curve
-LEAST_SHADE = 0.2  # opacity of what is hardly held any more
+ITEM_SIZE, ITEM_OPACITY = 4, 0.8  # of a correction's dots, between which weights stay visible
+LEAST_RISE = 0.2  # of the largest stretch: smallest change that fills the height of the curve
+LEAST_SHADE = 0.2  # opacity of a vertex with hardly any tie left
 
 _handles = []
 
 
 def draw_view():
-    """In the space of the scene."""
+    """Draws in scene space."""
     error_view.draw()
     deformer_view.draw()
     context = bpy.context
     if context.space_data.overlay.show_overlays:
-        with suppress(Refused, ReferenceError):  # the shown data has just gone
+        with suppress(Refused, ReferenceError):  # the displayed data was just deleted
             _draw_matches(context)
             finding_view.draw(context)
             _draw_edits(context)
@@ -55,7 +55,7 @@ def draw_view():
 
 
 def draw_pixels():
-    """In pixels of the region."""
+    """Draws in pixels of the region."""
     context = bpy.context
     if context.space_data.overlay.show_overlays:
         finding_view.draw_name(context)
@@ -71,7 +71,8 @@ def draw_pixels():
 
 
 def _sidebar_width(context):
-    """Of what covers the right side of the view; "Adjust Last Operation" lies at the left."""
+    """The width of the regions that cover the right side of the view; "Adjust Last Operation" is on
+    the left."""
     if not context.preferences.system.use_region_overlap:
         return 0
     return sum(r.width for r in context.area.regions if r.type == "UI" and r.width > 1)
@@ -98,7 +99,7 @@ def _lines(points, color, width=1.5):
 
 
 def _box(x, y, width, height, colors):
-    """A filled rectangle, its colors given from left to right."""
+    """Draws a filled rectangle, with its colors given from left to right."""
     xs = np.linspace(x, x + width, len(colors))
     points = [(at, side) for at in xs for side in (y, y + height)]
     shades = [c for c in colors for _side in range(2)]
@@ -121,13 +122,13 @@ def _draw_scale(x, y):
 
 
 def _draw_curve(frame, x, y):
-    """The stretch so far; of joints the energies, on a logarithmic scale."""
+    """Draws the stretch so far; for joints, the energies on a logarithmic scale."""
     width, height = CURVE
     gpu.state.blend_set("ALPHA")
     _box(x, y, width, height, [SHADE, SHADE])
     values = np.array(frame.curve) if frame.curve else np.log(np.maximum(frame.energies, 1e-12))
     if len(values) == 1:
-        values = values.repeat(2)  # nothing has moved yet
+        values = values.repeat(2)  # no change yet
     if len(values) > 1:
         least = LEAST_RISE * values.max() if frame.curve else 1e-9
         rise = (values - values.min()) / max(np.ptp(values), least)
@@ -139,7 +140,7 @@ def _draw_curve(frame, x, y):
 
 
 def _draw_matches(context):
-    """Vertices that take the weights of another mesh, and those that are filled in."""
+    """Draws the vertices that take the weights of another mesh, and those that are filled in."""
     for reference, matched in shown_matches:
         with suppress(Refused):
             points = posed_vertices(reference.get(), context.evaluated_depsgraph_get())
@@ -147,8 +148,8 @@ def _draw_matches(context):
 
 
 def _draw_edits(context):
-    """Points of the active edit, vertices tied to the active bone, links, and the stroke that is
-    being made."""
+    """Draws points of the active edit, vertices tied to the active bone, links, and the stroke in
+    progress."""
     ob = context.active_object
     if not ob or ob.type != "MESH" or ob.mode != "WEIGHT_PAINT":
         return
@@ -181,7 +182,7 @@ def _draw_edits(context):
 
 
 def _ties(context, ob):
-    """tied_vertices() of the session, while the tool is chosen that lets them go."""
+    """The tied_vertices() of the session, while the tool that releases them is active."""
     tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT")
     if not tool or tool.idname != "araplbs.release":
         return None

@@ -1,5 +1,5 @@
-"""The first panel of the tab: one button, five choices, one result. A session takes its place
-while it runs."""
+"""The first panel of the tab: one button, five choices, one result. A running session replaces this
+content."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -31,9 +31,9 @@ from ..window.sidebar import (
 from .result_box import draw_result
 from .session_box import draw_session
 
-HEADER = 10  # units that the name of the panel and two buttons take
+HEADER = 10  # units for the panel name and two buttons
 FIRST_CHECK = 0.4  # of the row with two choices
-AROUND_CHECK = 1.3  # units that a choice has around its name
+AROUND_CHECK = 1.3  # units around the name of a choice
 
 
 class VIEW3D_PT_araplbs(InTab, Panel):
@@ -91,7 +91,8 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         return targets
 
     def _draw_buttons(self, context, layout):
-        """The way that the mode is for is the large one. Progress takes their place."""
+        """Draws the buttons; the large one is the method that suits the current mode. Progress
+        replaces the buttons during work."""
         progress = progress_at_hand()
         if progress:
             row = layout.row()
@@ -108,7 +109,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         row.operator(second[0], text="", icon=second[2])
 
     def _draw_presets(self, layout, settings):
-        row = layout.row(align=True)  # not split: the names of presets need the room
+        row = layout.row(align=True)  # not split, because preset names need the space
         row.label(text="For")
         now = presets.preset_in_use(settings)
         row.menu(presets.VIEW3D_MT_araplbs_presets.__name__, text=now)
@@ -127,7 +128,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
 
 
 def target_texts(targets):
-    """[(text, icon)]: the objects that the buttons will work on; names stay as they are."""
+    """[(text, icon)]: the objects that the buttons will work on; names are not translated."""
     meshes = targets.meshes
     text = meshes[0].name if len(meshes) == 1 else translated(f"{len(meshes)} meshes")
     if targets.hidden:
@@ -136,7 +137,8 @@ def target_texts(targets):
 
 
 def _checks(layout, settings):
-    """Where two choices stand next to each other: the second name is the longer one."""
+    """The layout for two choices, next to each other if they fit; the second name is the longer
+    one."""
     name = translated(settings.bl_rna.properties["link_parts"].name)
     room = (1 - FIRST_CHECK) * panel_room(bpy.context) - AROUND_CHECK * unit(bpy.context)
     if text_width(name) > room:

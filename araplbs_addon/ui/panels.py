@@ -1,4 +1,4 @@
-"""All panels and lists, in the order in which the tab has them."""
+"""All panels and lists, in their order in the tab."""
 
 from ..features.joints.panel import VIEW3D_PT_araplbs_joints
 from .bones_panel import (

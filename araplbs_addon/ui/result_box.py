@@ -1,4 +1,4 @@
-"""The Result box: the result of the last weighting, in an artist's words."""
+"""The Result box: describes the result of the last weighting in an artist's terms."""
 
 from araplbs.measures.standing import is_worse
 from araplbs.reports.doubts import CONTROL, JOINTS, PARENT, TAILS
@@ -19,8 +19,8 @@ from ..features.repair.operator import IDNAME as REPAIR_WEIGHTS
 from ..window import error_view
 from ..window.sidebar import abreast, draw_wrapped
 
-MOST_WARNINGS = 3  # that are shown; the Info log has all
-# By remedy: the option of the large button that it sets, its value, and what the button says.
+MOST_WARNINGS = 3  # displayed warnings; the Info log contains all of them
+# By remedy: the option of the large button that it sets, its value, and the button text.
 REMEDIES = {
     JOINTS: ("bone_directions", "JOINTS", "Use Joints"),
     TAILS: ("bone_directions", "TAILS", "Use Tails"),
@@ -36,7 +36,7 @@ CURES = {
     RIGID: (note_cures.RIGID, "Make Rigid", {}),
     UNLOCK: (note_cures.UNLOCK, "Unlock", {}),
 }
-OF_NOTE = {note_cures.PARENT, note_cures.RIGID}  # these get its number
+OF_NOTE = {note_cures.PARENT, note_cures.RIGID}  # these receive the note's number
 SETS = (
     (outcomes.ORIGINAL, "Original"),
     (outcomes.BEFORE, "Before"),
@@ -64,14 +64,14 @@ def draw_result(layout, context, outcome):
         if outcome.slots[outcomes.BEFORE]:
             draw_wrapped(box, context, f"Hold {KEY}: the other weights", icon="INFO")
         box.operator(show_pose.BACK, icon="LOOP_BACK")
-    if context.mode != "PAINT_WEIGHT":  # where it is the large button
+    if context.mode != "PAINT_WEIGHT":  # in Weight Paint mode it is the large button
         row = box.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator(REFINE, text="Refine Live", icon="PLAY")
 
 
 def _draw_sets(layout, context, outcome):
-    """The sets of weights that can be looked at, and the buttons that keep one of them."""
+    """Draws the sets of weights that can be displayed, and the buttons that keep one of them."""
     row = layout.row(align=True)
     row.operator(
         SHOW_WORST, text="" if outcome.slots[outcomes.BEFORE] else "Worst Pose", icon="POSE_HLT"
@@ -147,7 +147,7 @@ def _draw_counting(context, layout, worker):
 
 
 def _draw_note(context, layout, index, note):
-    """Its words, with what it is about, and why it is so, with what mends it."""
+    """Draws the text of a note with the objects it concerns, and its reason with the remedy."""
     text = "List" if note.control else "Select" if note.selects else ""
     icon = "ERROR" if note.urgent else "INFO"
     button = draw_wrapped(layout, context, note.text, icon, beside=text)
@@ -159,7 +159,7 @@ def _draw_note(context, layout, index, note):
     text = CURES[note.remedy][1] if note.remedy in CURES else text
     button = draw_wrapped(layout, context, note.why, "BLANK1", beside=text)
     button.operator_context = "INVOKE_DEFAULT"
-    if note.remedy in REMEDIES:  # as the large button, except for one option
+    if note.remedy in REMEDIES:  # like the large button, except for one option
         option, value, text = REMEDIES[note.remedy]
         setattr(button.operator(AUTO_WEIGHT, text=text), option, value)
     elif note.remedy in CURES:

@@ -1,4 +1,4 @@
-"""The tab while a session runs: progress, Accept and Cancel, brushes and corrections."""
+"""The tab during a session: progress, Accept and Cancel, brushes and corrections."""
 
 from ..features.edits.tools import TOOLS
 from ..languages.translate import translated
@@ -14,7 +14,7 @@ from .bones_panel import draw_corrections, draw_for_selected, draw_rigid, is_mas
 
 
 def draw_session_buttons(layout, in_tab=False):
-    """Nothing where no session is running."""
+    """Draws nothing if no session is running."""
     if not current_session():
         return
     row = abreast(layout, "Accept", "Cancel", icons=True) if in_tab else layout.row(align=True)
@@ -23,7 +23,7 @@ def draw_session_buttons(layout, in_tab=False):
 
 
 def draw_session(layout, context):
-    """At most ten rows."""
+    """Draws at most ten rows."""
     session = current_session()
     layout.use_property_split = False
     _draw_facts(layout, session)
@@ -37,15 +37,15 @@ def draw_session(layout, context):
     if context.mode != "PAINT_WEIGHT":
         layout.label(text="Brushes: in Weight Paint mode", icon="INFO")
     else:
-        masked = is_masked(ob)  # brushes stay in the toolbar
+        masked = is_masked(ob)  # brushes remain in the toolbar
         grid = (draw_for_selected if masked else _draw_brushes)(layout, context, ob)
-        draw_rigid(grid, ob, text="Rigid Parts")  # short: half of the width is there
+        draw_rigid(grid, ob, text="Rigid Parts")  # short, because it has half of the width
     if ob and ob.type == "MESH":
         draw_corrections(layout, ob, rows=2)
 
 
 def _draw_facts(layout, session):
-    """The first and the last; the view and the status bar have all."""
+    """Draws the first and the last fact; the view and the status bar show all of them."""
     first, *others = session_facts(session)
     row = abreast(layout, first, *others[-1:])
     row.label(text=translated(first), icon="PLAY")
@@ -56,7 +56,7 @@ def _draw_facts(layout, session):
 
 
 def _draw_settings(layout, context):
-    """Settings that act at once; all others wait for the end of the session, out of sight."""
+    """Draws the settings that take effect at once. All others are hidden until the session ends."""
     column = layout.column(align=True)
     column.use_property_split, column.use_property_decorate = True, False
     settings = settings_of(context)

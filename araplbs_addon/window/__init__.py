@@ -1,5 +1,5 @@
-"""Bases of operators, settings, sessions, guard, sidebar and views: Blender's window for all
-features."""
+"""The window layer that all features share: bases of
+operators, settings, sessions, guard, sidebar and views."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -8,12 +8,12 @@ from ..parts import is_part
 
 
 def modules():
-    """All modules here, by name."""
+    """All modules of this package, by name."""
     return [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
 
 
 def classes():
-    """All that they register."""
+    """All classes that the modules register."""
     return [each for module in modules() for each in getattr(module, "CLASSES", ())]
 
 

@@ -1,4 +1,4 @@
-"""The targets of commands of the command line, which operators' files declare as COMMAND."""
+"""The targets of the command-line commands, which operator modules declare as COMMAND."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from ..blender.read.targets import find_in_file, share_meshes
 
 
 def find_written(arguments, view_layer):
-    """The Targets of each armature, whose weights are written."""
+    """The Targets of each armature whose weights are written."""
     return share_meshes(find_read(arguments, view_layer), view_layer)
 
 
 def find_read(arguments, view_layer):
-    """The same where nothing is written that others share."""
+    """Does the same as find_written(), for commands that do not write shared data."""
     return find_in_file(view_layer, arguments.armature, arguments.mesh)
 
 
 @dataclass(frozen=True)
 class Command(command.Command):
-    """See there; by default one that writes weights."""
+    """See the base class; by default a command that writes weights."""
 
     find: Callable = find_written

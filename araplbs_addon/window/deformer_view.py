@@ -1,5 +1,5 @@
-"""Draws the active mesh over the view as another deformer would pose it, because Blender has no
-centers of rotation. Nothing in the file is changed."""
+"""Draws the active mesh over the view as another deformer would pose it, because Blender does not
+support centers of rotation. The file stays unchanged."""
 
 import bpy
 import gpu
@@ -15,7 +15,7 @@ from ..preferences import preferred_threads
 from .mesh_view import MeshView, colored_batch, mesh_at_hand
 from .session import current_session
 
-FRONT = 0.01  # share of the depth, that nearest to the eye, that the preview gets to itself
+FRONT = 0.01  # fraction of the depth range, nearest to the eye, reserved for the preview
 COLORS = {
     "LINEAR": (0.75, 0.75, 0.75),
     "DUAL_QUATERNIONS": (0.45, 0.7, 1.0),
@@ -24,8 +24,8 @@ COLORS = {
 
 
 class _DeformerView(MeshView):
-    """result: points (n, 3) in armature space. Weights are read once and again when they have
-    changed, poses are read at every look."""
+    """result: points (n, 3) in armature space. Weights are read once and again after they change;
+    poses are read at every update."""
 
     def clear(self):
         super().clear()  # source: (key, armature name, Problem, DeformerPreview)
@@ -85,7 +85,8 @@ class _DeformerView(MeshView):
 
 
 def _source_key(ob):
-    """Equal as long as the mesh is this one, on the same bones at rest; weights are not in it."""
+    """A key that is equal as long as the view shows the same mesh on the same bones at rest.
+    Weights are not part of it."""
     armature = ob.find_armature()
     if not armature:
         return ob.session_uid, None

@@ -1,5 +1,5 @@
-"""Shows the stretch of the present mesh as colors, or the weights of all its bones. A thread keeps
-them up to date."""
+"""Displays the stretch of the current mesh as colors, or the weights of all its bones. A thread
+keeps the colors up to date."""
 
 import bpy
 import gpu
@@ -22,7 +22,7 @@ from .session import current_session
 from .settings import present_options
 
 OF_STRETCH = ("POSES", "POSE")
-NEARER = 2e-5  # of the depth: in front of the surface that it colors
+NEARER = 2e-5  # of the depth: in front of the colored surface
 
 
 class _ErrorView(MeshView):
@@ -31,7 +31,7 @@ class _ErrorView(MeshView):
     def clear(self):
         super().clear()
         # source: (key, armature name, Problem, SparseWeights) of a mesh without session
-        self._poses = None  # (key, Poses) of an armature
+        self._poses = None  # (key, Poses) for an armature
         self._batch = self._drawn = None
 
     def subject(self, context):
@@ -43,7 +43,7 @@ class _ErrorView(MeshView):
         return session.frame is not None if session else self.calm
 
     def forget(self, armatures=False):
-        """Of armatures as well, too."""
+        """Also discards the poses of armatures."""
         super().forget()
         if armatures and not self._reading:
             self._poses = None
@@ -107,7 +107,8 @@ class _ErrorView(MeshView):
 
 
 def draw_in_front(batch, shader):
-    """Just in front of the surface that the batch lies on, and behind everything before it."""
+    """Draws just in front of the surface that contains the batch, and behind everything in front of
+    that."""
     gpu.state.depth_test_set("LESS_EQUAL")
     with gpu.matrix.push_pop_projection():
         matrix = gpu.matrix.get_projection_matrix()
@@ -148,7 +149,7 @@ view.after_update = _after_update
 
 
 def draw_choice(layout, context):
-    """The buttons of it."""
+    """Draws the buttons of the choice."""
     column = layout.column(align=True)
     for values in (("NONE", "BONES"), ("POSES", "POSE")):
         row = column.row(align=True)
@@ -157,7 +158,7 @@ def draw_choice(layout, context):
 
 
 def draw_eye(layout, context):
-    """One button: the colors of stretch, on and off."""
+    """Draws one button that turns the stretch colors on and off."""
     manager = context.window_manager
     icon = "HIDE_OFF" if manager.araplbs_stretch_shown else "HIDE_ON"
     layout.prop(manager, "araplbs_stretch_shown", text="", icon=icon)

@@ -1,14 +1,14 @@
 """Reports errors of operators in one sentence, never as a traceback.
 
 registration.py guards every class that it registers, so that no operator is forgotten. A poll
-raises Refused with its reason. An error ends the operator: `abandon(context)`, if the class has it,
-undoes unfinished work, and the sentence from araplbs/base/faults.py is reported.
-`reason_of(error)`, if the class has it, returns another error to report instead.
+raises Refused with its reason. An error ends the operator: `abandon(context)`, if the class defines
+it, undoes unfinished work, and the operator reports the sentence from araplbs/base/faults.py.
+`reason_of(error)`, if the class defines it, returns another error to report instead.
 
-Work evaluates the scene, and with it drivers and handlers of other add-ons. If these call an
-operator during another one, it is refused, because it would change data that is being read. An
-operator that is called in another thread, during an evaluation or a render, is refused as well. An
-operator that ends by starting another one, such as the OK of a dialog, calls handing_over().
+A task evaluates the scene, including drivers and handlers of other add-ons. An operator that they
+call while another one runs is refused, because it would change data that is being read. An operator
+called in another thread, during an evaluation or during a render is refused as well. An operator
+that ends by starting another one, such as the OK of a dialog, calls handing_over().
 """
 
 import threading
@@ -23,11 +23,11 @@ from ..languages.translate import translated
 
 ELSEWHERE = "Blender is evaluating the scene: try again when it has finished"
 
-_at_work = []  # operators whose methods run just now
+_at_work = []  # operators whose methods are running
 
 
 def guarded(cls):
-    """The class; its methods that Blender calls are guarded if it is an operator."""
+    """The class; if it is an operator, the methods that Blender calls are guarded."""
     if issubclass(cls, Operator):
         for name, guard in _DOORS.items():
             method = getattr(cls, name, None)
@@ -37,7 +37,7 @@ def guarded(cls):
 
 
 def _of_context(method):
-    @wraps(method)  # Blender counts the arguments of what it calls
+    @wraps(method)  # Blender counts the arguments of its callbacks
     def call(self, context):
         return _call(method, self, context)
 
@@ -75,20 +75,20 @@ def _call(method, operator, context, *event):
 
 @contextmanager
 def handing_over():
-    """The operator that runs just now has nothing left to do except to start another one. If that
-    one refuses, this one passes its reason on."""
+    """Marks that the running operator only has to start another one. If that one refuses, the
+    running operator reports its reason."""
     held = _at_work.copy()
     _at_work.clear()
     try:
         yield
-    except RuntimeError as error:  # Blender makes it of an error that an operator reports
+    except RuntimeError as error:  # Blender raises it for an error that an operator reports
         raise Refused(str(error).strip().removeprefix("Error: ")) from None
     finally:
         _at_work[:] = held
 
 
 def _busy():
-    """Why no operator can start now, or None."""
+    """The reason why no operator can start now, or None."""
     if _at_work:
         return f"{_at_work[0]} is at work: try again when it has finished"
     return ELSEWHERE if _is_elsewhere() else None
@@ -103,7 +103,7 @@ def _abandon(operator, context):
         return
     try:
         operator.abandon(context)
-    except Exception as error:  # the first error is the one to report
+    except Exception as error:  # the first error should be reported
         print_traceback(error)
 
 
@@ -113,12 +113,12 @@ def _of_poll(method):
     @classmethod
     @wraps(poll)
     def call(cls, context):
-        if _is_elsewhere():  # half of the context is missing
+        if _is_elsewhere():  # half of the context is unavailable
             cls.poll_message_set(translated(ELSEWHERE))
             return False
         try:
             return poll(cls, context)
-        except Refused as reason:  # no error to report: each drawing of a panel asks
+        except Refused as reason:  # no error to report, because every panel redraw polls
             cls.poll_message_set(translated(str(reason)))
             return False
         except Exception as error:

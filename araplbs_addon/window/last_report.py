@@ -1,5 +1,5 @@
-"""The report of the last run, for scripts: scene.araplbs.last_report. Kept in memory, never in the
-file."""
+"""The report of the last run, for scripts: scene.araplbs.last_report. It is kept in memory, never
+in the file."""
 
 import bpy
 from bpy.app.handlers import persistent
@@ -8,7 +8,7 @@ _reports = {}  # by session_uid of the scene
 
 
 def keep_report(report):
-    """Of an operator that has ended in the present scene; None if it has none."""
+    """Stores the report of an operator that has ended in the current scene; None if it has none."""
     if report is not None:
         _reports[bpy.context.scene.session_uid] = report
 

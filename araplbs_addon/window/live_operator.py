@@ -1,4 +1,5 @@
-"""The common base of operators that own a live session: timer, keys, status text, end."""
+"""The common base of operators that own a live session: timer, keys, status text, and session
+end."""
 
 import time
 
@@ -15,25 +16,25 @@ from .session import ENDED, KEEPING, READING, RESTORING, current_session, end_se
 from .window import moves_view
 from .work import TaskOperator
 
-TICK = 1 / 30  # seconds between two looks at what the thread has done
-BUSY_TICK = 1 / 60  # where the last has left work
-WORK = 0.013  # seconds of work in one of them
+TICK = 1 / 30  # seconds between two checks of the thread
+BUSY_TICK = 1 / 60  # after a tick that left work
+WORK = 0.013  # seconds of work per tick
 
 
 class LiveOperator(TaskOperator):
-    """To be mixed into an operator with OptionProperties, and with these members:
+    """Mix-in for an operator with OptionProperties, and with these members:
 
-    task_kind, session_kind: classes of the work at once, and live. find(context): its Targets;
-    raises Refused. tell(report, task): reports what was kept; the operator's result. cancelled:
-    text for when nothing was.
+    task_kind, session_kind: classes of the immediate and of the live work. find(context): its
+    Targets; raises Refused. tell(report, task): reports what was kept; returns the operator's
+    result. cancelled: the text if nothing was kept.
     """
 
     every = BUSY_TICK
     _session = None
-    _looked = 0.0  # when it last did
+    _looked = 0.0  # time of the last check
 
     def invoke(self, context, _event):
-        """In a window."""
+        """Runs in a window."""
         self.take_settings(context)
         self._session = self.session_kind(
             self.targets(context),
@@ -62,16 +63,16 @@ class LiveOperator(TaskOperator):
         if session.state in {KEEPING, RESTORING}:
             if event.type == "ESC":
                 session.restore()
-            return {"RUNNING_MODAL"}  # nothing may change what is being written
+            return {"RUNNING_MODAL"}  # nothing may change the data that is being written
         if context.mode.startswith("EDIT"):
             return {"PASS_THROUGH"}
         return self._key(context, event, session)
 
     def prepare(self, context):
-        """The session's parts that a window needs."""
+        """Prepares the parts of the session that a window needs."""
 
     def follow(self, context, session):
-        """Called ahead of each look at the session, for settings that the artist has changed."""
+        """Called before each update of the session, for settings that the artist has changed."""
 
     def _key(self, context, event, session):
         space = space_under(context, event)
@@ -80,13 +81,13 @@ class LiveOperator(TaskOperator):
         elif event.type in {"RET", "NUMPAD_ENTER"}:
             session.keep()
         elif session.state == READING:
-            pass  # nothing may change what is being read
+            pass  # nothing may change the data that is being read
         else:
             return self.other_key(context, event, session, space)
         return {"RUNNING_MODAL"}
 
     def other_key(self, _context, _event, _session, _space):
-        """A press that is not of every session."""
+        """Handles a key press that not every session supports."""
         return {"PASS_THROUGH"}
 
     def show_status(self, context):
@@ -129,7 +130,7 @@ class LiveOperator(TaskOperator):
 
 
 def session_facts(session):
-    """Short texts about a session, for status bar and viewport."""
+    """Short texts about a session, for the status bar and viewport."""
     frame = session.frame
     if session.state == READING or frame is None:
         return [Sentence("Reading rig")]
@@ -143,14 +144,14 @@ def session_facts(session):
 
 
 def session_keys(session):
-    """The keys that have an effect now."""
+    """The keys that currently have an effect."""
     if session.state == READING or session.frame is None:
         return ["Esc: cancel"]
     return session.keys
 
 
 def space_under(context, event):
-    """ "VIEW" where the mouse is over the scene in a 3D view, else None."""
+    """The string "VIEW" if the mouse is over the scene in a 3D view, else None."""
     for area in context.window.screen.areas if context.window else ():
         if area.type != "VIEW_3D":
             continue
@@ -166,7 +167,7 @@ def _is_over(region, event):
 
 
 def cancel_session(context, session):
-    """Asks first where strokes of the artist's would be lost: one more Esc says no."""
+    """Asks for confirmation if the artist's strokes would be lost; pressing Esc again declines."""
     if not session.strokes:
         session.restore()
         return
@@ -221,7 +222,7 @@ class OBJECT_OT_araplbs_restore(_OfSession, Operator):
 
     def execute(self, _context):
         session = current_session()
-        if session:  # it can end while it is asked
+        if session:  # the session can end while the menu is open
             session.restore()
         return {"FINISHED"}
 

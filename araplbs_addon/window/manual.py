@@ -1,5 +1,5 @@
-"""Opens the manual, whose pages come with the extension: a button, and F1 over our buttons and
-settings."""
+"""Opens the manual, whose pages are included in the extension, from a button or with F1 over our
+buttons and settings."""
 
 import bpy
 

@@ -1,10 +1,10 @@
-"""Operators declare their own places in menus and panels."""
+"""Lets operators declare their own entries in menus and panels."""
 
 
 class Placed:
-    """To be mixed into an operator, or a menu, that has entries.
+    """Mix-in for an operator or a menu that has entries.
 
-    places: ((name of a menu or panel, order), ...); in each place the smallest order comes first.
+    places: ((name of a menu or panel, order), ...); in each place the lowest order comes first.
     icon: of the entries."""
 
     places = ()
@@ -16,12 +16,12 @@ class Placed:
 
     @classmethod
     def draw_row(cls, layout):
-        """Its entry in a panel of the tab, if it differs from that in a menu."""
+        """Draws its entry in a panel of the tab, if it differs from the menu entry."""
         cls.draw_entry(layout)
 
 
 def entries(classes, place):
-    """The classes in that place, in their order."""
+    """The classes with entries in that place, in their order."""
     orders = [(dict(each.places).get(place), each) for each in classes if issubclass(each, Placed)]
     found = [(order, each) for order, each in orders if order is not None]
     return [each for _order, each in sorted(found, key=lambda pair: pair[0])]

@@ -1,4 +1,4 @@
-"""Drawings over a mesh in the 3D view, computed in a thread and kept up to date."""
+"""Draws over a mesh in the 3D view; a thread computes the drawing and keeps it up to date."""
 
 import time
 from abc import ABC, abstractmethod
@@ -15,48 +15,48 @@ from gpu_extras.batch import batch_for_shader
 
 from ..blender.data.views import redraw_views
 
-PERIOD = 0.1  # seconds between two looks at what has changed
-CALM = 0.4  # seconds without change before weights are read, which takes some tenths of one
+PERIOD = 0.1  # seconds between two checks for changes
+CALM = 0.4  # seconds without change before weights are read, which takes tenths of a second
 
 
 class MeshView(ABC):
-    """result: the drawing computed for the object `name`, or None; message: why not.
+    """result: the drawing computed for the object `name`, or None; message: the reason if None.
 
-    A kind of view says which mesh it is about (subject), whether it may be read now (ready) and
-    what is to be computed (work), and keeps what it has read of the mesh as its source. While it is
-    on, Blender calls its after_update, a persistent handler, when the scene has changed.
+    A kind of view defines the mesh it displays (subject), whether the mesh may be read now (ready)
+    and the computation (work). It stores the data that was read from the mesh as its source. While
+    it is on, Blender calls its after_update, a persistent handler, when the scene has changed.
     """
 
     after_update = None
 
     def __init__(self, setting):
-        """setting: property of the window manager, "NONE" while nothing is shown."""
+        """setting: property of the window manager, "NONE" while nothing is displayed."""
         self._setting = setting
-        self.tick = partial(self._tick)  # one object, by which Blender knows its timer again
+        self.tick = partial(self._tick)  # one object, by which Blender recognizes its timer
         self.clear()
 
     def clear(self):
         self.name = self.result = self.message = None
         self._worker = self._key = self._source = None
-        self._changed = 0.0  # when weights were last seen to change
-        self._reading = False  # Blender is changed and put back in between
+        self._changed = 0.0  # when a change of the weights was last seen
+        self._reading = False  # whether Blender is temporarily changed for reading
 
     @abstractmethod
     def subject(self, context):
-        """The object that is looked at, or None."""
+        """The displayed object, or None."""
 
     @abstractmethod
     def ready(self, ob):
-        """False where it is too early to read it."""
+        """Whether it can already be read."""
 
     @abstractmethod
     def work(self, context, ob):
-        """(key, function of a progress function): the function gives the result, in a thread, and
-        is called where the key is not that of the result there is. Raises Refused."""
+        """(key, function of a progress function): the function computes the result in a thread. It
+        is called if the key differs from that of the current result. Raises Refused."""
 
     @property
     def calm(self):
-        """Nothing that was read has changed for a while."""
+        """Whether the data that was read has not changed for a while."""
         return time.monotonic() - self._changed >= CALM
 
     @property
@@ -64,7 +64,8 @@ class MeshView(ABC):
         return getattr(bpy.context.window_manager, self._setting) != "NONE"
 
     def look(self, context):
-        """Takes in a result, and starts the next computation where something has changed."""
+        """Takes over a finished result, and starts the next computation if something has
+        changed."""
         if self._worker:
             if self._worker.running:
                 return
@@ -99,7 +100,7 @@ class MeshView(ABC):
 
     @abstractmethod
     def new_result(self):
-        """The drawing is out of date."""
+        """Marks the drawing as out of date."""
 
     def _tell(self, message):
         if message != self.message:
@@ -107,14 +108,14 @@ class MeshView(ABC):
             redraw_views()
 
     def forget(self):
-        """The knowledge of the weights is out of date."""
+        """Marks the known weights as out of date."""
         if not self._reading:
             self._key = self._source = None
             self._changed = time.monotonic()
 
     @contextmanager
     def no_news(self, view_layer):
-        """Ignore updates caused by our own reading."""
+        """Ignores updates caused by our own reading."""
         self._reading = True
         try:
             yield
@@ -146,14 +147,14 @@ class MeshView(ABC):
         self.clear()
 
     def end(self):
-        """With the add-on."""
+        """Called when the add-on ends."""
         if bpy.app.timers.is_registered(self.tick):
             bpy.app.timers.unregister(self.tick)
         self.cancel()
 
 
 def colored_batch(points, colors, triangles):
-    """For SMOOTH_COLOR: points (n, 3), colors (n, 4), triangles (t, 3)."""
+    """A batch for SMOOTH_COLOR: points (n, 3), colors (n, 4), triangles (t, 3)."""
     return batch_for_shader(
         gpu.shader.from_builtin("SMOOTH_COLOR"),
         "TRIS",
@@ -163,8 +164,8 @@ def colored_batch(points, colors, triangles):
 
 
 def mesh_at_hand(context, active, before):
-    """The mesh that is looked at: the active one, or while an armature is active the first selected
-    one that it moves, or that of the name that was looked at before, or None."""
+    """The mesh to display: the active one or, while an armature is active, the first selected one
+    that it moves, or else the mesh with the name displayed before. None if no mesh qualifies."""
     if active and active.type == "MESH":
         return active
     if not active or active.type != "ARMATURE":

@@ -1,6 +1,6 @@
-"""Names of operators and settings before version 0.3. Scripts, shortcuts and presets with them
-work for one more version, with a warning. Settings of saved files are taken over when they are
-loaded."""
+"""Names of operators and settings from before version 0.3. Scripts, shortcuts and presets that use
+them work for one more version, with a warning. The settings of saved files are converted when the
+files are loaded."""
 
 from inspect import unwrap
 
@@ -19,7 +19,8 @@ OPERATORS = {
 
 
 def old_operators(classes):
-    """Operators under their old names: the present ones, which say so first."""
+    """Operators under their old names. They run the current operators after a message about the new
+    name."""
     present = {getattr(cls, "bl_idname", None): cls for cls in classes}
     return [_old_operator(present[new], old) for old, new in OPERATORS.items()]
 
@@ -53,9 +54,9 @@ def _old_operator(cls, old):
 
 
 def old_properties(options, **more):
-    """{old name: property}, of those of these options that have had one. For a group of settings:
-    the property of the present name under its old one. For an operator (is_operator=True), in which
-    Blender lets no property set another one: one of its own, see old_values()."""
+    """{old name: property} for those of these options that have an old name. For a group of
+    settings, the property accesses the current one. For an operator (is_operator=True), in which
+    Blender lets no property set another one, it is a property of its own: see old_values()."""
     present = {option.name: option for option in options}
     return {
         old: _old_property(present[new], **more) for old, new in OPTIONS.items() if new in present
@@ -77,7 +78,7 @@ def _old_property(option, *, is_operator=False):
 
 
 def old_values(operator):
-    """{present name: value} of the properties that an operator is given under old names."""
+    """{current name: value} of the properties that an operator receives under old names."""
     given = getattr(operator, "properties", None)
     if given is None:
         return {}
@@ -89,7 +90,7 @@ def old_values(operator):
 
 
 def take_over(group):
-    """Values that a file of an older version has saved under old names in this group of
+    """Converts values that a file of an older version has stored under old names in this group of
     properties."""
     stored = (
         group.bl_system_properties_get() if hasattr(group, "bl_system_properties_get") else group

@@ -1,4 +1,4 @@
-"""Dots in the 3D view."""
+"""Draws dots in the 3D view."""
 
 import gpu
 import numpy as np
@@ -8,7 +8,7 @@ from .error_view import draw_in_front
 
 
 def draw_points(points, colors, size, through=False):
-    """through: also where something is in front of them."""
+    """through: also draw points that are hidden by objects in front of them."""
     if not len(points):
         return
     try:

@@ -1,5 +1,5 @@
-"""The progress of the current work, which the sidebar shows in place of the button that started
-it."""
+"""The progress of the current work, which the sidebar shows in place of the button that started the
+work."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from ..blender.data.views import redraw_sidebars
 
 
 class Progress(NamedTuple):
-    words: str  # "Weighting"
+    words: str  # such as "Weighting"
     fraction: float
 
     @property
@@ -19,7 +19,7 @@ _at_hand: list[Progress] = []
 
 
 def progress_at_hand():
-    """The Progress of what is at work, or None."""
+    """The Progress of the work that is running, or None."""
     return _at_hand[0] if _at_hand else None
 
 

@@ -1,4 +1,4 @@
-"""The options of araplbs/model/options.py as properties of an operator, and their layout."""
+"""The options of araplbs/model/options.py as operator properties, and their layout."""
 
 from dataclasses import fields
 
@@ -17,14 +17,14 @@ def _property(option, default, update):
         "name": about["name"],
         "description": about["description"],
         "default": default,
-        "options": set(),  # nothing here can be animated
+        "options": set(),  # the options cannot be animated
         "update": update,
         "translation_context": OURS,
     }
     if "choices" in about:
         return EnumProperty(items=about["choices"], **common)
     if about.get("path"):
-        if bpy.app.version >= (4, 5):  # which warns without it, and knows it since then
+        if bpy.app.version >= (4, 5):  # needed and supported since 4.5
             common["options"] = {"PATH_SUPPORTS_BLEND_RELATIVE"}
         return StringProperty(subtype="FILE_PATH", **common)
     if isinstance(option.default, bool):
@@ -40,9 +40,9 @@ def _property(option, default, update):
 
 
 def option_properties(table=Options, update=None, is_operator=True, **defaults):
-    """{name: property} of all options and of their old names, for the annotations of an operator
-    or of a group of settings. update: called with the properties and the context when one is
-    changed."""
+    """{name: property} of all options and of their old names, for the annotations of an operator or
+    of a group of settings. update: called with the properties and the context when a property
+    changes."""
     options = table(**defaults)
     own = {o.name: _property(o, getattr(options, o.name), update) for o in fields(table)}
     return own | old_properties(fields(table), is_operator=is_operator)
@@ -56,21 +56,21 @@ BESIDE = ("only_selected_bones", "directory")  # properties of the panel that ar
 
 
 def split(layout):
-    """The layout, with names of properties next to their values, and without dots for keys."""
+    """The layout, with property names next to their values, and without keyframe dots."""
     layout.use_property_split = True
     layout.use_property_decorate = False
     return layout
 
 
 class OptionProperties:
-    """To be mixed into an operator."""
+    """Mix-in for an operator."""
 
     __annotations__ = option_properties()
     option_table = Options
-    own_options = ()  # those that do not begin as the panel has them
+    own_options = ()  # options whose initial values do not come from the panel
 
     def take_settings(self, context):
-        """For invoke(): options that the caller does not give are those of the panel."""
+        """For invoke(): options that the caller does not pass are taken from the panel."""
         settings = context.scene.araplbs
         shown = (settings, settings.joints, settings.transfer, settings.comparison)
         for name in (*option_names(self.option_table), *BESIDE):
@@ -87,7 +87,7 @@ class OptionProperties:
 
 
 def bone_choice():
-    """A new property each time it is asked for."""
+    """A new property at each access."""
     return BoolProperty(
         name="Only Selected Bones",
         description="Change the weights of the bones that are selected in Pose mode, keep those "
@@ -97,13 +97,13 @@ def bone_choice():
 
 
 class BoneChoice:
-    """To be mixed into an operator on weights."""
+    """Mix-in for an operator on weights."""
 
     __annotations__ = {"only_selected_bones": bone_choice()}
 
 
 class WeightOptions(BoneChoice, OptionProperties):
-    """To be mixed into an operator with the options of Auto-weight; draws `first` and these."""
+    """Mix-in for an operator with the options of Auto-weight; draws `first` and these options."""
 
     first = ()
 
@@ -116,7 +116,7 @@ class WeightOptions(BoneChoice, OptionProperties):
 
 
 class ListedOptions(OptionProperties):
-    """To be mixed into an operator with options of its own; draws all of them."""
+    """Mix-in for an operator with options of its own; draws all of them."""
 
     def draw(self, _context):
         layout = split(self.layout)
@@ -125,7 +125,7 @@ class ListedOptions(OptionProperties):
 
 
 def options_of(properties, table=Options):
-    """The options that an operator's properties hold."""
+    """The options that an operator's properties contain."""
     old = old_values(properties)
 
     def value_of(option):
@@ -139,13 +139,13 @@ SAMPLED = ("pose_count", "swing", "twist", "reach_poses", "seed", "use_joint_lim
 
 
 def draw_result_options(layout, properties):
-    """The purpose of the weights: five rows."""
+    """Draws the purpose of the weights in five rows."""
     for name in MAIN:
         layout.prop(properties, name)
 
 
 def draw_folded_options(layout, properties):
-    """All others, in closed boxes."""
+    """Draws all other options in closed boxes."""
     for title, draw in (("Poses", draw_pose_options), ("Expert", draw_expert_options)):
         header, body = layout.panel(f"ARAPLBS_{title.lower()}", default_closed=True)
         header.label(text=title)
@@ -168,8 +168,8 @@ def draw_played_options(layout, properties):
 
 
 def draw_expert_options(layout, properties):
-    """Options that require some knowledge of how the weights are computed; never those of the paper
-    alone."""
+    """Draws options that require some knowledge of the weight computation, but never those that
+    occur only in the paper."""
     layout.prop(properties, "volume")
     if properties.volume == "FILE":
         layout.prop(properties, "tet_file")
@@ -181,7 +181,7 @@ def draw_expert_options(layout, properties):
             _draw_short(layout, properties, option.name)
 
 
-# Labels that a sidebar of its first width would cut.
+# Labels that a sidebar of its initial width would cut off.
 SHORT = {"pose_weight": "Anim. Weight", "rigid_influences": "Bones per Part"}
 
 

@@ -1,8 +1,9 @@
-"""The common part of all live sessions: a task that is read in short steps on the main thread and
-solved in a second thread, while a window shows its progress. It ends by keeping the result or by
-restoring everything. One session runs at a time.
+"""The common base of all live sessions. A session reads a task in short steps on the main thread
+and solves it in a second thread, while a window shows its progress. It ends by keeping the result
+or by restoring everything. Only one session runs at a time.
 
-Main thread only. A session is READING, then RUNNING, then KEEPING or RESTORING, and ENDED.
+Sessions run on the main thread only. A session is READING, then RUNNING, then KEEPING or RESTORING,
+and ENDED.
 """
 
 import os
@@ -17,9 +18,9 @@ from araplbs.base.refusal import Refused
 from ..blender.data.references import Reference
 
 READING, RUNNING, KEEPING, RESTORING, ENDED = "READING", "RUNNING", "KEEPING", "RESTORING", "ENDED"
-IDLE = object()  # yielded where there is nothing to do before the next tick
-GONE = (Refused, ReferenceError)  # an object is not there any more, or not what it was
-MOST_PAST = 8  # ended sessions that undo can lead back into
+IDLE = object()  # yielded if there is nothing to do before the next tick
+GONE = (Refused, ReferenceError)  # an object no longer exists or has changed
+MOST_PAST = 8  # ended sessions that undo can return to
 
 _current = []
 _past = {}  # token: session
@@ -37,7 +38,7 @@ def refuse_session():
 
 
 def end_session():
-    """Restores at once what a running session has changed."""
+    """Restores at once everything that a running session has changed."""
     session = current_session()
     if session:
         try:
@@ -47,8 +48,8 @@ def end_session():
 
 
 def _of_handler(call):
-    """The function that a handler of Blender's calls: an error ends the session, whose operator
-    says so."""
+    """The function that one of Blender's handlers calls. An error ends the session, and its
+    operator reports the error."""
 
     @wraps(call)
     def safely(*arguments):
@@ -76,41 +77,42 @@ def after_undo(meshes):
 
 @_of_handler
 def before_save():
-    """Files hold what was there before the session."""
+    """Files store the state before the session."""
     if current_session():
         current_session().before_save()
 
 
 @_of_handler
 def after_save():
-    """Saved or not: the session goes on."""
+    """The session continues, whether or not the file was saved."""
     if current_session():
         current_session().after_save()
 
 
 def remember(session):
-    """Undo may lead back into this session, which has ended: put_back() is called then."""
+    """Remembers this ended session, because undo may lead back into it; put_back() is called
+    then."""
     _past[session.token] = session
     while len(_past) > MOST_PAST:
         del _past[next(iter(_past))]
 
 
 def threads_beside_window():
-    """One processor is left to the window."""
+    """The number of threads, with one processor left to the window."""
     return max(1, (os.cpu_count() or 1) - 1)
 
 
 class LiveSession(ABC):
-    """state: one of the above. report: of what was kept, else None. restored: everything is
-    restored. message: why it ended otherwise than it was asked to, else None. error: an error that
-    is a bug, else None. worker: the thread that solves, None while reading. busy: the last tick has
-    left work, because it had no more time."""
+    """state: one of the above. report: that of the kept result, else None. restored: whether
+    everything is restored. message: the reason why it ended otherwise than requested, else None.
+    error: an error that is a bug, else None. worker: the thread that solves, None while reading.
+    busy: whether the last tick ran out of time and left work."""
 
-    keys = ()  # what can be pressed while it runs, for people
-    token = ""  # by which meshes know of it, if they do
-    strokes = 0  # of an artist, that would be lost with it
-    moves_joints = False  # its frames have skeletons to be drawn
-    cancelled_in = (RUNNING,)  # states in which restore() is followed
+    keys = ()  # key hints for the user
+    token = ""  # by which meshes identify the session, if they do
+    strokes = 0  # an artist's strokes, which would be lost with it
+    moves_joints = False  # whether its frames contain skeletons to draw
+    cancelled_in = (RUNNING,)  # states in which restore() takes effect
 
     def __init__(self, task, targets, view_layer):
         self.state, self.report, self.restored = READING, None, False
@@ -129,15 +131,16 @@ class LiveSession(ABC):
     @property
     @abstractmethod
     def settled(self):
-        """Converged and shown, with nothing left that was asked for."""
+        """Whether the session has converged and displays the result, with no pending requests."""
 
     def objects(self):
-        """The meshes whose weights change while it runs. Raises Refused when they are not what
-        they were."""
+        """The meshes whose weights change while it runs. Raises Refused if they no longer match the
+        ones that were read."""
         return []
 
     def tick(self, seconds):
-        """Works for so long at most, where steps take as long as the one before; one at least."""
+        """Works for at most this time, assuming that each step takes as long as the one before.
+        Always runs at least one step."""
         start = last = time.perf_counter()
         self.busy = False
         while self.state != ENDED and self._step():
@@ -148,12 +151,12 @@ class LiveSession(ABC):
             last = now
 
     def keep(self):
-        """Ask to keep what the latest frame holds."""
+        """Requests that the content of the latest frame is kept."""
         if self.state == RUNNING and self.frame:
             self.state = KEEPING
 
     def restore(self):
-        """Ask to restore everything."""
+        """Requests that everything is restored."""
         if self.state == READING:  # nothing was changed
             self.restored = True
             self._end()
@@ -161,7 +164,7 @@ class LiveSession(ABC):
             self._begin_to_restore()
 
     def restore_now(self):
-        """Puts back everything at once, as far as the objects are still there."""
+        """Restores everything at once, as far as the objects still exist."""
         if self.state == ENDED:
             return
         if self.worker:
@@ -180,11 +183,11 @@ class LiveSession(ABC):
             self._end("Undo has ended the session")
 
     def forget(self):
-        """To be called when it has ended and its end was reported."""
+        """To be called after the session has ended and its end was reported."""
         self.worker = self._steps = None
 
     def before_save(self):  # noqa: B027  as put_back_data()
-        """Files hold what was there before the session."""
+        """Files store the state before the session."""
 
     def after_save(self):  # noqa: B027  as put_back_data()
         """Undoes before_save()."""
@@ -203,14 +206,14 @@ class LiveSession(ABC):
 
     @abstractmethod
     def _follow(self):
-        """One look at the thread, in steps, while RUNNING."""
+        """Checks the thread once, in steps, while RUNNING."""
 
     @abstractmethod
     def _keep(self):
-        """Writes, in steps, and sets the report."""
+        """Writes the result, in steps, and sets the report."""
 
     def _restore(self):
-        """Puts everything back, in steps."""
+        """Restores everything, in steps."""
         if self.worker:
             self.worker.cancel()
         self.restored = not self.message
@@ -218,10 +221,10 @@ class LiveSession(ABC):
 
     @abstractmethod
     def _survives_undo(self):
-        """Whether what it works on is still there after Blender's own undo or redo."""
+        """Whether its data still exists after Blender's own undo or redo."""
 
     def _step(self):
-        """One step; False where there is nothing to do before the next tick."""
+        """Runs one step; returns False if there is nothing to do before the next tick."""
         try:
             return next(self._steps) is not IDLE
         except StopIteration:
@@ -231,7 +234,7 @@ class LiveSession(ABC):
         return True
 
     def fail(self, error):
-        """Goes back to what was there, unless that is what failed."""
+        """Restores the earlier state, unless the restoring itself has failed."""
         if not isinstance(error, Refused):
             error = self._gone() or error
         self.message = self.message or sentence("The session", error)
@@ -243,13 +246,13 @@ class LiveSession(ABC):
             self._begin_to_restore()
 
     def _begin_to_restore(self):
-        """Replaces the steps under way: from now on only the restoring itself can fail."""
+        """Replaces the running steps. From now on, only the restoring itself can fail."""
         self.state = RESTORING
         self._steps = self._restore()
 
     def _gone(self):
-        """The Refused of an object that is not what it was, or None: any later failure is due to
-        that."""
+        """The Refused of an object that has changed, or None. Any later failure is due to that
+        change."""
         for reference in self._objects:
             try:
                 reference.get()
@@ -264,6 +267,6 @@ class LiveSession(ABC):
             self._steps.close()
         self.state, self.message = ENDED, message or self.message
         if self.worker:
-            self.worker.cancel()  # the thread ends by itself: it knows nothing of Blender
+            self.worker.cancel()  # the thread ends by itself; it uses no data of Blender
         if self in _current:
             _current.remove(self)

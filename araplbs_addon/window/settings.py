@@ -1,7 +1,7 @@
-"""The settings in the sidebar, kept in the scene and so saved with the file.
+"""The settings in the sidebar, which are stored in the scene and therefore saved with the file.
 
-Operators started by a button, a menu or a key use them; scripts get the defaults of the operators.
-The deformation error and the selection of the worst vertices use them as well."""
+Operators started by a button, a menu or a key use these settings; scripts get the operators'
+defaults. The deformation error and the selection of the worst vertices use them as well."""
 
 from dataclasses import fields
 
@@ -20,13 +20,13 @@ class ARAPLBS_settings(bpy.types.PropertyGroup):
 
     __annotations__ = option_properties(is_operator=False) | {
         "only_selected_bones": bone_choice(),
-        "preset": StringProperty(options={"HIDDEN"}),  # the one that was loaded last
+        "preset": StringProperty(options={"HIDDEN"}),  # the preset that was loaded last
     }
 
     @property
     def last_report(self):
-        """The report of the last run in this scene, a dictionary as the command line writes it, or
-        None. It is not saved."""
+        """The report of the last run in this scene, as a dictionary in the form that the command
+        line writes, or None. It is not saved."""
         return report_of(self.id_data)
 
 
@@ -35,12 +35,12 @@ def settings_of(context):
 
 
 def present_options(context):
-    """The Options that the panel shows."""
+    """The Options that the panel displays."""
     return options_of(settings_of(context))
 
 
 def own_properties(table, update=None):
-    """{name: property} of the options of a feature that Auto-weight does not have."""
+    """{name: property} of those options of a feature that Auto-weight does not have."""
     declared = option_properties(table, update, is_operator=False)
     taken = {*option_names(), *old_properties(fields(Options))}
     return {name: prop for name, prop in declared.items() if name not in taken}

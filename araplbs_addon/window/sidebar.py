@@ -1,4 +1,4 @@
-"""The common part of all panels of the tab "Auto-weight"."""
+"""The common base of all panels of the tab "Auto-weight"."""
 
 import re
 from functools import lru_cache
@@ -12,31 +12,31 @@ from .session import current_session
 
 TAB = "Auto-weight"
 UNIT = 20  # pixels
-EDGES = 4.9  # units that tabs, panel, box, icon and label have around a text, at most (Blender 4.3)
-ICON, BUTTON_ICON = 0.9, 1.0  # units, of a label and of a button
-PANEL = 2.8  # units that tabs and the edges of the panel take of the width
-AROUND, LEAST_AROUND = 1.5, 0.65  # units that a button has around its text, and in a full row
+EDGES = 4.9  # maximum units of tabs, panel, box, icon and label around a text (Blender 4.3)
+ICON, BUTTON_ICON = 0.9, 1.0  # units, in a label and in a button
+PANEL = 2.8  # units of the width used by tabs and panel edges
+AROUND, LEAST_AROUND = 1.5, 0.65  # units around the text of a button, normally and in a full row
 LEAST_OF_GRID = 0.4  # the same in a grid
-ARROW = 1.0  # unit that a menu or a list has to the right of its text
-LEAST_NAME = 5  # letters of the kind of a thing; with less room there is only its place
+ARROW = 1.0  # unit to the right of the text in a menu or a list
+LEAST_NAME = 5  # letters of the kind of a thing; with less room only its place is shown
 NAME_SHARE = 0.46  # of a row, for the name of a property
-AROUND_NAME = 0.5  # units around that
-LIST_EDGES = 1.4  # more units: those that the bar of a list and the mark of a row take
+AROUND_NAME = 0.5  # units around the name
+LIST_EDGES = 1.4  # additional units for the scroll bar of a list and the mark of a row
 LEAST_PLACE = 0.5  # of a row, if its text is too long
-LETTER = 6.5  # pixels, about
+LETTER = 6.5  # approximate width in pixels
 DOTS = "\N{HORIZONTAL ELLIPSIS}"
 _WIDE = r"\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef"
 WIDE = re.compile(f"[{_WIDE}]")
 _NUMBERS = r"[\d.,]+(?: \u2192 [\d.,]+)?(?: %)?"  # "13 → 2", "27.3 → 20.2 %"
-# A wide letter, numbers that belong together, or a word.
+# An East Asian character, numbers that belong together, or a word.
 PIECES = re.compile(f"[{_WIDE}] *|{_NUMBERS}(?=[ {_WIDE}]|$) *|[^{_WIDE} ]+ *| +")
 NEVER_FIRST = "、。，：；）」！？"
-NEVER_DRAWN = 100  # pixels: a sidebar that is not seen is not as wide
+NEVER_DRAWN = 100  # pixels: less than the width of any visible sidebar
 POPOVER = 280  # pixels: the width of a panel that is not in the sidebar
 
 
 class InTab:
-    """To be mixed into a panel; own_modes: modes with something to do, by context.mode."""
+    """Mix-in for a panel; own_modes: the modes, by context.mode, in which the panel has content."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
@@ -52,8 +52,8 @@ class InTab:
 
 
 class Closed(InTab):
-    """A panel that is closed at first and hidden during a session, when its settings would do
-    nothing."""
+    """A panel that is closed at first and hidden during a session, when its settings would have no
+    effect."""
 
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
@@ -67,12 +67,12 @@ def _scale(context):
 
 
 def unit(context):
-    """The height of a button, which everything is measured by."""
+    """The height of a button, which is the unit of all measurements."""
     return UNIT * _scale(context)
 
 
 def text_width(text):
-    """In pixels, in the font of buttons; about, if there is no window."""
+    """The width in pixels in the button font; approximate if there is no window."""
     preferences = bpy.context.preferences
     scale = _scale(bpy.context)
     blf.size(0, preferences.ui_styles[0].widget.points * scale)
@@ -81,7 +81,7 @@ def text_width(text):
 
 
 def text_room(context):
-    """Pixels for the text of a label in a box of the panel, next to an icon."""
+    """The width in pixels for a label in a box of the panel, next to an icon."""
     region, scale = context.region, _scale(context)
     width = region.width if region and region.type == "UI" else 0
     if width < NEVER_DRAWN * scale:
@@ -90,14 +90,14 @@ def text_room(context):
 
 
 def panel_room(context):
-    """Pixels for what is drawn in a panel."""
+    """The width in pixels for drawing in a panel."""
     return text_room(context) + (EDGES - PANEL) * unit(context)
 
 
 @lru_cache(maxsize=512)
 def wrapped(text, room, width=text_width):
-    """Lines of at most so many pixels. A word that is wider is broken; letters of East Asia need no
-    spaces between them."""
+    """Lines of at most this many pixels. A word that is wider is broken; East Asian characters need
+    no spaces between them."""
     lines = [""]
     for piece in PIECES.findall(text):
         if lines[-1] and width(lines[-1] + piece.rstrip()) > room and piece not in NEVER_FIRST:
@@ -111,14 +111,14 @@ def wrapped(text, room, width=text_width):
 
 
 def is_broken(text, room, width=text_width):
-    """Whether a word of the text is wider."""
+    """Whether a word of the text is wider than the available width."""
     return any(width(piece.rstrip()) > room for piece in PIECES.findall(text))
 
 
 @lru_cache(maxsize=512)
 def shortened(text, room, width=text_width):
-    """The text, or its beginning and its end, which set names of one rig apart, if only these
-    have room."""
+    """The text, or, if it does not fit, only its beginning and its end, which distinguish names in
+    a rig."""
     if width(text) <= room:
         return text
     for left in range(len(text) - 1, 1, -1):
@@ -130,7 +130,7 @@ def shortened(text, room, width=text_width):
 
 
 def beginning(text, room):
-    """The text, or as much of its beginning as has room."""
+    """The text, or as much of its beginning as fits."""
     end = len(text)
     while end > 1 and text_width(text[:end] + DOTS * (end < len(text))) > room:
         end -= 1
@@ -138,13 +138,13 @@ def beginning(text, room):
 
 
 def list_room(context):
-    """Pixels for the text of a row of the list."""
+    """The width in pixels for the text of a row in the list."""
     return text_room(context) - LIST_EDGES * unit(context)
 
 
 def row_text(name, place, room):
-    """The kind of a thing and its place: what is the same in several rows is made short first,
-    never the end of the place."""
+    """The kind of a thing and its place. Parts that are the same in several rows are shortened
+    first, but never the end of the place."""
     least = min(text_width(place), LEAST_PLACE * room)
     kind, name = name, beginning(name, room - least - text_width(": "))
     if name != kind and len(name) + len(WIDE.findall(name)) < LEAST_NAME:
@@ -153,8 +153,9 @@ def row_text(name, place, room):
 
 
 def draw_wrapped(layout, context, text, icon="NONE", beside=""):
-    """A text, translated, in as many lines as the width of the panel asks for. beside: the text of
-    a button next to it, or below it if that is shorter, for which this returns the layout."""
+    """Draws a translated text in as many lines as the panel width requires. beside: the text of a
+    button next to it, or below it if that takes less height; the returned layout is for this
+    button."""
     words = translated(text)
     room = text_room(context) + (ICON * unit(context) if icon == "NONE" else 0)
     lines = wrapped(words, room)
@@ -175,7 +176,7 @@ def draw_wrapped(layout, context, text, icon="NONE", beside=""):
 
 
 def draw_large(layout, operator, **more):
-    """A button that is what the panel is for."""
+    """Draws the button for the main purpose of the panel."""
     row = layout.row(align=True)
     row.scale_y = 1.5
     row.operator_context = "INVOKE_DEFAULT"
@@ -183,9 +184,9 @@ def draw_large(layout, operator, **more):
 
 
 def abreast(layout, *texts, others=0.0, icons=False):
-    """A row for buttons with these texts, or a column if they have no room next to each other, even
+    """A row for buttons with these texts, or a column if they do not fit next to each other, even
     when Blender makes them narrower. others: units that something else in the row takes; icons:
-    whether they have some."""
+    whether the buttons have icons."""
     context = bpy.context
     size, icon = unit(context), BUTTON_ICON if icons else 0.0
     room = panel_room(context) - others * size
@@ -200,20 +201,20 @@ def abreast(layout, *texts, others=0.0, icons=False):
 
 
 def grid_columns(texts):
-    """How many of the buttons with these texts have room next to each other: two at most."""
+    """The number of these buttons that fit next to each other, at most two."""
     context = bpy.context
     widest = max(text_width(translated(text)) for text in texts) + LEAST_OF_GRID * unit(context)
     return 2 if 2 * widest <= panel_room(context) else 1
 
 
 def grid_of_two(layout, *texts):
-    """A grid for buttons with these texts, in two columns if there is room."""
+    """A grid for buttons with these texts, in two columns if they fit."""
     columns = grid_columns(texts)
     return layout.grid_flow(row_major=True, columns=columns, even_columns=True, align=True)
 
 
 def split_named(layout, name):
-    """The part of a row to the right of its name, which has more room than Blender's own."""
+    """The part of a row to the right of its name, wider than in Blender's own split."""
     split = layout.split(factor=NAME_SHARE)
     label = split.row()
     label.alignment = "RIGHT"
@@ -222,8 +223,8 @@ def split_named(layout, name):
 
 
 def draw_named(layout, properties, name, above=False, text="", **more):
-    """A property, as Blender's use_property_split has it; above: its name is a line of its own, as
-    it is in a narrow sidebar. text: another name."""
+    """Draws a property like Blender's use_property_split. above: put the name on a line of its own,
+    as in a narrow sidebar. text: another name."""
     about, context = properties.bl_rna.properties[name], bpy.context
     text, whole, size = text or about.name, panel_room(context), unit(context)
     room = NAME_SHARE * whole - AROUND_NAME * size

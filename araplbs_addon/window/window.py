@@ -1,10 +1,10 @@
-"""Work while a window stays usable: short steps by a timer, a line in the status bar, Esc, and the
-end."""
+"""Runs work while a window stays usable: short timer steps, a line in the status bar, Esc to
+cancel, and the end."""
 
 from ..languages.translate import translated
 from .menu_entries import Placed
 
-# Tools that move the view keep working; everything else waits.
+# Tools that move the view continue to work; everything else waits.
 VIEW_EVENTS = (
     *("WHEEL", "TRACKPAD", "NDOF", "NUMPAD", "MIDDLEMOUSE"),
     *("MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "TIMER", "WINDOW"),
@@ -16,11 +16,12 @@ def moves_view(event):
 
 
 class WindowOperator(Placed):
-    """To be mixed into an operator that goes on while the window is used.
+    """Mix-in for an operator that continues while the window is in use.
 
-    invoke() begins the work and ends with begin_waiting(). From then on turn(context) is called
-    every so many seconds: it goes on, and gives what the operator ends with, or None. hear() gets
-    all other events, status() says what the status bar shows, let_go() ends the work at its state.
+    invoke() starts the work and ends with begin_waiting(). From then on turn(context) is called at
+    regular intervals: it continues the work, and returns the operator's final result, or None.
+    hear() receives all other events, status() provides the text of the status bar, and let_go()
+    ends the work in its current state.
     """
 
     every = 0.1  # seconds
@@ -33,13 +34,13 @@ class WindowOperator(Placed):
         return self.bl_label
 
     def let_go(self, context):
-        """Also after an error, and where nothing is at work."""
+        """Ends the work; also called after an error, and if no work is running."""
 
     def begin_waiting(self, context):
         manager = context.window_manager
         self._timer = manager.event_timer_add(self.every, window=context.window)
         self.show_status(context)
-        manager.modal_handler_add(self)  # the last that can fail
+        manager.modal_handler_add(self)  # the last call that can fail
         return {"RUNNING_MODAL"}
 
     def show_status(self, context):
@@ -53,7 +54,7 @@ class WindowOperator(Placed):
         return result or self.hear(context, event)
 
     def hear(self, context, event):
-        """An event; the result of modal()."""
+        """Handles an event; returns the result of modal()."""
         if event.type == "ESC" and event.value == "PRESS":
             self.end_waiting(context)
             return self.say_cancelled()
@@ -65,7 +66,7 @@ class WindowOperator(Placed):
         return {"CANCELLED"}
 
     def end_waiting(self, context):
-        """After this nothing of the wait is left: work, timer, status text."""
+        """Removes everything that belongs to the wait: work, timer, status text."""
         try:
             self.let_go(context)
         finally:
@@ -76,7 +77,7 @@ class WindowOperator(Placed):
                     context.workspace.status_text_set(None)
 
     def cancel(self, context):
-        """Blender ends the operator: another file, a closed window, or quit."""
+        """Called when Blender ends the operator for another file, a closed window, or quitting."""
         self.end_waiting(context)
 
     def abandon(self, context):

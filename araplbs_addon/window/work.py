@@ -1,4 +1,4 @@
-"""The common base of operators whose work is a task, done at once or in short steps of a window."""
+"""The common base of operators that run a task, either at once or in short steps in a window."""
 
 import time
 import weakref
@@ -20,19 +20,19 @@ from .progress import end_progress, show_progress
 from .session import refuse_session
 from .window import WindowOperator
 
-AT_ONCE = 0.3  # seconds of reading before the window gets turns
-STEP = 0.05  # seconds of reading between its turns
+AT_ONCE = 0.3  # seconds of reading before the work is split into turns
+STEP = 0.05  # seconds of reading per turn
 MEASURED = {MEASURING, "surface strain", "surface strain as Blender deforms"}  # stages
 
 
 _workers = weakref.WeakSet()
-_undone = [0]  # undos and redos: references to Blender's data are invalid then
+_undone = [0]  # number of undos and redos, which invalidate references to Blender's data
 
 
 def tell(operator, report, task, done=None):
-    """Says what was done, as short as can be in the last line, which the status bar shows: `done`,
-    by default that of the weights; the rest is in the Info log. report: of the weights, None if
-    they stay."""
+    """Reports what was done. The last line, which the status bar shows, is as short as possible:
+    `done`, by default the line for the weights. The rest is in the Info log. report: of the
+    weights, None if they stay unchanged."""
     for line in notes(report):
         operator.report({"INFO"}, translated(line))
     if report and not done:
@@ -45,14 +45,14 @@ def tell(operator, report, task, done=None):
 
 
 def poll_targets(context, find):
-    """The poll of an operator that works on what find(context) gives."""
+    """The poll of an operator that works on the targets of find(context)."""
     refuse_session()
     find(context)
     return True
 
 
 class TaskOperator(WindowOperator):
-    """To be mixed into an operator whose work is a task, without a window or in turns of one.
+    """Mix-in for an operator whose work is a task, run without a window or in turns in a window.
 
     task_kind: class of the task; find(context): its Targets."""
 
@@ -60,9 +60,9 @@ class TaskOperator(WindowOperator):
     find = staticmethod(find_targets)
     _task = None
     _reading = None
-    _references = ()  # to what it works on
-    _begun = None  # when it was started, by time.monotonic()
-    _undone_before = None  # how many undos there were when it began to read; None: it has not
+    _references = ()  # to the data that it works on
+    _begun = None  # start time, from time.monotonic()
+    _undone_before = None  # number of undos before reading began; None: not started
 
     def reason_of(self, error):
         """See guard.py."""
@@ -72,7 +72,7 @@ class TaskOperator(WindowOperator):
         return reason_of(error, self._references)
 
     def note_undos(self):
-        """Due when the work begins to read: reason_of() needs it to recognize an undo."""
+        """To be called when the work begins to read, so that reason_of() can recognize an undo."""
         self._undone_before = _undone[0]
 
     @classmethod
@@ -95,7 +95,7 @@ class TaskOperator(WindowOperator):
         self._reading = self._task.read_in_steps(targets, context.view_layer)
 
     def execute(self, context):
-        """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
+        """Runs at once: for scripts, background mode, and the panel "Adjust Last Operation"."""
         manager = context.window_manager
         manager.progress_begin(0, 100)
         try:
@@ -108,7 +108,7 @@ class TaskOperator(WindowOperator):
         return self.finish(task)
 
     def finish(self, task):
-        """Writes the solution and says what was done."""
+        """Writes the solution and reports what was done."""
         report = task.apply()
         if report is not None and self._begun is not None:
             report["waited"] = time.monotonic() - self._begun
@@ -120,14 +120,14 @@ class TaskOperator(WindowOperator):
 
 
 class WorkOperator(TaskOperator):
-    """To be mixed into an operator that in a window reads a slice at a time, solves in a thread,
-    and writes. doing: its name in the status bar."""
+    """Mix-in for an operator that, in a window, reads in slices, solves in a thread, and writes.
+    doing: its name in the status bar."""
 
     doing = "Weighting"
     _worker = None
 
     def invoke(self, context, _event):
-        """In a window: the work is done in turns, and can be cancelled."""
+        """Runs in a window: the work is done in turns, and can be cancelled."""
         self.take_settings(context)
         self.start(context)
         self.read_for(AT_ONCE)
@@ -135,7 +135,7 @@ class WorkOperator(TaskOperator):
         return self.begin_waiting(context)
 
     def read_for(self, seconds):
-        """Goes on reading for about so long; to the end, and the thread begins."""
+        """Continues reading for about this time; at the end, starts the thread."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
@@ -168,7 +168,7 @@ class WorkOperator(TaskOperator):
         return show_progress(words, fraction).text
 
     def let_go(self, context):
-        """The thread ends by itself, perhaps after a long step of the solver: it knows nothing of
+        """Leaves the thread to end by itself, perhaps after a long solver step; it uses no data of
         Blender."""
         if self._reading:
             self._reading.close()

@@ -1,4 +1,4 @@
-"""How a mesh is bound to an armature: by an Armature modifier, as its child, or not yet."""
+"""The binding of a mesh to an armature: by an Armature modifier, as a child, or not yet."""
 
 from mathutils import Matrix
 
@@ -6,7 +6,7 @@ from .rest_transforms import follows, moved_by, world_matrices
 
 
 def armature_of(ob):
-    """The armature that deforms a mesh, by its first Armature modifier or as its parent."""
+    """The armature that deforms a mesh, through its first Armature modifier or as its parent."""
     for modifier in ob.modifiers:
         if modifier.type == "ARMATURE" and modifier.object:
             return modifier.object
@@ -21,27 +21,28 @@ def armature_modifier(ob, armature):
 
 
 def armature_modifiers(ob, armature):
-    """All of them."""
+    """All Armature modifiers of a mesh that use this armature."""
     return [m for m in ob.modifiers if m.type == "ARMATURE" and m.object == armature]
 
 
 def is_deformed_by(ob, armature):
-    """By a modifier, or by the older kind of parent that works like one."""
+    """Whether the armature deforms the mesh, through a modifier or as the older kind of parent that
+    acts like one."""
     return bool(armature_modifier(ob, armature)) or is_armature_child(ob, armature)
 
 
 def is_armature_child(ob, armature):
-    """Whether the armature deforms a mesh as its parent: by groups, and by envelopes where a vertex
-    is in none of them."""
+    """Whether the armature deforms a mesh as its parent: by vertex groups, and by envelopes for
+    vertices in none of them."""
     return ob.parent == armature and ob.parent_type == "ARMATURE"
 
 
 def bind(ob, armature):
-    """Parent and Armature modifier as "With Empty Groups" gives them; the mesh stays in place, or
-    where it was when its bones rest: they move it by the modifier now, and constraints that
-    follow them are muted.
+    """Parents the mesh and adds an Armature modifier as "With Empty Groups" does. The mesh stays in
+    place, or in its place with the bones at rest: the modifier now moves it with these bones, and
+    constraints that follow them are muted.
 
-    Modifiers that deform the mesh already are left alone. Returns whether anything was changed.
+    Modifiers that already deform the mesh are left alone. Returns whether anything was changed.
     """
     if is_deformed_by(ob, armature):
         return False
@@ -53,7 +54,7 @@ def bind(ob, armature):
         _make_child(ob, armature, Matrix(base).inverted_safe() @ above)
     elif ob.parent != armature or ob.parent_type != "OBJECT":
         # The effect of the former parent becomes part of the new parent inverse, without the loss
-        # that taking it apart into location, rotation and scale would mean.
+        # that decomposing it into location, rotation and scale would cause.
         above = Matrix()
         if ob.parent and ob.parent_type == "OBJECT":
             above = ob.parent.matrix_world @ ob.matrix_parent_inverse
@@ -70,8 +71,8 @@ CARRIES = {"CHILD_OF", "COPY_TRANSFORMS"}  # constraints that make an object a c
 
 
 def bone_it_hangs_on(ob, armature):
-    """Name of the bone of an armature that carries a mesh as a whole, by its parent or a
-    constraint; None without one, or if bones deform the mesh."""
+    """Name of the armature bone that carries a mesh as a whole, by its parent or a constraint. None
+    if there is no such bone, or if bones deform the mesh."""
     if is_deformed_by(ob, armature):
         return None
     if ob.parent == armature and ob.parent_type == "BONE":
@@ -84,7 +85,7 @@ def bone_it_hangs_on(ob, armature):
 
 
 def following_constraints(ob, armature):
-    """Constraints of an object that its place follows the bones of an armature by."""
+    """Constraints through which an object's position follows the bones of an armature."""
     return [c for c in ob.constraints if not c.mute and armature in follows(c)]
 
 
@@ -96,5 +97,5 @@ def _make_child(ob, armature, inverse):
 
 
 def moves_twice(ob, armature):
-    """Whether bones that deform a mesh move it as an object, too."""
+    """Whether bones that deform a mesh also move it as an object."""
     return armature in moved_by(ob) and is_deformed_by(ob, armature)

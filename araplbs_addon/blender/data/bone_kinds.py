@@ -1,4 +1,4 @@
-"""How each bone of an armature deforms, and the setting of a bone that overrides it."""
+"""How each bone of an armature deforms the mesh, and the bone setting that overrides it."""
 
 import bpy
 import numpy as np
@@ -22,7 +22,7 @@ NOT_INHERITED = ("NONE", "NONE_LEGACY")  # values of Bone.inherit_scale
 
 
 def read_bone_kinds(armature):
-    """Fields of a Skeleton: kinds, segments, stretch, own_stretch, volume."""
+    """The bone fields of a Skeleton: kinds, segments, stretch, own_stretch, volume."""
     bones = armature.data.bones
     kinds = [RIGID] * len(bones)
     own, all_of_it, volume = (np.zeros(len(bones), bool) for _ in range(3))
@@ -33,7 +33,7 @@ def read_bone_kinds(armature):
         if bone.bbone_segments > 1:
             kinds[i] = BENDY
         own[i], volume[i] = _stretches(bone, armature.pose.bones.get(bone.name))
-    for i, bone in enumerate(bones):  # children come after their parents
+    for i, bone in enumerate(bones):  # children follow their parents
         inherits = bone.parent and bone.inherit_scale not in NOT_INHERITED
         all_of_it[i] = own[i] or (
             inherits and bone.araplbs_deformer != "RIGID" and all_of_it[index[bone.parent.name]]
@@ -48,7 +48,7 @@ def read_bone_kinds(armature):
 
 
 def _stretches(bone, posed):
-    """(is it stretched by itself, with its volume kept?)"""
+    """(whether the bone stretches by itself, whether its volume is then preserved)"""
     constraints = [] if posed is None else posed.constraints
     active = [c for c in constraints if c.enabled and not c.mute and c.influence > 0]
     kinds = {c.type for c in active}

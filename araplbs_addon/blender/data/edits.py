@@ -1,14 +1,14 @@
-"""Edits of a mesh, kept in the mesh and saved with the file.
+"""Edits of a mesh, stored in the mesh and saved with the file.
 
-Each edit is an item of the list `mesh.araplbs.edits` and a float attribute on the vertices, so that
-it stays with its vertices after any change of the mesh, and a new vertex has none:
+Each edit is an item of the list `mesh.araplbs.edits` and a float attribute on the vertices. Its
+values therefore stay with their vertices when the mesh changes, and new vertices have none:
   WEIGHT     0 for none, else 1 + the wanted weight
   INFLUENCE  0 for none, 1 for an added bone, -1 for a removed one
   RELEASE    0 for none, 1 where nothing ties the vertex to the bone
   LINK       0 for none, 1 for its two ends
   SMOOTH     0 for none, else how firmly the weights of all bones are kept smooth, up to 1
   RIGID      0 for none, 1 for the vertices of the part; each part is an edit of its own
-LINK, SMOOTH and RIGID belong to no bone.
+LINK, SMOOTH and RIGID edits belong to no bone.
 """
 
 import secrets
@@ -25,22 +25,22 @@ KINDS = (
     ("SMOOTH", "Smooth", "The weights of all bones vary smoothly here", "MOD_SMOOTH", 4),
     ("RIGID", "Rigid", "These vertices have the same weights: the part keeps its shape", "CUBE", 5),
 )
-SEVERAL = {"LINK", "RIGID"}  # any number of a kind; of the others one for each bone
+SEVERAL = {"LINK", "RIGID"}  # any number of these; of other kinds, one for each bone
 OF_NO_BONE = {*SEVERAL, "SMOOTH"}
 PREFIX = ".araplbs."
 LINK_TITLE, SMOOTH_TITLE, RIGID_TITLE = "Link", "All Bones", "Rigid Part"
 
 
 def _attribute(mesh, item):
-    """The attribute of an item, None if it has none: a file of anybody may name any other one,
-    such as the places of the vertices, which is never touched."""
+    """The attribute of an item, or None if it has none. A foreign file may name any other
+    attribute, such as the vertex positions, which is never touched."""
     attribute = mesh.attributes.get(item.layer) if item.layer.startswith(PREFIX) else None
     good = attribute and attribute.data_type == "FLOAT" and attribute.domain == "POINT"
     return attribute if good else None
 
 
 def read_values(mesh, item):
-    """(n,) float32 values of an edit; all 0 where its attribute was removed."""
+    """(n,) float32 values of an edit; all 0 if its attribute was removed."""
     values = np.zeros(len(mesh.vertices), np.float32)
     attribute = _attribute(mesh, item)
     if attribute and len(attribute.data) == len(values):
@@ -49,7 +49,7 @@ def read_values(mesh, item):
 
 
 def write_values(mesh, item, values):
-    """Makes these the values of an edit."""
+    """Sets the values of an edit."""
     attribute = _attribute(mesh, item)
     if not attribute:
         if not item.layer.startswith(PREFIX) or item.layer in mesh.attributes:
@@ -74,7 +74,7 @@ def find_edit(mesh, kind, bone):
 
 
 def ensure_edit(mesh, kind, bone):
-    """The item of this kind and bone, made where it is missing."""
+    """The item of this kind and bone, created if it is missing."""
     item = None if kind in SEVERAL else find_edit(mesh, kind, bone)
     if item:
         return item
@@ -96,7 +96,7 @@ def add_link(mesh, first, second):
 
 
 def add_rigid_part(mesh, vertices, name=""):
-    """Makes these vertices a rigid part; they leave those that they were in."""
+    """Makes these vertices a rigid part and removes them from their previous parts."""
     leave_rigid_parts(mesh, vertices)
     item = ensure_edit(mesh, "RIGID", "")
     item.name = f"{RIGID_TITLE} {name}" if name else RIGID_TITLE
@@ -106,7 +106,7 @@ def add_rigid_part(mesh, vertices, name=""):
 
 
 def hold_on_bone(mesh, bone):
-    """Pins all vertices without a pinned weight to a bone."""
+    """Pins all vertices that have no pinned weight to a bone."""
     free = np.ones(len(mesh.vertices), bool)
     for item in mesh.araplbs.edits:
         if item.kind == "WEIGHT" and item.use:
@@ -117,8 +117,8 @@ def hold_on_bone(mesh, bone):
 
 
 def leave_rigid_parts(mesh, vertices):
-    """Takes these vertices out of all rigid parts and removes empty ones. Returns out of how
-    many."""
+    """Removes these vertices from all rigid parts, and removes parts that are then empty. Returns
+    the number of parts that contained them."""
     left = 0
     for item in mesh.araplbs.edits:
         values = read_values(mesh, item)
@@ -131,7 +131,7 @@ def leave_rigid_parts(mesh, vertices):
 
 
 def remove_edit(mesh, index):
-    """Removes an item and its attribute, unless another item has it as well."""
+    """Removes an item and its attribute, unless another item uses the same attribute."""
     item = mesh.araplbs.edits[index]
     attribute = _attribute(mesh, item)
     if attribute and sum(each.layer == item.layer for each in mesh.araplbs.edits) == 1:
@@ -142,7 +142,7 @@ def remove_edit(mesh, index):
 
 
 def drop_empty_edits(mesh):
-    """Removes the items that concern no vertex any more."""
+    """Removes the items that no longer concern any vertex."""
     for index in reversed(range(len(mesh.araplbs.edits))):
         if not read_values(mesh, mesh.araplbs.edits[index]).any():
             remove_edit(mesh, index)
@@ -154,7 +154,7 @@ def edited_vertices(mesh, item):
 
 
 def read_edits(mesh, bones):
-    """The core Edits of a mesh: those in use, of these bones."""
+    """The core Edits of a mesh: the edits that are in use and belong to these bones."""
     index = {name: i for i, name in enumerate(bones)}
     edits = Edits()
     for item in mesh.araplbs.edits:
@@ -175,13 +175,13 @@ def read_edits(mesh, bones):
         elif item.kind == "RIGID":
             if len(vertices):
                 edits.rigid.append(vertices)
-        elif len(vertices) == 2:  # the rest of a link with other ends means nothing
+        elif len(vertices) == 2:  # a link without one of its ends is meaningless
             edits.links = np.vstack([edits.links, vertices])
     return edits
 
 
 def copy_edits(mesh):
-    """Everything about the edits of a mesh, for restore_edits()."""
+    """All data of the edits of a mesh, for restore_edits()."""
     edits = mesh.araplbs.edits
     return [
         (e.name, e.kind, e.bone, e.use, e.layer, read_values(mesh, e)) for e in edits
@@ -189,7 +189,7 @@ def copy_edits(mesh):
 
 
 def restore_edits(mesh, copy):
-    """Makes the edits of a mesh those of copy_edits(), their attributes included."""
+    """Restores the edits of a mesh from copy_edits(), including their attributes."""
     items, active = copy
     kept = {layer for *_rest, layer, _values in items}
     for item in mesh.araplbs.edits:
@@ -200,7 +200,7 @@ def restore_edits(mesh, copy):
     for name, kind, bone, use, layer, values in items:
         item = mesh.araplbs.edits.add()
         item.name, item.kind, item.bone, item.use, item.layer = name, kind, bone, use, layer
-        if layer.startswith(PREFIX):  # another one is not ours, and has held nothing
+        if layer.startswith(PREFIX):  # any other attribute is not ours
             write_values(mesh, item, values)
     mesh.araplbs.active = active
     _changed(mesh)
@@ -225,7 +225,7 @@ class ARAPLBS_edit(bpy.types.PropertyGroup):
 class ARAPLBS_mesh(bpy.types.PropertyGroup):
     edits: bpy.props.CollectionProperty(type=ARAPLBS_edit)
     active: bpy.props.IntProperty(name="Active Edit", options={"SKIP_SAVE"})
-    changes: bpy.props.IntProperty(options={"HIDDEN", "SKIP_SAVE"})  # for a session to notice
+    changes: bpy.props.IntProperty(options={"HIDDEN", "SKIP_SAVE"})  # for a session to detect
     session: bpy.props.StringProperty(options={"HIDDEN"})  # see features/auto_weight/live.py
     weighting: bpy.props.StringProperty(options={"HIDDEN"})  # see outcome.py
     made: bpy.props.StringProperty(options={"HIDDEN"})  # see ours.py

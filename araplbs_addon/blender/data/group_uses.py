@@ -1,12 +1,13 @@
-"""Users of the vertex groups of a mesh besides the armature that deforms it."""
+"""Uses of the vertex groups of a mesh other than deformation by its armature."""
 
 import bpy
 
 
 def used_groups(ob, armature):
-    """Names of groups that shape keys, modifiers, particles, constraints or other armatures use.
+    """Names of vertex groups that shape keys, modifiers, particles, constraints or other armatures
+    use.
 
-    Some of the names may be those of bones or of nothing.
+    Some of the names may belong to bones or to nothing.
     """
     keys = ob.data.shape_keys
     used = {key.vertex_group for key in keys.key_blocks} if keys else set()
@@ -29,8 +30,8 @@ def used_groups(ob, armature):
 
 
 def _named_groups(item):
-    """The values of the properties for vertex groups of a modifier or particle system hold, and
-    those of its settings."""
+    """The vertex group names stored in the properties of a modifier or particle system and in its
+    settings."""
     names = set()
     for each in item.bl_rna.properties:
         name = each.identifier
@@ -44,8 +45,8 @@ def _named_groups(item):
 
 
 def _texts_of_nodes(modifier):
-    """All texts that a Geometry Nodes modifier gives to its nodes and that are in them: Blender
-    does not say which are names of attributes."""
+    """All texts that a Geometry Nodes modifier passes to its nodes or that its nodes contain.
+    Blender does not indicate which of them are attribute names."""
     if not modifier.node_group:
         return set()
     values = []

@@ -1,13 +1,12 @@
-"""The elements of a mesh, by which unchanged vertices are recognized, and the effect of its shape
-keys."""
+"""Mesh elements that identify unchanged vertices, and the effect of shape keys."""
 
 import hashlib
 
 import numpy as np
 from araplbs.base.refusal import Refused
 
-# Of what Blender counts without a sign: it copies a whole array of the type that it has itself, and
-# asks for the numbers one by one for another.
+# For data that Blender stores as unsigned integers: it copies a whole array of its own type, and
+# converts the numbers one by one for any other type.
 UNSIGNED = np.uint32
 
 
@@ -16,47 +15,48 @@ class MeshShape:
         self.count, self._edges, self._points = len(mesh.vertices), _edges(mesh), points_of(mesh)
 
     def is_of(self, mesh):
-        """Whether the mesh has these vertices, in this order. They may have moved."""
+        """Whether the mesh has these vertices, in this order. Their positions may differ."""
         if len(mesh.vertices) != self.count:
             return False
         return (len(mesh.edges) > 0 and _edges(mesh) == self._edges) or self.begins(mesh)
 
     def begins(self, mesh):
-        """Whether the mesh has these vertices at these places, and perhaps others after them."""
+        """Whether the mesh begins with these vertices at these positions; other vertices may
+        follow."""
         return np.array_equal(points_of(mesh)[: self.count], self._points)
 
 
 def corner_vertices(mesh):
-    """(corners,) the vertex of each corner of the faces."""
+    """(corners,) the vertex of each face corner."""
     return _numbers(mesh, ".corner_vert", mesh.loops, "vertex_index")
 
 
 def corner_edges(mesh):
-    """(corners,) the edge from each corner of the faces."""
+    """(corners,) the edge that starts at each face corner."""
     return _numbers(mesh, ".corner_edge", mesh.loops, "edge_index")
 
 
 def edge_vertices(mesh):
-    """(edges, 2)"""
+    """(edges, 2) vertices of each edge."""
     return _numbers(mesh, ".edge_verts", mesh.edges, "vertices", 2).reshape(-1, 2)
 
 
 def triangle_vertices(mesh):
-    """(f, 3) the vertices of what Blender itself cuts faces into."""
+    """(f, 3) vertices of the triangles into which Blender itself divides faces."""
     mesh.calc_loop_triangles()
     corners = _values(mesh.loop_triangles, "loops", 3, UNSIGNED)
     return corner_vertices(mesh)[corners].reshape(-1, 3)
 
 
 def points_of(mesh):
-    """(n, 3) float32, positions of the vertices."""
+    """(n, 3) float32 vertex positions."""
     found = _attribute(mesh, "position", mesh.vertices)
     items, name = (found, "vector") if found else (mesh.vertices, "co")
     return _values(items, name, 3, np.float32).reshape(-1, 3)
 
 
 def _numbers(mesh, attribute, items, name, each=1):
-    """(each * items,) integers of a collection."""
+    """(each * items,) integers read from a collection."""
     found = _attribute(mesh, attribute, items)
     if found:
         return _values(found, "value", each, np.int32)
@@ -64,7 +64,8 @@ def _numbers(mesh, attribute, items, name, each=1):
 
 
 def _attribute(mesh, name, items):
-    """An equivalent that is read in a hundredth of the time; None in Edit mode, which hides it."""
+    """An equivalent attribute that is read in a hundredth of the time, or None in Edit mode, which
+    hides it."""
     found = mesh.attributes.get(name)
     return found.data if found and len(found.data) == len(items) else None
 
@@ -80,22 +81,22 @@ def _edges(mesh):
 
 
 def refuse_absolute(ob):
-    """Raises Refused if shape keys follow each other in time."""
+    """Raises Refused if the shape keys are absolute and follow each other in time."""
     keys = ob.data.shape_keys
     if keys and not keys.use_relative:
         raise Refused(f"'{ob.name}' has absolute shape keys: turn on Relative first")
 
 
 def coordinates_of(block):
-    """(n, 3) of one key."""
+    """(n, 3) coordinates of one shape key."""
     out = np.empty(3 * len(block.data), np.float32)
     block.data.foreach_get("co", out)
     return out.reshape(-1, 3)
 
 
 def read_shapes_in_steps(ob):
-    """(names, (k, n, 3)): where each key alone takes the mesh at value 1, its vertex group counted,
-    as a generator of short steps. Raises Refused for coordinates that are not finite."""
+    """(names, (k, n, 3)): the mesh positions with each shape key alone at value 1, including its
+    vertex group. A generator of short steps. Raises Refused for coordinates that are not finite."""
     keys = ob.data.shape_keys
     rest = coordinates_of(keys.reference_key).astype(np.float64)
     names, shapes = [], []
@@ -119,7 +120,7 @@ def read_shapes_in_steps(ob):
 
 
 def _weights(ob, group):
-    """(n,) of one vertex group."""
+    """(n,) weights of one vertex group."""
     out = np.zeros(len(ob.data.vertices))
     for vertex in ob.data.vertices:
         for element in vertex.groups:

@@ -1,4 +1,4 @@
-"""Tasks of the command line on an opened file, apart from the weights."""
+"""Command-line steps on an opened file that do not concern its weights."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -6,16 +6,16 @@ from araplbs.reports.report import names_in_line
 
 
 def leave_edit_mode(view_layer):
-    """Has meshes and armatures in Object mode, since Edit mode keeps data of its own.
+    """Switches meshes and armatures to Object mode, because Edit mode keeps its own data.
 
-    Returns what enter_edit_mode() needs. Raises Refused when an object stays in Edit mode.
+    Returns the arguments of enter_edit_mode(). Raises Refused if an object stays in Edit mode.
     """
     before = [ob for ob in view_layer.objects if ob.mode == "EDIT"]
     if not any(ob.type in ("MESH", "ARMATURE") for ob in before):
         return None
     active = view_layer.objects.active
     for ob in before:
-        if ob.mode == "EDIT":  # one of several may have taken the others along
+        if ob.mode == "EDIT":  # switching one object may have switched the others
             view_layer.objects.active = ob
             _set_mode(ob, "OBJECT")
     view_layer.objects.active = active
@@ -23,8 +23,8 @@ def leave_edit_mode(view_layer):
 
 
 def enter_edit_mode(view_layer, left):
-    """Puts objects back into the Edit mode that leave_edit_mode() took them out of; [line] where
-    they stay in Object mode."""
+    """Returns objects to Edit mode after leave_edit_mode(); [line] about objects that stay in
+    Object mode."""
     if not left:
         return []
     active, objects = left
@@ -72,9 +72,9 @@ def blocked_drivers():
 
 
 def _animated():
-    """Everything in the file that can have drivers and has animation data."""
+    """All data in the file that can have drivers and has animation data."""
     for kind in bpy.data.bl_rna.properties:
-        if kind.type != "COLLECTION" or kind.identifier == "all_ids":  # those of Blender 5.2
+        if kind.type != "COLLECTION" or kind.identifier == "all_ids":  # exists since 5.2
             continue
         for data in getattr(bpy.data, kind.identifier):
             for each in (data, getattr(data, "node_tree", None)):

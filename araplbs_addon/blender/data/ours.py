@@ -1,18 +1,18 @@
-"""A mark on a mesh for weights made by Auto-weight. It has a digest of the weights of some
-vertices, so it becomes invalid if another tool writes weights, but not after a stroke of a
-brush."""
+"""A mark on a mesh whose weights were computed by Auto-weight. The mark contains a digest of the
+weights of some vertices, so it becomes invalid when another tool writes weights, but survives a
+single brush stroke."""
 
 import zlib
 
 import numpy as np
 
 SAMPLES = 64  # vertices
-ENOUGH = 0.5  # of these that still have the weights of the mark
-DIGITS = 8  # of the digest of a vertex
+ENOUGH = 0.5  # fraction of these that still have the marked weights
+DIGITS = 8  # in the digest of a vertex
 
 
 def is_ours(ob):
-    """Whether Auto-weight has made most of the present weights of a mesh object."""
+    """Whether Auto-weight computed most of the current weights of a mesh object."""
     known = ob.data.araplbs.made
     now = _digests(ob)
     if not known or len(known) != len(now):
@@ -22,12 +22,12 @@ def is_ours(ob):
 
 
 def mark_ours(ob, ours):
-    """Notes whether Auto-weight has made the present weights of a mesh object."""
+    """Records whether Auto-weight computed the current weights of a mesh object."""
     ob.data.araplbs.made = _digests(ob) if ours else ""
 
 
 def _digests(ob):
-    """One after the other, of SAMPLES vertices from the first to the last."""
+    """The concatenated digests of SAMPLES vertices, spread from the first to the last."""
     vertices, names = ob.data.vertices, [group.name for group in ob.vertex_groups]
     few = np.linspace(0, len(vertices) - 1, min(SAMPLES, len(vertices))).astype(int).tolist()
     return "".join(f"{_digest(vertices[vertex].groups, names):0{DIGITS}x}" for vertex in few)

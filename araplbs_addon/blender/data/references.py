@@ -1,4 +1,5 @@
-"""Names of data that survive undo and the event loop, where Python references do not."""
+"""Name-based references to Blender data, which survive undo and the event loop where Python
+references do not."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from araplbs.base.refusal import Changed, Refused
 
 
 class Reference(NamedTuple):
-    """An object, its data, and the size that the solved problem was made for."""
+    """A reference to an object and its data, with the size for which the problem was solved."""
 
     name: str
     uid: int
@@ -36,13 +37,13 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True)
 class Subjects:
-    """An armature, or a mesh with shape keys, and the meshes that get something from it, as they
-    were when they were read, to be found again for writing."""
+    """An armature, or a mesh with shape keys, and the meshes that receive data from it. Their state
+    is recorded when they are read, and checked when they are found again for writing."""
 
     armature: Reference
     meshes: tuple[Reference, ...]
     parts: tuple[str, ...]  # bones, or shape keys
-    in_edit_mode: tuple[bool, ...]  # of the meshes
+    in_edit_mode: tuple[bool, ...]  # for each mesh
 
     @classmethod
     def of(cls, armature, meshes):
@@ -54,7 +55,7 @@ class Subjects:
         )
 
     def find(self):
-        """(armature, [meshes]). Raises Refused if they are not what they were."""
+        """(armature, [meshes]). Raises Refused if they have changed."""
         armature = self.armature.get()
         meshes = [reference.get() for reference in self.meshes]
         changed = (
@@ -69,7 +70,7 @@ class Subjects:
 
 
 def _parts(ob):
-    """Names of what is taken from it."""
+    """Names of the parts that are read from the source."""
     if ob.type == "ARMATURE":
         return tuple(bone.name for bone in ob.data.bones)
     return tuple(key.name for key in ob.data.shape_keys.key_blocks) if ob.data.shape_keys else ()
@@ -80,7 +81,7 @@ def _size(ob):
 
 
 def references_of(targets):
-    """[Reference] of all that Targets of any kind name."""
+    """[Reference] of all objects that Targets of any kind name."""
     found = [getattr(targets, name, None) for name in ("armature", "source")]
     for name in ("sources", "meshes"):
         found += getattr(targets, name, ())
@@ -88,9 +89,9 @@ def references_of(targets):
 
 
 def reason_of(error, references):
-    """The error to report: if the data of the work is gone or has changed by now, through a handler
-    perhaps, it has failed for that. Blender's data that is gone raises a ReferenceError: then it
-    was a copy that the work had made."""
+    """The error to report. If data of the task has been deleted or changed, perhaps by a handler,
+    that is the reason for the failure. A ReferenceError without such a change concerns a copy that
+    the task had created."""
     if isinstance(error, Refused):
         return error
     for reference in references:
@@ -104,7 +105,7 @@ def reason_of(error, references):
 
 
 def remove_made(*made):
-    """Removes data that the work has made for itself, if it still exists."""
+    """Removes data that the task created for itself, if it still exists."""
     left = []
     for data in made:
         with suppress(ReferenceError):

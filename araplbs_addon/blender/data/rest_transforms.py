@@ -1,9 +1,9 @@
-"""The transforms of objects while the bones that move them are at rest.
+"""Object transforms with the bones that move the objects at rest.
 
-Weights are computed for bones at rest. So an object that follows bones (as a child, by constraints
-or drivers, directly or through others) is read in its place at rest. These places, and those of
-hidden objects, which Blender does not keep up to date, are evaluated in a separate scene. Neither
-the visible scene nor the user's pose changes.
+Weights are computed for bones at rest. An object that follows bones (as a child, by constraints or
+drivers, directly or through others) is therefore read at its rest position. Blender does not keep
+hidden objects up to date. Their transforms and the rest positions are evaluated in a separate
+scene, so neither the visible scene nor the user's pose changes.
 """
 
 from contextlib import contextmanager
@@ -14,14 +14,14 @@ from araplbs.base.refusal import Refused
 
 from .references import remove_made
 
-# Beginnings of the data paths whose drivers move an object.
+# Prefixes of the data paths whose drivers move an object.
 PLACE = ("location", "rotation_", "scale", "delta_", "constraints[")
 
 
 def world_matrices(objects, view_layer, armatures=()):
-    """[(4, 4) float64] object to world of all, in one state of the scene, with these armatures at
-    rest. view_layer: whose visibility counts, None for that of the context. Raises Refused if an
-    armature cannot be put to rest."""
+    """[(4, 4) float64] object-to-world matrices of all objects, in one state of the scene, with
+    these armatures at rest. view_layer: the view layer whose visibility applies, None for that of
+    the context. Raises Refused if an armature cannot be put to rest."""
     if not armatures and all(ob.visible_get(view_layer=view_layer) for ob in objects):
         return [np.array(ob.matrix_world, dtype=np.float64) for ob in objects]
     with _at_rest(armatures), _stage() as evaluate:
@@ -37,14 +37,14 @@ def moved_by(*objects):
 
 
 def follows(constraint):
-    """The armatures whose poses may move what has this constraint."""
+    """The armatures whose poses may move the owner of this constraint."""
     found = []
     _follow_constraint(constraint, found, set())
     return found
 
 
 def deforming_armatures(ob):
-    """The armatures that deform an object, by modifiers or as the older kind of parent."""
+    """The armatures that deform an object, through modifiers or as the older kind of parent."""
     found = [m.object for m in ob.modifiers if m.type == "ARMATURE" and m.object]
     if ob.parent and ob.parent.type == "ARMATURE" and ob.parent_type == "ARMATURE":
         found.append(ob.parent)
@@ -93,7 +93,7 @@ def _add(found, *objects):
 
 @contextmanager
 def _at_rest(armatures):
-    """All these in Rest Position, put back after."""
+    """Puts all these armatures in Rest Position and restores them afterwards."""
     before = {}
     try:
         for armature in armatures:
@@ -111,9 +111,10 @@ def _at_rest(armatures):
 
 @contextmanager
 def _stage():
-    """Gives evaluate(objects): their world matrices in a new scene. The evaluated objects are
-    children without a place of their own, so that no mesh has to be deformed. Its frame is never
-    set: that would play animations, over what was posed by hand and has no key."""
+    """Yields evaluate(objects), which returns their world matrices in a new scene. The evaluated
+    objects are children without transforms of their own, so no mesh has to be deformed. The frame
+    of the scene is never set, because this would play animations and overwrite hand-posed values
+    that have no key."""
     scene, children = bpy.data.scenes.new("Auto-weight"), []
 
     def evaluate(objects):

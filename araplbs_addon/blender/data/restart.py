@@ -1,4 +1,4 @@
-"""How to start the running Blender again."""
+"""The command that restarts the running Blender."""
 
 import sys
 
@@ -6,7 +6,7 @@ import bpy
 
 from ... import __package__ as addon_package
 
-# Blender as the module bpy loads no add-ons by itself, and may hang when it ends by itself.
+# Blender as the module bpy loads no add-ons by itself, and may hang on exit.
 STARTER = """
 import bpy, os, sys
 import addon_utils  # bpy puts it on the path
@@ -23,10 +23,10 @@ finally:
 
 
 def command(name):
-    """The command that starts this Blender again, up to and with the name of our command; with the
-    arguments that this one was given for itself."""
+    """The command line that restarts this Blender, up to and including the name of our command,
+    with the arguments that were given to Blender itself."""
     if not bpy.app.binary_path:
-        # -P: a folder araplbs in the current directory is not ours.
+        # -P: ignore a folder araplbs in the current directory.
         if "." not in addon_package:  # not installed as an extension
             return [sys.executable, "-P", "-m", "araplbs.blender"]
         return [sys.executable, "-P", "-c", STARTER.format(package=addon_package)]

@@ -1,4 +1,4 @@
-"""The 3D views of all windows."""
+"""Access to the 3D views of all windows."""
 
 import bpy
 

@@ -1,10 +1,10 @@
-"""The motion of bendy and stretchable bones in random poses, bent and stretched by Blender itself.
+"""Motion of bendy and stretchable bones in random poses, as evaluated by Blender itself.
 
 The curve of a bendy bone depends on its segments, easing, handles and neighbors. The effect of a
-scaled bone on others depends on their inheritance. So a copy of the armature, without constraints,
-drivers and animation, gets random transforms in a separate scene, and the result is read back from
-Blender. The copy is made again for each step, because the file may be saved between steps, or the
-user may undo.
+scaled bone on others depends on their inheritance. Therefore a copy of the armature, without
+constraints, drivers and animation, receives random transforms in a separate scene, and the result
+is read back from Blender. The copy is recreated for each step because the user may save the file or
+undo between steps.
 """
 
 import time
@@ -18,9 +18,9 @@ from mathutils import Matrix, Vector
 from ..data.references import remove_made
 from .read_poses import PoseReader, stage
 
-STEP = 0.03  # seconds of work on a copy, more where it takes long to make
-POINTS = 1024  # looked up between two looks at the time
-HANDLE = 0.390464  # length of a handle, as a share of the bone's, at an easing of 1
+STEP = 0.03  # seconds of work on a copy, longer if creating the copy is slow
+POINTS = 1024  # processed between two checks of the time
+HANDLE = 0.390464  # handle length as a fraction of the bone length at an easing of 1
 NEUTRAL = {
     "rotation_mode": "QUATERNION",
     "bbone_curveinx": 0.0,
@@ -38,7 +38,8 @@ BENT = [name for name in NEUTRAL if name != "rotation_mode"]
 
 
 def random_poses_in_steps(armature, skeleton, options, symmetry):
-    """Poses, whole, of options.pose_count random poses; a generator of short steps."""
+    """The complete Poses (whole=True) of options.pose_count random poses; a generator of short
+    steps."""
     transforms, bends = sample(skeleton, options, symmetry)
     rest = [bone.matrix_local.copy() for bone in armature.data.bones]
     reader, read = PoseReader(armature, skeleton), []
@@ -54,8 +55,8 @@ def random_poses_in_steps(armature, skeleton, options, symmetry):
 
 
 def curved_parameters_in_steps(armature, skeleton, vertices):
-    """(n, m) places of vertices (n, 3) along the bendy bones that map them along their curve, NaN
-    for all others; None if there are no such bones. A generator of short steps."""
+    """(n, m) positions of vertices (n, 3) along the bendy bones that map them along their curve,
+    NaN for all other bones; None if there are no such bones. A generator of short steps."""
     bones = armature.data.bones
     curved = [
         i
@@ -91,8 +92,8 @@ def pose_copy(copy, skeleton, rest, transforms, bends):
 
 
 def flex(posed, own, skeleton, i, rest, bend):
-    """Bends bone i, if it is bendy, by this row of sample(); the matrix `own` of it in its parent,
-    stretched if it is stretchable."""
+    """Bends bone i, if it is bendy, by this row of sample(). Returns its matrix `own` relative to
+    its parent, stretched if the bone is stretchable."""
     if skeleton.kinds[i] == BENDY:
         _curve(posed, posed.bone, rest.to_3x3().transposed() @ Vector(bend[:3]))
     if skeleton.own_stretch[i]:
@@ -110,8 +111,9 @@ def _stretch(factor, keeps_volume):
 
 
 def _curve(posed, bone, turn):
-    """Bend by this rotation vector, in the bone's axes, from head to tail: half of it to each side
-    of the chord, and the part about the bone as roll of the tail."""
+    """Bends a bone by this rotation vector, in the bone's axes, from head to tail. Half of the
+    rotation applies to each side of the chord, and the component about the bone becomes roll of the
+    tail."""
     handle = HANDLE * bone.length
     posed.bbone_curveinx = posed.bbone_curveoutx = handle * np.tan(turn.z / 2)
     posed.bbone_curveinz = posed.bbone_curveoutz = -handle * np.tan(turn.x / 2)
@@ -121,10 +123,10 @@ def _curve(posed, bone, turn):
 @contextmanager
 def bare_copy(armature, skeleton):
     """(a copy of the object and its data that nothing moves, evaluated alone; its view layer; a
-    function that says whether there is time left).
+    function that returns whether time is left).
 
-    A bone that stretches by itself does not inherit scale: random stretches would add up along a
-    chain as constraints never let them.
+    A bone that stretches by itself does not inherit scale. Otherwise random stretches would
+    accumulate along a chain, which constraints never allow.
     """
     start = time.perf_counter()
     copy = armature.copy()

@@ -1,16 +1,16 @@
-"""An action with keys and markers, for an armature."""
+"""Creates an action with keys and markers for an armature."""
 
 import bpy
 from araplbs.base.refusal import Refused
 
 from .own_motion import mark_motion, replaceable
 
-BEZIER, AUTO_CLAMPED = 2, 4  # as foreach_set() takes them
+BEZIER, AUTO_CLAMPED = 2, 4  # values for foreach_set()
 CONSTANT = 0
 
 
 def refuse_action(armature):
-    """Raises Refused if it cannot be given an action."""
+    """Raises Refused if the armature cannot be given an action."""
     if armature.library or armature.override_library:
         raise Refused(f"'{armature.name}' belongs to another file")
     if armature.mode == "EDIT":
@@ -21,11 +21,11 @@ def refuse_action(armature):
 
 
 def write_action(armature, name, curves, markers):
-    """(the action, name of the one that was played before or None).
+    """(the action, name of the action that was played before or None).
 
-    curves: [(bone or path, property, index, frames, values)], those of switches without a bone's
-    name before them. markers: [(name, frame)]. An action that was made for this armature before
-    goes where it is replaceable(), and the armature uses the new one in its place.
+    curves: [(bone or path, property, index, frames, values)], with the switches, which have no bone
+    name, first. markers: [(name, frame)]. An earlier action created for this armature is removed if
+    it is replaceable(), and the armature uses the new one in its place.
     """
     data = armature.animation_data or armature.animation_data_create()
     before = data.action

@@ -1,11 +1,11 @@
-"""Finds the action that Range of Motion has made for an armature, and decides whether it may be
+"""Finds the action that Range of Motion created for an armature, and decides whether it may be
 replaced.
 
-Armature and action carry the same mark, unique for each run, so the armature may be renamed. The
-action also carries its name and a digest of its keys and markers. A copy also has these, but under
-another name, and an action that somebody has edited has other keys. Such actions belong to the
-user. So does an action that anything except this armature uses. Removing any other action loses
-nothing, because the same run makes it again."""
+The armature and the action carry the same mark, unique to each run, so the armature may be renamed.
+The action also stores its name and a digest of its keys and markers. A copied action has another
+name, and an edited action has other keys; both belong to the user. An action with users other than
+this armature belongs to the user as well. Removing any other action loses nothing, because the same
+run creates it again."""
 
 import hashlib
 import secrets
@@ -15,7 +15,7 @@ import numpy as np
 
 from .pose_sources import action_curves
 
-OF_0_2 = "araplbs_motion"  # custom property of an action: the name of its armature, until 0.2.0
+OF_0_2 = "araplbs_motion"  # custom property of an action: its armature's name, until 0.2.0
 
 
 class ARAPLBS_motion(bpy.types.PropertyGroup):
@@ -28,14 +28,14 @@ class ARAPLBS_motion(bpy.types.PropertyGroup):
 
 
 def mark_motion(action, armature):
-    """Notes that the action, in its present form, was made for this armature."""
+    """Records that the action, in its current form, was created for this armature."""
     made = action.araplbs_motion_of
     made.mark = armature.araplbs_motion_mark = secrets.token_hex(8)
     made.made_as, made.content = action.name, content_of(action)
 
 
 def is_motion_of(action, armature):
-    """Whether it was made for this armature; somebody may have changed it since."""
+    """Whether the action was created for this armature. It may have been edited since."""
     mark = action.araplbs_motion_of.mark
     if mark:
         return mark == armature.araplbs_motion_mark
@@ -43,8 +43,8 @@ def is_motion_of(action, armature):
 
 
 def replaceable(armature, new):
-    """[action] that were made for this armature and hold no work of anybody. new: the action that
-    takes their place; an action of 0.2.0 knows no digest, so it has to be equal to this one."""
+    """[action] that were created for this armature and contain no user edits. new: the action that
+    takes their place. Actions of 0.2.0 have no digest, so they must equal the new one."""
     of_armature = [a for a in bpy.data.actions if a != new and is_motion_of(a, armature)]
     alone = sum(ob.araplbs_motion_mark == armature.araplbs_motion_mark for ob in bpy.data.objects)
     found = []
@@ -66,7 +66,7 @@ def _is_as_made(action, armature, new):
 
 
 def content_of(action):
-    """A digest of all keys and markers. Places of automatic handles follow from the keys."""
+    """A digest of all keys and markers. The positions of automatic handles follow from the keys."""
     digest = hashlib.blake2b(digest_size=16)
     for slot, curve in action_curves(action):
         points = curve.keyframe_points

@@ -1,4 +1,4 @@
-"""Puts a rig into a pose in which something was measured, and back into its own."""
+"""Puts a rig into a pose in which something was measured, and restores its own pose."""
 
 import numpy as np
 from mathutils import Matrix
@@ -9,8 +9,8 @@ TURNS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
 
 class PosedRig:
-    """An armature in another pose than its own. transforms: {bone: (3, 4) from rest in armature
-    space}; bones that are not in it follow their parents. Constraints are off in that time."""
+    """An armature in a pose other than its own. transforms: {bone: (3, 4) from rest in armature
+    space}; bones that are not listed follow their parents. Constraints are off during this time."""
 
     def __init__(self, armature, transforms):
         self.armature = Reference.to(armature)
@@ -29,7 +29,7 @@ class PosedRig:
         return self.armature.name
 
     def pose(self, transforms):
-        """Raises Refused if the armature has changed since."""
+        """Applies the pose. Raises Refused if the armature has changed since."""
         armature = self.armature.get()
         armature.data.pose_position = "POSE"
         self._mute(armature, True)
@@ -52,7 +52,7 @@ class PosedRig:
             places[bone.name] = bone.convert_local_to_pose(basis, rest, **up)
 
     def put_back(self):
-        """Puts its own pose back. Raises Refused if the armature has changed since."""
+        """Restores the armature's own pose. Raises Refused if the armature has changed since."""
         armature = self.armature.get()
         set_channels(armature, self._own)
         self._mute(armature, False)
@@ -66,7 +66,7 @@ class PosedRig:
 
 
 def channels_of_bones(armature):
-    """{bone: {channel: value}} of its pose."""
+    """{bone: {channel: value}} of the armature's pose."""
     return {
         posed.name: {
             "rotation_mode": posed.rotation_mode,
@@ -77,7 +77,7 @@ def channels_of_bones(armature):
 
 
 def set_channels(armature, channels):
-    """The bones that still exist."""
+    """Sets the channels of the bones that still exist."""
     for posed in armature.pose.bones:
         for name, value in channels.get(posed.name, {}).items():
             setattr(posed, name, value)

@@ -1,7 +1,7 @@
-"""The poses that a file has for an armature: actions, pose assets, marked frames.
+"""The poses that a file contains for an armature: actions, pose assets, marked frames.
 
-Pose assets in the user's asset libraries are not searched, because those files would have to be
-loaded. Link or append them first.
+Pose assets in the user's asset libraries are not searched, because the library files would have to
+be loaded. Users can link or append them first.
 """
 
 import time
@@ -12,7 +12,7 @@ import bpy
 from araplbs.base.refusal import Refused
 from araplbs.base.sentence import Sentence, counted, joined
 
-WEIGHT = "araplbs_weight"  # custom property of an action: how often its poses count
+WEIGHT = "araplbs_weight"  # custom property of an action: the weight of its poses
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
 
 
@@ -34,7 +34,8 @@ def action_curves(action):
 
 
 def clips(armature, actions=None):
-    """(action, slot) of everything in the file, or in these, that moves bones of this armature."""
+    """(action, slot) of all actions in the file, or of these actions, that move bones of this
+    armature."""
     paths = tuple(
         f'pose.bones["{bpy.utils.escape_identifier(b.name)}"]' for b in armature.data.bones
     )
@@ -50,7 +51,7 @@ def clips(armature, actions=None):
 
 
 def pose_assets(armature):
-    """(action, slot, frame) of those that are assets with keys in one frame only."""
+    """(action, slot, frame) of the actions that are assets with keys in one frame only."""
     found = []
     for action, slot in clips(armature, [a for a in bpy.data.actions if a.asset_data]):
         ranges = [curve.range() for own, curve in action_curves(action) if own == slot]
@@ -61,14 +62,15 @@ def pose_assets(armature):
 
 
 def marked_frames(armature, scene):
-    """Ascending, of the scene's timeline and of the action that the armature plays."""
+    """Marked frames in ascending order, from the scene's timeline and the action that the armature
+    plays."""
     data = armature.animation_data
     own = data.action.pose_markers if data and data.action else ()
     return sorted({marker.frame for marker in (*scene.timeline_markers, *own)})
 
 
 def weight_of(action):
-    """How much its poses count. Raises Refused."""
+    """The weight of an action's poses in the result. Raises Refused."""
     value = action.get(WEIGHT, 1.0)
     if isinstance(value, Real) and (value == 0 or LEAST_WEIGHT <= value <= MOST_WEIGHT):
         return float(value)
@@ -80,12 +82,12 @@ def weight_of(action):
 
 @dataclass(frozen=True)
 class Found:
-    """How many there are for an armature."""
+    """The number of poses of each source for an armature."""
 
     assets: int
     actions: int
     markers: int
-    plays: bool  # an action or the NLA
+    plays: bool  # whether an action or the NLA plays
 
     def __str__(self):
         counts = (
@@ -96,7 +98,7 @@ class Found:
         return joined([text for count, text in counts if count], ", ") or Sentence("nothing")
 
     def lacks(self, which):
-        """Why this choice of options.animation has no poses; None: it has."""
+        """The reason why this choice of options.animation has no poses, or None if it has poses."""
         return {
             "ACTIVE": None if self.plays else "No action or NLA strip is playing",
             "ALL": None if self.actions else "No action moves these bones",
@@ -106,7 +108,7 @@ class Found:
 
 
 def find_sources(armature, scene):
-    """A Found. Every action is looked at: see SourceCounts."""
+    """A Found for an armature. This examines every action: see SourceCounts."""
     data = armature.animation_data
     plays = bool(data and (data.action or (data.use_nla and any(data.nla_tracks))))
     actions = len({action for action, _slot in clips(armature)})
@@ -114,10 +116,11 @@ def find_sources(armature, scene):
 
 
 class SourceCounts:
-    """Remembers the Found of the armature drawn last, which a panel asks for with every redraw.
+    """Caches the Found of the armature drawn last, which a panel requests at every redraw.
 
-    It is found again if the numbers of things in the file have changed, and once it is old: so old
-    that looking takes a hundredth of the time at most, if there are many actions.
+    The Found is recomputed when the number of data-blocks in the file has changed, or when it is
+    old. With many actions, its lifetime is long enough that the search takes at most a hundredth of
+    the time.
     """
 
     def __init__(self):

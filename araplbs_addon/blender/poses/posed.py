@@ -1,4 +1,4 @@
-"""The vertices of a mesh as seen on the screen: deformed, in world space."""
+"""The vertices of a mesh as displayed on the screen: deformed, in world space."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from ..data.mesh_shape import points_of
 
 
 def posed_vertices(ob, depsgraph):
-    """(n, 3) world coordinates of the object's own vertices as the modifiers leave them.
+    """(n, 3) world coordinates of the object's own vertices after its modifiers.
 
-    Modifiers that make vertices (Subdivision Surface, Mirror, Solidify ...) put the own ones first;
-    behind those that take some away the rest shape is all that is known.
+    Modifiers that create vertices (Subdivision Surface, Mirror, Solidify ...) list the object's own
+    vertices first. After modifiers that remove vertices, only the rest shape is known.
     """
     n = len(ob.data.vertices)
     evaluated = ob.evaluated_get(depsgraph)
@@ -18,7 +18,7 @@ def posed_vertices(ob, depsgraph):
 
 
 def evaluated_vertices(ob, depsgraph):
-    """(k, 3) where all vertices are that the modifiers leave, new ones too."""
+    """(k, 3) positions of all vertices after the modifiers, including new vertices."""
     evaluated = ob.evaluated_get(depsgraph)
     return _in_world(evaluated.data, evaluated)
 

@@ -1,4 +1,4 @@
-"""A pose that is a frame of the action that Range of Motion has made."""
+"""Poses that are frames of the action that Range of Motion created."""
 
 import bpy
 import numpy as np
@@ -7,12 +7,12 @@ from ..data.references import Reference
 from .own_motion import is_motion_of
 from .pose_rig import channels_of_bones, set_channels
 
-# Share of the size of the skeleton by which the rig's controls may miss a pose.
+# Fraction of the skeleton size by which the rig's controls may miss a pose.
 CLOSE = 1e-3
 
 
 class PosedFrame:
-    """An armature in a frame of its action in place of the frame and pose that it had."""
+    """An armature in a frame of its action, with its previous frame and pose stored."""
 
     def __init__(self, scene, armature, frame):
         self._scene, self.armature = scene.name, Reference.to(armature)
@@ -21,7 +21,7 @@ class PosedFrame:
         scene.frame_set(frame)
 
     def put_back(self):
-        """Puts frame and pose back. Raises Refused if the armature has changed since."""
+        """Restores the frame and the pose. Raises Refused if the armature has changed since."""
         armature, scene = self.armature.get(), bpy.data.scenes.get(self._scene)
         if scene:
             scene.frame_set(self._frame[0], subframe=self._frame[1])
@@ -29,9 +29,9 @@ class PosedFrame:
 
 
 def posed_frame(context, armature, number, transforms):
-    """The PosedFrame in which the deform bones are where transforms {bone: (3, 4) from rest in
-    armature space} has them: that of combination `number`, if the armature plays the action; else
-    None, and nothing has changed."""
+    """The PosedFrame, of combination `number`, in which the deform bones match transforms {bone:
+    (3, 4) from rest in armature space}, if the armature plays the action. Otherwise None, with
+    nothing changed."""
     data = armature.animation_data
     action = data and data.action
     if not action or not is_motion_of(action, armature) or armature.data.pose_position != "POSE":
@@ -45,7 +45,7 @@ def posed_frame(context, armature, number, transforms):
     size = np.ptp(
         [bone.head_local for bone in bones] + [bone.tail_local for bone in bones], 0
     ).max()
-    near = [[CLOSE] * 3 + [CLOSE * max(size, 1)]] * 3  # of rotations and of places
+    near = [[CLOSE] * 3 + [CLOSE * max(size, 1)]] * 3  # rotations and positions
     for name, wanted in transforms.items():
         there = armature.pose.bones[name].matrix @ bones[name].matrix_local.inverted()
         if (np.abs(np.array(there)[:3] - wanted) > near).any():

@@ -1,7 +1,7 @@
-"""Poses of an armature: those of its animation, and its present one.
+"""Poses of an armature: those of its animation, and its current pose.
 
-Frames are evaluated in a separate scene with only the armature. So no mesh has to be deformed, and
-neither the current frame nor the user's pose changes.
+Frames are evaluated in a separate scene that contains only the armature. No mesh has to be
+deformed, and neither the current frame nor the user's pose changes.
 """
 
 from contextlib import contextmanager, suppress
@@ -21,11 +21,11 @@ TURNS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_eul
 
 
 def read_poses(armature, skeleton, which, most, view_layer):
-    """At most `most` Poses of its animation.
+    """At most `most` Poses of the armature's animation.
 
-    which: "NONE", "ACTIVE" (the frames of the scene as the armature plays them), "MARKERS" (those
-    of them that have a marker), "ALL" (every action that moves bones of this armature) or
-    "POSE_LIBRARY" (those that are pose assets). Raises Refused if there are no such poses.
+    which: "NONE"; "ACTIVE" for the frames of the scene as the armature plays them; "MARKERS" for
+    those frames that have a marker; "ALL" for every action that moves bones of this armature;
+    "POSE_LIBRARY" for the actions that are pose assets. Raises Refused if there are no such poses.
     """
     if which == "NONE":
         return no_poses(skeleton)
@@ -57,7 +57,8 @@ def read_poses(armature, skeleton, which, most, view_layer):
 
 
 def frames_of_actions(armature, most):
-    """[(action, slot, frames)] of every action that moves its bones, at most so many frames."""
+    """[(action, slot, frames)] of every action that moves its bones, with at most this many
+    frames."""
     found = clips(armature)
     if not found:
         raise Refused(f"No action in this file moves bones of '{armature.name}'")
@@ -70,7 +71,7 @@ def frames_of_actions(armature, most):
 
 
 def _assets(armature, most):
-    """The poses of pose assets."""
+    """The poses stored in pose assets."""
     found = pose_assets(armature)
     if not found:
         raise Refused(
@@ -111,20 +112,20 @@ def _evaluate(armature, skeleton, scene, frames):
 
 
 def present_pose(armature, skeleton, depsgraph):
-    """The Poses with the one that an armature is in."""
+    """The Poses that contain only the current pose of an armature."""
     transforms, joints = PoseReader(armature, skeleton).read(armature, depsgraph)
     return Poses(transforms[None], joints[None])
 
 
 def _matrices(bones, name):
-    """(m, 4, 4) a matrix of each of these bones."""
+    """(m, 4, 4) matrices of these bones."""
     found = np.empty(16 * len(bones), np.float32)
     bones.foreach_get(name, found)
     return found.reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
 
 
 class PoseReader:
-    """Reads evaluated poses of an armature, or of copies of it, against its rest pose."""
+    """Reads evaluated poses of an armature, or of copies of it, relative to its rest pose."""
 
     def __init__(self, armature, skeleton):
         self.name, self.skeleton = armature.name, skeleton
@@ -133,8 +134,8 @@ class PoseReader:
         self.straighten = None  # inverse rest matrices of the joints of each bendy bone
 
     def read(self, armature, depsgraph):
-        """((m, 3, 4), (j, 3, 4)) pose x inverse rest of all bones, and of the joints of bendy ones:
-        the transforms with which the Armature modifier deforms."""
+        """((m, 3, 4), (j, 3, 4)) pose x inverse rest of all bones, and of the joints of bendy
+        bones: the transforms with which the Armature modifier deforms."""
         posed = armature.evaluated_get(depsgraph).pose.bones
         place = {name: i for i, name in enumerate(posed.keys())}
         order = [place[name] for name in self.skeleton.names]
@@ -155,7 +156,7 @@ class PoseReader:
         count = self.skeleton.segments[i] + 1
         try:
             return np.array([matrix(k, rest=rest) for k in range(count)], dtype=np.float64)
-        except RuntimeError:  # nothing of it is evaluated
+        except RuntimeError:  # the object is not evaluated
             raise Refused(
                 f"'{self.name}' is disabled or hidden: its bendy bones cannot be read"
             ) from None
@@ -163,7 +164,7 @@ class PoseReader:
 
 @contextmanager
 def stage(armature):
-    """A scene that holds the armature alone, in Pose Position."""
+    """A scene that contains only the armature, in Pose Position."""
     hidden, position = armature.hide_viewport, armature.data.pose_position
     if hidden and armature.library:
         raise Refused(f"'{armature.name}' is linked and disabled in viewports: it has no pose")
@@ -186,7 +187,7 @@ def stage(armature):
 
 @contextmanager
 def _rested(armature, wanted):
-    """Bones without a key rest instead of staying in the pose set by hand."""
+    """Puts bones without a key to rest, so they do not stay in the pose set by hand."""
     kept = []
     try:
         for bone in armature.pose.bones if wanted else ():
@@ -201,7 +202,8 @@ def _rested(armature, wanted):
 
 @contextmanager
 def swapped_actions(armature, view_layer):
-    """Gives play(action, slot), which has the armature play this alone. All is put back after."""
+    """Yields play(action, slot), which makes the armature play only this action. Everything is
+    restored afterwards."""
     if armature.library:
         raise Refused(
             f"'{armature.name}' is linked from another file and plays its own action only"
@@ -230,26 +232,27 @@ def swapped_actions(armature, view_layer):
             data.last_slot_identifier = identifier
         if made:
             armature.animation_data_clear()
-        # The next update plays the action again, over what was posed by hand and has no key.
+        # The next update would play the action again, over hand-posed values that have no key.
         view_layer.update()
         for each in values:
             _set(*each)
 
 
 def _animated_values(armature):
-    """[(owner, is it a custom property, name, value)] of all that its animation moves."""
+    """[(owner, whether it is a custom property, name, value)] of everything that its animation
+    moves."""
     data = armature.animation_data
     actions = {data.action} | {s.action for track in data.nla_tracks for s in track.strips}
     paths = {curve.data_path for a in actions if a for _slot, curve in action_curves(a)}
     values = []
     for path in sorted(paths):
-        # Quotes in a key are escaped, so that the last bare one opens a custom property.
+        # Quotes in a key are escaped, so the last unescaped one begins a custom property.
         custom = path.endswith('"]')
         above, name = (path[: path.rindex('["')], path) if custom else path.rpartition(".")[::2]
         try:
             owner = armature.path_resolve(above) if above else armature
             value = _numbers(armature.path_resolve(path))
-        except ValueError:  # a curve of a bone that is gone
+        except ValueError:  # a curve of a bone that no longer exists
             continue
         if value is None:
             continue
@@ -260,8 +263,8 @@ def _animated_values(armature):
 
 
 def _numbers(value):
-    """A number, or a copy of an array of them; None for anything else, which a curve can name but
-    does not move."""
+    """A number, or a copy of an array of numbers. None for anything else, which a curve can name
+    but does not move."""
     if isinstance(value, Real):
         return value
     values = value[:] if hasattr(value, "__len__") and not hasattr(value, "keys") else None

@@ -1,2 +1,2 @@
-"""Reads Blender's data as the input of a task: armatures, meshes and present weights, and finds the
-ones to work on. The scene stays unchanged."""
+"""Reads Blender's data as the input of a task: finds the objects to work on,
+and reads armatures, meshes and current weights. The scene stays unchanged."""

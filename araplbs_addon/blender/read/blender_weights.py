@@ -1,4 +1,4 @@
-"""Blender's own automatic weights of meshes, computed on copies in a separate scene: the user's
+"""Blender's automatic weights for meshes, computed on copies in a separate scene. The user's
 objects are neither selected nor changed."""
 
 import time
@@ -16,8 +16,8 @@ KINDS = {"BLENDER_HEAT": "ARMATURE_AUTO", "BLENDER_ENVELOPE": "ARMATURE_ENVELOPE
 
 
 def blender_weights(armature, meshes, skeleton, kind):
-    """([SparseWeights of each core Mesh], seconds) as Blender's Parent operator gives them; kind: a
-    key of KINDS. Raises Refused if the operator fails."""
+    """([SparseWeights of each core Mesh], seconds) as computed by Blender's Parent operator; kind:
+    a key of KINDS. Raises Refused if the operator fails."""
     with _copies(armature, meshes, skeleton) as (scene, rig, copies):
         context = {
             "scene": scene,
@@ -40,8 +40,8 @@ def blender_weights(armature, meshes, skeleton, kind):
 
 @contextmanager
 def _copies(armature, meshes, skeleton):
-    """(scene, armature, [mesh objects]) in armature space, with the bones that deform in
-    `skeleton`."""
+    """(scene, armature, [mesh objects]): copies in armature space, in which only the bones that
+    deform in `skeleton` deform."""
     made, data, scene = [], [], bpy.data.scenes.new("Auto-weight")
     try:
         rig = armature.copy()

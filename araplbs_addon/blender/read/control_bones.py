@@ -1,5 +1,5 @@
-"""Control bones of an armature, which are left out by evidence in the file. Each bone stores the
-reason, and whether the user lets it move vertices nevertheless (Bone.araplbs_control,
+"""Control bones of an armature, which are excluded based on evidence in the file. Each bone stores
+the reason, and whether the user lets it deform vertices nevertheless (Bone.araplbs_control,
 araplbs_evidence and araplbs_deforms)."""
 
 import bpy
@@ -11,7 +11,7 @@ from .read_mesh import present_weights
 
 
 def leave_out_of_armature_in_steps(armature, objects, meshes, skeleton, view_layer, threads):
-    """(meshes, skeleton): see leave_out_in_steps(). The objects are those of the meshes."""
+    """(meshes, skeleton): see leave_out_in_steps(). The objects belong to the meshes."""
     facts = read_facts(armature, skeleton)
     yield
 
@@ -29,7 +29,7 @@ def leave_out_of_armature_in_steps(armature, objects, meshes, skeleton, view_lay
 
 
 def mark_control_bones(armature, skeleton):
-    """Notes on the bones which ones were left out; nothing on those of a linked file."""
+    """Records on the bones which of them were excluded. Bones of a linked file are not marked."""
     if armature.data.library:
         return
     for i, (bone, code) in enumerate(
@@ -43,17 +43,17 @@ def mark_control_bones(armature, skeleton):
 
 
 def is_left_out(bone):
-    """Whether the bone was left out and will be again."""
+    """Whether the bone was excluded and will be excluded again."""
     return bone.araplbs_control != "NONE" and bone.use_deform and not bone.araplbs_deforms
 
 
 def short_reason(bone):
-    """A word or two, for a list."""
+    """One or two words for a list."""
     return next(name for identifier, name, _tip in REASONS if identifier == bone.araplbs_control)
 
 
 def reason(bone):
-    """Name of the reason and the further evidence, for people."""
+    """The name of the reason and the further evidence, for display."""
     name, evidence = short_reason(bone), bone.araplbs_evidence
     return f"{name}: {evidence}" if evidence else name
 

@@ -1,4 +1,4 @@
-"""The strain of a mesh object with its present weights, for colors and selection."""
+"""The strain of a mesh object with its current weights, for display as colors and for selection."""
 
 from dataclasses import fields, replace
 
@@ -18,7 +18,7 @@ from ..rig.rig_poses import given_poses_in_steps
 from .read_armature import read_armature
 from .read_mesh import present_weights, read_mesh, refuse_mesh
 
-# The options that say which poses there are.
+# The options that define the poses.
 POSE_OPTIONS = (
     *("pose_count", "swing", "twist", "reach_poses", "seed"),
     *("use_joint_limits", "symmetric", "bone_directions"),
@@ -27,15 +27,15 @@ POSE_OPTIONS = (
 
 
 def pose_options(options):
-    """Those alone that say which poses there are."""
+    """Only the options that determine the poses."""
     return Options(
         **{f.name: getattr(options, f.name) for f in fields(Options) if f.name in POSE_OPTIONS}
     )
 
 
 def read_weighted(ob, view_layer, options):
-    """(armature, Problem, SparseWeights) of a mesh with its present weights, by the bones alone
-    that have some, or carry those that do. Raises Refused."""
+    """(armature, Problem, SparseWeights) of a mesh with its current weights. Only bones that have
+    weights or carry such bones count as deform bones. Raises Refused."""
     armature = armature_of(ob)
     if not armature:
         raise Refused(f"'{ob.name}' has no armature")
@@ -43,7 +43,7 @@ def read_weighted(ob, view_layer, options):
     skeleton = read_armature(armature, options.use_joint_limits)
     nothing = np.zeros(len(skeleton.names), bool)
     mesh = read_mesh(ob, armature, skeleton, view_layer, False, nothing)
-    mesh.reflections = []  # only what is there can be colored or selected
+    mesh.reflections = []  # only existing vertices can be colored or selected
     rows = present_weights(ob, skeleton)
     skeleton = _of_weighted(skeleton, rows)
     skeleton = finish(read_directions_in_steps([mesh], skeleton, options.bone_directions))
@@ -55,8 +55,8 @@ def read_weighted(ob, view_layer, options):
 
 
 def _of_weighted(skeleton, rows):
-    """The Skeleton in which the bones with weights and those that they hang on deform; all of it
-    without any."""
+    """The Skeleton in which only bones with weights, and the bones that carry them, deform; the
+    whole Skeleton if there are no weights."""
     moves = np.zeros(len(skeleton.names), bool)
     for bone in np.unique(rows.bones[rows.weights > 0]).tolist():
         while bone >= 0 and not moves[bone]:
@@ -67,14 +67,15 @@ def _of_weighted(skeleton, rows):
 
 
 def poses_of(armature, problem, options, view_layer):
-    """The Poses that these options give: random ones and those of the animation. Raises Refused."""
+    """The Poses that these options define, both random ones and those of the animation. Raises
+    Refused."""
     given = finish(given_poses_in_steps(armature, problem.skeleton, options, view_layer))
     return with_random(problem, options, given)
 
 
 def object_strain(ob, view_layer, current_pose, options=None, threads=0):
-    """(n,) Surface Strain at the vertices of an object. current_pose: in the pose that its armature
-    is in, else over the poses of the options. Raises Refused."""
+    """(n,) Surface Strain at the vertices of an object. current_pose: in the current pose of its
+    armature, otherwise over the poses of the options. Raises Refused."""
     options = options or Options()
     armature, problem, rows = read_weighted(ob, view_layer, options)
     if current_pose:

@@ -1,5 +1,5 @@
-"""Sentences about other modifiers that deform a mesh in addition to its bones: cages, lattices,
-other armatures, and settings of its own Armature modifier that reduce its weights."""
+"""Messages about modifiers that deform a mesh in addition to its bones (cages, lattices, other
+armatures), and about Armature modifier settings that reduce its weights."""
 
 from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line
@@ -7,7 +7,7 @@ from araplbs.reports.report import names_in_line
 from ..data.binding import armature_modifier, is_deformed_by
 from ..data.rest_transforms import deforming_armatures
 
-CARRIERS = {  # modifiers by which a mesh follows another object: its kind, and the object
+CARRIERS = {  # modifiers that make a mesh follow another object: its kind and property
     "LATTICE": ("lattice", "object"),
     "MESH_DEFORM": ("Mesh Deform cage", "object"),
     "SURFACE_DEFORM": ("Surface Deform target", "target"),
@@ -17,8 +17,8 @@ SHAPERS |= {"SMOOTH", "WARP", *CARRIERS}  # modifiers that move vertices
 
 
 def refuse_carried(ob, armature):
-    """Raises Refused for a mesh that is not bound to the armature and follows its bones all the
-    same, by something that is: bound as well, they would move it twice."""
+    """Raises Refused for a mesh that is not bound to the armature but follows its bones through an
+    object that is bound. Binding the mesh as well would move it twice."""
     if is_deformed_by(ob, armature):
         return
     for modifier in filter(_works, ob.modifiers):
@@ -31,7 +31,7 @@ def refuse_carried(ob, armature):
 
 
 def other_modifiers(ob, armature):
-    """Sentences about what else deforms a mesh, and so is not what its weights are made for."""
+    """Messages about other deformations of a mesh, which its weights do not take into account."""
     own, lines = armature_modifier(ob, armature), []
     if own and not _works(own):
         lines.append(f"The Armature modifier '{own.name}' of '{ob.name}' is switched off")
@@ -50,7 +50,7 @@ def other_modifiers(ob, armature):
 
 
 def _line(ob, armature, modifier, before):
-    """[] or [sentence]"""
+    """[] or [sentence]."""
     if modifier.type == "ARMATURE":
         return _armature_line(ob, armature, modifier.object)
     carrier = _carrier(modifier)
@@ -79,12 +79,13 @@ def _works(modifier):
 
 
 def _carrier(modifier):
-    """The object that a mesh follows by this modifier, or None."""
+    """The object that a mesh follows through this modifier, or None."""
     return getattr(modifier, CARRIERS[modifier.type][1]) if modifier.type in CARRIERS else None
 
 
 def _has_target(modifier):
-    """A modifier that needs another object does nothing without."""
+    """Whether the modifier has its target. A modifier that needs another object has no effect
+    without one."""
     needed = {"CURVE": "object", "HOOK": "object", "SHRINKWRAP": "target", "LATTICE": "object"}
     name = needed.get(modifier.type)
     return name is None or getattr(modifier, name) is not None

@@ -1,4 +1,5 @@
-"""An armature at rest as a core Skeleton, with joint limits and what selection locks."""
+"""Reads an armature at rest as a core Skeleton, with joint limits and the bones locked by the
+selection."""
 
 import math
 import re
@@ -12,7 +13,7 @@ from araplbs.skeleton.symmetry import bone_partners
 from ..data.bone_kinds import read_bone_kinds
 from ..data.bones import LEAVE_FREE
 
-# A wider limit to both sides does not limit a joint: rigs use it for "free".
+# A limit wider than this on both sides does not limit a joint: rigs use it for "free".
 FREE_ANGLE = math.radians(170)
 
 
@@ -20,9 +21,9 @@ ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]\.rotation')
 
 
 def read_armature(armature, use_joint_limits):
-    """The Skeleton of an armature object, all bones, in their order.
+    """The Skeleton of an armature object, with all bones in their order.
 
-    Raises Refused without bones, without deform bones, and with coordinates that are not finite.
+    Raises Refused if there are no bones or no deform bones, or for coordinates that are not finite.
     """
     bones = armature.data.bones
     if not bones:
@@ -54,7 +55,7 @@ def _limits(armature):
     driven = _turned_by_drivers(armature)
     for i, bone in enumerate(armature.data.bones):
         posed = armature.pose.bones.get(bone.name)
-        if posed is None or _is_free(posed):  # the pose of a new bone is made with the next update
+        if posed is None or _is_free(posed):  # the pose of a new bone is created at the next update
             continue
         for axis, name in enumerate("xyz"):
             ranges = []
@@ -81,7 +82,7 @@ def _limits(armature):
 
 
 def _is_free(posed):
-    """Does nothing limit it at all, as is usual?"""
+    """Whether nothing limits the bone, which is the usual case."""
     return not (
         len(posed.constraints)
         or any((*posed.lock_rotation, posed.lock_rotation_w))
@@ -91,7 +92,8 @@ def _is_free(posed):
 
 
 def _turned(posed):
-    """Do constraints turn it? Then a lock only keeps people from trying to, as in Rigify."""
+    """Whether constraints turn the bone. If so, a lock only keeps people from turning it by hand,
+    as in Rigify."""
     return any(
         c.enabled and not c.mute and c.type != "IK" and c.type not in LEAVE_FREE
         for c in posed.constraints
@@ -99,7 +101,7 @@ def _turned(posed):
 
 
 def _turned_by_drivers(armature):
-    """Names of bones."""
+    """Names of bones that drivers turn."""
     animation = armature.animation_data
     found = set()
     for curve in animation.drivers if animation else ():
@@ -110,9 +112,9 @@ def _turned_by_drivers(armature):
 
 
 def is_locked(posed, axis):
-    """Does this axis of a pose bone not turn, by its transform locks or, in a chain of IK, by those
-    of IK? Of an axis and angle, or a quaternion, with a lock for each component, a locked one that
-    is not 0 says nothing of its axis."""
+    """Whether an axis of a pose bone cannot turn, because of its transform locks or, in an IK
+    chain, its IK locks. For axis-angle and quaternion rotations with a lock for each component, a
+    locked component other than 0 gives no information about its axis."""
     if getattr(posed, f"lock_ik_{'xyz'[axis]}") and posed.is_in_ik_chain:
         return True
     four = posed.lock_rotations_4d and posed.rotation_mode in ("QUATERNION", "AXIS_ANGLE")
@@ -125,8 +127,8 @@ def is_locked(posed, axis):
 
 
 def opposite_bone(armature, bone):
-    """Name of the deform bone on the other side, `bone` itself on the plane: by name, or by place
-    where the name has no side."""
+    """Name of the deform bone on the other side, or `bone` itself on the mirror plane. The bone is
+    found by name, or by position if the name has no side."""
     flipped = bpy.utils.flip_name(bone)
     bones = armature.data.bones if armature else ()
     if bone not in bones or (flipped != bone and flipped in bones):

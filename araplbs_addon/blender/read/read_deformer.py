@@ -1,5 +1,4 @@
-"""Reads how an Armature modifier deforms a mesh, as a Deformer, including its use of bendy
-bones."""
+"""Reads how an Armature modifier deforms a mesh, as a Deformer that includes bendy bones."""
 
 import numpy as np
 from araplbs.model.deformer import Deformer, Envelopes
@@ -10,7 +9,7 @@ from ..poses.read_poses import stage
 
 
 def read_deformer(ob, armature):
-    """The Deformer of a mesh; None if it blends linearly by its vertex groups."""
+    """The Deformer of a mesh; None if it uses linear blend skinning with its vertex groups."""
     modifier = armature_modifier(ob, armature)
     bones = armature.data.bones
     multiply = np.array([bone.use_envelope_multiply and bone.use_deform for bone in bones], bool)
@@ -26,7 +25,7 @@ def read_deformer(ob, armature):
             weight=np.array([bone.envelope_weight for bone in bones], np.float64),
         )
     )
-    if modifier:  # else one of Blender's defaults is going to be added
+    if modifier:  # otherwise one with Blender's defaults is added later
         deformer.preserve_volume = modifier.use_deform_preserve_volume
         deformer.use_groups = modifier.use_vertex_groups
         deformer.use_envelopes = modifier.use_bone_envelopes
@@ -37,7 +36,7 @@ def read_deformer(ob, armature):
 
 
 def read_joint_axes(armature, skeleton):
-    """(j, 3, 3) axes at rest, as columns, of the joints of all bendy bones, in armature space."""
+    """(j, 3, 3) rest axes, as columns, of the joints of all bendy bones, in armature space."""
     if not skeleton.joint_count:
         return np.zeros((0, 3, 3))
     with stage(armature) as scene:

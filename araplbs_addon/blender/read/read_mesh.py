@@ -1,4 +1,4 @@
-"""Reads a mesh object as a Mesh: undeformed, with its locked weights."""
+"""Reads an undeformed mesh object as a Mesh, with its locked weights."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -24,19 +24,19 @@ from ..data.mesh_shape import (
 from ..data.rest_transforms import moved_by, world_matrices
 from .read_deformer import read_deformer
 
-FLAT = 1e-6  # volume between axes of length 1: below, single precision cannot tell it from 0
-VERTICES_A_STEP = 1024  # a few ms of reading or writing their groups
+FLAT = 1e-6  # volume between unit axes: single precision cannot tell less from 0
+VERTICES_A_STEP = 1024  # a few ms for reading or writing their groups
 
 
 def refuse_mesh(ob):
-    """Raises Refused when the weights of this object cannot be changed."""
+    """Raises Refused if the weights of this object cannot be changed."""
     refuse_linked(ob)
     if not ob.data.vertices:
         raise Refused(f"'{ob.name}' has no vertices")
 
 
 def refuse_linked(ob):
-    """Raises Refused when an object, or its data, is not this file's own."""
+    """Raises Refused if an object or its data belongs to another file."""
     for data in (ob, ob.data):
         if data.library:
             raise Refused(f"'{ob.name}' is linked from another file: make it local first")
@@ -45,24 +45,24 @@ def refuse_linked(ob):
 
 
 def refuse_edited(*objects):
-    """Raises Refused for those in Edit mode, which keeps data of its own: scripts, and windows
-    without Lock Object Modes, have another object active in that time."""
+    """Raises Refused for meshes in Edit mode, which keeps its own data. In scripts, and in windows
+    without Lock Object Modes, another object can be active at the same time."""
     for ob in objects:
         if ob and getattr(ob.data, "is_editmode", False):
             raise Refused(f"'{ob.name}' is in Edit mode: leave it first")
 
 
 def read_mesh(*arguments):
-    """read_mesh_in_steps() at once."""
+    """Runs read_mesh_in_steps() at once."""
     return finish(read_mesh_in_steps(*arguments))
 
 
 def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, not_meant, weights=None):
     """The Mesh of an object, as a generator of short steps.
 
-    The object has passed refuse_mesh(). painting: honor the paint mask. not_meant (m,) bool:
-    bones that are locked in addition to those with a locked group. weights: its present_weights(),
-    else they are read if something is locked. Raises Refused when there is nothing to weight, or
+    The object has passed refuse_mesh(). painting: honor the paint mask. not_meant (m,) bool: bones
+    that are locked in addition to those with a locked group. weights: its present_weights(); if
+    omitted, they are read if something is locked. Raises Refused if there is nothing to weight, or
     the coordinates are not usable.
     """
     locked = not_meant | locked_bones(ob, skeleton)
@@ -90,8 +90,8 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, not_meant, 
 
 
 def _held_on(ob, armature, skeleton, shape):
-    """The deform bone that a mesh hangs on as a whole, -1 for none. A mesh around most of the bones
-    that carry nothing is their skin, even if it hangs on another bone."""
+    """The deform bone that carries the mesh as a whole, or -1 for none. A mesh that surrounds most
+    of the bones that carry nothing is their skin, even if another bone carries the mesh."""
     name = bone_it_hangs_on(ob, armature)
     place = skeleton.names.index(name) if name in skeleton.names else -1
     if place < 0 or not skeleton.deform[place]:
@@ -105,8 +105,8 @@ def _held_on(ob, armature, skeleton, shape):
 
 
 def read_weighted_in_steps(ob, armature, view_layer, weights):
-    """The Mesh of an object whose weights stay, these, as a generator of short steps; it may be
-    another file's. Raises Refused when the coordinates are not usable."""
+    """The Mesh of an object that keeps its weights, which are these, as a generator of short steps.
+    The object may belong to another file. Raises Refused if the coordinates are not usable."""
     shape = yield from read_shape_in_steps(ob, armature, view_layer)
     return replace(
         shape,
@@ -116,8 +116,8 @@ def read_weighted_in_steps(ob, armature, view_layer, weights):
 
 
 def read_shape_in_steps(ob, armature, view_layer):
-    """The Mesh of an object without weights and what goes with them, as a generator of short steps.
-    Raises Refused when the coordinates are not usable."""
+    """The Mesh of an object without weights and related data, as a generator of short steps. Raises
+    Refused if the coordinates are not usable."""
     vertices = coordinates(ob)
     if not np.isfinite(vertices).all():
         bad = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
@@ -144,15 +144,15 @@ def coordinates(ob):
 
 
 def _loose_edges(mesh):
-    """(e, 2) edges of no face."""
+    """(e, 2) edges that belong to no face."""
     loose = np.ones(len(mesh.edges), bool)
     loose[corner_edges(mesh)] = False
     return edge_vertices(mesh)[loose]
 
 
 def matrix_between(ob, armature, view_layer):
-    """(4, 4) from the space of the mesh to that of the armature, of a mesh that follows bones where
-    it is when they rest. Raises Refused if a mesh cannot be weighted at that place."""
+    """(4, 4) from mesh space to armature space. A mesh that follows bones is placed as when they
+    rest. Raises Refused if a mesh cannot be weighted at that position."""
     posing = moved_by(ob, armature) if moved_by(ob) else ()
     objects = (armature, ob)
     matrices = world_matrices(objects, view_layer, posing)
@@ -162,7 +162,7 @@ def matrix_between(ob, armature, view_layer):
 
 
 def refuse_place(ob, matrix):
-    """Raises Refused when a matrix of an object to world cannot be undone."""
+    """Raises Refused if an object-to-world matrix is not invertible."""
     if not np.isfinite(matrix).all():
         raise Refused(f"'{ob.name}' has a transform that is not finite")
     sizes = np.linalg.norm(matrix[:3, :3], axis=0)
@@ -177,7 +177,7 @@ def locked_bones(ob, skeleton):
 
 
 def masked_vertices(mesh):
-    """(n,) bool: vertices that the paint mask leaves out; None if no mask is on."""
+    """(n,) bool: vertices that the paint mask excludes; None if no mask is active."""
     selected = np.empty(len(mesh.vertices), bool)
     if mesh.use_paint_mask_vertex:
         mesh.vertices.foreach_get("select", selected)
@@ -194,7 +194,7 @@ def masked_vertices(mesh):
 
 
 def reflections_of(ob, view_layer, until=None):
-    """Reflections of its Mirror modifiers, those that come before the modifier `until`."""
+    """Reflections of the Mirror modifiers that come before the modifier `until`."""
     reflections = []
     for modifier in ob.modifiers:
         if modifier == until:
@@ -208,7 +208,7 @@ def reflections_of(ob, view_layer, until=None):
             refuse_place(modifier.mirror_object, plane)
             to_plane = inverse(plane) @ own
         for axis in range(3):
-            # With Bisect the mesh is there on both sides already, one of which is cut away.
+            # With Bisect the mesh already exists on both sides, one of which is cut away.
             if not modifier.use_axis[axis] or modifier.use_bisect_axis[axis]:
                 continue
             flip = np.eye(4)
@@ -224,16 +224,17 @@ def reflections_of(ob, view_layer, until=None):
 
 
 def group_entries(mesh, which=None):
-    """All vertex group entries: (vertices, groups, weights) as arrays, vertices ascending; or those
-    of the vertices `which` (k,)."""
+    """All vertex group entries: (vertices, groups, weights) as arrays, with vertices ascending; or
+    only the entries of the vertices `which` (k,)."""
     return finish(group_entries_in_steps(mesh, which))
 
 
 def group_entries_in_steps(mesh, which=None):
-    """As above, as a generator of short steps.
+    """Like group_entries(), as a generator of short steps.
 
-    Blender has no bulk access to them; this loop is the fastest way that changes nothing. It keeps
-    no vertex: of thousands, Python would look for garbage among all that there is.
+    Blender has no bulk access to the entries; this loop is the fastest method that changes nothing.
+    It keeps no references to vertices: with thousands of them, Python's garbage collector would
+    scan all existing objects.
     """
     found, which = [], np.arange(len(mesh.vertices)) if which is None else which
     for begin in range(0, max(1, len(which)), VERTICES_A_STEP):
@@ -251,8 +252,8 @@ def group_entries_in_steps(mesh, which=None):
 
 
 class NamedEntries(NamedTuple):
-    """group_entries() of an object, and the names of its groups when they were read: groups are
-    numbered in the order of the list, which others may change at any time."""
+    """The group_entries() of an object, and the names of its groups at reading time. Groups are
+    numbered in list order, which other code may change at any time."""
 
     names: list[str]
     entries: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -272,8 +273,8 @@ def named_entries(ob):
 
 
 def named_entries_in_steps(ob):
-    """As above, as a generator of short steps. It begins again where somebody moves, renames or
-    removes a group between two steps: its value is that of the groups in its last step."""
+    """Like named_entries(), as a generator of short steps. It starts again if a group is moved,
+    renamed or removed between two steps, so its value reflects the groups at its last step."""
     while True:
         names, steps = group_names(ob), group_entries_in_steps(ob.data)
         try:
@@ -285,13 +286,13 @@ def named_entries_in_steps(ob):
 
 
 def present_weights(ob, skeleton, read=None):
-    """The SparseWeights of the weights that deform bones have now, or in these NamedEntries."""
+    """The SparseWeights that deform bones currently have, or have in these NamedEntries."""
     names, (vertices, groups, weights) = named_entries(ob) if read is None else read
     index = {name: i for i, name in enumerate(skeleton.names) if skeleton.deform[i]}
     bone_of_group = np.array([index.get(name, -1) for name in names] or [-1])
     if not len(vertices):
         return make_sparse_weights(len(ob.data.vertices), vertices, groups, weights)
-    # Files can hold entries of groups that are not in the list any more.
+    # Files can contain entries of groups that are no longer in the list.
     known = groups < len(names)
     vertices, groups, weights = vertices[known], groups[known], weights[known]
     bones = bone_of_group[groups]

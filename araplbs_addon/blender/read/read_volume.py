@@ -1,4 +1,4 @@
-"""The volume that the options ask for."""
+"""The volume requested by the options."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -27,15 +27,15 @@ def refuse_volume(options):
 
 
 def modules_folder():
-    """The user's folder of Python modules, which Blender sees from its start. It does not see what
-    pip installs for the user where Blender's own folder is read-only. Empty in Blender as a
-    module: there Python's own places count."""
+    """The user's folder of Python modules, which Blender searches from its start. If Blender's own
+    folder is read-only, Blender does not find what pip installs for the user. Empty if Blender runs
+    as a module, where Python's own paths apply."""
     return bpy.app.binary_path and bpy.utils.user_resource("SCRIPTS", path="modules")
 
 
 def read_volume(options, meshes):
-    """The Source of the tets for these core Meshes; the options have passed refuse_volume(). Raises
-    Refused for meshes that do not go with a volume."""
+    """The Source of the tets for these core Meshes. The options have passed refuse_volume(). Raises
+    Refused for meshes that do not support a volume."""
     for mesh in meshes:
         if mesh.has_locks:
             raise Refused(

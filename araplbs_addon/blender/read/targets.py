@@ -1,5 +1,5 @@
-"""Finds the meshes and the armature that an operator works on: by selection, by mode, or by the
-content of a file."""
+"""Finds the meshes and the armature that an operator works on, by selection, mode, or file
+content."""
 
 from dataclasses import dataclass, field, replace
 
@@ -11,29 +11,29 @@ from araplbs.reports.report import names_in_line
 from ..data.binding import armature_of, is_deformed_by
 from .read_mesh import matrix_between, refuse_edited
 
-# Others can hang on an armature as well, but have no weights that could be solved for.
+# Other objects can be attached to an armature, but have no weights to solve for.
 DEFORMABLE = {"CURVE", "SURFACE", "FONT", "LATTICE"}
-SAME_PLACE = 1e-5  # of the largest entry: matrices that differ by less put a mesh at one place
+SAME_PLACE = 1e-5  # of the largest entry: matrices that differ less give the same position
 
 
 @dataclass
 class Targets:
     armature: bpy.types.Object
     meshes: list[bpy.types.Object]
-    painting: bool = False  # Weight Paint mode: masks count
-    only_bones: bool = False  # the bones that are not selected in Pose mode keep their weights
-    editing: bool = False  # Edit mode: the selected vertices count
-    bound: bool = False  # the meshes were not selected: they are those bound to the armature
-    hidden: list[bpy.types.Object] = field(default_factory=list)  # bound as well, and left alone
-    skipped: list[str] = field(default_factory=list)  # for people
+    painting: bool = False  # Weight Paint mode: masks apply
+    only_bones: bool = False  # bones that are not selected in Pose mode keep their weights
+    editing: bool = False  # Edit mode: only the selected vertices
+    bound: bool = False  # not selected, but bound to the armature
+    hidden: list[bpy.types.Object] = field(default_factory=list)  # bound, but left alone
+    skipped: list[str] = field(default_factory=list)  # messages for the user
 
 
 def find_targets(context, posing=False, editing=False):
-    """The Targets of the operator in this context. Raises Refused with what is to be done.
+    """The Targets of the operator in this context. Raises Refused with the required user action.
 
-    Where an armature is selected and no mesh, they are the visible meshes bound to it.
-    posing: also in Pose mode, with the same meshes. editing: also in Edit mode, with the meshes in
-    it.
+    If an armature but no mesh is selected, the targets are the visible meshes bound to it. posing:
+    also in Pose mode, with the same meshes. editing: also in Edit mode, with the meshes being
+    edited.
     """
     if editing and context.mode == "EDIT_MESH":
         return _edited(context)
@@ -43,7 +43,7 @@ def find_targets(context, posing=False, editing=False):
 
 
 def find_posing(context):
-    """The Targets of an operator that works in Pose mode, too."""
+    """The Targets of an operator that also works in Pose mode."""
     return find_targets(context, posing=True)
 
 
@@ -77,8 +77,9 @@ def _found_targets(context, posing, editing):
 
 
 def find_checked(context):
-    """The Targets of a check or repair of all of the meshes, with any selection in them: in Edit
-    mode those in it, in Pose mode those that hang on the armature. Raises Refused."""
+    """The Targets of a check or repair of whole meshes, regardless of the selection in them. In
+    Edit mode these are the edited meshes, in Pose mode those attached to the armature. Raises
+    Refused."""
     if context.mode == "EDIT_MESH":
         return _edited(context, all_of_them=True)
     if context.mode not in {"OBJECT", "POSE", "PAINT_WEIGHT"}:
@@ -88,7 +89,7 @@ def find_checked(context):
 
 def _bound_to(context, armature):
     """The Targets of an armature without a selection. A mesh that is hidden, by itself or with its
-    collection, is left alone, as by Blender's own operators."""
+    collection, is left alone, as Blender's own operators do."""
     bound = [
         ob for ob in context.scene.objects if ob.type == "MESH" and is_deformed_by(ob, armature)
     ]
@@ -134,16 +135,16 @@ def _chosen_armature(context, selected, meshes):
 
 
 def find_in_file(view_layer, armature_name=None, mesh_names=()):
-    """[Targets] of the command line: every armature with what hangs on it.
+    """[Targets] of the command line: every armature with its attached meshes.
 
-    If there is one armature and nothing hangs on it: all visible meshes. Names narrow it down.
-    Raises Refused when there is nothing to do, or a name is unknown.
+    If there is one armature and nothing is attached to it, all visible meshes are used. Names
+    restrict the result. Raises Refused if there is nothing to do, or a name is unknown.
     """
     objects = list(view_layer.objects)
     meshes = [ob for ob in objects if ob.type == "MESH"]
     armatures = [ob for ob in objects if ob.type == "ARMATURE"]
     for armature in filter(None, map(armature_of, meshes)):
-        if armature not in armatures:  # in an excluded collection
+        if armature not in armatures:  # armature in an excluded collection
             armatures.append(armature)
     if armature_name:
         armatures = [ob for ob in armatures if ob.name == armature_name]
@@ -159,7 +160,7 @@ def find_in_file(view_layer, armature_name=None, mesh_names=()):
 
     found = [Targets(a, [ob for ob in meshes if armature_of(ob) == a]) for a in armatures]
     if len(armatures) == 1 and (mesh_names or not found[0].meshes):
-        # Named meshes are meant even when they hang on nothing yet.
+        # Named meshes are used even if they are not attached to anything yet.
         found[0].meshes = [
             ob for ob in meshes if mesh_names or (ob.visible_get(view_layer=view_layer))
         ]
@@ -170,7 +171,7 @@ def find_in_file(view_layer, armature_name=None, mesh_names=()):
 
 
 def find_armatures_in_file(view_layer, armature_name=None):
-    """[Targets] without meshes: every armature, or that of this name. Raises Refused."""
+    """[Targets] without meshes, for every armature or the one with this name. Raises Refused."""
     armatures = [ob for ob in view_layer.objects if ob.type == "ARMATURE"]
     if armature_name:
         armatures = [ob for ob in armatures if ob.name == armature_name]
@@ -181,11 +182,12 @@ def find_armatures_in_file(view_layer, armature_name=None):
 
 
 def share_meshes(found, view_layer):
-    """The Targets of find_in_file(), with each mesh datablock once: it holds one set of weights.
+    """The Targets of find_in_file() with each mesh datablock only once, because it stores one set
+    of weights.
 
-    Objects at the same place under the same bones, as linked duplicates of a character, share them
-    rightly, and a line in `skipped` says so. Raises Refused for others: the weights of one would
-    not fit the other.
+    Objects at the same position under the same bones, such as linked duplicates of a character, can
+    share their weights, and a line in `skipped` reports this. Raises Refused for others: the
+    weights of one would not fit the other.
     """
     first, chosen = {}, {ob for targets in found for ob in targets.meshes}
     for targets in found:
@@ -219,7 +221,8 @@ def _under(ob, armature):
 
 
 def _same_problem(armature, ob, other_armature, other, view_layer):
-    """Whether two objects with one mesh datablock lie in the same way among the same bones."""
+    """Whether two objects with one mesh datablock have the same position relative to the same
+    bones."""
     if armature.data != other_armature.data:
         return False
     place = matrix_between(ob, armature, view_layer)

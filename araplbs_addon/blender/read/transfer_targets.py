@@ -1,5 +1,4 @@
-"""Finds the meshes that give weights and those that take them: by selection, or by names in a
-file."""
+"""Finds the source and target meshes of a transfer, by selection or by names in a file."""
 
 from dataclasses import dataclass, field
 
@@ -17,11 +16,11 @@ class TransferTargets:
     armature: bpy.types.Object
     sources: list[bpy.types.Object]
     meshes: list[bpy.types.Object]
-    skipped: list[str] = field(default_factory=list)  # for people
+    skipped: list[str] = field(default_factory=list)  # messages for the user
 
 
 def find_transfer_targets(context, sources="ACTIVE"):
-    """The TransferTargets of the operator. Raises Refused with what is to be done."""
+    """The TransferTargets of the operator. Raises Refused with the required user action."""
     meshes = _selected_meshes(context)
     if sources == "WEIGHTED":
         giving = [ob for ob in meshes if armature_of(ob) and has_group_of(ob, armature_of(ob))]
@@ -42,8 +41,8 @@ def find_transfer_targets(context, sources="ACTIVE"):
 
 
 def _source_among(meshes, active):
-    """The active mesh, or the only other one if that alone has weights: of two, it can only be
-    meant as the source."""
+    """The active mesh, or the other one of two if only that one has weights: it must be the
+    intended source."""
     others = [ob for ob in meshes if ob != active]
     if len(others) == 1 and not _is_weighted(active) and _is_weighted(others[0]):
         return others[0]
@@ -64,12 +63,12 @@ def _selected_meshes(context):
 
 
 def find_transfer_in_file(arguments, view_layer):
-    """[TransferTargets] of the command line, by names."""
+    """[TransferTargets] of the command line, found by names."""
     return [make_transfer_targets(*_named(view_layer, arguments.source, arguments.target))]
 
 
 def _named(view_layer, source_names, target_names):
-    """([sources], [targets]), each once."""
+    """([sources], [targets]), each only once."""
     objects = {ob.name: ob for ob in view_layer.objects if ob.type == "MESH"}
     for name in (*source_names, *target_names):
         if name not in objects:
@@ -82,7 +81,7 @@ def _named(view_layer, source_names, target_names):
 
 
 def make_transfer_targets(sources, meshes):
-    """Raises Refused if an armature is missing or another, and for data that is shared."""
+    """Raises Refused if an armature is missing or a different one is used, and for shared data."""
     armature = armature_of(sources[0])
     if not armature:
         raise Refused(f"'{sources[0].name}' has no armature: add an Armature modifier first")
@@ -117,7 +116,7 @@ def _refuse_shared(sources, meshes, what):
 
 
 def _active_and_others(context, what):
-    """(mesh object, [others that are selected]). Raises Refused if one is missing."""
+    """(mesh object, [other selected mesh objects]). Raises Refused if one is missing."""
     meshes, source = _selected_meshes(context), context.active_object
     if not source or source.type != "MESH":
         raise Refused(f"Make the mesh with the {what} the active object")
@@ -131,23 +130,22 @@ def _active_and_others(context, what):
 class OneSource:
     source: bpy.types.Object  # has the weights, or the shape keys
     meshes: list[bpy.types.Object]
-    skipped: list[str] = field(default_factory=list)  # for people
+    skipped: list[str] = field(default_factory=list)  # messages for the user
 
 
 def find_one_source_in_file(arguments, view_layer, make):
-    """[OneSource] of the command line, by names, as `make` gives it."""
+    """[OneSource] of the command line, found by names and created by `make`."""
     [source], meshes = _named(view_layer, [arguments.source], arguments.target)
     return [make(source, meshes)]
 
 
 def find_shape_targets(context):
-    """The OneSource of Transfer Shape Keys. Raises Refused, saying what to do."""
+    """The OneSource of Transfer Shape Keys. Raises Refused with the required user action."""
     return make_shape_targets(*_active_and_others(context, "shape keys"))
 
 
 def make_shape_targets(source, meshes):
-    """Raises Refused if there is nothing to take, and for data that is shared or not this
-    file's."""
+    """Raises Refused if there is nothing to transfer, and for data that is shared or linked."""
     keys = source.data.shape_keys
     if not keys or len(keys.key_blocks) < 2:
         raise Refused(f"'{source.name}' has no shape keys except its basis")
@@ -162,12 +160,12 @@ def make_shape_targets(source, meshes):
 
 
 def find_copy_targets(context):
-    """The OneSource of Copy Weights. Raises Refused, saying what to do."""
+    """The OneSource of Copy Weights. Raises Refused with the required user action."""
     return make_copy_targets(*_active_and_others(context, "weights"))
 
 
 def make_copy_targets(source, meshes):
-    """Raises Refused without an armature, and for data that is shared or not this file's."""
+    """Raises Refused if there is no armature, and for data that is shared or linked."""
     if not armature_of(source):
         raise Refused(f"'{source.name}' has no armature: add an Armature modifier first")
     for ob in meshes:
@@ -177,7 +175,7 @@ def make_copy_targets(source, meshes):
 
 
 def has_group_of(ob, armature):
-    """Whether a mesh has a vertex group of a deform bone with anything in it."""
+    """Whether a mesh has a nonempty vertex group of a deform bone."""
     bones = {bone.name for bone in armature.data.bones if bone.use_deform}
     groups = {group.index for group in ob.vertex_groups if group.name in bones}
     return bool(groups) and any(

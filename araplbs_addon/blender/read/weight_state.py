@@ -1,4 +1,4 @@
-"""A short value that changes with the shape and the weights of a mesh, or with its bones."""
+"""A short value that changes with the shape and weights of a mesh, or with its bones."""
 
 import hashlib
 
@@ -8,7 +8,7 @@ from .read_mesh import coordinates, group_entries
 
 
 def weight_state(ob):
-    """Of a mesh object: vertices, their places, all weights, names of groups."""
+    """The state of a mesh object: vertices, their positions, all weights, and group names."""
     state = hashlib.blake2b(coordinates(ob).tobytes(), digest_size=16)
     for array in group_entries(ob.data):
         state.update(array.tobytes())
@@ -17,7 +17,7 @@ def weight_state(ob):
 
 
 def bone_state(armature):
-    """Of an armature: names, places and which bones deform."""
+    """The state of an armature: names, positions, and which bones deform."""
     state = hashlib.blake2b(digest_size=16)
     for bone in armature.data.bones:
         state.update(f"{bone.name}\n{bone.use_deform}\n".encode())

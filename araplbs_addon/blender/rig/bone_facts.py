@@ -1,5 +1,5 @@
-"""Reads BoneFacts of an armature: references to its bones, their settings, and the use of its
-bones in actions."""
+"""Reads the BoneFacts of an armature: references to its bones, bone settings, and actions that use
+the bones."""
 
 import re
 
@@ -15,7 +15,7 @@ from ..poses.pose_sources import action_curves, clips
 from ..poses.read_poses import read_poses
 from .rig_relations import BONE, constraint_targets, drivers, object_targets
 
-# Evidence of a constraint of this type about the bone that it looks at.
+# Evidence that a constraint of this type gives about its target bone.
 OF_TARGET = {
     "IK": "ik_target",
     "COPY_LOCATION": "followed",
@@ -31,11 +31,11 @@ CONTROL_COLLECTIONS = {
     *("target", "targets", "pole", "poles", "helper", "helpers", "reference", "root"),
 }
 DEFORM_COLLECTIONS = {"def", "deform", "deforming", "deformation", "skin", "bind", "export"}
-MOST = 0.5  # of the deform bones: a collection of these alone, with more, is that of all
+MOST = 0.5  # of the deform bones, in a collection that contains no other bones
 MOST_FRAMES = 8
-# Objects that hang on bones that move skin, too.
+# Objects that may also be attached to bones that move skin.
 HELD = {"MESH", "ARMATURE", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE"}
-STILL = 0.01  # radians, or of the length of a bone: keys that differ less do not move it
+STILL = 0.01  # radians, or fraction of a bone length: smaller differences do not count
 
 
 def read_facts(armature, skeleton):
@@ -55,7 +55,7 @@ def read_facts(armature, skeleton):
 
 
 def motion_of(armature, skeleton, view_layer):
-    """The Motion of the actions."""
+    """The Motion of the bones in the actions."""
 
     def read_few_poses():
         try:
@@ -76,7 +76,7 @@ class _Reader:
         )
 
     def _note(self, fact, name):
-        """fact: name of one."""
+        """Records a fact about the bone of this name."""
         if name not in self.place:
             return
         if not len(getattr(self.facts, fact)):
@@ -84,7 +84,8 @@ class _Reader:
         getattr(self.facts, fact)[self.place[name]] = True
 
     def read_constraint(self, posed, constraint):
-        """Of pulling bones alone it has to be on."""
+        """Reads the evidence of a constraint. A constraint that pulls bones counts only if it is
+        enabled."""
         kind = constraint.type
         pole = getattr(constraint, "pole_subtarget", "")
         for target, name in constraint_targets(constraint):
@@ -131,7 +132,7 @@ class _Reader:
                 self._note("handle", handle.name)
 
     def read_collections(self):
-        """Of deform bones that are not in the collection of the others."""
+        """Records the deform bones that are outside the collection of the other deform bones."""
         deform = {n for n, so in zip(self.facts.names, self.facts.deform, strict=True) if so}
         members = {}
         for bone in self.armature.data.bones:
@@ -151,9 +152,9 @@ class _Reader:
                         self._note("drives", bpy.utils.unescape_identifier(named[1]))
 
     def read_objects(self):
-        """Lattices, curves and others, and Empties that are sockets or hooks. Other objects say
-        nothing: props, lights and cameras hang on bones that move skin, and importers make
-        Empties of the nodes that end a chain."""
+        """Reads lattices, curves and similar objects, and Empties that serve as sockets or hooks.
+        Other objects give no evidence: props, lights and cameras are attached to bones that move
+        skin, and importers create Empties for the nodes that end a chain."""
         hooks = {m.object for ob in bpy.data.objects for m in ob.modifiers if m.type == "HOOK"}
         for ob in bpy.data.objects:
             plain = ob.type == "EMPTY" and ob not in hooks and not is_socket_name(ob.name)
@@ -165,7 +166,8 @@ class _Reader:
 
 
 def _pulled(posed, constraint):
-    """Names of the bones that a constraint pulls; of an IK up to the root the first one alone."""
+    """Names of the bones that a constraint pulls. For an IK chain up to the root, only the first
+    bone."""
     names = [posed.name]
     if constraint.type in ("IK", "SPLINE_IK"):
         up = posed.parent
@@ -176,7 +178,7 @@ def _pulled(posed, constraint):
 
 
 def _own_motion(armature, skeleton, asked):
-    """See Motion. A channel that has one value throughout turns nothing."""
+    """The bones' own motion (see Motion). A channel with a constant value turns nothing."""
     turned, away = np.zeros(len(skeleton.names), bool), np.zeros(len(skeleton.names))
     place = {
         f'pose.bones["{bpy.utils.escape_identifier(skeleton.names[bone])}"]': bone
@@ -190,7 +192,7 @@ def _own_motion(armature, skeleton, asked):
             if bone is None or own != slot:
                 continue
             values, unit = _key_values(curve), 1.0
-            if channel == "rotation_quaternion":  # q and -q are one rotation
+            if channel == "rotation_quaternion":  # q and -q are the same rotation
                 values = np.abs(values)
             elif channel == "location":
                 unit = lengths[bone]

@@ -1,8 +1,8 @@
-"""A hidden copy of a rig that constraints and drivers move.
+"""A hidden copy of a rig whose bones are moved by constraints and drivers.
 
 References of the rig to itself become references of the copy to itself. Objects that depend on the
-rig, such as curves with hooks, are copied, too. Like the copy of flexible_bones.py, it is made
-again for each step."""
+rig, such as curves with hooks, are copied as well. Like the copy in flexible_bones.py, this copy is
+recreated for each step."""
 
 import time
 from contextlib import contextmanager
@@ -17,14 +17,14 @@ from .rig_relations import bone_in, constraint_objects, drivers, object_targets
 
 
 class NotDrivable(Exception):
-    """The rig cannot be driven; why."""
+    """Raised if the rig cannot be driven, with the reason."""
 
 
 @contextmanager
 def driven_copy(armature, plan, prepare=None):
     """(a copy of the object and its data that constraints and drivers move, at rest; the view layer
-    that it is evaluated in; a function that says whether there is time left). prepare: is called
-    with the copy and a list for data to remove before anything is evaluated."""
+    in which it is evaluated; a function that returns whether time is left). prepare: called before
+    anything is evaluated, with the copy and a list that collects data to remove."""
     start = time.perf_counter()
     made = []
     try:
@@ -46,7 +46,7 @@ def driven_copy(armature, plan, prepare=None):
 
 
 def _copy(armature, made):
-    """(the copy, copies of the objects that hang on it); all new data is appended to `made`."""
+    """(the copy, copies of the objects attached to it). All new data is appended to `made`."""
     try:
         copy = armature.copy()
         made.append(copy)
@@ -95,12 +95,12 @@ def _retarget(struct, new):
     for each in getattr(struct, "targets", ()):
         if each.target in new:
             each.target = new[each.target]
-    if kept:  # a hook with a new object takes it from where that is
+    if kept:  # a hook with a new object starts from that object's position
         struct.matrix_inverse = kept
 
 
 def _hanging(armature):
-    """Objects that constraints of its bones look at and that hang on it themselves."""
+    """Objects that the bone constraints target and that are themselves attached to the armature."""
 
     def hangs(ob, seen):
         return ob == armature or any(
@@ -117,8 +117,8 @@ def _hanging(armature):
 
 
 def set_up(copy, plan):
-    """The copy at rest, the ends of limbs tied to what the limbs hang on; nothing moves what no
-    deform bone follows."""
+    """Prepares the copy at rest with the ends of limbs tied to the limbs' parents. Bones that no
+    deform bone follows do not move."""
     names = plan.skeleton.names
     _let_go(copy, {name for b, name in enumerate(names) if b not in plan.needed})
     copy.hide_viewport = False
@@ -143,9 +143,9 @@ def set_up(copy, plan):
 
 
 def _let_go(copy, names):
-    """Mutes constraints and drivers of these bones, and straightens bendy ones: half the time of an
-    evaluation where these are most. Muted ones still say in which order Blender evaluates; to
-    remove them takes longer."""
+    """Mutes constraints and drivers of these bones, and straightens bendy bones. If most of the
+    constraints belong to these bones, this halves the evaluation time. Muted constraints still
+    determine Blender's evaluation order; removing them takes longer."""
     for name in names:
         posed = copy.pose.bones[name]
         for constraint in posed.constraints:
@@ -169,7 +169,7 @@ def _note_broken(evaluated, plan):
 
 
 def untie(copy, view_layer, names):
-    """The effect of ties on controls becomes their own pose."""
+    """Converts the effect of ties on controls into their own pose."""
     posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
     places = {}
     for name in names:

@@ -1,7 +1,7 @@
-"""Poses of a copy of a rig as frames of an action.
+"""Stores the poses of a copied rig as frames of an action.
 
-Setting a bone makes Blender copy the whole rig for the evaluation. In film rigs this takes longer
-than evaluating all constraints. A frame is evaluated without.
+When a bone is set, Blender copies the whole rig for the evaluation. In film rigs this takes longer
+than evaluating all constraints. Evaluating a frame avoids the copy.
 """
 
 import bpy
@@ -10,18 +10,19 @@ from ..poses.flexible_bones import BENT, NEUTRAL
 from ..poses.motion_action import CONSTANT, channels_of
 from .rig_relations import owner_of
 
-STEP = 1 / 32  # of a frame, so that what else is animated stays about where it is
+STEP = 1 / 32  # of a frame, so that other animated data hardly moves
 TURN = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
 class Frames:
-    """The motion of a copy in some poses, each with a key of the caller's; first what it does
-    now."""
+    """The motion of a copied rig in several poses, each under a key of the caller's; the first is
+    its current motion."""
 
     def __init__(self, copy, bones, switches):
-        """bones: {name: is it bendy} of what is posed; switches: [(path of an owner, name)]."""
+        """bones: {name: whether it is bendy} of the posed bones; switches: [(path of an owner,
+        name)]."""
         self.copy, self.switches, self.numbers, self.poses = copy, switches, {}, []
-        self.paths = {}  # of a bone: [(property, path)]
+        self.paths = {}  # for each bone: [(property, path)]
         for name, bendy in bones.items():
             posed = copy.pose.bones[name]
             path = posed.path_from_id()
@@ -30,11 +31,12 @@ class Frames:
 
     @staticmethod
     def can_play(switches):
-        """No data of an armature except its bones and itself."""
+        """Whether all switches belong to bones or to the armature object itself, not to other
+        data."""
         return all(owner.startswith("pose.") or not owner for owner, _name in switches)
 
     def add(self, key, names):
-        """The pose that the copy is in now; names: of the bones that do not rest in it."""
+        """Adds the current pose of the copy; names: the bones that are not at rest in it."""
         values = {}
         for owner, name in self.switches:
             path = f'{owner}["{bpy.utils.escape_identifier(name)}"]'
@@ -49,7 +51,7 @@ class Frames:
         self.poses.append(values)
 
     def play(self):
-        """Gives the copy an action of these; the action."""
+        """Makes the copy play an action of these poses. Returns the action."""
         data = self.copy.animation_data or self.copy.animation_data_create()
         action = bpy.data.actions.new("Auto-weight")
         slot, bag = channels_of(action, self.copy)
@@ -72,7 +74,7 @@ class Frames:
         return action
 
     def show(self, key, view_layer):
-        """Evaluates that pose."""
+        """Evaluates this pose."""
         view_layer.id_data.frame_float = self._frame(self.numbers[key])
         view_layer.update()
 
@@ -82,13 +84,13 @@ class Frames:
 
 
 def channels(posed, bendy):
-    """Names of what says how a bone is posed."""
+    """Names of the channels that define the pose of a bone."""
     turn = TURN.get(posed.rotation_mode, "rotation_euler")
     return ["location", turn, "scale", *(BENT if bendy else ())]
 
 
 def neutral_of(name, count):
-    """Its values at rest."""
+    """The values of a channel at rest."""
     if name in NEUTRAL:
         value = NEUTRAL[name]
         return value if isinstance(value, tuple) else (value,)

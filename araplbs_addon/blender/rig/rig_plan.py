@@ -1,4 +1,4 @@
-"""The ControlPlan of a rig: reads its data, and poses copies of the rig by it."""
+"""The ControlPlan of a rig: reads the rig's data, and poses copies of the rig accordingly."""
 
 import numpy as np
 from araplbs.skeleton.control_plan import ControlFacts, ControlPlan
@@ -12,10 +12,10 @@ from .rig_relations import controls, owner_of
 
 
 class RigPlan(ControlPlan):
-    broken = None  # a list for paths of drivers that do not run; None: such a rig is refused
+    broken = None  # a list for paths of drivers that do not run; None: refuse such a rig
 
     def __init__(self, armature, skeleton, relations, options):
-        """Raises NotDrivable."""
+        """Prepares the plan. Raises NotDrivable if the rig cannot be driven."""
         self.rest = [bone.matrix_local.copy() for bone in armature.data.bones]
         posed = [armature.pose.bones.get(name) for name in skeleton.names]
         if None in posed:
@@ -36,8 +36,8 @@ class RigPlan(ControlPlan):
         super().__init__(skeleton, relations, options, facts)
 
     def frames(self, copy, which):
-        """Frames of these poses of a copy of the armature object that is at rest; None if an
-        action cannot move all of it."""
+        """Frames of these poses of a copy of the armature object at rest; None if an action cannot
+        animate all of them."""
         switches = [(switch.owner, switch.name) for switch, _bit in self.switches]
         if not Frames.can_play(switches):
             return None
@@ -50,7 +50,7 @@ class RigPlan(ControlPlan):
         return frames
 
     def pose(self, copy, k):
-        """Sets pose k on a copy of the armature object that is at rest."""
+        """Applies pose k to a copy of the armature object at rest."""
         posed, names = copy.pose.bones, self.skeleton.names
         for switch, bit in self.switches:
             owner = owner_of(copy, switch.owner)
@@ -82,8 +82,8 @@ def _can_move(posed):
 
 
 def _is_bounded(posed):
-    """Limits keep it at its place, to all sides: a slider, or what rolls a foot, takes no limb
-    along."""
+    """Whether limits on all sides keep the bone in place, as for a slider or a foot-roll control.
+    Such a bone moves no limb."""
     return any(
         c.type == "LIMIT_LOCATION"
         and c.owner_space.startswith("LOCAL")
@@ -95,7 +95,7 @@ def _is_bounded(posed):
 
 
 def keep_locked(posed):
-    """Keeps exactly the range that the limits of the turns keep approximately."""
+    """Enforces exactly the range that the turn limits enforce only approximately."""
     if any(posed.lock_location):
         posed.location = [
             0.0 if lock else x for lock, x in zip(posed.lock_location, posed.location, strict=True)

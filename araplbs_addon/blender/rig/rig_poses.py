@@ -1,8 +1,7 @@
-"""The poses that options ask for, in addition to the random ones that the solver makes of rigid
-bones.
+"""The poses requested by the options, in addition to the solver's own random poses of rigid bones.
 
-Random poses are poses that the rig can take. Its controls turn within their limits and locks, the
-targets of limbs move, and Blender evaluates constraints and drivers on a hidden copy.
+Random poses are limited to poses that the rig can reach. The controls turn within their limits and
+locks, the targets of limbs move, and Blender evaluates constraints and drivers on a hidden copy.
 """
 
 import numpy as np
@@ -16,12 +15,12 @@ from .rig_copy import NotDrivable, driven_copy
 from .rig_plan import RigPlan
 from .rig_relations import is_plain, read_relations
 
-PILOT = 8  # poses that show how far joints turn
+PILOT = 8  # poses that show how far the joints turn
 
 
 def given_poses_in_steps(armature, skeleton, options, view_layer, warnings=None):
-    """Poses of the animation and, of bones that do more than turn or that a rig moves, the random
-    ones too; a generator of short steps (those of animations are not). Failures are added to the
+    """Poses of the animation and, for bones that do more than turn or that a rig moves, the random
+    poses as well. A generator of short steps, except for animation steps. Failures are added to the
     list `warnings`. Raises Refused if there is no animation."""
     poses = read_poses(armature, skeleton, options.animation, options.animation_frames, view_layer)
     poses = poses.weighted(options.pose_weight)
@@ -37,12 +36,12 @@ def given_poses_in_steps(armature, skeleton, options, view_layer, warnings=None)
 
 
 def rig_poses_in_steps(armature, skeleton, options, warnings):
-    """Poses, whole, of options.pose_count random poses of the controls; None if no constraint or
-    driver moves a deform bone, and, with a line more in `warnings`, if the rig cannot be driven. A
-    generator of short steps.
+    """The complete Poses (whole=True) of options.pose_count random poses of the controls. None if
+    no constraint or driver moves a deform bone. Also None, with an additional line in `warnings`,
+    if the rig cannot be driven. A generator of short steps.
 
-    Where weights are the same on both sides, an image is as good as a pose: every second one is
-    that of the one before it.
+    With weights that are the same on both sides, a mirror image is as good as a new pose. Every
+    second pose is therefore the mirror image of the one before it.
     """
     if not skeleton.deform.any() or not options.pose_count or is_plain(armature):
         return None
@@ -69,7 +68,7 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
 
 
 def plan_poses_in_steps(armature, plan, which):
-    """(transforms, segments) of these poses of a RigPlan, which the first of them change."""
+    """(transforms, segments) of these poses of a RigPlan, which the first poses may change."""
     pilot, read, reader = which[:PILOT], {}, RigReader(armature, plan.skeleton)
     yield from _read_in_steps(armature, plan, pilot, reader, read)
     if plan.take_in_further(pilot, *_together(read)):
@@ -86,7 +85,7 @@ def _together(read):
 
 
 def _read_in_steps(armature, plan, which, reader, read):
-    """Adds what a PoseReader reads of these poses where it is missing."""
+    """Adds the missing results of a PoseReader for these poses."""
     work, played = [k for k in which if k not in read], []
 
     def prepare(copy, made):
@@ -108,7 +107,7 @@ def _read_in_steps(armature, plan, which, reader, read):
 
 
 class RigReader(PoseReader):
-    """The poses of rigs with many more bones than deform."""
+    """Reads the poses of rigs with many more bones than deform bones."""
 
     def __init__(self, armature, skeleton):
         super().__init__(armature, skeleton)
@@ -117,7 +116,7 @@ class RigReader(PoseReader):
         self.order = [place[name] for name in skeleton.names]
 
     def read_bones(self, armature, depsgraph):
-        """(m, 4, 4) of all bones in armature space."""
+        """(m, 4, 4) matrices of all bones in armature space."""
         posed = armature.evaluated_get(depsgraph).pose.bones
         poses = np.empty(16 * len(posed), np.float32)
         posed.foreach_get("matrix", poses)
@@ -134,11 +133,11 @@ class RigReader(PoseReader):
         return (poses @ self.to_rest)[:, :3], joints[:, :3]
 
     def _all_joints(self, posed, rest):
-        """(j, 4, 4)"""
+        """(j, 4, 4) matrices of all joints."""
         flat = []
         for i in self.bendy:
             matrix = posed[self.skeleton.names[i]].bbone_segment_matrix
             for k in range(self.skeleton.segments[i] + 1):
-                for row in matrix(k, rest=rest)[:]:  # numbers one by one take longer
+                for row in matrix(k, rest=rest)[:]:  # reading single numbers is slower
                     flat += row[:]
         return np.array(flat, np.float64).reshape(-1, 4, 4)

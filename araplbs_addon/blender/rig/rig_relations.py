@@ -1,8 +1,8 @@
-"""Reads the Relations of a rig: the bones that follow others by parents, constraints and drivers,
-and the controls, which an animator moves.
+"""Reads the Relations of a rig: the bones that follow others through parents, constraints and
+drivers, and the controls that an animator moves.
 
-Nothing is evaluated: a bone counts as following another if Blender might read the other one to
-place it. Muted constraints, and those without influence, count if a driver switches them.
+Nothing is evaluated. A bone counts as following another if Blender might read the other bone to
+place it. Constraints that are muted or have no influence count if a driver switches them.
 """
 
 import re
@@ -24,7 +24,7 @@ CHAINS = ("IK", "SPLINE_IK")
 
 
 def is_plain(armature):
-    """Whether no constraint and no driver moves anything of it."""
+    """Whether no constraint and no driver moves any part of the rig."""
     return not drivers(armature) and not any(posed.constraints for posed in armature.pose.bones)
 
 
@@ -34,8 +34,8 @@ def read_relations(armature):
 
 
 def controls(armature, relations, deform):
-    """(m,) bool: the posed bones. Among the free bones that deform bones (m,) follow these are the
-    visible ones that can be selected, or all of them where nothing can."""
+    """(m,) bool: the bones to pose. These are the visible, selectable bones among the free bones
+    that deform bones (m,) follow, or all of these free bones if none can be selected."""
     moved = set(np.flatnonzero(deform).tolist())
     free = relations.free.copy()
     for bone in np.flatnonzero(free):
@@ -60,7 +60,7 @@ class _Reader:
                 self.relations.carriers[i].add(up)
                 if bones[i].use_inherit_rotation:
                     self.relations.turned[up].add(i)
-        self.switched = {}  # (bone, constraint): [(what of it is driven, FCurve)]
+        self.switched = {}  # (bone, constraint): [(driven property, FCurve)]
         self._read_drivers()
         self.of_objects = {}
         for posed in armature.pose.bones:
@@ -91,7 +91,7 @@ class _Reader:
             self._follow(self._read_sources(curve), bone)
 
     def _read_sources(self, curve):
-        """Bones that a driver looks at."""
+        """Bones that a driver reads."""
         found = set()
         for variable in curve.driver.variables:
             for target in variable.targets:
@@ -155,7 +155,7 @@ class _Reader:
         """Bones of the armature that another object follows."""
         if ob in self.of_objects:
             return self.of_objects[ob]
-        self.of_objects[ob] = set()  # where objects go in circles
+        self.of_objects[ob] = set()  # ends cycles of objects
         found = set()
         for target, name in object_targets(ob):
             if target == self.armature:
@@ -166,8 +166,8 @@ class _Reader:
         return found
 
     def _find_switches(self):
-        """Properties that drive the influence of a constraint on bones that follow a chain of IK,
-        or of the IK itself."""
+        """Properties that drive the influence of a constraint on bones that follow an IK chain, or
+        of the IK itself."""
         after = set()
         for chain in self.relations.chains:
             after |= self.relations.reached(chain.bones[-1])
@@ -208,12 +208,13 @@ def bone_name(armature, bone):
 
 
 def owner_of(armature, path):
-    """The data to which a path leads from an armature object, itself if it is empty."""
+    """The data to which a path leads from an armature object, or the object itself if the path is
+    empty."""
     return armature.path_resolve(path) if path else armature
 
 
 def _is_switch(armature, path, name):
-    """Is this a custom property from 0 to 1?"""
+    """Whether this is a custom property with the range from 0 to 1."""
     try:
         owner = owner_of(armature, path)
         value = owner[name]
@@ -226,7 +227,7 @@ def _is_switch(armature, path, name):
 
 
 def bone_in(path):
-    """Name of the bone that a path leads through, or None."""
+    """Name of the bone in a data path, or None."""
     found = BONE.search(path)
     return bpy.utils.unescape_identifier(found[1]) if found else None
 
@@ -241,7 +242,7 @@ def drivers(armature):
 
 
 def constraint_targets(constraint):
-    """[(object, name of its bone)] that a constraint looks at."""
+    """[(object, name of its bone)] that a constraint targets."""
     found = []
     if constraint.type == "ARMATURE":
         found = [(each.target, each.subtarget) for each in constraint.targets]
@@ -253,7 +254,7 @@ def constraint_targets(constraint):
 
 
 def object_targets(ob):
-    """[(object, name of its bone or "")] that another object looks at: parent, constraints, hooks
+    """[(object, name of its bone or "")] that another object depends on: parent, constraints, hooks
     and other modifiers."""
     found = []
     if ob.parent:
@@ -267,7 +268,7 @@ def object_targets(ob):
 
 
 def constraint_objects(armature):
-    """Other objects that the constraints of its bones look at."""
+    """Other objects that the bone constraints target."""
     found = []
     for posed in armature.pose.bones:
         for constraint in posed.constraints:

@@ -1,2 +1,2 @@
-"""Writes weights, bones, colors and selections to Blender's data, as a whole or not at all. All
-weights go through write_weights.py."""
+"""Writes weights, bones, colors and selections to Blender's data, either
+completely or not at all. All weights are written through write_weights.py."""

@@ -1,4 +1,4 @@
-"""Weights that are written as a whole or not at all."""
+"""Context manager that writes weights completely or not at all."""
 
 from contextlib import contextmanager
 
@@ -11,20 +11,20 @@ from ..read.read_mesh import group_entries
 OF_MODIFIER = ("show_viewport", "show_render")
 OF_ARMATURE_MODIFIER = (*OF_MODIFIER, "object", "use_deform_preserve_volume")
 
-# Called as (object, names of its groups, group_entries()) of weights of an artist's that are
-# replaced for good.
+# Called with (object, group names, group_entries()) when an artist's weights are replaced
+# permanently.
 on_replaced = []
 
 
 @contextmanager
 def all_or_nothing(objects, armature=None, made=True, keeps=True):
-    """keeps: whether on_replaced is called, for callers that do not keep the earlier weights. It is
-    never called for a mesh in Edit mode, whose own undo has them.
-    made: whether the new weights are ours rather than an artist's; None: as those before.
-    Where an exception comes out of the block, the weights of these meshes, their binding to an
-    armature and the marks of its bones are restored. Otherwise the meshes lose the mark of the
-    Auto-weight whose weights they showed: they have others now. Gives group_entries() of the
-    meshes, None of those in Edit mode and of those without groups."""
+    """Yields group_entries() of the meshes, None for meshes in Edit mode and meshes without groups.
+    If an exception leaves the block, the weights of these meshes, their binding to an armature and
+    the marks of its bones are restored. Otherwise the meshes lose the mark of the Auto-weight whose
+    weights they displayed, because they now have others. keeps: whether on_replaced is called, for
+    callers that do not keep the earlier weights. It is never called for a mesh in Edit mode, whose
+    own undo keeps them. made: whether the new weights are ours rather than an artist's; None:
+    unchanged."""
     meshes = [_Mesh(ob) for ob in objects]
     bones = armature.data.bones if armature else ()
     marks = [bone.araplbs_control for bone in bones]
@@ -79,7 +79,7 @@ class _Mesh:
 
 
 def _entries(ob):
-    """group_entries(); of a mesh without groups nothing is read."""
+    """The group_entries() of a mesh. Nothing is read for a mesh without groups."""
     return group_entries(ob.data, None if ob.vertex_groups else np.zeros(0, int))
 
 
@@ -89,13 +89,14 @@ def _of_modifier(modifier):
 
 
 def put_entries_back(ob, entries):
-    """Makes group_entries() the weights of an object, in their order, which Blender keeps."""
+    """Makes group_entries() the weights of an object, in the order of these entries, which Blender
+    preserves."""
     every = range(len(ob.data.vertices))
     for group in ob.vertex_groups:
         group.remove(every)
     add = [group.add for group in ob.vertex_groups]
     for vertex, group, weight in zip(*(each.tolist() for each in entries), strict=True):
-        if group < len(add):  # files can hold entries of groups that are not in the list any more
+        if group < len(add):  # files can contain entries of groups that are no longer in the list
             add[group]((vertex,), weight, "REPLACE")
 
 

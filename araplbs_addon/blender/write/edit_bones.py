@@ -1,4 +1,4 @@
-"""Edit mode of an armature, entered for its bones and left again."""
+"""Enters Edit mode of an armature to change its bones, and leaves it again."""
 
 from contextlib import contextmanager
 
@@ -8,7 +8,7 @@ from araplbs.base.refusal import Refused
 
 @contextmanager
 def editing(armature):
-    """Edit bones of an armature. Mode, selection and options are put back at the end."""
+    """Yields the edit bones of an armature. Mode, selection and options are restored at the end."""
     layer = bpy.context.view_layer
     if armature.name not in layer.objects:
         raise Refused(f"'{armature.name}' is not in the active view layer")
@@ -54,7 +54,7 @@ def _bone_selection(armature):
     active = armature.data.bones.active
     selection = []
     for bone in armature.data.bones:
-        # Since 5.0 the selection of bones as such belongs to the pose.
+        # Since 5.0 the selection of bones belongs to the pose.
         own = bone.select if hasattr(bone, "select") else armature.pose.bones[bone.name].select
         selection.append((bone.name, own, *_end_selection(bone)))
     return active and active.name, selection

@@ -1,4 +1,4 @@
-"""Meshes in Edit mode: their present weights, and weights written without leaving it."""
+"""Reads and writes the weights of meshes in Edit mode without leaving it."""
 
 import bmesh
 import numpy as np
@@ -8,13 +8,14 @@ from .write_weights import make_groups
 
 
 def flush_edit_mode(objects):
-    """Updates the mesh data of objects in Edit mode to what is edited; Edit mode goes on."""
+    """Updates the mesh data of objects in Edit mode to their edited state, without leaving Edit
+    mode."""
     for ob in objects:
         ob.update_from_editmode()
 
 
 def selected_vertices(ob):
-    """(n,) bool, of a flushed mesh."""
+    """(n,) bool: the selected vertices of a flushed mesh."""
     selected = np.empty(len(ob.data.vertices), bool)
     ob.data.vertices.foreach_get("select", selected)
     hidden = np.empty(len(selected), bool)
@@ -23,7 +24,7 @@ def selected_vertices(ob):
 
 
 def write_in_edit_mode(ob, rows, names, with_group, bones, vertices):
-    """write_weights() of an object in Edit mode."""
+    """Does the same as write_weights(), for an object in Edit mode."""
     groups, new_groups = make_groups(ob, names, with_group)
     owner, group, weight = wanted_entries(rows, bones, vertices, groups)
     written = set(groups[bones & (groups >= 0)].tolist())

@@ -1,4 +1,4 @@
-"""Selects bones, in the mode that the armature is in."""
+"""Selects bones in the current mode of the armature."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -7,8 +7,8 @@ from ..data.bones import bone_flags
 
 
 def select_bones(context, armature, names):
-    """Selects these bones and no others, in Pose mode; goes there from Object mode. Raises Refused
-    where the armature cannot be posed now."""
+    """Selects only these bones, in Pose mode, which it enters from Object mode. Raises Refused if
+    the armature cannot be posed now."""
     if not armature.visible_get():
         raise Refused(f"'{armature.name}' is hidden")
     if armature.mode == "EDIT":

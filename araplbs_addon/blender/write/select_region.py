@@ -7,14 +7,13 @@ from araplbs.base.refusal import Refused
 
 from ..data.mesh_shape import corner_vertices
 
-# Modes by context.mode, as bpy.ops.object.mode_set has them.
+# Modes by context.mode, with their names in bpy.ops.object.mode_set.
 MODES = {"OBJECT": "OBJECT", "POSE": "POSE", "PAINT_WEIGHT": "WEIGHT_PAINT", "EDIT_MESH": "EDIT"}
 
 
 def select_region(context, ob, vertices, bone=""):
-    """Selects these vertices of an object and nothing else of it, and makes its vertex group of
-    the bone the active one. In Pose mode the active object stays. Raises Refused if vertices
-    cannot be selected."""
+    """Selects only these vertices of an object, and activates its vertex group of the bone. In Pose
+    mode the active object stays the same. Raises Refused if vertices cannot be selected."""
     mode = context.mode
     if mode not in MODES:
         raise Refused("Works in Object, Pose, Edit and Weight Paint mode")
@@ -33,7 +32,7 @@ def select_region(context, ob, vertices, bone=""):
 
 
 def _go_to(context, ob, mode):
-    """Makes an object the active one in this mode."""
+    """Activates an object in this mode."""
     layer = context.view_layer
     if mode == "OBJECT" or ob.mode != mode:
         if context.mode != "OBJECT":
@@ -63,10 +62,10 @@ def _select_in_edit_mode(context, ob, vertices):
 
 
 def select_vertices(mesh, vertices):
-    """Selects these vertices, with the faces between them, and nothing else.
+    """Selects only these vertices and the faces between them.
 
-    Edges follow when Edit mode begins. Blender 5.0 crashes when it is given arrays here, and with
-    edges in any way but this.
+    The selection of edges follows when Edit mode begins. Blender 5.0 crashes if it receives arrays
+    here, or if edges are selected in any other way.
     """
     chosen = np.zeros(len(mesh.vertices), bool)
     chosen[vertices] = True

@@ -1,4 +1,4 @@
-"""Copies of the weights of a mesh, to switch between them."""
+"""Copies of the weights of a mesh, between which the user can switch."""
 
 import numpy as np
 from araplbs.base.refusal import Refused
@@ -10,7 +10,7 @@ from .write_weights import write_weights
 
 
 class WeightSlot:
-    """The weights that an object has now. known: its NamedEntries, if they are known."""
+    """The current weights of an object. known: its NamedEntries, if they are known."""
 
     def __init__(self, ob, known=None):
         self._reference = Reference.to(ob)
@@ -18,11 +18,11 @@ class WeightSlot:
 
     @property
     def filled(self):
-        """Whether there are any."""
+        """Whether the slot contains any weights."""
         return len(self._entries[0]) > 0
 
     def object(self):
-        """Raises Refused if it has changed since."""
+        """The object. Raises Refused if it has changed since."""
         ob = self._reference.get()
         if ob.data.is_editmode:
             raise Refused(f"'{ob.name}' is in Edit mode")
@@ -30,37 +30,37 @@ class WeightSlot:
 
     @property
     def size(self):
-        """How many vertices the object had."""
+        """The number of vertices that the object had."""
         return self._reference.size
 
     def read(self):
-        """(names of groups, (vertices, groups, weights))."""
+        """(group names, (vertices, groups, weights))."""
         return self._names, self._entries
 
     def fits(self):
-        """Whether the object still has these vertices, in any mode."""
+        """Whether the object still has the same number of vertices, in any mode."""
         ob = self._reference.find()
         return bool(ob and ob.data and len(ob.data.vertices) == self.size)
 
     def again(self):
-        """A slot of what the object has now."""
+        """A slot of the object's current weights."""
         return WeightSlot(self.object())
 
     def put(self):
-        """Gives the object these weights, and the groups that it lacks."""
+        """Writes these weights to the object, and adds missing groups."""
         ob = self.object()
         for name in self._names:
             if name not in ob.vertex_groups:
                 ob.vertex_groups.new(name=name)
         place = np.array([ob.vertex_groups[name].index for name in self._names], int)
         vertices, groups, weights = self._entries
-        known = groups < len(place)  # files can hold entries of groups that are gone
+        known = groups < len(place)  # files can contain entries of deleted groups
         put_entries_back(ob, (vertices[known], place[groups[known]], weights[known]))
 
 
 class WrittenSlot(WeightSlot):
-    """The weights that write_weights() has just given an object with these arguments; nothing is
-    read."""
+    """The weights that write_weights() has just written to an object with these arguments. Nothing
+    is read."""
 
     def __init__(self, ob, *arguments):
         self._reference, self._arguments = Reference.to(ob), arguments

@@ -1,6 +1,7 @@
-"""All vertex group entries of a mesh at once: bmesh writes them to a mesh of points, in a third of
-the time that the groups of the mesh itself take. Then Blender copies groups and entries from there
-and changes nothing else. Python's references to the groups themselves are invalid afterwards."""
+"""Writes all vertex group entries of a mesh at once. bmesh writes them to a mesh of points in a
+third of the time that the groups of the mesh itself would take. Blender then copies groups and
+entries from this mesh and changes nothing else. Python references to the groups are invalid
+afterwards."""
 
 from contextlib import contextmanager
 
@@ -11,8 +12,9 @@ from ..data.references import remove_made
 
 
 def write_at_once(ob, vertices, groups, weights):
-    """Makes these the entries of an object, vertices ascending, those of each in this order. False
-    where Blender does not do it here and now: then nothing has changed."""
+    """Replaces the entries of an object with these, with vertices ascending and the entries of each
+    vertex in this order. Returns False, with nothing changed, if Blender cannot do it in the
+    current context."""
     with _points_like(ob) as points:
         _give(points.data, vertices, groups, weights)
         context = {
@@ -23,13 +25,14 @@ def write_at_once(ob, vertices, groups, weights):
         try:
             with bpy.context.temp_override(**context):
                 return bpy.ops.object.vertex_group_copy_to_selected() == {"FINISHED"}
-        except RuntimeError:  # where operators may not run
+        except RuntimeError:  # operators cannot run in this context
             return False
 
 
 @contextmanager
 def _points_like(ob):
-    """An object of as many vertices as this one, with its vertex groups; gone afterwards."""
+    """Yields an object with as many vertices as this one and with its vertex groups, and removes it
+    afterwards."""
     mesh = bpy.data.meshes.new(ob.data.name)
     points = bpy.data.objects.new(ob.name, mesh)
     try:

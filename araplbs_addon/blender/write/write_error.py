@@ -1,4 +1,4 @@
-"""The error of every vertex as a color attribute of the mesh."""
+"""Writes the error of every vertex as a color attribute of the mesh."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ NAME = "Bake Error"
 
 
 def write_error(ob, colors):
-    """colors (n, 4), in place of those of before."""
+    """Writes colors (n, 4), which replace the earlier ones."""
     attributes = ob.data.color_attributes
     old = attributes.get(NAME)
     if old:

@@ -1,4 +1,4 @@
-"""Writes weights into vertex groups: only the entries that change are touched."""
+"""Writes weights into vertex groups and touches only the entries that change."""
 
 import numpy as np
 from araplbs.model.group_entries import (
@@ -15,25 +15,26 @@ from araplbs.model.group_entries import (
 from ..read.read_mesh import group_entries
 from .write_at_once import write_at_once
 
-AT_ONCE = 3000  # entries that change: so many are written with all others
+AT_ONCE = 3000  # changed entries: from this number on, all entries are written
 
 
 def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
-    """Makes the weights of an object those of `rows`; returns what was done, as a dictionary.
+    """Replaces the weights of an object with those of `rows`; returns a dictionary that describes
+    the changes.
 
-    names: of all bones. with_group (m,) bool: bones that get a group where they have none.
-    bones (m,) bool: those whose groups are written. vertices (n,) bool: those that are written.
+    names: of all bones. with_group (m,) bool: bones that receive a group if they have none. bones
+    (m,) bool: bones whose groups are written. vertices (n,) bool: vertices that are written.
     entries: group_entries() of the object, if they are known. A bone without a group has no weights
     in `rows`. All other entries stay unchanged.
     """
     has_groups = len(ob.vertex_groups) > 0
     groups, new_groups = make_groups(ob, names, with_group)
     wanted = wanted_entries(rows, bones, vertices, groups)
-    # Without groups nothing is there: entries of none come from files alone, and nobody sees them.
+    # Without groups there is nothing visible: only files can contain entries without a group.
     bare = not has_groups and vertices.all() and len(wanted[0]) >= AT_ONCE
     if bare and write_at_once(ob, *in_order(*wanted)):
         return {"changed": len(wanted[0]), "removed": 0, "new_groups": new_groups}
-    whole = entries is not None or vertices.all()  # entries of all vertices
+    whole = entries is not None or vertices.all()  # the entries of all vertices
     if entries is None:
         entries = group_entries(ob.data, None if whole else np.flatnonzero(vertices))
     present = present_entries(len(ob.vertex_groups), bones, vertices, groups, entries)
@@ -58,8 +59,8 @@ def _write_one_by_one(ob, entries, changed, removed):
 
 
 def make_groups(ob, names, with_group):
-    """Adds the groups that bones `with_group` lack: (m,) index of the group of each bone, -1 for
-    none, and how many are new."""
+    """Adds the missing groups of the bones `with_group`. Returns (m,) the group index of each bone,
+    -1 for none, and the number of new groups."""
     active = ob.vertex_groups.active_index
     had_groups = len(ob.vertex_groups) > 0
     index = {group.name: group.index for group in ob.vertex_groups}
@@ -72,8 +73,8 @@ def make_groups(ob, names, with_group):
 
 
 def _fill(ob, vertices, groups, weights):
-    """Gives vertices without any entries these ones: a call for each group, then, since Blender
-    keeps entries in the order in which they come, one for each vertex."""
+    """Adds entries to vertices that have none: first one call per group, then one call per vertex,
+    because Blender keeps entries in the order in which they are added."""
     for group, members in runs(groups, vertices):
         ob.vertex_groups[group].add(members.tolist(), 1.0, "REPLACE")
     part = np.isin(vertices, vertices[weights != 1])

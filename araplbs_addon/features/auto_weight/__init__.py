@@ -1,2 +1,2 @@
-"""Auto-weight: weights that make the posed mesh as rigid as possible,
-at once or live, and its result."""
+"""Auto-weight: skinning weights that keep the posed mesh as
+rigid as possible, computed at once or live, and their result."""

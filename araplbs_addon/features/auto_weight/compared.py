@@ -1,5 +1,5 @@
-"""Work that compares new weights with the earlier ones, or with Blender's heat weights if there
-were none, for scripts and the command line. In a window, more is measured (measured.py)."""
+"""A task that compares new weights with the earlier ones, or with Blender's heat weights if there
+were none. Scripts and the command line use it; windows use measured.py, which measures more."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.features.check.lost import with_lost
@@ -9,13 +9,14 @@ from araplbs.reports.report import make_report
 from ...task import MEASURING
 from .heat import HeatWeighting
 
-WEIGHTING_SHARE = 0.9  # of the time: the rest is measuring
+WEIGHTING_SHARE = 0.9  # of the time; the rest is for measuring
 
 
 class ComparedWeighting(HeatWeighting):
-    """The report has "compared", the result of standing(), or if there was nothing to compare with,
-    "heat": the report of the deformation with Blender's heat, None if that fails. keep: weights
-    that are worse than those that were there are not written, and the report has "kept": True."""
+    """The report contains "compared", the result of standing(), or, if there was nothing to compare
+    with, "heat": the deformation report with Blender's heat weights, None if these fail. keep: if
+    the new weights are worse than the earlier ones, they are not written, and the report contains
+    "kept": True."""
 
     compared = None
 
@@ -42,7 +43,7 @@ class ComparedWeighting(HeatWeighting):
 
     @property
     def keeps(self):
-        """Whether the weights that were there stay."""
+        """Whether the earlier weights stay."""
         return bool(self.keep and self.compared["worse"])
 
     def apply(self):

@@ -1,5 +1,5 @@
 """Counts the visible problems of a result in a thread after a live session, which ends without
-waiting for them."""
+waiting for the count."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -12,13 +12,14 @@ from ...preferences import preferred_threads
 from .outcome import OfOutcome, outcome_at_hand
 
 STOP = "object.araplbs_stop_counting"
-EVERY = 0.1  # seconds between two looks at the thread
+EVERY = 0.1  # seconds between two checks of the thread
 
 _counted = []  # Outcomes whose problems are being counted
 
 
 def count_problems(outcome, task):
-    """Adds the problems to the facts of an Outcome, in a moment. task: the WeightingTask."""
+    """Starts counting the problems in a thread, which adds them to the facts of an Outcome. task:
+    the WeightingTask."""
     problem, rows, options = task.problem, task.solution.rows, task.options
     before = problem.present(task.reading.meshes)
     threads = preferred_threads(bpy.context)
@@ -38,11 +39,12 @@ def _count(outcome, work):
 
 
 def look():
-    """Takes what is done; the number of seconds to wait for the rest, None if all is done."""
+    """Takes the finished results. Returns the number of seconds to wait for the rest, None if
+    everything is done."""
     for outcome in _counted.copy():
         worker = outcome.counting
         if worker.running:
-            redraw_sidebars()  # with its progress
+            redraw_sidebars()  # shows its progress
             continue
         _counted.remove(outcome)
         outcome.counting = None

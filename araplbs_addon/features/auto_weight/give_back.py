@@ -1,5 +1,5 @@
-"""The operator "Give Back": bones that have lost their skin get the earlier weights there. The
-result is measured before it is written, so that the numbers in the box stay right."""
+"""The operator "Give Back": restores the earlier weights of bones that have lost their skin. The
+result is measured before it is written, so the numbers in the Result box stay correct."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -31,18 +31,18 @@ from ..check.task import CheckTask
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
 
 IDNAME = "object.araplbs_give_back"
-REPORT_SHARE = 0.3  # of the time: the rest is looking for problems
+REPORT_SHARE = 0.3  # of the time; the rest is for finding problems
 
 
 class _Bones(NamedTuple):
-    """What present_weights() asks of a skeleton."""
+    """The skeleton attributes that present_weights() uses."""
 
     names: list[str]
     deform: np.ndarray
 
 
 class _Sets(NamedTuple):
-    """Of one object, with all bones of the Outcome."""
+    """The weight sets of one object, with all bones of the Outcome."""
 
     before: object  # SparseWeights
     after: object
@@ -50,8 +50,8 @@ class _Sets(NamedTuple):
 
 
 class GiveBackTask(CheckTask):
-    """The weights after of an Outcome, with those of before where these bones had skin. facts,
-    findings, judged_poses: see MeasuredWeighting."""
+    """Combines the After weights of an Outcome with the Before weights of these bones wherever
+    these bones had skin. facts, findings, judged_poses: see MeasuredWeighting."""
 
     facts = None
 
@@ -105,7 +105,7 @@ class GiveBackTask(CheckTask):
         )
 
     def _present(self, weights):
-        """SparseWeights of the problem, of those of each mesh."""
+        """Combines the SparseWeights of each mesh into those of the problem."""
         deform = self.problem.skeleton.deform
         rows = [_of_bones(each, deform) for each in weights]
         meshes = self.reading.meshes
@@ -114,7 +114,7 @@ class GiveBackTask(CheckTask):
         )
 
     def apply(self):
-        """Writes; on how many vertices. There is no new report."""
+        """Writes the weights; returns the number of vertices. There is no new report."""
         _armature, objects = self.find_objects()
         names, outcome = self._outcome.bones, self._outcome
         outcome.show(AFTER)
@@ -137,7 +137,7 @@ def _of_bones(rows, wanted):
 
 
 def _with_locked(rows, after, locked):
-    """The state after `rows` are written: locked groups keep their weights."""
+    """The state after `rows` are written, with locked groups keeping their weights."""
     parts = _of_bones(rows, ~locked), _of_bones(after, locked)
     vertices, bones, weights = (
         np.concatenate([getattr(part, key) for part in parts])
@@ -157,7 +157,7 @@ into the new ones around"""
     doing = "Measuring"
 
     def take_settings(self, _context):
-        """It has none."""
+        """Does nothing, because the operator has no settings."""
 
     def start(self, context):
         outcome = outcome_at_hand(context)

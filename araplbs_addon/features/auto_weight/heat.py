@@ -1,5 +1,5 @@
-"""Work that also reads Blender's automatic weights if the meshes had no weights to compare with,
-because a number alone does not show whether it is good."""
+"""A task that also reads Blender's automatic weights if the meshes had no weights, because a number
+without a comparison does not show whether the result is good."""
 
 from dataclasses import replace
 
@@ -12,19 +12,19 @@ from araplbs.measures.standing import has_weights
 from ...blender.read.blender_weights import blender_weights
 from ...weighting import WeightingTask
 
-MOST_HEAT = 40_000  # vertices: everybody waits for Blender's heat, and for more it would be seen
+MOST_HEAT = 40_000  # vertices; for more, the wait for Blender's heat weights would be noticeable
 
 
 class HeatWeighting(WeightingTask):
-    """earlier: the SparseWeights that the meshes had, of the problem, without those of bones that
-    are left out; painted: with them. compared_with_heat: whether there is something to say of
-    Blender's heat."""
+    """earlier: the earlier SparseWeights of the meshes, combined for the problem, without excluded
+    bones. painted: the same with these bones. compared_with_heat: whether a comparison with
+    Blender's heat weights is available."""
 
     reads_weights = True
     earlier = painted = None
-    _read = ()  # the weights of the meshes as they were read
-    _drawn_deform = None  # deforming bones, including control bones: heat leaves none out
-    _heat = None  # (SparseWeights of Blender's heat or None, if it failed,)
+    _read = ()  # the weights that were read from the meshes
+    _drawn_deform = None  # deform bones, including control bones, which heat does not leave out
+    _heat = None  # (SparseWeights of Blender's heat, or None if it failed,)
 
     def _take(self, objects, meshes, skeleton):
         self._drawn_deform = skeleton.deform
@@ -53,7 +53,7 @@ class HeatWeighting(WeightingTask):
         return rows if (rows.sums() > 0).all() else None
 
     def _present(self, parts):
-        """SparseWeights of the problem, of those of each mesh."""
+        """Combines the SparseWeights of each mesh into those of the problem."""
         meshes = zip(self.reading.meshes, parts, strict=True)
         return self.problem.present([replace(mesh, weights=rows) for mesh, rows in meshes])
 
@@ -62,7 +62,7 @@ class HeatWeighting(WeightingTask):
         return self._heat is not None
 
     def heat_report(self):
-        """The report of the deformation with Blender's heat, None if it fails."""
+        """The deformation report with Blender's heat weights, None if they fail."""
         (rows,) = self._heat
         if rows is None:
             return None
@@ -70,6 +70,6 @@ class HeatWeighting(WeightingTask):
         return measured_report(self.problem, rows, poses, threads=self.threads)
 
     def heat_in(self, poses):
-        """The stretch with Blender's heat in these Poses."""
+        """The stretch with Blender's heat weights in these Poses."""
         (rows,) = self._heat
         return stretch_in(self.problem, rows, poses, self.threads)

@@ -1,10 +1,10 @@
-"""A live session on the weights of one armature's meshes. It writes the converging weights into
-the vertex groups step by step, follows edits, and ends by keeping or restoring all weights.
+"""A live session on the weights of one armature's meshes. It writes the converging weights into the
+vertex groups step by step, follows edits, and ends by keeping or restoring all weights.
 
-During the session nothing is pushed to Blender's undo stack; the owner of the session ends it as
-one step. Other operators may push, so a mesh carries a token during a session. An undo to a state
-without a token leaves the session. An undo to a state with the token of an ended session restores
-the weights from before that session.
+During the session nothing is pushed to Blender's undo stack; the session's owner records the whole
+session as one undo step. Other operators may push, so a mesh carries a token during a session. An
+undo to a state without a token leaves the session. An undo to a state with the token of an ended
+session restores the weights from before that session.
 """
 
 import secrets
@@ -46,11 +46,11 @@ class WeightSession(LiveSession):
         if options.volume != "NONE":
             raise Refused("Refining live works on the surface: set Volume to Surface Only")
         self.token = secrets.token_hex(8)
-        self.written = -1  # number of the frame that the vertex groups show
+        self.written = -1  # number of the frame in the vertex groups
         self._writers, self._edits_before, self._looked_at = [], [], []
         self._links = self._start_changes = None
         self._disturbed = self._paused = False
-        self._undone, self._redone = [], []  # edits before each stroke, and what was undone
+        self._undone, self._redone = [], []  # edits before each stroke, and undone edits
         task = WeightingTask(options, threads or threads_beside_window())
         super().__init__(task, targets, view_layer)
 
@@ -68,7 +68,7 @@ class WeightSession(LiveSession):
                 and self._looked_at == self._changes()
             )
         except Refused:
-            return False  # the next tick will end it
+            return False  # the next tick ends it
 
     @property
     def strokes(self):
@@ -97,8 +97,8 @@ class WeightSession(LiveSession):
             return False
 
     def put_back(self):
-        """To be called where Blender's undo has led into this session when it has ended: meshes
-        with its token become what they were before."""
+        """Restores meshes with the session's token to their earlier state. To be called if
+        Blender's undo leads back into this session after it has ended."""
         self._put_back_weights(self._is_shown)
         self._start_changes = [None] * len(self._writers)
         self._put_back_edits(self._is_shown)
@@ -108,7 +108,7 @@ class WeightSession(LiveSession):
         return ob.data.araplbs.session == self.token
 
     def forget(self):
-        """Keeps only what put_back() needs."""
+        """Discards all data except what put_back() needs."""
         super().forget()
         task = self.task
         task.reading = replace(task.reading, problem=None, meshes=[], entries=[], poses=None)
@@ -122,7 +122,7 @@ class WeightSession(LiveSession):
     def after_save(self):
         if self.state != READING:
             self._set_tokens()
-            self._disturbed, self.written = True, -1  # the written weights have to be written again
+            self._disturbed, self.written = True, -1  # the weights must be written again
 
     def note_edit(self, before):
         """before: copy_edits() before a stroke, for undo_edit()."""
@@ -130,7 +130,7 @@ class WeightSession(LiveSession):
         self._redone.clear()
 
     def set_options(self, **changes):
-        """Goes on with these options, from the weights that it has come to."""
+        """Continues with these options from the current weights."""
         task = self.task
         task.options = replace(task.options, **changes)
         self.worker.restart(task.problem, task.options)
@@ -138,7 +138,7 @@ class WeightSession(LiveSession):
             self.worker.edit(task.problem.edit_arguments(self._read_edits()))
 
     def undo_edit(self, redo=False):
-        """Takes back the last stroke, or makes it again; False without one."""
+        """Undoes or redoes the last stroke; returns False if there was no stroke."""
         source, other = self._undone, self._redone
         if redo:
             source, other = other, source
@@ -170,7 +170,8 @@ class WeightSession(LiveSession):
         return super()._step()
 
     def _pauses(self):
-        """In Edit mode nothing is written; after it, things may be different."""
+        """Whether the session pauses: in Edit mode nothing is written, and afterwards the data may
+        have changed."""
         found = [reference.find() for reference in self._objects[1:] if self._writers]
         in_edit_mode = any(ob and ob.type == "MESH" and ob.data.is_editmode for ob in found)
         self._disturbed |= self._paused and not in_edit_mode
@@ -191,7 +192,7 @@ class WeightSession(LiveSession):
                 reference.get().data.araplbs.session = self.token
 
     def _clear_tokens(self):
-        """Of copies, too."""
+        """Removes the tokens, including those of copies."""
         for mesh in bpy.data.meshes:
             if mesh.araplbs.session == self.token:
                 mesh.araplbs.property_unset("session")
@@ -216,8 +217,8 @@ class WeightSession(LiveSession):
         self.worker = LiveSolver(task.problem, task.options, task.threads, at_rest)
 
     def _entries_of_now(self):
-        """[NamedEntries] of the meshes, read again where others have moved, renamed or removed
-        groups since, in steps."""
+        """[NamedEntries] of the meshes, read again in steps if other code has moved, renamed or
+        removed groups since."""
         found = list(self.task.reading.entries)
         while True:
             objects = self.objects()
@@ -232,7 +233,7 @@ class WeightSession(LiveSession):
         return is_end(read.meshes, task.problem.skeleton, read.poses, task.options)
 
     def _follow(self):
-        """Edits to the thread, its latest weights to the vertex groups."""
+        """Passes edits to the thread, and writes its latest weights to the vertex groups."""
         if self.worker.error:
             raise self.worker.error
         yield from self._look_again()
@@ -246,7 +247,7 @@ class WeightSession(LiveSession):
         for step in self._write(frame.rows, exact=False):
             yield step
             if self.worker.waiting and self.worker.frame is not frame:
-                return  # the last frame is next, and what both have in common is written
+                return  # the last frame follows, and what both share is already written
         self.written = frame.number
 
     def _look_again(self):
@@ -258,7 +259,7 @@ class WeightSession(LiveSession):
             looked = False
             while not looked:
                 known = yield from named_entries_in_steps(reference.get())
-                yield IDLE  # looking is work for a turn
+                yield IDLE  # checking takes a turn of its own
                 looked = writer.look_again(known)
                 yield
 
@@ -305,11 +306,11 @@ class WeightSession(LiveSession):
         if self.worker.error:
             raise self.worker.error
         frame = self.worker.frame
-        self._disturbed = True  # others may have written
+        self._disturbed = True  # other code may have written
         while self._disturbed:
             yield from self._look_again()
             written = yield from self._write(frame.rows, exact=True)
-            yield IDLE  # as is the report
+            yield IDLE  # the report also takes a turn
         task.solution = Solution(frame.rows, frame.report, frame.seconds)
         self.report = task.conclude(written)
         task.replaces_ours = [is_ours(ob) for ob in self.objects()]
@@ -333,7 +334,7 @@ class WeightSession(LiveSession):
             yield IDLE
 
     def _tell_lost(self, names):
-        """The part of the message about weights that are not those of before."""
+        """The part of the message about weights that could not be restored."""
         told = [self.message] if self.message else []
         if names:
             who = names_in_line([f"'{name}'" for name in names])
@@ -348,7 +349,7 @@ class WeightSession(LiveSession):
         self.message = ". ".join(told) or None
 
     def _put_back_weights(self, wanted=lambda _ob: True):
-        """At once."""
+        """Restores the weights at once."""
         for writer in self._writers:
             writer.put_back_at_once(wanted)
 

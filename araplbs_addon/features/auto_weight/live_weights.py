@@ -1,9 +1,10 @@
-"""Vertex groups of an object while its weights converge: written in short steps, and restored to
-the last bit.
+"""Vertex groups of an object while its weights converge. They are written in short steps and can be
+restored to the last bit.
 
-Earlier entries are never removed in between, only set to zero. Blender would move the last entry
-of a vertex to the place of a removed one, and their order must be restored as well.
-Groups are identified by their names, because other code may add, remove or move them in between.
+Earlier entries are never removed during the session, only set to zero. Removing an entry would make
+Blender move the last entry of the vertex into its place, and the original order must be restored as
+well. Groups are identified by name, because other code may add, remove or move them during the
+session.
 """
 
 import itertools
@@ -22,7 +23,8 @@ from ...blender.write.write_weights import make_groups
 
 
 class LiveWeights:
-    """names, groups, bones, vertices: as for write_weights(). known: NamedEntries of `ob` now."""
+    """names, groups, bones, vertices: see write_weights(). known: the current NamedEntries of
+    `ob`."""
 
     def __init__(self, ob, known, names, groups, bones, vertices):
         self._begun = self._reference = Reference.to(ob)
@@ -38,7 +40,7 @@ class LiveWeights:
         self._changed = self._removed = 0
 
     def write(self, rows, exact=False):
-        """Steps that write these weights; exact: to the last bit, and without zeros."""
+        """Steps that write these weights. exact: write them to the last bit, and without zeros."""
         for chunk in range(len(self._present)):
             ob = self._object()
             begin = chunk * VERTICES_A_STEP
@@ -55,8 +57,8 @@ class LiveWeights:
         }
 
     def holders(self):
-        """The objects that hold what was written: the object of the start, and one that shares the
-        mesh of the start where that object is gone or has another mesh by now."""
+        """The objects that hold the written weights: the original object, and one that shares the
+        original mesh if the original object is gone or now has another mesh."""
         own = sharing = None
         for ob in bpy.data.objects:
             if ob.type != "MESH":
@@ -70,18 +72,18 @@ class LiveWeights:
         return [ob for ob in (own, sharing) if ob]
 
     def is_of(self, ob):
-        """Whether the object has the vertices of the start."""
+        """Whether the object still has the vertices from the start."""
         return self._shape.is_of(ob.data)
 
     def _fits(self, ob):
-        """Whether the vertices of the start are the first that the object has."""
+        """Whether the original vertices are the object's first vertices."""
         if ob.data.is_editmode:
             ob.update_from_editmode()
         return self._shape.is_of(ob.data) or self._shape.begins(ob.data)
 
     def put_back(self):
-        """Steps that put back what was there at the start, in all holders. They return the names of
-        those whose vertices are others by now: the written weights stay there."""
+        """Steps that restore the original weights in all holders. They return the names of holders
+        whose vertices have changed; these keep the written weights."""
         lost = []
         for reference in [Reference.to(ob) for ob in self.holders()]:
             try:
@@ -95,12 +97,13 @@ class LiveWeights:
                     self._apply(self._object(), chunk, *self._before[chunk], exact=True)
                     yield
                 self._put_back_groups(self._object())
-            except (Refused, ReferenceError):  # it was changed between two steps
+            except (Refused, ReferenceError):  # changed between two steps
                 lost += [ob.name for ob in self.holders() if ob.session_uid == reference.uid]
         return lost
 
     def put_back_at_once(self, wanted):
-        """Does this in one step and in any mode, for the holders that are `wanted`(object)."""
+        """Restores the weights in one step and in any mode, for the holders that are
+        `wanted`(object)."""
         for ob in self.holders():
             if not wanted(ob) or not self._fits(ob):
                 continue
@@ -120,8 +123,8 @@ class LiveWeights:
         ob.vertex_groups.active_index = self._active
 
     def look_again(self, known):
-        """Others may have written since: takes these NamedEntries as those of now. False where
-        groups have other numbers by now: read again."""
+        """Takes these NamedEntries as the current ones, because other code may have written since.
+        Returns False if groups have different numbers now and must be read again."""
         self.refuse_others()
         if not known.are_of(self._reference.get()):
             return False
@@ -129,20 +132,20 @@ class LiveWeights:
         return True
 
     def refuse_others(self):
-        """Raises Refused if the vertices are not those of the start."""
+        """Raises Refused if the vertices differ from those at the start."""
         ob = self._object()
         if not self.is_of(ob):
             raise Refused(f"'{ob.name}' has changed since it was read")
 
     def _look(self, known):
-        """known: NamedEntries that are of the object. Entries that _object() adds come after
-        these."""
+        """Reads the current entries. known: NamedEntries of the object. The entries that _object()
+        adds come after them."""
         self._object()
         self._present = self._chunks(known.entries)
 
     def _object(self):
-        """The object, with self._names the groups that it has. A group that is written and was
-        removed by others comes back."""
+        """The object, with its current groups in self._names. A written group that other code has
+        removed is created again."""
         ob = self._reference.get()
         names = [group.name for group in ob.vertex_groups]
         if names == self._names:
@@ -174,7 +177,7 @@ class LiveWeights:
         return sorted_entries(self._stride, vertices, groups, weights)
 
     def _chunks(self, entries):
-        """(keys, weights) of each step's vertices, of the groups that are written."""
+        """(keys, weights) of the vertices of each step, for the groups that are written."""
         written = np.zeros(self._stride + 1, bool)
         written[self._groups[self._bones & (self._groups >= 0)]] = True
         return in_chunks(entries, self._count, self._stride, written, self._vertices)
@@ -202,7 +205,7 @@ class LiveWeights:
         self._removed += int(np.count_nonzero(fade))
 
     def _put_back_in_edit_mode(self, ob):
-        """Edit mode holds the weights itself and would write its own over others."""
+        """Edit mode keeps its own copy of the weights and would overwrite others with it."""
         edited = bmesh.from_edit_mesh(ob.data)
         layer = edited.verts.layers.deform.verify()
         written = set(self._groups[self._bones].tolist())

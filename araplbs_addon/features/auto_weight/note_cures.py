@@ -1,5 +1,5 @@
 """Operators that fix the cause of a note in the Result box and have no button elsewhere: "Unlock",
-"Make Rigid" and "Parent at Joint". The next Auto-weight uses their changes."""
+"Make Rigid" and "Parent at Joint". Their changes take effect in the next Auto-weight."""
 
 import numpy as np
 from araplbs.base.refusal import Refused
@@ -23,7 +23,7 @@ PARENT = "object.araplbs_parent_at_joint"
 
 
 class _OfNote(OfOutcome):
-    """index: of the note."""
+    """index: the index of the note."""
 
     def note(self, outcome):
         if self.index >= len(outcome.notes):
@@ -108,7 +108,7 @@ class OBJECT_OT_araplbs_parent_at_joint(_OfNote, Operator):
             raise Refused("No other bone is there")
         with editing(armature) as bones:
             for name, above in list(pairs.items()):
-                if bones[name] in bones[above].parent_recursive:  # it hangs on this one by now
+                if bones[name] in bones[above].parent_recursive:  # already attached to this bone
                     del pairs[name]
                     continue
                 bones[name].use_connect = False

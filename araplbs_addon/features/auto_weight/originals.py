@@ -1,8 +1,8 @@
-"""The original weights of meshes: those before their first Auto-weight since the file was opened,
-or before one of our tools first wrote other weights.
+"""The original weights of meshes: the weights before the first Auto-weight since the file was
+opened, or before one of our tools first wrote other weights.
 
-They are kept in memory, and saved with the file, so the meshes still have them when it is opened
-again. A mesh without weights has no original ones."""
+They are kept in memory and saved with the file, so they are still available when the file is opened
+again. A mesh without weights has no original weights."""
 
 from contextlib import suppress
 
@@ -18,9 +18,9 @@ _originals: dict[int, WeightSlot | None] = {}  # by session_uid of the object; N
 
 
 def take_originals(objects, before, ours):
-    """[WeightSlot] of the original weights of these objects, which are weighted now and had the
-    slots `before` ([]: none); [] if those are the original ones. ours: [bool], whether the weights
-    of before were made by Auto-weight."""
+    """[WeightSlot] of the original weights of these objects, which are now weighted and had the
+    slots `before` ([]: none); [] if those are the original weights. ours: [bool], whether
+    Auto-weight computed the earlier weights."""
     found, older = [], False
     for ob, slot, made in zip(objects, before or [None] * len(objects), ours, strict=True):
         first = _originals.get(ob.session_uid)
@@ -33,7 +33,8 @@ def take_originals(objects, before, ours):
 
 
 def _keep_replaced(ob, names, entries):
-    """Of all_or_nothing(). In a window: scripts and the command line keep no second set."""
+    """The on_replaced of all_or_nothing(). It acts only in a window: scripts and the command line
+    keep no second set."""
     if not is_seen() or not len(entries[0]):
         return
     if _originals.get(ob.session_uid) is None or _is_outdated(ob):
@@ -41,12 +42,12 @@ def _keep_replaced(ob, names, entries):
 
 
 def is_seen():
-    """Whether somebody looks at the work, and may want the earlier weights back."""
+    """Whether a user watches the work and may want the earlier weights back."""
     return not bpy.app.background
 
 
 def originals_of(objects):
-    """[WeightSlot] of the original weights; [] if one of the objects has none, or has changed."""
+    """[WeightSlot] of the original weights; [] if one of the objects has none or has changed."""
     slots = [_originals.get(ob.session_uid) for ob in objects]
     if None in slots or any(map(_is_outdated, objects)):
         return []
@@ -60,13 +61,13 @@ def _is_outdated(ob):
 
 
 def packed(slot):
-    """Bytes of a slot, for a file."""
+    """A slot as bytes, for a file."""
     return packed_weights.pack(slot.size, *slot.read())
 
 
 def unpacked(ob, data):
-    """The WeightSlot of bytes that packed() has made for this object; None if they are damaged or
-    not about these vertices."""
+    """The WeightSlot of bytes that packed() created for this object; None if they are damaged or do
+    not match these vertices."""
     found = packed_weights.unpack(data, len(ob.data.vertices))
     return found and WeightSlot(ob, found)
 

@@ -1,12 +1,13 @@
-"""The results of the last weightings, which the Result box of the sidebar shows.
+"""The results of the most recent weightings, displayed in the Result box of the sidebar.
 
-Outcomes are kept in memory, never in the file. A mesh carries marks for the outcome and the set of
-weights that it shows, so an undo restores the mark together with the weights. Tools that write
-other weights remove the mark (see all_or_nothing.py), and an outcome ends if the bones change.
+Outcomes are kept in memory, never in the file. A mesh carries marks for its outcome and for the set
+of weights that it shows, so an undo restores the marks together with the weights. Tools that write
+other weights remove the mark (see all_or_nothing.py). An outcome becomes invalid when the bones
+change.
 
-There are three sets: After, the new weights; Before, those that this Auto-weight has replaced; and
-Original (originals.py). Files are saved with After. The other two are only displayed, and become
-the weights of the mesh if the artist keeps them."""
+There are three sets: After, the new weights; Before, the weights that this Auto-weight replaced;
+and Original (originals.py). Files are saved with After. The other two are only displayed, and
+become the weights of the mesh if the artist keeps them."""
 
 import hashlib
 from contextlib import suppress
@@ -33,13 +34,13 @@ from ...window.work import tell
 from .originals import take_originals
 from .outdated import bones_digest, shape_digest
 
-MOST = 2  # that are kept: each holds all weights twice
+MOST = 2  # stored outcomes: each holds all weights twice
 ORIGINAL, BEFORE, AFTER = "ORIGINAL", "BEFORE", "AFTER"
 
 
 @dataclass
 class Outcome:
-    """Of one weighting."""
+    """The result of one weighting."""
 
     armature: Reference
     objects: list[Reference]
@@ -47,22 +48,22 @@ class Outcome:
     notes: list[Note]
     warnings: list[str]
     bones: list[str]  # of the skeleton that was solved
-    chosen: tuple[int, int] | None  # bones that were free, and all; None: all were
-    slots: dict[str, list[WeightSlot]]  # by ORIGINAL, BEFORE and AFTER; [] if there is no such set
+    chosen: tuple[int, int] | None  # free bones, and all bones; None: all were free
+    slots: dict[str, list[WeightSlot]]  # by ORIGINAL, BEFORE and AFTER; [] if a set is missing
     findings: list[Finding] | None = None
-    poses: np.ndarray | None = None  # in which they were found
-    token: str = ""  # the same for the same weights
-    to_draw: tuple | None = None  # what the pictures of the box are made of, until they are made
+    poses: np.ndarray | None = None  # in which the findings were found
+    token: str = ""  # equal for equal weights
+    to_draw: tuple | None = None  # the input of the box's images, until they are rendered
     seen: list | None = None  # [SeenJoint] of these pictures
     drawn: tuple | None = None  # (weights before or None, Poses) of them
     state: tuple = ()  # of bones and meshes, see outdated.py
-    replaced_ours: bool = False  # the weights before were made by Auto-weight, too
-    counting: Worker | None = None  # counts the problems just now
+    replaced_ours: bool = False  # whether Auto-weight also computed the weights before
+    counting: Worker | None = None  # currently counts the problems
     options: Options | None = None  # of the weighting
 
     def shown(self):
-        """Which set the meshes show; None if they or the bones are not as this outcome has left
-        them."""
+        """The set that the meshes display; None if the meshes or bones have changed since this
+        outcome."""
         marks = {each.get().data.araplbs.weighting for each in self.objects}
         token, _colon, which = marks.pop().partition(":")
         if token != self.token or marks or self.state_now() != self.state:
@@ -70,27 +71,27 @@ class Outcome:
         return which
 
     def state_now(self):
-        """Changes with the bones, and with the shapes of the meshes."""
+        """A value that changes with the bones, and with the shapes of the meshes."""
         shapes = (shape_digest(each.get()) for each in self.objects)
         return bones_digest(self.armature.get()), *shapes
 
     def stretches_more(self, where="stretch"):
-        """Whether the surface stretches more than before, and nothing is better for that. where:
-        the fact, of random poses, or "actions" of the file."""
+        """Whether the surface stretches more than before, with no improvement in return. where: the
+        fact, of random poses, or "actions" of the file."""
         if where not in self.facts:
             return False
         return stretches_more(self.facts[where], self.facts.get("drift", (None, None)))
 
     @property
     def worse(self):
-        """Whether something that can be seen is worse than before."""
+        """Whether any visible property is worse than before."""
         problems = self.facts.get("problems", (None, None))
         more = self.stretches_more() or self.stretches_more("actions")
         return is_worse(*problems) or more or bool(self.facts.get("lost"))
 
     def renew(self, findings, stretch):
-        """The new weights were repaired, and are those that the meshes have now. findings: those
-        that are left; stretch: theirs."""
+        """Updates the outcome after a repair of the new weights, which the meshes now have.
+        findings: the remaining findings; stretch: that of the repaired weights."""
         self.slots[AFTER] = [WeightSlot(each.get()) for each in self.objects]
         self.findings = findings
         self.facts = {
@@ -101,8 +102,8 @@ class Outcome:
         self.mark(AFTER)
 
     def rewritten(self, slots, given, facts, findings, poses):
-        """The new weights are these now, of which this was measured. given: names of bones that
-        have their skin back."""
+        """Replaces the new weights with these, with their measurements. given: names of the bones
+        that have their skin back."""
         self.slots[AFTER], self.facts = slots, facts
         self.findings, self.poses = findings, poses.transforms
         self.notes = [each for each in self.notes if not each.bones or set(each.bones) - set(given)]
@@ -110,7 +111,7 @@ class Outcome:
         self.mark(AFTER)
 
     def draw_again(self, problem, rows):
-        """Other pictures: of these weights of the same vertices."""
+        """Requests new images of these weights on the same vertices."""
         if self.drawn:
             before, poses = self.drawn
             if before is None or before.count == rows.count:
@@ -122,8 +123,8 @@ class Outcome:
             mark_ours(each.get(), which == AFTER or (which == BEFORE and self.replaced_ours))
 
     def show(self, which):
-        """Gives the meshes these weights; the present ones are kept in place of the others, so
-        nothing that was painted since is lost."""
+        """Writes these weights to the meshes. The current weights are stored in place of the
+        others, so later painting is not lost."""
         now = self.shown()
         if now == which:
             return
@@ -133,12 +134,12 @@ class Outcome:
         self.mark(which)
 
 
-_outcomes: list[Outcome] = []  # the latest last
+_outcomes: list[Outcome] = []  # latest last
 _shown_before_saving: list[tuple[Outcome, str]] = []
 
 
 def keep_outcome(report, task):
-    """Keeps the result of a WeightingTask that was just written."""
+    """Stores the result of a WeightingTask that was just written."""
     armature, objects = task.find_objects()
     facts = getattr(task, "facts", None) or _plain_facts(report)
     before = [
@@ -177,15 +178,15 @@ def keep_outcome(report, task):
 
 
 def _notes(report, task, names, locked):
-    """The Notes of a report, with what the task has seen of the weights."""
+    """The Notes of a report, with the task's observations on the weights."""
     facts = getattr(task, "facts", None) or {}
     lost, had = ([names[bone] for bone in facts.get(key, ())] for key in ("lost", "had_skin"))
     return result_notes(report, locked, _deaf(task, names), _leaving(task), lost, had)
 
 
 def _deaf(task, names):
-    """Names of the bones that the task has found to move hardly any of the skin around them, and
-    that is new."""
+    """Names of the bones that, as the task has found, have newly lost almost all influence on the
+    skin around them."""
     found, facts = getattr(task, "findings", None) or (), getattr(task, "facts", None) or {}
     known = {*facts.get("lost", ()), *facts.get("as_before", ())}
     return [
@@ -194,7 +195,8 @@ def _deaf(task, names):
 
 
 def _leaving(task):
-    """[(object, vertex)] of the loose parts that the task has seen to leave what they sit on."""
+    """[(object, vertex)] of the loose parts that, as the task has found, separate from the surface
+    below them."""
     found = getattr(task, "findings", None) or ()
     return [
         (task.problem.names[each.mesh], int(each.vertices[0]))
@@ -211,7 +213,8 @@ def _token(rows):
 
 
 def _plain_facts(report):
-    """The numbers that every report has; of before where that is what there was."""
+    """The numbers that every report contains, with the earlier ones if the weighting started from
+    the present weights."""
     both = report["deformation"]
     before = (
         both["before"]["surface_strain"] if report["options"]["start_from"] == "PRESENT" else None
@@ -227,8 +230,8 @@ def locked_groups(objects, armature):
 
 
 def outcome_at_hand(context):
-    """The latest Outcome of the active object or, if that is neither a mesh nor an armature, of
-    what is selected, as its meshes show it; or None."""
+    """The latest Outcome of the active object or, if that is neither a mesh nor an armature, of the
+    selected objects, as displayed by its meshes; or None."""
     active = context.active_object
     if active and active.type in {"MESH", "ARMATURE"}:
         uids = {active.session_uid}
@@ -245,12 +248,12 @@ def outcome_at_hand(context):
 
 
 def latest_outcome():
-    """The Outcome that was kept last."""
+    """The Outcome that was stored last."""
     return _outcomes[-1]
 
 
 def tell_outcome(operator, report, task):
-    """As tell(), and in the Result box; the last line says what was gained."""
+    """Like tell(), and also shown in the Result box. The last line states the gain."""
     outcome = keep_outcome(report, task)
     tell(operator, report, task)
     count = len(outcome.warnings) + sum(note.urgent for note in outcome.notes)
@@ -268,7 +271,7 @@ class OfOutcome:
 
 
 def free_bones(armature, deform_names):
-    """(bones that are chosen in Pose mode, all) of these."""
+    """(bones selected in Pose mode, all bones) of these."""
     chosen = chosen_bones(armature)
     names = [b.name for b, is_chosen in zip(armature.data.bones, chosen, strict=True) if is_chosen]
     return len(set(names) & set(deform_names)), len(deform_names)
@@ -281,7 +284,7 @@ def _forget(*_arguments):
 
 @persistent
 def _before_save(*_arguments):
-    """Files hold the new weights, also while the others are looked at."""
+    """Files store the new weights, even while others are displayed."""
     _shown_before_saving.clear()
     for outcome in _outcomes:
         with suppress(Refused, ReferenceError):
@@ -293,7 +296,7 @@ def _before_save(*_arguments):
 
 @persistent
 def _after_save(*_arguments):
-    """Saved or not: the artist goes on looking at what was shown."""
+    """The displayed weights return, whether or not the file was saved."""
     while _shown_before_saving:
         outcome, which = _shown_before_saving.pop()
         with suppress(Refused, ReferenceError):

@@ -1,5 +1,5 @@
-"""Digests of bones and of the shapes of meshes, which show whether a result is out of date. The
-digest of a mesh is computed again only if the mesh has changed."""
+"""Digests of bones and of mesh shapes, which show whether a result is out of date. The digest of a
+mesh is recomputed only if the mesh has changed."""
 
 import hashlib
 
@@ -13,7 +13,7 @@ _shapes: dict[int, bytes] = {}  # by session_uid of the mesh
 
 
 def bones_digest(armature):
-    """The bones that deform, and where all of them are at rest."""
+    """A digest of the deform bones and their rest positions."""
     bones = armature.data.bones
     deform, ends = np.zeros(len(bones), bool), np.zeros((2, 3 * len(bones)), np.float32)
     bones.foreach_get("use_deform", deform)
@@ -23,7 +23,7 @@ def bones_digest(armature):
 
 
 def shape_digest(ob):
-    """Where the vertices of a mesh object are at rest."""
+    """A digest of the rest positions of the vertices of a mesh object."""
     uid = ob.data.session_uid
     if uid not in _shapes:
         _shapes[uid] = hashlib.blake2b(coordinates(ob).tobytes(), digest_size=8).digest()

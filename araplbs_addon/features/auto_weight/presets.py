@@ -1,5 +1,5 @@
-"""Presets of the operator in the sidebar: finding the current one, loading, adding and removing.
-They are the same files as in Blender's own preset menu of the operator."""
+"""Presets of the operator in the sidebar: finding the current preset, loading, adding and removing.
+They use the same files as Blender's own preset menu of the operator."""
 
 from pathlib import Path
 
@@ -21,11 +21,11 @@ LOAD = "object.araplbs_load_preset"
 ADD = "object.araplbs_add_preset"
 REMOVE = "object.araplbs_remove_preset"
 
-_read: dict[Path, tuple[int, dict]] = {}  # values of files, and when these were written
+_read: dict[Path, tuple[int, dict]] = {}  # values of files, and the files' modification times
 
 
 def preset_files():
-    """{name: file}: those of the add-on in their order, then the user's."""
+    """{name: file}: the add-on's presets in their order, then the user's."""
     folders = bpy.utils.preset_paths(SUBDIR)
     files = {_name(file): file for folder in folders for file in Path(folder).glob("*.py")}
     own = len(ORDER)
@@ -38,7 +38,7 @@ def _name(file):
 
 
 def _values(file):
-    """Of a preset file; {} if it cannot be read."""
+    """The values of a preset file; {} if it cannot be read."""
     try:
         written = file.stat().st_mtime_ns
         if _read.get(file, (None,))[0] != written:
@@ -49,8 +49,8 @@ def _values(file):
 
 
 def preset_in_use(settings):
-    """The name of the preset that these settings are: the one that was loaded last, if they are the
-    same, else the first that has them; CUSTOM where none has."""
+    """The name of the preset that matches these settings: the preset loaded last, if it matches,
+    else the first one that does; CUSTOM if none does."""
     files = preset_files()
     names = [settings.preset, *files] if settings.preset in files else list(files)
     return next((name for name in names if is_in_use(_values(files[name]), settings)), CUSTOM)
@@ -132,7 +132,7 @@ class OBJECT_OT_araplbs_remove_preset(Operator):
 
 
 def set_all(settings, values):
-    """Sets the options among the values, all or none: the name of one that cannot be set, or
+    """Sets all options in the values, or none. Returns the name of one that cannot be set, or
     None."""
     names = [name for name in option_names() if name in values]
     before = {name: getattr(settings, name) for name in names if settings.is_property_set(name)}

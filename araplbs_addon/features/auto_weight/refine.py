@@ -1,4 +1,4 @@
-"""The operator "Refine Live (ARAP)": a session in the viewport."""
+"""The operator "Refine Live (ARAP)", which runs a session in the viewport."""
 
 import bpy
 from bpy.app.handlers import persistent
@@ -16,7 +16,7 @@ from .outcome import latest_outcome, tell_outcome
 
 IDNAME = "object.araplbs_refine_weights"
 LABEL = "Refine Live (ARAP)"
-LIVE = ("max_influences", "bone_spring_stiffness")  # settings that act in a session
+LIVE = ("max_influences", "bone_spring_stiffness")  # settings that take effect in a session
 FIRST_TOOL = "araplbs.weight"
 
 
@@ -57,7 +57,7 @@ Weight Paint mode until you accept or cancel"""
     __annotations__ = option_properties(start_from="PRESENT")
     own_options = ("start_from", "volume")  # it works on the surface
 
-    _settings = None  # of the last look
+    _settings = None  # at the last check
     cancelled = "Refining was cancelled: everything is restored"
 
     task_kind, session_kind = WeightingTask, WeightSession
@@ -65,7 +65,7 @@ Weight Paint mode until you accept or cancel"""
     find = staticmethod(find_posing)
 
     def tell(self, report, task):
-        """As tell_outcome(); the problems that are left are counted afterwards."""
+        """Like tell_outcome(); the remaining problems are counted afterwards."""
         result = tell_outcome(self, report, task)
         count_problems(latest_outcome(), task)
         return result
@@ -86,7 +86,7 @@ Weight Paint mode until you accept or cancel"""
         return {"RUNNING_MODAL"}
 
     def follow(self, context, session):
-        """Settings of the tab that act in a session, once they are changed."""
+        """Applies the tab's settings that affect a session when they change."""
         if session.state != RUNNING or not session.frame:
             return
         now = live_settings(context)
@@ -96,15 +96,15 @@ Weight Paint mode until you accept or cancel"""
             session.set_options(**changed)
 
     def prepare(self, context):
-        """A brush of Blender's own would do nothing: the first of ours is chosen."""
+        """Selects the first of our brushes, because one of Blender's own would have no effect."""
         self._settings = live_settings(context)
         if context.mode == "PAINT_WEIGHT" and not _has_our_tool(context) and context.area:
             bpy.ops.wm.tool_set_by_id(name=FIRST_TOOL)
 
     @staticmethod
     def _would_paint(context, event):
-        """A brush of Blender's own would paint weights that are overwritten at once; with Ctrl and
-        Shift it picks a bone."""
+        """Whether a Blender brush would paint weights that are overwritten at once. With Ctrl and
+        Shift, the brush picks a bone instead."""
         if context.mode != "PAINT_WEIGHT" or (event.ctrl and event.shift):
             return False
         return not _has_our_tool(context)

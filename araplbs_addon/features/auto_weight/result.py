@@ -1,4 +1,4 @@
-"""The operators of the Result box: show weights, keep them, select the objects of a note."""
+"""The operators of the Result box: show weights, keep them, and select the objects of a note."""
 
 import bpy
 import numpy as np
@@ -158,7 +158,7 @@ class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
 
 
 def show_selected(context, objects):
-    """Goes to Edit mode with these meshes, as the selection is seen there."""
+    """Enters Edit mode with these meshes, because the selection is visible there."""
     for ob in context.selected_objects:
         ob.select_set(ob in objects)
     context.view_layer.objects.active = objects[0]
@@ -167,7 +167,7 @@ def show_selected(context, objects):
 
 
 def vertices_of(ob, places):
-    """Vertices of the loose parts that these vertices are of; None: all."""
+    """Vertices of the loose parts that contain these vertices; None: all."""
     own = [vertex for name, vertex in places if name == ob.name]
     if None in own:
         return np.arange(len(ob.data.vertices))
@@ -178,7 +178,7 @@ def vertices_of(ob, places):
 
 
 def vertices_above(ob, most, bones):
-    """Vertices that more bones than this move."""
+    """Vertices with more influences than this."""
     is_bone = np.array([group.name in bones for group in ob.vertex_groups] + [False])
     vertices, groups, weights = group_entries(ob.data)
     take = is_bone[np.minimum(groups, len(is_bone) - 1)] & (weights > 0)

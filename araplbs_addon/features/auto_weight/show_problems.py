@@ -24,7 +24,7 @@ class OBJECT_OT_araplbs_show_problems(OfOutcome, Operator):
 
 
 def list_problems(outcome):
-    """Makes what an Outcome has left the list of findings."""
+    """Makes the remaining problems of an Outcome the list of findings."""
     if outcome.findings is None:
         raise Refused("Check Weights finds them")
     found.keep(outcome.findings, outcome.bones, outcome.armature, outcome.objects, outcome.poses)

@@ -1,5 +1,5 @@
-"""The operators "Show Worst Pose", which puts the rig into the worst pose of a weighting, and
-"Peek at Other Weights", which shows the earlier weights while a key is held."""
+"""The operators "Show Worst Pose" and "Peek at Other Weights". The first puts the rig into the
+worst pose of a weighting; the second displays the earlier weights while a key is held."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -16,8 +16,8 @@ from .show_problems import list_problems
 
 IDNAME = "object.araplbs_show_worst"
 PEEK = "object.araplbs_peek_weights"
-KEYMAP = "3D_View".replace("_", " ")  # Blender's name of it, not a text to translate
-KEY = "Y"  # free in all modes that a rig is looked at in
+KEYMAP = "3D_View".replace("_", " ")  # Blender's name, not a text to translate
+KEY = "Y"  # free in all modes in which a rig is viewed
 MODES = ("OBJECT", "POSE", "PAINT_WEIGHT")
 
 
@@ -71,13 +71,14 @@ color the mesh by its stretch. Hold Y to see the earlier weights"""
 
 
 def worst_of(findings):
-    """Index of the worst finding that is worst in one pose, or None."""
+    """Index of the worst finding that occurs in one pose, or None."""
     posed = [k for k, finding in enumerate(findings) if has_pose(finding)]
     return max(posed, key=lambda k: (findings[k].severity, -k), default=None)
 
 
 def worst_joint(seen):
-    """Index of the picture of the joint that strains most. Raises Refused without pictures."""
+    """Index of the image of the joint with the highest strain. Raises Refused if there are no
+    images."""
     if not seen:
         raise Refused("No problem depends on the pose")
     return max(range(len(seen)), key=lambda k: seen[k].strain[1])
@@ -94,7 +95,7 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
 
     @classmethod
     def poll(cls, context):
-        """Elsewhere the key is left to others."""
+        """Elsewhere the key keeps its other functions."""
         if context.mode not in MODES or not OfOutcome.poll.__func__(cls, context):
             return False
         return bool(outcome_at_hand(context).slots[BEFORE])

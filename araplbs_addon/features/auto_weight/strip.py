@@ -1,5 +1,5 @@
-"""The strip of the Result box: joints in their worst poses, before over after. A thread makes the
-pictures when the box is first drawn, by the renderer that makes the page."""
+"""The image strip of the Result box: joints in their worst poses, before above after. A thread
+renders the images when the box is first drawn, with the renderer that creates the page."""
 
 import bpy
 import numpy as np
@@ -11,17 +11,17 @@ from ...blender.data.views import redraw_views
 from ...preferences import preferred_threads
 from .show_worst import IDNAME as SHOW_WORST
 
-PERIOD = 0.1  # seconds between two looks at whether the pictures are ready
-SCALE = 2.8  # of an icon: four fit into a sidebar of its first width
+PERIOD = 0.1  # seconds between two checks for finished images
+SCALE = 2.8  # of an icon: four fit into a sidebar of its initial width
 
-_previews = []  # the collection of the pictures, made when it is needed
-_made = []  # [(outcome, token, [(icon before or 0, icon after)])], the latest last
-_making = []  # (outcome, token, Worker) of the pictures that are being made
-MOST = 2  # strips that are kept, as many as there are outcomes
+_previews = []  # the collection of images, created when needed
+_made = []  # [(outcome, token, [(icon before or 0, icon after)])], latest last
+_making = []  # (outcome, token, Worker) of the images being rendered
+MOST = 2  # stored strips, as many as there are outcomes
 
 
 def draw(layout, context, outcome):
-    """Nothing while the pictures are being made, or without any."""
+    """Draws nothing while the images are being rendered or if they are missing."""
     icons = _icons(context, outcome)
     if not icons:
         return
@@ -44,7 +44,8 @@ def _icons(context, outcome):
 
 
 def begin(outcome, threads=0):
-    """Starts the thread. outcome.to_draw: (Problem, weights before or None, after, Poses)."""
+    """Starts the thread that renders the images. outcome.to_draw: (Problem, weights before or None,
+    after, Poses)."""
     problem, before, after, poses = outcome.to_draw
     outcome.to_draw = None
     to_world = np.array(outcome.armature.get().matrix_world.to_3x3().normalized())
@@ -58,7 +59,7 @@ def begin(outcome, threads=0):
 
 
 def _look():
-    """Of a timer: takes the pictures in."""
+    """Timer function that takes over the finished images."""
     if not _making:
         return None
     outcome, token, worker = _making[0]

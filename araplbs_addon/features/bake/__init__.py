@@ -1,2 +1,2 @@
-"""Bake Deformation: weights, and bones, that come nearest
-to frames of a mesh."""
+"""Bake Deformation: weights, and optionally bones,
+that best reproduce the frames of a mesh."""

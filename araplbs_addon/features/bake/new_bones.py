@@ -1,7 +1,8 @@
 """Bones that a bake adds to an armature, with the keys of their motion.
 
-They have no parent, and rest without rotation at the center of the vertices that they move. So
-they take over the rotation of a transform, and their location is relative to that center.
+The bones have no parent, and rest without rotation at the center of the vertices that they move.
+They therefore adopt the rotation of a transform directly, and their location is relative to that
+center.
 """
 
 import itertools
@@ -22,7 +23,7 @@ CHANNELS = ("location", "rotation_quaternion")
 
 
 def refuse_new_bones(armature, takes):
-    """Raises Refused if they could not be added, or not be keyed."""
+    """Raises Refused if the bones cannot be added or keyed."""
     if not takes:
         raise Refused("New bones move by keys: bake scene frames or all actions, not random poses")
     if armature.library or armature.data.library:
@@ -39,7 +40,7 @@ def refuse_new_bones(armature, takes):
 
 
 def free_names(armature, objects, count):
-    """Names that no bone of the armature and no vertex group of the objects has."""
+    """Names that no bone of the armature and no vertex group of the objects uses."""
     taken = {bone.name for bone in armature.data.bones}
     taken.update(group.name for ob in objects for group in ob.vertex_groups)
     names, k = [], 0
@@ -51,20 +52,20 @@ def free_names(armature, objects, count):
 
 
 def add_new_bones(armature, added):
-    """added: [(names, Baked)]. Raises Refused, with nothing written, where Blender does not let the
-    armature be edited."""
+    """added: [(names, Baked)]. Raises Refused, with nothing written, if Blender does not allow the
+    armature to be edited."""
     with editing(armature) as bones:
         for names, baked in added:
             for name, center in zip(names, baked.new_centers.tolist(), strict=True):
                 bone = bones.new(name)
                 bone.head, bone.tail = (0, 0, 0), (0, LENGTH * baked.size, 0)
                 bone.matrix = Matrix.Translation(center)
-    bpy.context.view_layer.update()  # makes the pose of the new bones
+    bpy.context.view_layer.update()  # creates the pose of the new bones
 
 
 @contextmanager
 def taken_back(armature, names):
-    """Where an exception comes out of the block, new bones of these names and their keys go."""
+    """If an exception leaves the block, removes new bones of these names and their keys."""
     actions, animated = set(bpy.data.actions), bool(armature.animation_data)
     try:
         yield
@@ -92,8 +93,9 @@ def _remove_keys(actions, names):
 
 
 def key_new_bones(armature, names, transforms, takes):
-    """Keys of the new bones for (p, new, 3, 4) transforms, in the frames of all Takes, one after
-    the other: in their actions, or in what the armature plays (a new one where it plays none)."""
+    """Inserts keys of the new bones for (p, new, 3, 4) transforms, in the frames of all Takes, one
+    after the other. The keys go into the Takes' actions, or into the action that the armature
+    plays, which is created if necessary."""
     first = 0
     for take in takes:
         part = transforms[first : first + len(take.frames)]
@@ -121,7 +123,7 @@ def _key(armature, names, transforms, frames):
 
 
 def _pose(armature, names, frame):
-    """The pose of the keys, as the next change of the frame would make it."""
+    """Sets the pose that the keys define, as the next frame change would."""
     for name in names:
         bone = armature.pose.bones[name]
         for channel in CHANNELS:
@@ -137,7 +139,7 @@ def _channels(center, transforms):
     moved = transforms[:, :, :3] @ center + transforms[:, :, 3] - center
     turns = [Matrix(turn).to_quaternion() for turn in transforms[:, :, :3].tolist()]
     for before, turn in itertools.pairwise(turns):
-        turn.make_compatible(before)  # of two signs the one that is nearer
+        turn.make_compatible(before)  # chooses the nearer of the two signs
     return {"location": moved, "rotation_quaternion": np.array(turns)}
 
 

@@ -20,9 +20,9 @@ from .task import BakeTask
 
 IDNAME = "object.araplbs_bake"
 LABEL = "Bake Modifiers to Weights (ARAP)"
-AROUND_MENU = 2.5  # units that a menu with an icon has around its text
+AROUND_MENU = 2.5  # units around the text of a menu with an icon
 
-# Options of one source of frames alone:
+# Options for only one source of frames:
 RANDOM = ("swing", "twist", "reach_poses", "seed", "use_joint_limits")
 NOT_RANDOM = ("new_bones",)
 

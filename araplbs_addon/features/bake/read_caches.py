@@ -1,5 +1,6 @@
-"""Checks whether the caches that modifiers read exist and belong to this mesh. Blender shows an
-error in the modifier and leaves the mesh unchanged, which would be baked in their place."""
+"""Checks whether the caches that modifiers read exist and belong to this mesh. With a missing
+cache, Blender shows an error in the modifier and leaves the mesh unchanged, and the unchanged mesh
+would be baked."""
 
 import struct
 from pathlib import Path
@@ -10,7 +11,8 @@ from araplbs.disk.files import refuse_input
 
 
 def refuse_caches(ob):
-    """Raises Refused if a cache of an object that is on cannot be what it is deformed by."""
+    """Raises Refused if a cache of an enabled modifier cannot be the one that deforms the
+    object."""
     for modifier in ob.modifiers:
         if not modifier.show_viewport:
             continue

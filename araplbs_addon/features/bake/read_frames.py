@@ -1,8 +1,8 @@
 """Positions to which all modifiers of a mesh move its vertices, in frames of the scene or of
 actions, or in random poses.
 
-A copy of the object is evaluated in a separate scene, so the file stays unchanged.
-Modifiers that add or remove vertices are off there. In random poses it follows a bare copy of
+A copy of the object is evaluated in a separate scene, so the file stays unchanged. Modifiers that
+add or remove vertices are disabled on the copy. In random poses, the copy follows a bare copy of
 the armature (flexible_bones.py); other objects that its modifiers use do not move.
 """
 
@@ -28,7 +28,7 @@ MAKES_VERTICES = {
     *("MULTIRES", "REMESH", "SCREW", "SKIN", "SOLIDIFY", "SUBSURF", "TRIANGULATE", "WELD"),
     *("WIREFRAME", "VOLUME_TO_MESH", "PARTICLE_INSTANCE", "PARTICLE_SYSTEM"),
 }
-SIMULATES = {"CLOTH", "SOFT_BODY", "DYNAMIC_PAINT", "FLUID"}  # want all frames in their order
+SIMULATES = {"CLOTH", "SOFT_BODY", "DYNAMIC_PAINT", "FLUID"}  # need all frames in order
 NOT_DEFORMING = {"ARMATURE", "DATA_TRANSFER", "WEIGHTED_NORMAL", "NORMAL_EDIT", "COLLISION"}
 NOT_DEFORMING |= {"UV_PROJECT", "UV_WARP"}
 
@@ -40,18 +40,18 @@ def deforming_modifiers(ob):
 
 
 def left_out_modifiers(ob):
-    """Names of those that are not, for they make or take away vertices."""
+    """Names of the modifiers that are not baked, because they add or remove vertices."""
     return [m.name for m in ob.modifiers if m.type in MAKES_VERTICES and m.show_viewport]
 
 
 def other_objects(ob, armature):
-    """Names of what deforming modifiers look at and random poses do not move."""
+    """Names of the objects that deforming modifiers refer to and that random poses do not move."""
     found = {other for m in deforming_modifiers(ob) for _name, other in _pointers(m)}
     return sorted(other.name for other in found - {ob, armature})
 
 
 def _pointers(modifier):
-    """(property, object) of all that a modifier looks at."""
+    """(property, object) of all objects that a modifier refers to."""
     for prop in modifier.bl_rna.properties:
         if prop.type == "POINTER" and not prop.is_readonly:
             value = getattr(modifier, prop.identifier)
@@ -61,14 +61,14 @@ def _pointers(modifier):
 
 @dataclass(frozen=True)
 class Take:
-    """Frames of an action, or of what is played anyway. Names, which survive undo."""
+    """Frames of an action, or of the current animation. Stores names, which survive undo."""
 
     action: str | None
     slot: str | None
     frames: tuple
 
     def find(self):
-        """(action, slot). Raises Refused if they were deleted since."""
+        """(action, slot). Raises Refused if they have been deleted since."""
         if self.action is None:
             return None, None
         action = bpy.data.actions.get(self.action)
@@ -95,9 +95,9 @@ def action_takes(armature, options):
 
 
 def random_frames_in_steps(ob, armature, skeleton, matrix, frames, options):
-    """(p, m, 3, 4) transforms of options.pose_count random poses; `frames` gets arrays (n, 3) by
-    append(). In armature space; a generator of short steps. matrix: from the mesh to the armature
-    at rest."""
+    """(p, m, 3, 4) transforms of options.pose_count random poses in armature space; arrays (n, 3)
+    are appended to `frames`. A generator of short steps. matrix: from the mesh to the armature at
+    rest."""
     sampled, bends = sample(skeleton, options, None)
     if bends is None:
         bends = np.zeros((*sampled.shape[:2], 4))
@@ -127,7 +127,7 @@ def random_frames_in_steps(ob, armature, skeleton, matrix, frames, options):
 
 
 def played_frames_in_steps(ob, armature, skeleton, matrix, frames, takes, view_layer):
-    """The same for the frames of Takes."""
+    """Does the same for the frames of Takes."""
     scene = view_layer.id_data
     simulates = any(m.type in SIMULATES for m in ob.modifiers)
     if simulates and takes[0].action is not None:
@@ -165,8 +165,7 @@ def played_frames_in_steps(ob, armature, skeleton, matrix, frames, takes, view_l
 
 @contextmanager
 def _played(armature, take, view_layer):
-    """The armature plays the action of a Take; bones without a key in it keep their present
-    pose."""
+    """Makes the armature play the action of a Take. Bones without a key keep their current pose."""
     if take.action is None:
         yield
         return
@@ -177,7 +176,7 @@ def _played(armature, take, view_layer):
 
 
 def _link_forces(own, scene, ob):
-    """Colliders of cloth, and the wind on it."""
+    """Links the colliders and the wind that affect cloth."""
     for other in scene.objects:
         blows = other.field and other.field.type != "NONE"
         collides = any(m.type == "COLLISION" for m in other.modifiers)
@@ -187,7 +186,7 @@ def _link_forces(own, scene, ob):
 
 @contextmanager
 def _mesh_copy(ob, armature, bones):
-    """A copy of an object whose modifiers and drivers look at `bones` in place of the armature."""
+    """A copy of an object whose modifiers and drivers refer to `bones` instead of the armature."""
     copy = ob.copy()
     data = None
     try:
@@ -208,7 +207,7 @@ def _mesh_copy(ob, armature, bones):
 
 
 def _follow(data, armature, bones):
-    """Drivers of shape keys go by `bones`; their actions stand still."""
+    """Lets the drivers of shape keys follow `bones`, with the animation of the keys stopped."""
     animation = data and data.animation_data
     if not animation:
         return
@@ -221,7 +220,7 @@ def _follow(data, armature, bones):
 
 
 def _read(name, copy, depsgraph, matrix, where):
-    """(n, 3) float32 in armature space. Raises Refused for another number of vertices."""
+    """(n, 3) float32 in armature space. Raises Refused if the number of vertices differs."""
     mesh = copy.evaluated_get(depsgraph).data
     if len(mesh.vertices) != len(copy.data.vertices):
         raise Refused(

@@ -1,4 +1,4 @@
-"""The task of baking modifiers to weights: read, solve, write."""
+"""The task that bakes modifiers to weights: read, solve, write."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +41,7 @@ from .read_frames import (
 
 
 def frame_folder() -> str:
-    """Where frames are kept while they are baked: Blender removes it when it ends."""
+    """The folder that stores frames while they are baked. Blender removes it on exit."""
     return bpy.app.tempdir
 
 
@@ -49,7 +49,7 @@ def frame_folder() -> str:
 class Reading:
     subjects: Subjects
     skeleton: Skeleton
-    takes: list[Take]  # the frames; none of random poses
+    takes: list[Take]  # the frames; empty for random poses
     problems: list[BakeProblem]
     selections: list[tuple[Bools, Bools, Bools]]  # see selection()
 
@@ -61,7 +61,7 @@ class BakeTask(Task):
         """See Task."""
         self.warnings = list(targets.skipped)
         armature = targets.armature
-        view_layer.update()  # world matrices of what a script has just moved
+        view_layer.update()  # updates world matrices after changes by a script
         skeleton = read_armature(armature, self.options.use_joint_limits)
         refuse_bones(armature, skeleton, self.options.new_bones)
         takes = []
@@ -146,7 +146,7 @@ class BakeTask(Task):
             )
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See araplbs.features.bake; keeps the solutions."""
+        """See araplbs.features.bake; stores the solutions."""
         problems, self.solutions = self.reading.problems, []
         progress, count = Progress.of(progress), len(problems)
         for k, problem in enumerate(problems):
@@ -155,7 +155,7 @@ class BakeTask(Task):
             problem.frames.close()
 
     def apply(self) -> dict[str, Any]:
-        """See Task; new bones are written, too."""
+        """See Task; also writes the new bones."""
         armature, objects = self.reading.subjects.find()
         count = self.options.new_bones
         free = free_names(armature, objects, count * len(objects))
@@ -182,7 +182,7 @@ class BakeTask(Task):
         return written
 
     def _add_bones(self, armature: bpy.types.Object, new_names: list[list[str]]) -> None:
-        """The new bones of each mesh, with their keys."""
+        """Adds the new bones of each mesh, with their keys."""
         takes = self.reading.takes
         for take in takes:
             take.find()
@@ -192,7 +192,8 @@ class BakeTask(Task):
         key_new_bones(armature, names, transforms, takes)
 
     def _turn_off(self, ob: bpy.types.Object) -> None:
-        """Modifiers whose effect is now in the weights would deform twice."""
+        """Turns off the modifiers whose effect is now in the weights, because they would deform the
+        mesh twice."""
         baked = deforming_modifiers(ob)
         volume = [m for m in ob.modifiers if m.type == "ARMATURE" and m.use_deform_preserve_volume]
         if not self.options.turn_off:
@@ -210,7 +211,7 @@ class BakeTask(Task):
 
 
 def refuse_bones(armature: bpy.types.Object, skeleton: Skeleton, new_bones: int = 0) -> None:
-    """Raises Refused if plain bones cannot be blended linearly."""
+    """Raises Refused if linear blending of plain bones is not possible."""
     bendy = [
         name
         for name, kind, deforms in zip(skeleton.names, skeleton.kinds, skeleton.deform, strict=True)

@@ -1,2 +1,2 @@
-"""Bendy bones: vertex groups for the position along a bone
-with several segments."""
+"""Bendy bones: vertex groups for the position
+along a bone with several segments."""

@@ -18,10 +18,10 @@ from .parameters import bendy_bones, convert_in_steps
 from .refusals import refuse_armature
 
 IDNAME = "object.araplbs_bendy"
-PATIENCE = 0.4  # seconds that a window stands still before it says why
+PATIENCE = 0.4  # seconds for which a window may freeze before it gives the reason
 TURN = 0.1  # seconds of work between two turns of the window
 MODES = {"OBJECT", "POSE", "EDIT_ARMATURE"}
-GAME_INFLUENCES = 4  # of a vertex, in most engines and in the glTF exporter unless set otherwise
+GAME_INFLUENCES = 4  # per vertex, in most engines and in the glTF exporter unless set otherwise
 
 
 class OBJECT_OT_araplbs_bendy(WindowOperator, Operator):
@@ -112,12 +112,12 @@ games. The bendy bones stay as controls that the new bones follow"""
         layout.prop(self, "hierarchy")
 
     def execute(self, context):
-        """At once: scripts, background mode, and the panel "Adjust Last Operation"."""
+        """Runs at once: for scripts, background mode, and the panel "Adjust Last Operation"."""
         self.begin(context)
         return self.go_on()
 
     def invoke(self, context, _event):
-        """In a window: longer work shows its progress, and can be cancelled."""
+        """Runs in a window: longer work shows its progress and can be cancelled."""
         self.begin(context)
         result = self.go_on(PATIENCE)
         if result:
@@ -132,7 +132,7 @@ games. The bendy bones stay as controls that the new bones follow"""
         return result
 
     def let_go(self, context):
-        """Takes back what has not come to its end."""
+        """Undoes unfinished work."""
         if self._steps:
             self._steps.close()
             self.restore_mode()
@@ -149,7 +149,7 @@ games. The bendy bones stay as controls that the new bones follow"""
             bpy.ops.object.mode_set(mode="OBJECT")
 
     def go_on(self, seconds=math.inf):
-        """Works so long; returns the operator's result, or None if there is more to do."""
+        """Works for this time; returns the operator's result, or None if work remains."""
         end = time.perf_counter() + seconds
         try:
             next(self._steps)
@@ -157,7 +157,7 @@ games. The bendy bones stay as controls that the new bones follow"""
                 next(self._steps)
         except StopIteration as last:
             self._steps = None
-            # Undo of Edit mode knows the bones alone, so it is not the mode to end in.
+            # Undo in Edit mode only covers the bones, so the work must not end in it.
             if self._mode != "OBJECT":
                 bpy.ops.object.mode_set(mode="POSE")
             self.tell(last.value)
@@ -169,7 +169,7 @@ games. The bendy bones stay as controls that the new bones follow"""
             bpy.ops.object.mode_set(mode="POSE" if self._mode == "POSE" else "EDIT")
 
     def convert(self, context, armature, selected):
-        """selected: names of the bones that are, or None for all."""
+        """selected: names of the selected bones, or None for all."""
         if self.count == 1:
             raise Refused("One bone cannot bend: give 2 or more, or 0 for an exact conversion")
         if self.parameter == "GROUP" and not self.group:
@@ -226,7 +226,7 @@ games. The bendy bones stay as controls that the new bones follow"""
 
 
 def refuse_context(context):
-    """Raises Refused if the operator cannot run here."""
+    """Raises Refused if the operator cannot run in this context."""
     armature = context.active_object
     if not armature or armature.type != "ARMATURE":
         raise Refused("The active object is not an armature")
@@ -238,7 +238,7 @@ def refuse_context(context):
 
 
 def summary(done):
-    """One line for people."""
+    """A one-line summary for display."""
     bones = sum(len(names) for names in done.names.values())
     one = len(done.names) == 1
     line = f"{len(done.names)} bendy bone{'' if one else 's'} became {bones} bones"

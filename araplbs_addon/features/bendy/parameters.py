@@ -1,10 +1,10 @@
 """Converts bendy bones of an armature to plain bones with their own groups, for formats without
 bendy bones.
 
-The bendy bone stays as the control, with Deform off. The new bones follow it by an Armature
+The bendy bone stays as the control, with Deform off. The new bones follow it through an Armature
 constraint, which moves a bone as the bendy bone would move a vertex at its head at rest. Nothing
 else may move them: they inherit neither rotation nor scale from a parent, and a Limit Location
-constraint removes the location that they inherit. Only exporters need the parent.
+constraint removes the inherited location. Only exporters need the parent.
 """
 
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ from ...blender.read.read_mesh import (
 from ...blender.write.write_weights import make_groups
 from .refusals import deformed_meshes, refuse_groups, refuse_one_sided
 
-SHEAR = 1e-3  # of the scale of a bone: less cannot be seen
+SHEAR = 1e-3  # of the scale of a bone: less is not visible
 
 
 def bendy_bones(armature):
@@ -48,7 +48,7 @@ def bendy_bones(armature):
 
 @dataclass
 class _Plan:
-    """The plain bones for one bendy bone."""
+    """The plain bones that replace one bendy bone."""
 
     bone: str
     names: list[str]
@@ -59,15 +59,15 @@ class _Plan:
 
 @dataclass
 class Converted:
-    """The result. difference: the largest distance of each mesh from where the bendy bones had it,
-    as a share of its bounding box; of those that are visible and keep their number of vertices.
+    """The result. difference: for each visible mesh that keeps its number of vertices, the largest
+    distance from its shape with bendy bones, as a fraction of its bounding box.
     """
 
-    names: dict = field(default_factory=dict)  # of each bendy bone: its new bones
+    names: dict = field(default_factory=dict)  # for each bendy bone: its new bones
     meshes: list = field(default_factory=list)
     difference: dict = field(default_factory=dict)
     locked: dict = field(default_factory=dict)  # bones left alone: the mesh with the locked group
-    kept_groups: list = field(default_factory=list)  # (mesh, group) that something else uses
+    kept_groups: list = field(default_factory=list)  # (mesh, group) that is used elsewhere
     most_influences: int = 0
     sheared: list = field(default_factory=list)  # new bones that shear in this pose
 
@@ -77,12 +77,11 @@ def convert_in_steps(
 ):
     """Converts these bendy bones of an armature in Object mode, for all meshes, as a generator of
     short steps that returns a Converted. If the generator is closed before its end, everything is
-    taken back.
+    undone.
 
-    count: bones for each, 0 for as many as it has joints. parameter: what u is; BLENDER: as Blender
-    deforms, which is exact, DIFFUSED: along the mesh, GROUP: the weight in `group`. chain: each new
-    bone is the parent of the next.
-    Raises Refused, with nothing changed.
+    count: new bones per bendy bone, 0 for as many as it has joints. parameter: the meaning of u;
+    BLENDER: as Blender deforms, which is exact, DIFFUSED: along the mesh, GROUP: the weight in
+    `group`. chain: each new bone is the parent of the next. Raises Refused, with nothing changed.
     """
     view_layer.update()
     done = Converted()
@@ -114,7 +113,7 @@ def convert_in_steps(
     except BaseException:
         _take_back(armature, meshes, plans)
         raise
-    # From here on in one step: the same frame is compared.
+    # From here on everything is one step, so that the same frame is compared.
     measured = [ob for ob in meshes if _is_measured(ob, armature, view_layer)]
     depsgraph = bpy.context.evaluated_depsgraph_get()
     before = [evaluated_vertices(ob, depsgraph) for ob in measured]
@@ -147,7 +146,7 @@ def convert_in_steps(
 def _make_plans(armature, names, count, meshes):
     taken = {bone.name for bone in armature.data.bones}
     taken.update(group.name for ob in meshes for group in ob.vertex_groups)
-    # A name that is free on one side only would leave the two without each other.
+    # A name that is free on one side only would separate the two sides.
     taken.update([bpy.utils.flip_name(name) for name in taken])
     plans = []
     for name in names:
@@ -166,14 +165,14 @@ def _make_plans(armature, names, count, meshes):
 
 
 def _evaluated(armature, name):
-    """A bone of the pose as Blender has evaluated it. Not to be kept over a step."""
+    """A pose bone as evaluated by Blender. It must not be kept across steps."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     return armature.evaluated_get(depsgraph).pose.bones[name]
 
 
 def _rest_matrices(bone, evaluated, count):
-    """Where the new bones are at rest: at or next to the joints, where Blender takes u to be that
-    of the joint. They turn as the joints do, so that they need no shear."""
+    """Rest matrices of the new bones: at or next to the joints, where Blender assumes u to be that
+    of the joint. They turn as the joints do, so they need no shear."""
     segments = bone.bbone_segments
     joints = [evaluated.bbone_segment_matrix(k, rest=True) for k in range(segments + 1)]
     turns = [joint.to_quaternion() for joint in joints]
@@ -187,7 +186,7 @@ def _rest_matrices(bone, evaluated, count):
         if part:
             turn = turn.slerp(turns[below + 1], part / (count - 1))
         head, along = Vector(point), turn @ Vector((0, 1, 0))
-        if straight:  # u is the place along the bone's own Y
+        if straight:  # u is the position along the bone's own Y
             head.y = bone.length * k / (count - 1)
         else:
             head += along * slide_to(
@@ -200,7 +199,7 @@ def _rest_matrices(bone, evaluated, count):
 
 
 def _u_as_blender(evaluated, segments):
-    """The function that gives u of a point of the armature's space at rest."""
+    """The function that returns u of a rest-space point of the armature."""
 
     def u(point):
         index, blend = evaluated.bbone_segment_index(point)
@@ -210,14 +209,15 @@ def _u_as_blender(evaluated, segments):
 
 
 def _split(ob, plans, armature, view_layer, parameter, u_group):
-    """Entries (vertices, new bones in a row, weights) of a mesh, and the most influences that a
-    vertex then has, in steps. Raises Refused when it lacks the group with u."""
+    """Entries (vertices, consecutive new bones, weights) of a mesh, and the maximum number of
+    influences per vertex afterwards, in steps. Raises Refused if the mesh lacks the group with
+    u."""
     matrix = matrix_between(ob, armature, view_layer)
     names, (vertices, groups, weights) = yield from named_entries_in_steps(ob)
     place = {name: index for index, name in enumerate(names)}
     count = len(ob.data.vertices)
     bendy = [plan.bone for plan in plans]
-    given = {}  # u of all vertices, where Blender's is not wanted
+    given = {}  # u of all vertices, unless Blender's is used
     if parameter == "GROUP":
         if u_group not in place:
             raise Refused(f"'{ob.name}' has no vertex group '{u_group}'")
@@ -271,21 +271,21 @@ def _add_bones(armature, plans, chain, view_layer):
                 bone.matrix = rest
                 bone.bbone_x, bone.bbone_z = bendy.bbone_x, bendy.bbone_z
                 bone.use_inherit_rotation, bone.inherit_scale = False, "NONE"
-                bone.use_deform = False  # until all groups are there
+                bone.use_deform = False  # until all groups exist
                 for collection in bendy.collections:
                     collection.assign(bone)
         for name, parent in parents.items():
             bones[name].parent = bones[parent] if parent else None
     finally:
         bpy.ops.object.mode_set(mode="OBJECT")
-    view_layer.update()  # makes the pose of the new bones
+    view_layer.update()  # creates the pose of the new bones
     for plan in plans:
         for name in plan.names:
             _follow(armature, name, plan)
 
 
 def _parents(armature, plans, chain):
-    """{new bone: its parent or None}: the nearest bone above the bendy one that deforms."""
+    """{new bone: its parent or None}: the nearest deforming ancestor of the bendy bone."""
     new = {plan.bone: plan.names for plan in plans}
     parents = {}
     for plan in plans:
@@ -312,22 +312,23 @@ def _follow(armature, name, plan):
                 setattr(limit, f"use_{side}_{axis}", True)
                 setattr(limit, f"{side}_{axis}", value)
     follow = bone.constraints.new("ARMATURE")
-    # Between two joints a sum of their matrices would shear.
+    # Between two joints, the sum of their matrices would shear.
     follow.use_deform_preserve_volume = not plan.exact
     target = follow.targets.new()
     target.target, target.subtarget = armature, plan.bone
 
 
 def _shears(bone):
-    """Whether its pose, seen from its parent, is more than a place, a rotation and a scale."""
+    """Whether the pose relative to its parent is more than a location, a rotation and a scale."""
     seen = bone.parent.matrix.inverted_safe() @ bone.matrix if bone.parent else bone.matrix
     difference = np.array(Matrix.LocRotScale(*seen.decompose())) - np.array(seen)
     return np.abs(difference[:3, :3]).max() > SHEAR * max(seen.to_scale())
 
 
 def _write(ob, plans, entries):
-    """Gives a mesh groups in place of those of the bendy bones, and the weights, in steps. Groups
-    without weights too: a Mirror modifier looks for them."""
+    """Replaces the groups of the bendy bones in a mesh with those of the new bones and their
+    weights, in steps. Groups without weights are created as well, because a Mirror modifier looks
+    for them."""
     vertices, bones, weights = entries
     names = [name for plan in plans for name in plan.names]
     wanted = [plan.bone in ob.vertex_groups for plan in plans for _name in plan.names]
@@ -340,7 +341,7 @@ def _write(ob, plans, entries):
 
 
 def _take_back(armature, meshes, plans):
-    """Removes what there is of new bones and groups."""
+    """Removes all new bones and groups created so far."""
     names = [name for plan in plans for name in plan.names]
     for ob in meshes:
         for name in names:

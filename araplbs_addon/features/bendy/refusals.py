@@ -1,4 +1,4 @@
-"""Refusals of a conversion of bendy bones, and the meshes that it changes."""
+"""Checks that refuse a conversion of bendy bones, and the meshes that the conversion changes."""
 
 import bpy
 import numpy as np
@@ -15,7 +15,7 @@ from ...blender.read.read_mesh import matrix_between, refuse_linked, refuse_mesh
 
 
 def refuse_armature(armature):
-    """Raises Refused when bones cannot be added to this armature object."""
+    """Raises Refused if bones cannot be added to this armature object."""
     refuse_linked(armature)
     users = [ob.name for ob in bpy.data.objects if ob.data == armature.data]
     if len(users) > 1:
@@ -23,7 +23,7 @@ def refuse_armature(armature):
 
 
 def deformed_meshes(armature):
-    """The mesh objects whose groups move with the armature, one for each mesh."""
+    """The mesh objects whose groups move with the armature, one object for each mesh."""
     found = {}
     for ob in bpy.data.objects:
         if not is_deformed_by(ob, armature):
@@ -44,7 +44,7 @@ def deformed_meshes(armature):
 
 
 def refuse_groups(ob, armature, view_layer):
-    """Raises Refused when the groups of a mesh cannot be changed, or others need them as well."""
+    """Raises Refused if the groups of a mesh cannot be changed, or are also used elsewhere."""
     refuse_mesh(ob)
     if ob.data.is_editmode:
         raise Refused(f"'{ob.name}' is in Edit mode")
@@ -66,8 +66,8 @@ def refuse_groups(ob, armature, view_layer):
 
 
 def refuse_one_sided(ob, armature, new, locked):
-    """Raises Refused when a Mirror modifier would look for groups of new bones that are not there:
-    it gives each vertex that it makes the weights of the group with the flipped name.
+    """Raises Refused if a Mirror modifier would look for groups of new bones that do not exist. The
+    modifier gives each vertex that it creates the weights of the group with the flipped name.
 
     new: {bendy bone: its new bones}. locked: {bone left alone: the mesh with the locked group}.
     """
@@ -87,7 +87,7 @@ def refuse_one_sided(ob, armature, new, locked):
 
 
 def _swaps_groups(ob, armature):
-    """Whether the armature deforms what a Mirror modifier has made of this object, with the groups
+    """Whether the armature deforms the result of a Mirror modifier of this object, with the groups
     of the other side."""
     swaps = False
     for modifier in ob.modifiers:

@@ -1,2 +1,2 @@
-"""Check Weights: findings about the weights of a character,
-and their list."""
+"""Check Weights: findings about the weights
+of a character, and the list of findings."""

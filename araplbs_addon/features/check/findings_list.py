@@ -1,5 +1,5 @@
-"""The last findings of Check Weights: kept in memory, never in the file, and out of date as soon as
-the bones, a mesh or its weights have changed."""
+"""The most recent findings of Check Weights. They are kept in memory, never in the file, and are
+out of date as soon as the bones, a mesh or its weights change."""
 
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ from ...blender.data.views import redraw_views
 from ...blender.read.weight_state import bone_state, weight_state
 from ...blender.write.edit_mode import flush_edit_mode
 
-MOST_PAST = 8  # lists that are kept for undo
-CALM = 0.4  # seconds without change before weights are looked at, which takes some tenths of one
+MOST_PAST = 8  # lists stored for undo
+CALM = 0.4  # seconds without change before weights are checked, which takes tenths of a second
 
 
 @dataclass
 class Checked:
-    """One list of findings, and what it is about."""
+    """One list of findings, and the objects it describes."""
 
     findings: list
     bones: list[str]
@@ -30,10 +30,10 @@ class Checked:
     objects: list[Reference]
     states: list[str | None]
     poses: object = None  # (p, m, 3, 4) transforms of the bones in which they were found
-    active: int = -1  # of the list
+    active: int = -1  # index in the list
     marks: list[bool] | None = None
-    repaired: list = field(default_factory=list)  # findings that repairs of this list have ended
-    results: list = field(default_factory=list)  # the Outcome of a repair or None, of each finding
+    repaired: list = field(default_factory=list)  # findings that repairs of this list eliminated
+    results: list = field(default_factory=list)  # for each finding, the Outcome of a repair or None
 
     @property
     def references(self):
@@ -41,8 +41,8 @@ class Checked:
 
 
 class Found:
-    """The list that is shown, and those before it: undo brings the weights back that they are
-    about. out_of_date: names of what has changed since."""
+    """The displayed list and the earlier ones, because undo restores the weights that they
+    describe. out_of_date: names of the data that has changed since."""
 
     def __init__(self):
         self.list: Checked | None = None
@@ -55,21 +55,21 @@ class Found:
 
     @property
     def findings(self):
-        """Findings of the objects, the worst first."""
+        """Findings of the objects, worst first."""
         return self.list.findings if self.list else []
 
     @property
     def rows(self):
-        """The findings, and after them those that were repaired: the lines of the list."""
+        """The lines of the list: the findings, followed by the repaired ones."""
         return [*self.findings, *self.repaired]
 
     @property
     def repaired(self):
-        """Findings that are no longer there, since repairs of this list."""
+        """Findings that repairs of this list have eliminated."""
         return self.list.repaired if self.list else []
 
     def result(self, index):
-        """The Outcome of the repair that has left this finding, or None."""
+        """The Outcome of the repair that left this finding, or None."""
         results = self.list.results
         return results[index] if index < len(results) else None
 
@@ -82,7 +82,7 @@ class Found:
         return self.list.objects
 
     def keep(self, findings, bones, armature, objects, poses, repaired=(), results=()):
-        """The subject of the findings, as a Checked has it."""
+        """Stores the subject of the findings, in the form that a Checked uses."""
         self._remember()
         self.past = self.past[-MOST_PAST:]
         new = Checked(list(findings), list(bones), armature, list(objects), [], poses)
@@ -91,14 +91,14 @@ class Found:
         self._show(new)
 
     def keep_of(self, findings, reading, repaired=(), results=()):
-        """reading: the CheckTask that has read what the findings are about."""
+        """reading: the CheckTask that read the data for the findings."""
         bones, poses = reading.problem.skeleton.names, reading.judged_poses.transforms
         objects = reading.objects
         self.keep(findings, bones, reading.armature, objects, poses, repaired, results)
 
     def look(self, flush=False):
-        """Brings out_of_date up to date, and the list, where an earlier one is about what there is
-        now; flush: with what is edited in Edit mode."""
+        """Updates out_of_date, and the list if an earlier one matches the current data. flush:
+        include changes made in Edit mode."""
         self.out_of_date = []
         if not self.checked:
             return
@@ -126,7 +126,7 @@ class Found:
         show_findings(checked.active, checked.marks)
 
     def refuse_out_of_date(self):
-        """Raises Refused if something is not what was checked, or nothing was."""
+        """Raises Refused if any data differs from the checked data, or nothing was checked."""
         if not self.checked:
             raise Refused("There are no findings: Check Weights first")
         self.look(flush=True)
@@ -134,16 +134,16 @@ class Found:
             raise Refused(f"'{self.out_of_date[0]}' has changed since: check the weights again")
 
     def place(self, finding):
-        """The name of its bone, or of its mesh."""
+        """The name of its bone or its mesh."""
         return self.bone(finding) or self.objects[finding.mesh].name
 
     def bone(self, finding):
-        """Its name, "" for none."""
+        """The name of its bone, "" for none."""
         return self.list.bones[finding.bone] if finding.bone >= 0 else ""
 
 
 def _states(references, flush):
-    """[state], None for what is gone or has other vertices."""
+    """[state], None for objects that are gone or have different vertices."""
     states = []
     for reference in references:
         try:
@@ -189,12 +189,12 @@ class ARAPLBS_check(bpy.types.PropertyGroup):
     )
 
 
-_quiet = []  # something is in it while no finding is to be selected
+_quiet = []  # nonempty while no finding should be selected
 
 
 @contextmanager
 def quietly():
-    """with quietly() as check: the list can be changed, and nothing is selected by that."""
+    """`with quietly() as check`: allows changes to the list without selecting anything."""
     _quiet.append(True)
     try:
         yield bpy.context.window_manager.araplbs_check
@@ -203,7 +203,7 @@ def quietly():
 
 
 def show_findings(active=-1, marks=None):
-    """Makes the list of the panel that of `found`."""
+    """Displays the findings of `found` in the panel's list."""
     with quietly() as check:
         check.findings.clear()
         for k, finding in enumerate(found.rows):
@@ -216,7 +216,7 @@ def show_findings(active=-1, marks=None):
 
 
 def marked():
-    """[bool]: which findings Repair Marked takes."""
+    """[bool]: the findings that Repair Marked processes."""
     items = bpy.context.window_manager.araplbs_check.findings
     return [item.repair for item in items[: len(found.findings)]]
 
@@ -254,7 +254,7 @@ def _forget(*_arguments):
     show_findings()
 
 
-_while_saving = []  # (active, [bool]) of the list, which is not part of a file
+_while_saving = []  # (active, [bool]) of the list, which is not saved in the file
 
 
 @persistent

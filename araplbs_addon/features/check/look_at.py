@@ -1,4 +1,4 @@
-"""Turns the 3D view to vertices of a mesh, from a side on which they are visible."""
+"""Turns the 3D view to vertices of a mesh, from a side from which they are visible."""
 
 import numpy as np
 from mathutils import Vector
@@ -7,13 +7,14 @@ from ...blender.data.mesh_shape import triangle_vertices
 from ...blender.poses.posed import posed_vertices
 from .findings_list import found
 
-DISTANCE = 2.0  # of the eye, in sizes of what is seen
-LEAST = 0.12  # of the size of the mesh: a smaller place is seen with its surroundings
-ENOUGH = 0.35  # cosine: a surface that is turned to the eye by so much can be seen
+DISTANCE = 2.0  # of the eye, in sizes of the viewed region
+LEAST = 0.12  # of the mesh size: smaller regions are shown with their surroundings
+ENOUGH = 0.35  # cosine: a surface turned to the eye by at least this is visible
 
 
 def view_of(context):
-    """The RegionView3D at hand: of the space, or of the first 3D view of the window; or None."""
+    """The current RegionView3D: that of the space, or of the first 3D view of the window; or
+    None."""
     space = context.space_data
     if not space or space.type != "VIEW_3D":
         areas = context.window.screen.areas if context.window else ()
@@ -23,8 +24,9 @@ def view_of(context):
 
 
 def places_of(context, finding, ob):
-    """((k, 3) points in world space, (3,) where their surface faces) of a finding; None if it has
-    no place. A finding without vertices is at its bone, which can be seen from any side."""
+    """((k, 3) points in world space, (3,) the direction that their surface faces) of a finding;
+    None if it has no position. A finding without vertices is at its bone, which is visible from any
+    side."""
     if len(finding.vertices):
         return vertex_places(context, ob, finding.vertices)
     armature = found.armature.get()
@@ -35,7 +37,7 @@ def places_of(context, finding, ob):
 
 
 def vertex_places(context, ob, vertices):
-    """As above, for vertices of a mesh."""
+    """Like places_of(), for vertices of a mesh."""
     points = posed_vertices(ob, context.evaluated_depsgraph_get())
     triangles = triangle_vertices(ob.data)
     chosen = np.zeros(len(points), bool)
@@ -47,7 +49,7 @@ def vertex_places(context, ob, vertices):
 
 
 def look_at(context, ob, places):
-    """Does nothing without a 3D view, as in a script, or without places."""
+    """Turns the view. Does nothing without a 3D view, as in a script, or without positions."""
     view = view_of(context)
     if not view or places is None:
         return

@@ -1,5 +1,5 @@
-"""The operator "Mend Mesh": fixes faults of the mesh at a finding, which no weights can repair.
-Split edges are merged, shells and islands removed, and rough surfaces smoothed."""
+"""The operator "Mend Mesh": fixes mesh faults at a finding that no weights can repair. It merges
+split edges, removes shells and islands, and smooths rough surfaces."""
 
 import bmesh
 from araplbs.base.extent import size_of

@@ -59,7 +59,7 @@ collapse, skin that follows a wrong bone, vertices without weights... Nothing is
 
 
 class OfFinding:
-    """To be mixed into an operator on one finding of the list."""
+    """Mix-in for an operator on one finding of the list."""
 
     @classmethod
     def poll(cls, _context):
@@ -68,7 +68,7 @@ class OfFinding:
         return True
 
     def finding(self, context):
-        """(Finding, object). Raises Refused."""
+        """(Finding, object). Raises Refused if there is none to work on."""
         index = context.window_manager.araplbs_check.active if self.index < 0 else self.index
         if index < 0:
             raise Refused("Choose a finding in the list")

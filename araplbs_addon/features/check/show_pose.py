@@ -1,4 +1,5 @@
-"""The operator "Show Pose": puts the rig into the worst pose of a finding, and back."""
+"""The operator "Show Pose": puts the rig into the worst pose of a finding, and restores its own
+pose."""
 
 from contextlib import suppress
 
@@ -17,12 +18,12 @@ from .operator import OfFinding
 IDNAME = "object.araplbs_show_pose"
 BACK = "object.araplbs_own_pose"
 
-_colors = []  # what colors showed before the rig was put into that pose
-_posed = []  # the PosedRig or PosedFrame of the rig that is in another pose than its own
+_colors = []  # the colors displayed before the rig was put into that pose
+_posed = []  # the PosedRig or PosedFrame of the rig that is not in its own pose
 
 
 def posed_rig():
-    """It, or None; also None if it was deleted."""
+    """The posed rig, or None if no rig is posed or it was deleted."""
     return _posed[0] if _posed and _posed[0].armature.find() else None
 
 
@@ -30,7 +31,7 @@ class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
     """Put the rig into the pose in which the finding is worst, turn the view to it, and color \
 the mesh by its stretch. Hold Y to see the earlier weights; Back to My Pose ends it"""
 
-    # Where the armature plays the action of Range of Motion, the pose is a frame of it.
+    # If the armature plays the action of Range of Motion, the pose is one of its frames.
 
     bl_idname = IDNAME
     bl_label = "Show Pose"
@@ -69,8 +70,8 @@ class OBJECT_OT_araplbs_own_pose(Operator):
 
 
 def pose_as(context, armature, bones, poses, number):
-    """Puts the rig into one of these poses (p, m, 3, 4) of its bones, with colors of the stretch in
-    it."""
+    """Puts the rig into one of these poses (p, m, 3, 4) of its bones, and colors the mesh by its
+    stretch in this pose."""
     if armature.library or armature.override_library:
         raise Refused(f"'{armature.name}' belongs to another file")
     if armature.mode == "EDIT":
@@ -88,13 +89,13 @@ def pose_as(context, armature, bones, poses, number):
 
 
 def has_pose(finding):
-    """Whether there is a pose in which it is worst."""
+    """Whether the finding has a worst pose."""
     poses = found.list.poses
     return poses is not None and 0 <= finding.pose < len(poses)
 
 
 def put_back():
-    """Every rig into its own pose, and the colors that were shown."""
+    """Restores the pose of every rig, and the colors that were displayed before."""
     if _colors:
         manager, before = bpy.context.window_manager, _colors.pop()
         if manager.araplbs_errors == "POSE":
@@ -112,7 +113,7 @@ def _forget(*_arguments):
 
 @persistent
 def _before_saving(*_arguments):
-    """Files hold the pose of the artist's own, with its constraints."""
+    """Files store the artist's own pose, with its constraints."""
     with suppress(Refused):
         put_back()
 

@@ -1,4 +1,4 @@
-"""The task of Check Weights on one armature and its meshes: it reads and checks, and writes
+"""The task of Check Weights on one armature and its meshes. It reads and checks, and writes
 nothing."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...weighting import WeightingTask
 if TYPE_CHECKING:
     import bpy
 
-# The options that it goes by.
+# The options that the check uses.
 CHECKED = {
     *("max_influences", "symmetric", "swing", "twist", "reach_poses", "seed", "use_joint_limits"),
     "bone_directions",
@@ -36,13 +36,13 @@ POSES = 12  # random ones: enough for every joint to bend both ways, in a tenth 
 
 
 class CheckTask(WeightingTask):
-    """As a WeightingTask; apply() changes nothing. findings: the result of solve() in the
-    judged_poses, for `rows`, the SparseWeights of the problem in the file."""
+    """Like a WeightingTask, except that apply() changes nothing. findings: the result of solve() in
+    the judged_poses, for `rows`, the SparseWeights of the problem in the file."""
 
     reads_weights = True
 
     def __init__(self, options: Options, threads: int = 0) -> None:
-        """Only the Options with names in CHECKED count."""
+        """Only the Options with names in CHECKED are used."""
         plain: dict[str, Any] = {
             "volume": "NONE",
             "rigid_parts": "OFF",
@@ -59,7 +59,7 @@ class CheckTask(WeightingTask):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """A bone that Auto-weight has left out is not a deform bone, unless it holds weights."""
+        """A bone that Auto-weight has excluded is not a deform bone, unless it has weights."""
         used = np.zeros(len(skeleton.names), bool)
         for mesh in meshes:
             used[mesh.weights.bones] = True
@@ -72,7 +72,8 @@ class CheckTask(WeightingTask):
         self.rows = self.problem.present(self.reading.meshes)
 
     def refuse_object(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
-        """Linked meshes can be looked at; an object parented to a bone needs no weights."""
+        """Accepts linked meshes, which can be checked. An object parented to a bone needs no
+        weights."""
         if not ob.data.vertices:
             raise Refused(f"'{ob.name}' has no vertices")
         has_groups = any(group.name in armature.data.bones for group in ob.vertex_groups)
@@ -80,14 +81,14 @@ class CheckTask(WeightingTask):
             raise Refused(f"'{ob.name}' has neither an Armature modifier nor weights of bones")
 
     def solve(self, progress: Listener | None = None) -> None:
-        """Keeps the findings. progress: see araplbs.features.check.check."""
+        """Stores the findings. progress: see araplbs.features.check.check."""
         start = time.perf_counter()
         self.judged_poses = poses = checked_poses(self.problem, self.options)
         self.findings = check(self.problem, self.rows, poses, self.options, self.threads, progress)
         self.seconds = time.perf_counter() - start
 
     def apply(self) -> dict[str, Any]:
-        """The report."""
+        """Returns the report."""
         return {
             "armature": self.armature.get().name,
             "objects": list(self.problem.names),

@@ -1,5 +1,5 @@
-"""Draws the selected finding in the 3D view: its vertices, also through the skin that hides them,
-and a label at the end of a line."""
+"""Draws the selected finding in the 3D view: its vertices, visible through the skin that hides
+them, and a label at the end of a line."""
 
 import blf
 import gpu
@@ -13,18 +13,18 @@ from ...languages.translate import translated
 from ...window.points import draw_points
 from .findings_list import found
 
-FOUND = (1.0, 0.2, 1.0, 1.0)  # in none of the colors of weights or stretch
-BEHIND = (1.0, 0.2, 1.0, 0.3)  # where something hides it
+FOUND = (1.0, 0.2, 1.0, 1.0)  # differs from all colors of weights and stretch
+BEHIND = (1.0, 0.2, 1.0, 0.3)  # for hidden vertices
 SIZE = 6  # pixels
 LEADER = (48, 40)  # pixels from the finding to its name
 TEXT_SIZE, PADDING = 13, 5
 SHADE = (0.08, 0.08, 0.08, 0.75)
 
-_shown = []  # (center in world space, text) of the last drawing of the scene
+_shown = []  # (center in world space, text) of the last drawing in the scene
 
 
 def chosen(context):
-    """(Finding, object), or None if none is to be shown."""
+    """(Finding, object), or None if none should be displayed."""
     check = context.window_manager.araplbs_check
     if not check.show or not 0 <= check.active < len(found.findings) or found.out_of_date:
         return None
@@ -34,7 +34,7 @@ def chosen(context):
 
 
 def draw(context):
-    """In the space of the scene; Edit mode itself shows what is selected."""
+    """Draws in scene space; in Edit mode, Blender itself displays the selection."""
     _shown.clear()
     which = chosen(context)
     if not which or which[1].mode == "EDIT" or not len(which[0].vertices):
@@ -47,17 +47,18 @@ def draw(context):
 
 
 def nearest_to_middle(points):
-    """(3,) the point nearest to the middle of all: the middle itself may be in the air."""
+    """(3,) the point nearest to the center of all, because the center itself may lie off the
+    surface."""
     return points[np.square(points - points.mean(0)).sum(1).argmin()]
 
 
 def label_of(finding):
-    """'Stretch: upperarm_l'."""
+    """A label such as 'Stretch: upperarm_l'."""
     return f"{translated(NAMES[finding.kind])}: {found.place(finding)}"
 
 
 def draw_name(context):
-    """In pixels of the region, after draw()."""
+    """Draws in pixels of the region, after draw()."""
     for place, text in _shown:
         at = view3d_utils.location_3d_to_region_2d(
             context.region, context.region_data, place.tolist()

@@ -31,11 +31,11 @@ IDNAME = "object.araplbs_compare"
 ASK = "object.araplbs_compare_methods"
 LABEL = "Compare Methods"
 
-_pages: list[Path] = []  # that were made of this file, the last one alone, also in the past
+_pages: list[Path] = []  # only the last page created for this file, even in earlier sessions
 
 
 def real_folder(directory):
-    """The path of what a folder property says. Raises Refused for one next to a file that was never
+    """The path in a folder property. Raises Refused for a path relative to a file that was never
     saved."""
     if not directory.strip():
         raise Refused("Name a folder for the page")
@@ -45,7 +45,7 @@ def real_folder(directory):
 
 
 def page_of_file():
-    """The last page that was made of this file, or None."""
+    """The last page that was created for this file, or None."""
     try:
         return _pages[-1] if _pages and _pages[-1].is_file() else None
     except OSError:
@@ -154,7 +154,7 @@ def _forget(*_arguments):
 
 @persistent
 def _find_pages(*_arguments):
-    """The page of this file in the folder that its scene names, made before it was opened."""
+    """Finds the earlier page of this file in the folder that its scene specifies."""
     for scene in bpy.data.scenes if bpy.data.filepath else ():
         with suppress(Refused, OSError, ValueError):
             folder = real_folder(scene.araplbs.comparison.directory)

@@ -1,4 +1,4 @@
-"""The settings of Compare Methods in the sidebar: kept in the scene."""
+"""The settings of Compare Methods in the sidebar, stored in the scene."""
 
 import bpy
 from araplbs.features.compare.options import CompareOptions

@@ -1,5 +1,5 @@
-"""The task of Compare Methods on one character: it reads, computes, and draws the page. Nothing in
-Blender's data is changed."""
+"""The task of Compare Methods on one character. It reads, computes, and draws the page; Blender's
+data stays unchanged."""
 
 from __future__ import annotations
 
@@ -38,11 +38,12 @@ from ...weighting import WeightingTask
 if TYPE_CHECKING:
     import argparse
 
-PAGE_SHARE = 0.25  # of the time: pictures
+PAGE_SHARE = 0.25  # of the time, for images
 
 
 class CompareTask(WeightingTask):
-    """The main thread reads, any thread may solve. apply() returns what compare_files writes."""
+    """The main thread reads, and any thread may solve. apply() returns what compare_files
+    writes."""
 
     reads_weights = True
 
@@ -91,7 +92,7 @@ class CompareTask(WeightingTask):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """All methods begin afresh: without locks and edits."""
+        """All methods start from scratch, without locks and edits."""
         self.whole, self.present = skeleton, [mesh.weights for mesh in meshes]
         self.is_ours = all(map(is_ours, objects))
         for mesh in meshes:
@@ -112,7 +113,8 @@ class CompareTask(WeightingTask):
         return given if len(given) else judged_poses(self.whole, options)
 
     def _frames(self, armature: bpy.types.Object, view_layer: bpy.types.ViewLayer) -> Poses | None:
-        """Poses of all actions, or of what is played where actions cannot be swapped; or None."""
+        """Poses of all actions, or of the current animation if actions cannot be swapped; or
+        None."""
         most = self.compare_options.judged_frames
         for which in ("ALL", "ACTIVE") if most else ():
             try:
@@ -122,7 +124,7 @@ class CompareTask(WeightingTask):
         return None
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See araplbs.features.compare.compare; keeps the comparison and its page."""
+        """See araplbs.features.compare.compare; stores the comparison and its page."""
         progress = Progress.of(progress)
         part = progress.part(0, 1 - PAGE_SHARE)
         self.comparison = compare(self.case, self.compare_options, self.threads, part, self.methods)
@@ -132,7 +134,7 @@ class CompareTask(WeightingTask):
         )
 
     def apply(self) -> dict[str, Any]:
-        """The result of the comparison; its page as "page"."""
+        """Returns the result of the comparison, with its page as "page"."""
         return {**self.comparison.as_dict(), "page": self.page}
 
 
@@ -140,13 +142,13 @@ def comparison_files(
     arguments: argparse.Namespace, names: Sequence[str] = ()
 ) -> list[tuple[Path, Kind]]:
     """For the command line: [(path, kind)] of the files about these characters, in addition to
-    those about any."""
+    those for any character."""
     refuse_no_folder(arguments.output)
     return files_of(arguments.output, names)
 
 
 def write_pages(arguments: argparse.Namespace, results: list[dict[str, Any]]) -> int:
-    """For the command line: writes the pages; returns its exit code."""
+    """For the command line: writes the pages and returns the exit code."""
     reports = [dict(report) for result in results for report in result["armatures"]]
     made = [(report["character"], report.pop("page"), report) for report in reports]
     (source,) = arguments.input

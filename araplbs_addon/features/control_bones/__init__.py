@@ -1,2 +1,2 @@
-"""Control bones: bones that only control the rig,
-and the choice to have them deform."""
+"""Control bones: bones that only control the
+rig, and the option to let them deform."""

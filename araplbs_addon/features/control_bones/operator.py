@@ -1,4 +1,4 @@
-"""Actions on control bones: use one again, or turn off its Deform."""
+"""Actions on control bones: use a bone for deformation again, or turn off its Deform."""
 
 from araplbs.base.refusal import Refused
 from bpy.props import BoolProperty, StringProperty
@@ -17,7 +17,7 @@ def armature_at_hand(context):
 
 
 class _OfBone:
-    """bone: name of one, or empty for all that are left out."""
+    """bone: the name of a bone, or empty for all excluded bones."""
 
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 

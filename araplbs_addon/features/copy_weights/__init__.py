@@ -1,2 +1,2 @@
-"""Copy Weights: weights for meshes with the same vertices,
-exactly."""
+"""Copy Weights: exact copies of weights
+for meshes with the same vertices."""

@@ -1,4 +1,4 @@
-"""The task of Copy Weights: weights for the other side, and for copies."""
+"""The task of Copy Weights, for the other side of a mesh and for copies of a mesh."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Receiver:
-    subjects: Subjects  # itself and its armature
+    subjects: Subjects  # the mesh and its armature
     given: Given
     skeleton: Skeleton
-    to: Integers  # (m,) of the bones of the source: the place of what they are here, or -1
-    missing: list[str]  # (m,) names of these
+    to: Integers  # (m,) for each bone of the source: index of its counterpart, or -1
+    missing: list[str]  # (m,) names of the counterparts
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class CopyTask(Task):
             self.done.append((copied, rows))
 
     def apply(self) -> dict[str, Any]:
-        """See Task; binds what is not bound yet."""
+        """See Task; also binds meshes that are not bound yet."""
         read = self.reading
         source = read.source.get()
         found = [each.subjects.find() for each in read.receivers]
@@ -136,7 +136,8 @@ class CopyTask(Task):
     def _write(
         self, ob: bpy.types.Object, each: Receiver, done: tuple[Copied, SparseWeights]
     ) -> dict[str, Any]:
-        """Groups of the source get images, empty ones too."""
+        """The groups of the source receive mirrored or copied counterparts, including empty
+        groups."""
         copied, rows = done
         skeleton = each.skeleton
         had = {group.name for group in self.reading.source.get().vertex_groups}

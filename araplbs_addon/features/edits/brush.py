@@ -1,5 +1,5 @@
-"""Strokes in the viewport that change edits: the brushes of the Auto-weight tools.
-Strokes follow the mesh's own X Mirror.
+"""Brush strokes in the viewport that change edits: the brushes of the Auto-weight tools. Strokes
+follow the X Mirror setting of the mesh.
 
 As with Blender's own brushes, the radius is measured on the screen at the hit point, and the brush
 acts within a sphere of that radius."""
@@ -24,21 +24,21 @@ from .operator import Change, active_bone, paint_edit, refuse_bone, takes_edits
 
 IDNAME = "object.araplbs_brush"
 GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength
-LEAST_EFFECT = 0.02  # of the falloff: less is not touched
+LEAST_EFFECT = 0.02  # of the falloff: smaller effects are ignored
 
-UNKNOWN, NO_IMAGE = -2, -1  # beyond it, a vertex is not at the mirrored place
+UNKNOWN, NO_IMAGE = -2, -1  # beyond it, a vertex is not at the mirrored position
 
-_strokes = []  # the one that is being made, for the overlay
-_images = {}  # (kind, bone): the bone of the other side, as strokes have found it
+_strokes = []  # the stroke in progress, for the overlay
+_images = {}  # (kind, bone): the bone of the other side, as found by strokes
 
 
 def current_stroke():
-    """The Stroke that is being made, or None."""
+    """The Stroke in progress, or None."""
     return _strokes[0] if _strokes else None
 
 
 def image_of(ob, item):
-    """The edit of the other side that X Mirror makes with this one, or None."""
+    """The edit of the other side that X Mirror creates with this one, or None."""
     if not ob.data.use_mirror_x or item.kind in OF_NO_BONE:
         return None
     image = _images.get((item.kind, item.bone), bpy.utils.flip_name(item.bone))
@@ -93,7 +93,7 @@ class Stroke:
         self._images = np.full(len(self.points), UNKNOWN)
 
     def move(self, context, at):
-        """Dabs from the last place to this one, close enough to leave no gap."""
+        """Adds dabs from the last position to this one, close enough to leave no gap."""
         at = Vector(at)
         last = at if self._last is None else self._last
         step = max(1.0, self.brush.radius / 3)
@@ -142,7 +142,7 @@ class Stroke:
 
     @property
     def mirrored(self):
-        """Indices of the vertices at the mirrored places, where X Mirror changes them, too."""
+        """Indices of the vertices at the mirrored positions that X Mirror also changes."""
         mesh, touched = self.ob.data, self.touched
         if not mesh.use_mirror_x:
             return np.zeros(0, int)
@@ -233,7 +233,7 @@ or draw links"""
             _images[self.kind, bone], _images[self.kind, image] = image, bone
             pairs = images_of(points_of(mesh), vertices)
             pairs = pairs[stroke.open[pairs[:, 1]]]
-        if image == bone:  # one stroke on both sides
+        if image == bone:  # one stroke covers both sides
             np.maximum.at(stroke.effect, pairs[:, 1], stroke.effect[vertices[pairs[:, 0]]])
             vertices = stroke.touched
         values = self._values(stroke, bone, vertices)
@@ -242,11 +242,11 @@ or draw links"""
             self._paint(stroke, image, pairs[:, 1], values[pairs[:, 0]])
         for index, item in enumerate(mesh.araplbs.edits):
             if (item.kind, item.bone) == (self.kind, bone):
-                mesh.araplbs.active = index  # the artist's own side, or the one made last
+                mesh.araplbs.active = index  # the artist's own side, or the last one created
 
     @staticmethod
     def _link(mesh, ends):
-        """A link, and its image where that is another one."""
+        """A link, and its mirror image if that is a different link."""
         if len(set(ends)) != 2:
             return
         add_link(mesh, *ends)
@@ -263,7 +263,7 @@ or draw links"""
             paint_edit(stroke.ob.data, self.kind, bone, vertices, values)
 
     def _values(self, stroke, bone, vertices):
-        """Values of the edit (blender/data/edits.py) that the stroke leaves at these vertices."""
+        """Values of the edit (blender/data/edits.py) that the stroke assigns to these vertices."""
         if self.kind == "INFLUENCE":
             return np.full(len(vertices), 0.0 if self.clear else -1.0 if self.erase else 1.0)
         if self.erase:
@@ -280,7 +280,7 @@ or draw links"""
 
 
 def present(ob, bone, vertices):
-    """Weights of a bone at some vertices now."""
+    """Current weights of a bone at some vertices."""
     group = ob.vertex_groups[bone].index
     weights = np.zeros(len(vertices))
     for k, vertex in enumerate(vertices.tolist()):
@@ -291,8 +291,8 @@ def present(ob, bone, vertices):
 
 
 def tied_vertices(session, ob, bone=None):
-    """(vertices of the object, share of the strength that is left, released): its ties to a bone,
-    by default its active one, in the present state of the session; arrays (k,) each."""
+    """(vertices of the object, remaining fraction of the strength, released): its ties to a bone,
+    by default its active one, in the current state of the session; arrays (k,) each."""
     nothing = np.zeros(0, int), np.zeros(0), np.zeros(0, bool)
     if not session or not session.frame or ob not in session.objects():
         return nothing
@@ -306,7 +306,7 @@ def tied_vertices(session, ob, bone=None):
 
 
 def paintable_vertices(mesh):
-    """(n,) bool: those that are shown and that the selection masks let be painted."""
+    """(n,) bool: the visible vertices that the selection masks allow to be painted."""
     hidden = np.empty(len(mesh.vertices), bool)
     mesh.vertices.foreach_get("hide", hidden)
     masked = masked_vertices(mesh)

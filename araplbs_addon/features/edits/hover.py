@@ -16,9 +16,9 @@ from ...blender.data.views import redraw_views
 from ...blender.poses.posed import posed_vertices
 
 IDNAME = "object.araplbs_hover"
-MOST = 4  # bones that are named
-KEYMAP = "Weight_Paint".replace("_", " ")  # Blender's name of it, not a text to translate
-LEAST = 0.005  # share that rounds to 1 %
+MOST = 4  # bones that are listed
+KEYMAP = "Weight_Paint".replace("_", " ")  # Blender's name, not a text to translate
+LEAST = 0.005  # smallest share that rounds to 1 %
 
 
 @dataclass
@@ -27,24 +27,24 @@ class Under:
 
     object: str
     vertex: int
-    at: tuple[int, int]  # the mouse, in pixels of the region
-    region: int  # pointer of it
-    shares: list[tuple[str, float]]  # of the sum of all bones, the largest first
+    at: tuple[int, int]  # mouse position, in pixels of the region
+    region: int  # pointer of the region
+    shares: list[tuple[str, float]]  # fractions of the sum of all bones, largest first
 
     def lines(self):
-        """['upper_arm.L  62 %', ...]"""
+        """Lines such as ['upper_arm.L 62 %', ...]."""
         found = [f"{name}  {100 * share:.0f} %" for name, share in self.shares[:MOST]]
         left = sum(share for _name, share in self.shares[MOST:])
         return found + ([f"+{len(self.shares) - MOST}  {100 * left:.0f} %"] if left else [])
 
 
-under = []  # an Under or nothing
+under = []  # contains one Under or nothing
 
 
 class OBJECT_OT_araplbs_hover(Operator):
     """Name the bones that move the vertex under the mouse"""
 
-    # Handles the movement of the mouse, which is passed on: nothing waits for it.
+    # Handles mouse movement and passes it on, so nothing is blocked.
 
     bl_idname = IDNAME
     bl_label = "Name Weights under the Mouse"
@@ -60,7 +60,7 @@ class OBJECT_OT_araplbs_hover(Operator):
 
     def invoke(self, context, event):
         found = None
-        with suppress(RuntimeError, ReferenceError, IndexError):  # no faces, or it changes just now
+        with suppress(RuntimeError, ReferenceError, IndexError):  # no faces, or mesh changing
             found = vertex_under(context, (event.mouse_region_x, event.mouse_region_y))
         if found or under:
             under[:] = [found] if found else []
@@ -69,7 +69,7 @@ class OBJECT_OT_araplbs_hover(Operator):
 
 
 def vertex_under(context, at):
-    """The Under at these pixels of the region, or None."""
+    """The Under at this pixel of the region, or None."""
     ob = context.active_object
     armature = armature_of(ob)
     if not armature:
@@ -85,7 +85,7 @@ def vertex_under(context, at):
 
 
 def _nearest(ob, evaluated, place, face, depsgraph):
-    """The vertex of the object nearest to a place on a face of what the modifiers leave."""
+    """The object's vertex nearest to a position on a face of the evaluated mesh."""
     mesh = evaluated.data
     if len(mesh.vertices) == len(ob.data.vertices):
         corners = mesh.polygons[face].vertices
@@ -96,7 +96,7 @@ def _nearest(ob, evaluated, place, face, depsgraph):
 
 
 def _ray(context, evaluated, at):
-    """As ray_cast(), in the space of the object."""
+    """Does the same as ray_cast(), in object space."""
     region, view = context.region, context.region_data
     at = Vector(at)
     origin = view3d_utils.region_2d_to_origin_3d(region, view, at)
@@ -107,7 +107,7 @@ def _ray(context, evaluated, at):
 
 
 def shares_of(ob, armature, vertex):
-    """[(bone, share)] of a vertex, the largest first: groups of bones that deform alone count."""
+    """[(bone, share)] of a vertex, largest first. Only groups of deform bones count."""
     names, bones = [group.name for group in ob.vertex_groups], armature.data.bones
     found = [
         (names[entry.group], entry.weight)

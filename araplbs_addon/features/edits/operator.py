@@ -1,7 +1,7 @@
-"""Operators that change the edits of the active mesh: the actions of brushes and lists, also for
-scripts.
+"""Operators that change the edits of the active mesh: the actions of brushes and lists, which are
+also available to scripts.
 
-During a session they count as its strokes; otherwise each is one undo step."""
+During a session these changes count as strokes of the session; otherwise each is one undo step."""
 
 import bpy
 import numpy as np
@@ -27,7 +27,7 @@ from ...window.session import current_session
 
 
 class Change:
-    """with Change(label, ob): changes of the edits of an object, as one step of undo."""
+    """`with Change(label, ob)`: groups changes of an object's edits into one undo step."""
 
     def __init__(self, label, ob):
         session = current_session()
@@ -47,7 +47,8 @@ class Change:
 
 
 def paint_edit(mesh, kind, bone, vertices, values):
-    """Gives these vertices values of an edit (see blender/data/edits.py); empty edits go."""
+    """Assigns values of an edit to these vertices (see blender/data/edits.py); empty edits are
+    removed."""
     item = ensure_edit(mesh, kind, bone)
     present = read_values(mesh, item)
     present[vertices] = values
@@ -57,7 +58,7 @@ def paint_edit(mesh, kind, bone, vertices, values):
 
 class OfMesh:
     bl_options = {"REGISTER"}  # noqa: RUF012
-    edit_mode = False  # works in it, too
+    edit_mode = False  # whether it also works in Edit mode
 
     @classmethod
     def poll(cls, context):
@@ -121,7 +122,7 @@ def active_bone(ob):
 
 
 def refuse_bone(ob, bone):
-    """Raises Refused if there can be no edit of this bone."""
+    """Raises Refused if this bone cannot have an edit."""
     if not bone:
         raise Refused(f"'{ob.name}' has no active vertex group: name a bone")
     if not takes_edits(ob, bone):
@@ -129,7 +130,7 @@ def refuse_bone(ob, bone):
 
 
 def takes_edits(ob, bone):
-    """Whether it is a deform bone, as far as that can be known."""
+    """Whether the group belongs to a deform bone, as far as can be determined."""
     armature = armature_of(ob)
     bones = armature.data.bones if armature else {}
     return not armature or (bone in bones and bones[bone].use_deform)
@@ -172,7 +173,7 @@ class _OfItem(OfMesh):
         return True
 
     def find(self, context):
-        """The index in the list. Raises Refused."""
+        """The index in the list. Raises Refused if it is not there."""
         settings = context.active_object.data.araplbs
         index = settings.active if self.index < 0 else self.index
         if not 0 <= index < len(settings.edits):

@@ -1,5 +1,5 @@
-"""The brushes in the toolbar of Weight Paint mode: one group, with icons of their own. Add-ons
-cannot define mouse pointers, so the circle around the pointer has the color of the brush."""
+"""The brushes in the toolbar of Weight Paint mode: one group with its own icons. Add-ons cannot
+define mouse pointers, so the circle around the pointer has the color of the brush."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from .brush import IDNAME
 
 ICONS = Path(__file__).parent / "icons"  # drawn by tools/brush_icons.py
 COLOR = (1.0, 0.75, 0.2, 0.9)
-FAINT = 0.45  # opacity of the inner circle, which shows the strength
+FAINT = 0.45  # opacity of the inner circle, which indicates the strength
 
 
 def _stroke(kind, ctrl=False, shift=False, **properties):
@@ -34,12 +34,13 @@ SIZES = (_radial("radius"), _radial("strength", shift=True), _radial("weight", c
 
 
 def _icon(name):
-    """Blender adds the ending, and takes a path unchanged."""
+    """The path of an icon. Blender appends the extension, and uses the path unchanged."""
     return str(ICONS / name)
 
 
 def _circles(color, graded=False):
-    """Draws the brush in its color; graded: with a circle in it that shows the strength."""
+    """Draws the brush circle in its color; graded: with an inner circle that indicates the
+    strength."""
 
     def draw(context, _tool, xy):
         brush = context.scene.araplbs_brush

@@ -1,2 +1,2 @@
-"""Export for Games: Blender's exporters, with weights that
-engines accept."""
+"""Export for Games: runs Blender's exporters
+with weights that game engines accept."""

@@ -1,5 +1,5 @@
 """The operator "Export for Games": calls Blender's own exporter with the settings that a game
-engine needs, and lists them."""
+engine needs, and lists these settings."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ IDNAME = "object.araplbs_export_game"
 
 
 def engine_in_use(settings):
-    """The engine of the preset that the tab shows; "WEB" for other presets."""
+    """The engine of the preset displayed in the tab; "WEB" for other presets."""
     name = presets.preset_in_use(settings)
     return next((key for key, engine in ENGINES.items() if engine.name == name), "WEB")
 
@@ -74,7 +74,7 @@ most as many influences as the engine reads, and its axes. The file in Blender s
         return {"RUNNING_MODAL"}
 
     def check(self, _context):
-        """The ending follows the engine."""
+        """Updates the file extension to match the engine."""
         before = self.filepath
         self.filepath = with_ending(before, ENGINES[self.engine])
         return self.filepath != before

@@ -1,5 +1,6 @@
-"""Prepares a character for an exporter: selected alone, with the influences that a game engine
-reads, and without bones that only control the rig. Afterwards everything is restored."""
+"""Prepares a character for an exporter: selects only the character, limits influences to what a
+game engine reads, and leaves out bones that only control the rig. Afterwards everything is
+restored."""
 
 from contextlib import contextmanager
 
@@ -13,9 +14,9 @@ from ...blender.write.all_or_nothing import put_entries_back
 
 @contextmanager
 def as_exported(context, armature, meshes, most):
-    """with as_exported(...) as facts: in the block the exporter is called. most: influences of a
-    vertex. facts: {"bones": (deform bones that are exported, all bones), "limited": vertices that
-    had more influences}."""
+    """`with as_exported(...) as facts`: call the exporter in this block. most: influences of a
+    vertex. facts: {"bones": (exported deform bones, all bones), "limited": vertices that had more
+    influences}."""
     counts, kept = {}, {}
     selected = list(context.selected_objects)
     active, hidden = context.view_layer.objects.active, _hidden(armature, meshes)
@@ -62,7 +63,7 @@ def _set_deform(armature, names, deform):
 
 
 def _limit(ob, armature, most):
-    """How many vertices had more influences of deform bones than that."""
+    """The number of vertices that had more influences of deform bones than this limit."""
     bones = armature.data.bones
     is_bone = [group.name in bones and bones[group.name].use_deform for group in ob.vertex_groups]
     entries, count = limited(group_entries(ob.data), is_bone, most, len(ob.data.vertices))
@@ -72,5 +73,5 @@ def _limit(ob, armature, most):
 
 
 def exporter_of(kind):
-    """Blender's exporter of "gltf" or "fbx", None if its add-on is off."""
+    """Blender's exporter of "gltf" or "fbx", None if its add-on is disabled."""
     return getattr(bpy.ops.export_scene, kind) if kind in dir(bpy.ops.export_scene) else None

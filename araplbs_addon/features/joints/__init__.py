@@ -1,2 +1,2 @@
-"""Optimize Joints: better places for joints, with their weights,
-at once or live."""
+"""Optimize Joints: improves joint positions
+together with their weights, at once or live."""

@@ -1,4 +1,4 @@
-"""Settings of an artist for single joints: kept with the bones and saved with the file."""
+"""An artist's settings for individual joints, stored in the bones and saved with the file."""
 
 import bpy
 import numpy as np

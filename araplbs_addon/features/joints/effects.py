@@ -1,5 +1,5 @@
-"""Data other than the weighted meshes that depends on the rest positions of bones. It is counted
-and named, so that the effects of moved joints surprise nobody."""
+"""Data other than the weighted meshes that depends on the rest positions of bones. The add-on
+counts and names this data, so the user knows the effects of moved joints."""
 
 import re
 
@@ -13,11 +13,11 @@ from ...blender.poses.pose_sources import action_curves
 from ...blender.read.read_mesh import refuse_linked
 
 POSE_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]')
-NOTICEABLE = 1e-4  # share of a bone's length by which it is longer or shorter, or off its direction
+NOTICEABLE = 1e-4  # fraction of a bone's length by which its length or direction changes
 
 
 def refuse_armature(armature, meshes):
-    """Raises Refused when the bones of this armature object cannot be moved."""
+    """Raises Refused if the bones of this armature object cannot be moved."""
     refuse_linked(armature)
     if armature.mode == "EDIT":
         raise Refused(f"'{armature.name}' is in Edit mode: leave it first")
@@ -31,7 +31,7 @@ def refuse_armature(armature, meshes):
 
 
 def effects(armature, meshes, before, after, moved):
-    """[sentence] of what moved bones (m,) change, from one core Skeleton to another."""
+    """[sentence] about the effects of moved bones (m,), from one core Skeleton to another."""
     names = [name for name, moves in zip(before.names, moved, strict=True) if moves]
     ends = [s.tails - s.heads for s in (before, after)]
     lengths = [np.linalg.norm(along, axis=1) for along in ends]
@@ -52,7 +52,8 @@ def effects(armature, meshes, before, after, moved):
 
 
 def _say(found, one, several):
-    """A sentence about what was found, none without: {n} and {names} in `several`."""
+    """A sentence about the found names, or none if nothing was found: {n} and {names} in
+    `several`."""
     found = list(dict.fromkeys(found))
     if not found:
         return []
@@ -61,7 +62,7 @@ def _say(found, one, several):
 
 
 def _users(armature):
-    """Other objects of the same armature data."""
+    """Other objects with the same armature data."""
     return [
         ob
         for ob in bpy.data.objects
@@ -127,7 +128,7 @@ def _is_posed(bone):
 
 
 def _actions(armature, moved):
-    """Actions with keys of moved bones; those of locations are relative to the rest place."""
+    """Actions with keys of moved bones; location keys are relative to the rest position."""
     played = {}
     for action in bpy.data.actions:
         for slot, curve in action_curves(action):
@@ -191,7 +192,7 @@ def _constraints(armature, moved, resized):
 
 
 def _targets(constraint, armature):
-    """Names of the bones of the armature that a constraint follows."""
+    """Names of the armature bones that a constraint follows."""
     several = getattr(constraint, "targets", None) or [constraint]
     return {t.subtarget for t in several if getattr(t, "target", None) == armature and t.subtarget}
 
@@ -234,6 +235,6 @@ def _reads(target, armature, moved):
 
 
 def _bone_in(path):
-    """Name of the bone that a data path goes through, or None."""
+    """Name of the bone in a data path, or None."""
     match = POSE_BONE.match(path)
     return match and bpy.utils.unescape_identifier(match[1])

@@ -1,4 +1,4 @@
-"""Draws the bones of a joint session over the view: the present ones dashed, the new ones solid,
+"""Draws the bones of a joint session over the view: the current bones dashed, the new ones solid,
 with a cross at each locked joint."""
 
 import gpu
@@ -12,7 +12,7 @@ LOCKED = (1.0, 0.2, 0.15, 1.0)
 
 
 def draw(session):
-    """In the space of the scene, in the pose that the armature is in."""
+    """Draws in scene space, in the current pose of the armature."""
     task, frame = session.task, session.frame
     armature = task.armature.get()
     before, after = task.run.problem.skeleton, frame.skeleton
@@ -36,7 +36,7 @@ def draw(session):
 
 
 def _posed(armature, shown):
-    """(k, 4, 4) from rest to the present pose."""
+    """(k, 4, 4) from rest to the current pose."""
     if armature.data.pose_position == "REST":
         return np.repeat(np.eye(4)[None], len(shown), axis=0)
     bones, poses = armature.data.bones, armature.pose.bones

@@ -1,5 +1,5 @@
-"""A live search for better joints: shows the converging joints, and writes once when they are
-accepted. Before that, nothing in Blender's data changes."""
+"""A live search for better joints. It displays the converging joints, and writes once when the user
+accepts them. Until then, Blender's data stays unchanged."""
 
 from contextlib import suppress
 
@@ -20,7 +20,7 @@ from .task import JointTask
 class JointSession(LiveSession):
     keys = ("Enter: move the joints", "Esc: cancel")
     moves_joints = True
-    cancelled_in = (RUNNING, KEEPING)  # also while the last weights are computed
+    cancelled_in = (RUNNING, KEEPING)  # KEEPING: while the last weights are computed
 
     def __init__(self, targets, options, view_layer, threads=0):
         task = JointTask(options, threads or threads_beside_window())

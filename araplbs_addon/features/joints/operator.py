@@ -1,5 +1,5 @@
-"""The operator "Optimize Joints (ARAP)", live in a window and immediate without one, and the
-operator that locks joints."""
+"""The operator "Optimize Joints (ARAP)", which runs live in a window and at once without one, and
+the operator that locks joints."""
 
 from araplbs.base.refusal import Refused
 from araplbs.features.joints.joints import joint_summary
@@ -23,7 +23,7 @@ LABEL = "Optimize Joints (ARAP)"
 
 
 def find_joint_targets(context):
-    """The Targets of this operator. Raises Refused with what is to be done."""
+    """The Targets of this operator. Raises Refused with the required user action."""
     if context.mode not in {"OBJECT", "POSE"}:
         raise Refused("Works in Object and Pose mode")
     targets = find_targets(context, posing=True)

@@ -1,4 +1,4 @@
-"""The panel "Joints": optimizing joints, and locking them."""
+"""The panel "Joints", for optimizing and locking joints."""
 
 from bpy.types import Panel
 
@@ -18,7 +18,7 @@ class VIEW3D_PT_araplbs_joints(Closed, Panel):
         layout, settings = self.split_layout(), settings_of(context).joints
         draw_large(layout, IDNAME, text="Optimize Joints", icon="GROUP_BONE")
         for name in MAIN:
-            row = layout.row()  # a choice needs the whole width in some languages
+            row = layout.row()  # in some languages a choice needs the whole width
             row.use_property_split = settings.bl_rna.properties[name].type != "BOOLEAN"
             row.prop(settings, name)
         if context.mode == "POSE":

@@ -1,4 +1,4 @@
-"""The settings of Optimize Joints in the sidebar: kept in the scene."""
+"""The settings of Optimize Joints in the sidebar, stored in the scene."""
 
 import bpy
 from araplbs.features.joints.options import JointOptions

@@ -1,4 +1,4 @@
-"""The task for the joints of one armature: read, solve, write."""
+"""The task that optimizes the joints of one armature: read, solve, write."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 class JointTask(WeightingTask):
-    """A WeightingTask whose solution has new joints too. run: None until it is read. Of targets
-    with only_bones the heads of the selected bones move, and no other joint."""
+    """A WeightingTask whose solution also contains new joints. run: None until it is read. For
+    targets with only_bones, only the heads of the selected bones move."""
 
     reads_weights = True  # which may contradict a joint
     run: JointRun = None
@@ -42,7 +42,7 @@ class JointTask(WeightingTask):
     def __init__(self, options: JointOptions, threads: int = 0) -> None:
         if options.volume != "NONE":
             raise Refused("Joints are optimized for the surface: set Volume to Surface Only")
-        options = replace(options, through_rig=False)  # joints that move take their poses along
+        options = replace(options, through_rig=False)  # moving joints move the poses with them
         if not options.optimize_weights:
             options = replace(options, start_from="PRESENT")
         super().__init__(options, threads)
@@ -50,7 +50,7 @@ class JointTask(WeightingTask):
     def read_in_steps(
         self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
     ) -> Steps[None]:
-        """As of WeightingTask."""
+        """See WeightingTask."""
         armature = targets.armature
         refuse_armature(armature, targets.meshes)
         chosen, targets.only_bones = self._chosen(targets), False
@@ -80,7 +80,7 @@ class JointTask(WeightingTask):
 
     @staticmethod
     def _chosen(targets: Targets) -> Bools | None:
-        """(m,) bool of the bones whose heads may move; None: all."""
+        """(m,) bool: the bones whose heads may move; None: all bones."""
         if not targets.only_bones or targets.armature.mode != "POSE":
             return None
         chosen = chosen_bones(targets.armature)
@@ -96,7 +96,7 @@ class JointTask(WeightingTask):
         return replace(skeleton, kinds=None, segments=None)
 
     def solve(self, progress: Listener | None = None, wait: bool = False) -> None:
-        """See JointRun.solve(); keeps the JointSolution."""
+        """See JointRun.solve(); stores the JointSolution."""
         self.solution = self.run.solve(progress, wait)
 
     def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
@@ -109,7 +109,7 @@ class JointTask(WeightingTask):
         return armature, objects
 
     def apply(self) -> dict[str, Any]:
-        """See Task; the joints are written, too."""
+        """See Task; also writes the joints."""
         armature, objects = self.find_objects()
         before, after = self.run.problem.skeleton.as_drawn, self.solution.skeleton.as_drawn
         told = effects(armature, objects, before, after, moved_bones(before, after))
@@ -131,7 +131,7 @@ class JointTask(WeightingTask):
     def _write_weights(
         self, armature: bpy.types.Object, objects: list[bpy.types.Object]
     ) -> dict[str, Any] | None:
-        """The report of the weights, None if they stay."""
+        """The report of the weights, None if they stay unchanged."""
         weights, problem = self.solution.weights, self.solution.problem
         if weights is None:
             return None

@@ -1,7 +1,7 @@
-"""Writes heads and tails of bones: Edit mode of their armature is entered for it and left again.
+"""Writes heads and tails of bones, which requires entering and leaving the armature's Edit mode.
 
-Blender rebuilds all bones when it leaves Edit mode, so even unmoved bones can change in the last
-bits.
+Blender rebuilds all bones when it leaves Edit mode, so even the last bits of unmoved bones can
+change.
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ from ...blender.write.edit_bones import editing
 
 
 def write_joints(armature, before, after):
-    """Makes the bones of a core Skeleton `before` those of `after`.
+    """Moves the bones from a core Skeleton `before` to `after`.
 
     The Z axis of a moved bone becomes the one nearest to after.roll_axes. Raises Refused, with
-    nothing written, when Blender does not let the armature be edited.
+    nothing written, if Blender does not allow the armature to be edited.
     """
     moved = moved_bones(before, after)
     if not moved.any():
@@ -31,7 +31,7 @@ def _move(edit_bones, after, moved):
     try:
         for i, bone in zip(moved, bones, strict=True):
             bone.head, bone.tail = after.heads[i], after.tails[i]
-        # Only when all are in place: connected bones move with their parents.
+        # Only after all bones are in place, because connected bones move with their parents.
         for i, bone in zip(moved, bones, strict=True):
             bone.align_roll(Vector(after.roll_axes[i]))
     except BaseException:

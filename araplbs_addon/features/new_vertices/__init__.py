@@ -1,2 +1,2 @@
-"""Weights for vertices that have just been added;
-all others keep theirs."""
+"""Weights for newly added vertices; all
+other vertices keep their weights."""

@@ -1,4 +1,5 @@
-"""Weights for new vertices of meshes that have weights: reads, solves patches, writes."""
+"""The task of weighting new vertices on meshes that already have weights: reads, solves patches,
+writes."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 
 class NewVerticesTask(WeightingTask):
-    """A WeightingTask that writes to vertices without weights only, or to the selected ones in Edit
-    mode and behind a paint mask; all others stay to the last bit."""
+    """A WeightingTask that writes only to vertices without weights, or only to the selected ones in
+    Edit mode and with a paint mask. All others are preserved to the last bit."""
 
     reads_weights = True
 
@@ -39,7 +40,7 @@ class NewVerticesTask(WeightingTask):
     def read_in_steps(
         self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
     ) -> Steps[None]:
-        """As of WeightingTask. Raises Refused if nothing is new."""
+        """See WeightingTask. Raises Refused if there are no new vertices."""
         self.editing = targets.editing
         if self.editing:
             flush_edit_mode(targets.meshes)
@@ -51,7 +52,7 @@ class NewVerticesTask(WeightingTask):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """Bones that hold weights are not control bones."""
+        """Bones that have weights are not control bones."""
         used = np.zeros(len(skeleton.names), bool)
         for mesh in meshes:
             used[mesh.weights.bones[mesh.weights.weights > 0]] = True
@@ -84,18 +85,19 @@ class NewVerticesTask(WeightingTask):
 
     @property
     def links(self) -> Integers:
-        """(e, 2) links of new parts, in vertices of the problem."""
+        """(e, 2) links of new parts, as vertex indices of the problem."""
         return patch_links(*self._old_links, self.problem.first)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See araplbs.features.new_vertices; keeps the solution."""
+        """See araplbs.features.new_vertices; stores the solution."""
         self.solution = solve_new(self.problem, self.options, self.threads, progress)
 
     def picture(self) -> None:
-        """None: a patch shows little."""
+        """Returns None, because an image of a patch shows little."""
 
     def apply(self) -> dict[str, Any]:
-        """Writes the weights of the new vertices, binds what is not bound yet; the report."""
+        """Writes the weights of the new vertices and binds meshes that are not bound yet; returns
+        the report."""
         armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)
         write = write_in_edit_mode if self.editing else write_weights
@@ -108,7 +110,7 @@ class NewVerticesTask(WeightingTask):
             ]
             report = self.conclude(written)
         report["new_vertices"] = sum(int(patch.new.sum()) for patch in self.patches)
-        report["idle_bones"] = report["idle_in_skin"] = []  # those of other parts of the mesh
+        report["idle_bones"] = report["idle_in_skin"] = []  # bones of other parts of the mesh
         return report
 
     def _whole(
@@ -137,6 +139,6 @@ class NewVerticesTask(WeightingTask):
         objects: list[bpy.types.Object],
         written: list[dict[str, Any]],
     ) -> None:
-        """Nothing is bound in Edit mode."""
+        """Binds the meshes, except in Edit mode."""
         if not self.editing:
             super().bind(armature, objects, written)

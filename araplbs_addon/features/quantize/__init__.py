@@ -1,2 +1,2 @@
-"""Quantize Weights: weights in the steps that an engine stores,
-with exact sums."""
+"""Quantize Weights: rounds weights to the steps
+that an engine stores, with exact sums."""

@@ -1,4 +1,4 @@
-"""Limits of influences that materials have: Material.araplbs_max_influences."""
+"""The influence limits of materials: Material.araplbs_max_influences."""
 
 import bpy
 import numpy as np
@@ -8,7 +8,7 @@ from ...blender.data.mesh_shape import corner_vertices
 
 
 def read_limits(ob, usual):
-    """(n,) influences of the vertices of an object at most, 0: any number."""
+    """(n,) maximum number of influences for each vertex of an object, 0: unlimited."""
     mesh = ob.data
     sizes = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_total", sizes)
@@ -16,7 +16,7 @@ def read_limits(ob, usual):
     mesh.polygons.foreach_get("material_index", materials)
     limits = [slot.material.araplbs_max_influences if slot.material else 0
               for slot in ob.material_slots] or [0]  # fmt: skip
-    # Files can name slots that are not there: Blender draws the last one.
+    # Files can name missing slots, for which Blender draws the last one.
     materials = np.minimum(materials, len(limits) - 1)
     faces = corner_vertices(mesh), np.repeat(materials, sizes)
     return vertex_limits(len(mesh.vertices), faces, limits, usual)

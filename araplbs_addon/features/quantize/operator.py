@@ -25,7 +25,7 @@ steps of 8 or 16 bits that sum to 1 exactly, and no more influences than the pla
 
     __annotations__ = option_properties(QuantizeOptions)
     option_table = QuantizeOptions
-    own_options = tuple(option_names(QuantizeOptions))  # the panel has none of these
+    own_options = tuple(option_names(QuantizeOptions))  # not in the panel
     task_kind = QuantizeTask
     doing = "Quantizing"
 

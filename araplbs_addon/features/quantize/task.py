@@ -1,4 +1,4 @@
-"""Present weights as game engines store them: read, quantize, write."""
+"""The task of storing the current weights as game engines do: read, quantize, write."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class Reading:
     subjects: Subjects
     skeleton: Skeleton
-    rows: list[SparseWeights]  # of the meshes
-    limits: list[Integers]  # of influences, as quantize() takes them
+    rows: list[SparseWeights]  # for each mesh
+    limits: list[Integers]  # influence limits in the form that quantize() takes
 
 
 class QuantizeTask(Task):

@@ -1,2 +1,2 @@
-"""Range of Motion: an action that takes every joint
-through its limits."""
+"""Range of Motion: an action that moves
+every joint through its limits."""

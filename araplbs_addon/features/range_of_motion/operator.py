@@ -18,7 +18,7 @@ OWN = ("combinations", "acts", "spacing", "symmetric")
 
 
 def find_armature(context):
-    """The Targets: the active armature, or that of the active mesh. Raises Refused."""
+    """The Targets for the active armature, or that of the active mesh. Raises Refused."""
     if context.mode not in {"OBJECT", "POSE", "PAINT_WEIGHT"}:
         raise Refused("Works in Object, Pose and Weight Paint mode")
     armature = armature_at_hand(context)

@@ -1,9 +1,9 @@
-"""The motion of an armature's controls in Range of Motion: each joint alone, all together, and the
-paths of hands and feet.
+"""The motion of an armature's controls in Range of Motion: each joint alone, all joints together,
+and the paths of hands and feet.
 
-If constraints or drivers move deform bones, the poses are those of the rig's controls, tested on a
-hidden copy. A control that turns no deform bone is not a joint. A switch between IK and FK counts
-on the side that turns more bones. Other bones turn directly.
+If constraints or drivers move deform bones, the poses are applied to the rig's controls and tested
+on a hidden copy. A control that turns no deform bone is not a joint. An IK/FK switch is set to the
+side that turns more bones. Without constraints or drivers, the bones turn directly.
 """
 
 from abc import ABC, abstractmethod
@@ -29,14 +29,15 @@ from ...blender.rig.rig_plan import RigPlan, keep_locked
 from ...blender.rig.rig_poses import PILOT, RigReader, plan_poses_in_steps
 from ...blender.rig.rig_relations import owner_of, read_relations
 
-TRIED = 0.3  # radians, and share of a limb: so far a control goes on trial
-SAME_END = 0.2  # of a limb's length: a chain of controls that comes so near to its end is the limb
-LEAST = 0.02  # radians: a control that turns a deform bone by less is not a joint of it
+TRIED = 0.3  # radians, and fraction of a limb: the size of a trial motion
+SAME_END = 0.2  # of a limb's length: a control chain that ends nearer to its end is the limb
+LEAST = 0.02  # radians: a control that turns every deform bone by less is not a joint
 
 
 @dataclass
 class Motion:
-    """poses: [(name or None, {(bone, property): values})], rest where nothing is named."""
+    """poses: [(name or None, {(bone, property): values})]; bones that are not listed are at
+    rest."""
 
     poses: list
     rest: dict
@@ -44,7 +45,7 @@ class Motion:
     combinations: int
     acts: bool
     moved: np.ndarray  # (m,) bool: deform bones that some joint turns
-    broken: list  # paths of drivers that do not run: the bones that they move stay
+    broken: list  # paths of drivers that do not run; their bones do not move
 
 
 def motion_in_steps(armature, skeleton, options, up):
@@ -59,7 +60,7 @@ def motion_in_steps(armature, skeleton, options, up):
 
 
 class _Maker(ABC):
-    """Collects poses of a copy."""
+    """Collects the poses of a copy."""
 
     def __init__(self, armature, skeleton, relations, options):
         self.armature, self.skeleton, self.relations = armature, skeleton, relations
@@ -68,12 +69,12 @@ class _Maker(ABC):
         self.rest_arrays = [np.array(each) for each in self.rest]
         self.poses, self.neutral = [(None, {})], {}
         self.joints, self.acts, self.combinations = [], False, 0
-        self.posed = set()  # of the copy
+        self.posed = set()  # bones posed on the copy
         self.moved = np.zeros(len(skeleton.names), bool)
 
     @abstractmethod
     def prepare_in_steps(self):
-        """Sets `plan`, as driven_copy() takes it."""
+        """Sets `plan` to the form that driven_copy() expects."""
 
     def make_in_steps(self, up):
         work = [*self._alone(), *self._together(), *(self._acts(up) if self.options.acts else ())]
@@ -117,7 +118,7 @@ class _Maker(ABC):
         return pose
 
     def set(self, copy, bases, sides=None):
-        """sides: 0 or 1, what switches are set to; None: they stay."""
+        """sides: 0 or 1, the value of each switch; None: unchanged."""
         for b, own in bases.items():
             posed = copy.pose.bones[self.skeleton.names[b]]
             posed.matrix_basis = Matrix(np.asarray(own).tolist())
@@ -127,7 +128,8 @@ class _Maker(ABC):
         copy.update_tag()
 
     def put_back(self, copy):
-        """All that was posed of a copy to rest: to set a bone takes long in Blender."""
+        """Returns all posed bones of a copy to rest. Only posed bones are reset, because setting a
+        bone is slow in Blender."""
         identity = Matrix()
         for b in self.posed:
             posed = copy.pose.bones[self.skeleton.names[b]]
@@ -144,7 +146,7 @@ class _Maker(ABC):
             owner[each.name] = type(owner[each.name])(sides)
 
     def read(self, copy, bones, switches=False):
-        """{(bone, property): values} of bones of a copy, and of switches."""
+        """{(bone, property): values} of the bones of a copy and of the switches."""
         found = {}
         for b in bones:
             name = self.skeleton.names[b]
@@ -173,7 +175,7 @@ class _Maker(ABC):
         yield None, None
 
     def reaching(self, body, limb, goal):
-        """{bone: (4, 4) in its rest space} that takes the end of a limb there."""
+        """{bone: (4, 4) in its rest space} that moves the end of a limb there."""
         turns = turns_to(body, limb, goal)
         return chained(turns, self.rest_arrays, self.skeleton.parents)
 
@@ -219,7 +221,7 @@ class _OfBones(_Maker):
 
 @dataclass
 class _Plan:
-    """As much of a RigPlan as driven_copy() asks for, of bones that nothing moves."""
+    """The part of a RigPlan that driven_copy() needs, for bones that nothing moves."""
 
     relations: object
     skeleton: object
@@ -249,8 +251,8 @@ class _OfRig(_Maker):
         yield from self._try_in_steps()
 
     def _try_in_steps(self):
-        """Sets `joints`, and for what moves a limb's end the side of the switches: those that turn
-        deform bones on trial, and on which side of the switches more."""
+        """Sets `joints` to the controls that turn deform bones in trials. For controls that move a
+        limb's end, also sets the switches to the side that turns more deform bones."""
         plan, skeleton, names = self.plan, self.skeleton, self.skeleton.names
         ends = {r.control: r for r in plan.reaches}
         work = sorted({b for b, turned in plan.turned.items() if turned} | set(ends))
@@ -301,7 +303,8 @@ class _OfRig(_Maker):
                 self.joints.append((b, side))
 
     def _set_trials(self, copy, trials, side, ends):
-        """Poses what trials, [(bone, does its limb reach)], move; these bones."""
+        """Sets trial poses for the bones in trials, [(bone, whether its limb reaches)], and returns
+        these bones."""
         bases = {}
         for b, as_end in trials:
             own = np.eye(4)
@@ -316,7 +319,7 @@ class _OfRig(_Maker):
         return bases
 
     def _angles(self, still, turns):
-        """(d,) radians by which deform bones turn on what they hang on."""
+        """(d,) radians by which deform bones turn relative to their parents."""
         vectors = rotation_vectors(np.swapaxes(still, -1, -2) @ turns)
         angles = np.linalg.norm(vectors, axis=-1)
         self.moved[np.flatnonzero(self.skeleton.deform)[angles >= LEAST]] = True
@@ -328,7 +331,7 @@ class _OfRig(_Maker):
         return _about(axis, max(low, min(high, TRIED)) if high > -low else max(low, -TRIED))
 
     def _turns(self, copy, view_layer):
-        """(d, 3, 3) of the deform bones on those that they hang on."""
+        """(d, 3, 3) rotations of the deform bones relative to their parents."""
         poses = self.reader.read_bones(copy, view_layer.depsgraph)[:, :3, :3]
         deform = np.flatnonzero(self.skeleton.deform)
         turns = np.tile(np.eye(3), (len(poses) + 1, 1, 1))

@@ -1,4 +1,4 @@
-"""The task of Range of Motion: it reads poses from a copy of the rig and writes an action."""
+"""The task of Range of Motion. It reads poses from a copy of the rig and writes an action."""
 
 from __future__ import annotations
 
@@ -67,13 +67,14 @@ class MotionTask(Task):
     def _directed_in_steps(
         self, armature: bpy.types.Object, skeleton: Skeleton, view_layer: bpy.types.ViewLayer
     ) -> Steps[Skeleton]:
-        """The Skeleton with bones that go as Auto-weight sees them in the meshes that they move."""
+        """The Skeleton with its bones oriented as Auto-weight sees them in the meshes that they
+        move."""
         meshes = []
         for ob in view_layer.objects:
             if ob.type == "MESH" and ob.data.polygons and is_deformed_by(ob, armature):
                 try:
                     meshes.append((yield from read_shape_in_steps(ob, armature, view_layer)))
-                except Refused:  # no weights come of it either
+                except Refused:  # no weights can be computed either
                     continue
         if not meshes:
             return skeleton

@@ -1,2 +1,2 @@
 """Reduce Bones: weights that deform
-with fewer bones."""
+the mesh with fewer bones."""

@@ -1,5 +1,5 @@
-"""The operator "Reduce Bones...": finds the bones that would be removed, asks for the platform,
-and names them."""
+"""The operator "Reduce Bones...": finds the bones that would be removed, asks for the platform, and
+names the bones."""
 
 import bpy
 from araplbs.features.reduce_bones.reduce_bones import ReduceBonesOptions
@@ -16,10 +16,10 @@ from .task import BoneOrderTask
 
 IDNAME = "object.araplbs_reduce_bones_find"
 ASK = "object.araplbs_reduce_bones_ask"
-MOST_NAMES, COLUMNS = 24, 3  # that are shown
+MOST_NAMES, COLUMNS = 24, 3  # displayed names
 ASKED = ("which", "platform", "count", "max_influences")
 
-_order = []  # the Order that was found last
+_order = []  # contains the last Order
 
 
 class OBJECT_OT_araplbs_reduce_bones_find(WorkOperator, OptionProperties, Operator):
@@ -86,7 +86,7 @@ class OBJECT_OT_araplbs_reduce_bones_ask(OptionProperties, Operator):
             layout.label(text=translated(f"and {len(names) - MOST_NAMES} more"))
 
     def names(self):
-        """The bones that the present options remove."""
+        """The bones that the current options remove."""
         return _order[0].going(self.read_options())
 
     def execute(self, _context):

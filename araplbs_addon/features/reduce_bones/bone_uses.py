@@ -1,4 +1,4 @@
-"""Data other than skin that depends on bones, and turning off Deform for bones."""
+"""Data other than the skin that depends on bones, and a way to turn off Deform for bones."""
 
 from contextlib import contextmanager
 
@@ -9,14 +9,14 @@ from ...blender.poses.pose_sources import action_curves
 
 
 def refuse_linked_bones(armature):
-    """Raises Refused if the bones are another file's."""
+    """Raises Refused if the bones belong to another file."""
     if armature.data.library or armature.data.override_library:
         raise Refused(f"'{armature.name}' is linked from another file: make it local first")
 
 
 @contextmanager
 def deform_off(armature, names):
-    """Turns off Deform for these bones; on again where the block raises."""
+    """Turns off Deform for these bones, and turns it on again if the block raises an exception."""
     bones = [armature.data.bones[name] for name in names]
     for bone in bones:
         bone.use_deform = False
@@ -29,7 +29,7 @@ def deform_off(armature, names):
 
 
 def animated_bones(names):
-    """The names (of a set) that some action has keys for."""
+    """The names (of a set) of bones for which some action has keys."""
     found = set()
     for action in bpy.data.actions:
         for _slot, curve in action_curves(action):
@@ -40,8 +40,8 @@ def animated_bones(names):
 
 
 def bone_uses(armature, names):
-    """[line] about constraints, children and drivers that depend on these bones: whoever deletes
-    one has to take care of them."""
+    """[line] about constraints, children and drivers that depend on these bones, which must be
+    handled before the bones are deleted."""
     wanted, lines = set(names), []
     for ob in bpy.data.objects:
         if ob.parent == armature and ob.parent_type == "BONE" and ob.parent_bone in wanted:

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """In addition to the data that the CheckTask has read."""
+    """The data that is read in addition to that of the CheckTask."""
 
     wanted: Bools
-    unused: Bools  # Deform is on, but they were left out as control bones
+    unused: Bools  # Deform is on, but excluded as control bones
     poses: Poses
     started: float
 
@@ -112,8 +112,8 @@ class ReduceBonesTask(Task):
 
 
 class BoneOrderTask(ReduceBonesTask):
-    """Reads as Reduce Bones does and solves no weights: order says which bones would go. Changes
-    nothing."""
+    """Reads like Reduce Bones but solves no weights; `order` lists the bones that would be removed.
+    Changes nothing."""
 
     order: Order | None = None
 
@@ -137,7 +137,7 @@ class BoneOrderTask(ReduceBonesTask):
 
 
 def _drop_groups(ob: bpy.types.Object, armature: bpy.types.Object, names: list[str]) -> None:
-    """Removes the empty groups of removed bones, except those that something else uses."""
+    """Removes the empty groups of removed bones, except those that are used elsewhere."""
     used = used_groups(ob, armature)
     for name in names:
         group = ob.vertex_groups.get(name)

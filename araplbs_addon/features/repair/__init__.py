@@ -1,2 +1,2 @@
-"""Repair: new weights where Check Weights finds faults,
-and nowhere else."""
+"""Repair: new weights only where Check
+Weights finds faults."""

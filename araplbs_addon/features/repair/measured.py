@@ -1,4 +1,4 @@
-"""A repair that measures the stretch of its weights, for windows."""
+"""A repair that also measures the stretch of its weights, used in windows."""
 
 from dataclasses import replace
 
@@ -12,8 +12,8 @@ from .task import RepairTask
 
 
 class MeasuredRepair(RepairTask):
-    """stretch: of the repaired weights, in the poses in which MeasuredWeighting measures it. rows:
-    all weights after the repair."""
+    """stretch: that of the repaired weights, in the poses in which MeasuredWeighting measures it.
+    rows: all weights after the repair."""
 
     stretch = rows = None
 

@@ -38,7 +38,7 @@ weights are not better, the old ones stay"""
 
     doing = "Repairing"
     first = ("which", "kinds")
-    _outcome = None  # whose problems are repaired
+    _outcome = None  # the one whose problems are repaired
     own_options = ("start_from", "volume")  # it works on the surface, from what is around
 
     which: EnumProperty(
@@ -85,7 +85,7 @@ weights are not better, the old ones stay"""
         self.note_undos()
 
     def _wanted(self, context):
-        """[bool] for the findings of the list. Raises Refused if nothing is wanted."""
+        """[bool] for the findings of the list. Raises Refused if there is nothing to repair."""
         wanted = marked()
         if self.which == "RESULT":
             wanted = [level(each.severity) in VISIBLE for each in found.findings]

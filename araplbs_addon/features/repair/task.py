@@ -1,4 +1,4 @@
-"""The task of a repair of findings: read, solve their regions, write."""
+"""The task that repairs findings: read, solve their regions, write."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ CHANGED = "'{}' has changed since it was checked: check it again"
 
 @dataclass(frozen=True)
 class Reading:
-    """In addition to the data of the CheckTask: the input of repairs."""
+    """The input of repairs, in addition to the data of the CheckTask."""
 
-    meshes: list[Mesh]  # without a mask that shows one finding alone
+    meshes: list[Mesh]  # without a mask that shows only one finding
     refusals: list[str | None]  # why the weights of each cannot be changed, or None
     skeleton: Skeleton
     poses: Any  # those of the file or the rig
@@ -48,9 +48,10 @@ class Reading:
 
 
 class RepairTask(Task):
-    """Vertices outside the regions of findings are not touched.
+    """A repair that leaves vertices outside the regions of findings unchanged.
 
-    checked: the CheckTask that has read all. repaired: the araplbs.features.repair.repair.Repaired.
+    checked: the CheckTask that read all data. repaired: the
+    araplbs.features.repair.repair.Repaired.
     """
 
     repaired = None
@@ -63,9 +64,9 @@ class RepairTask(Task):
         known: list[Finding] | None = None,
         wanted: Sequence[bool] | None = None,
     ) -> None:
-        """kinds: of the findings that are repaired. known: the findings of a CheckTask that has
-        read the same objects, wanted (bool for each): those to be repaired; else all are found
-        first."""
+        """kinds: the kinds of findings to repair. known: the findings of a CheckTask that has read
+        the same objects; wanted (bool for each): those to repair. Without known, all findings are
+        computed first."""
         super().__init__(replace(options, volume="NONE", start_from="FRESH"), threads)
         self.kinds, self.known, self.wanted = kinds, known, wanted
         self.checked = CheckTask(options, threads)
@@ -107,8 +108,7 @@ class RepairTask(Task):
         )
 
     def _unmasked(self, index: int, mesh: Mesh) -> Mesh:
-        """Where the mask shows one known finding alone, as after a click on it, it does not count
-        as a mask."""
+        """Ignores a mask that shows only one known finding, as after a click on that finding."""
         if mesh.locked_vertices is None:
             return mesh
         shown = np.flatnonzero(~mesh.locked_vertices)
@@ -187,7 +187,7 @@ class RepairTask(Task):
 
 
 def _why_not(ob: bpy.types.Object) -> str | None:
-    """Why the weights of an object cannot be changed, or None."""
+    """The reason why the weights of an object cannot be changed, or None."""
     try:
         refuse_mesh(ob)
     except Refused as reason:

@@ -1,2 +1,2 @@
-"""Report a Problem: a file that describes the problem, without
-names."""
+"""Report a Problem: creates a file that
+describes the problem without revealing names."""

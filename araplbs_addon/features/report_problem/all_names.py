@@ -1,4 +1,4 @@
-"""All names in a file: words that Report a Problem has to leave out."""
+"""All names in a file, which Report a Problem must leave out."""
 
 import threading
 from contextlib import suppress
@@ -6,7 +6,7 @@ from pathlib import PurePath, PureWindowsPath
 
 import bpy
 
-# Things with names in data of these kinds, in addition to the data itself.
+# Named items in data of these kinds, in addition to the data itself.
 PARTS = {
     "Object": ("vertex_groups", "modifiers", "constraints", "particle_systems"),
     "Armature": ("bones", "edit_bones", "collections_all", "collections"),
@@ -15,11 +15,11 @@ PARTS = {
     "Scene": ("view_layers", "timeline_markers", "keying_sets"),
     "Action": ("pose_markers", "groups", "slots", "layers"),
 }
-LEAST_FOLDER = 3  # letters of a folder that is worth hiding by itself
+LEAST_FOLDER = 3  # characters: shorter folder names are not hidden by themselves
 
 
 def all_names():
-    """{name}. Of another thread than Blender's own it asks nothing."""
+    """{name}. In a thread other than Blender's own, it does not access Blender's data."""
     found = set()
     if threading.current_thread() is not threading.main_thread():
         return found

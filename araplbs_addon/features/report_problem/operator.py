@@ -1,5 +1,6 @@
-"""The operator "Report a Problem": writes facts that help to fix the problem into a file of the
-user's choice, and, if the user agrees, the problem itself next to it. Sends nothing."""
+"""The operator "Report a Problem": writes facts that help to fix the problem into a file that the
+user chooses. If the user agrees, it also saves the problem itself next to this file. It sends
+nothing."""
 
 from pathlib import Path
 
@@ -80,7 +81,7 @@ look through and send to its maintainers. Nothing is sent automatically"""
 
 
 def _keep_problem(context, path):
-    """None, or why it is missing, without names."""
+    """Returns None, or the reason why the problem is missing, without names."""
     if current_session():
         return "none: a session was running"
     options = present_options(context)
@@ -93,7 +94,7 @@ def _keep_problem(context, path):
             replay.save(temporary, arguments, about)
     except refusals() as reason:
         return f"none: {_nameless(str(reason) or 'there is not enough memory')}"
-    except Exception as error:  # the report may be about just this
+    except Exception as error:  # the report may be about this very error
         return f"none: {_nameless(fault_sentence('Reading', error, most=None))}"
     return None
 
@@ -113,7 +114,7 @@ def _blender():
 
 
 def _sizes(context):
-    """Of what is selected; numbers alone."""
+    """Sizes of the selected data, as numbers only."""
     lines = [f"Mode: {context.mode}, units: {context.scene.unit_settings.scale_length:g}"]
     for ob in (ob for ob in context.selected_objects if ob.type in {"MESH", "ARMATURE"}):
         scale = ", ".join(f"{value:.4g}" for value in ob.matrix_world.to_scale())

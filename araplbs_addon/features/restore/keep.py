@@ -47,7 +47,7 @@ def _choose(command, arguments):
 
 
 def _file_of(arguments, _names):
-    """[(path, kind)]: the file of --file is an output as others are."""
+    """[(path, kind)]: the file of --file is treated as an output like the others."""
     if not arguments.file:
         return []
     return [(kept_path(arguments.file, arguments.input[0]), FILE)]

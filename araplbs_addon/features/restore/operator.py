@@ -25,7 +25,7 @@ imported again, joined or split since. They must be in the same place relative t
 
     __annotations__ = option_properties(RestoreOptions)
     option_table = RestoreOptions
-    own_options = tuple(option_names(RestoreOptions))  # the panel has none of these
+    own_options = tuple(option_names(RestoreOptions))  # not in the panel
     task_kind = RestoreTask
     doing = "Restoring"
     find = staticmethod(find_keepable)

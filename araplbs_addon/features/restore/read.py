@@ -21,14 +21,14 @@ from ...blender.read.targets import find_targets
 
 
 def find_keepable(context):
-    """The Targets of both operators. Raises Refused with what is to be done."""
+    """The Targets of both operators. Raises Refused with the required user action."""
     if context.mode != "OBJECT":
         raise Refused("Works in Object mode")
     return find_targets(context)
 
 
 def refuse_shared(objects):
-    """Raises Refused for meshes that cannot be written, or that are there twice."""
+    """Raises Refused for meshes that cannot be written, or that occur twice."""
     taken = {}
     for ob in objects:
         refuse_mesh(ob)
@@ -38,12 +38,12 @@ def refuse_shared(objects):
 
 
 def read_kept_in_steps(ob, armature, skeleton, view_layer):
-    """The Kept of a mesh, as a generator of short steps. Raises Refused if it has nothing that
-    could be restored."""
+    """The Kept of a mesh, as a generator of short steps. Raises Refused if it has nothing to
+    restore."""
     if not ob.data.polygons:
         raise Refused(f"'{ob.name}' has no faces: its weights could not be restored later")
     names, (owner, group, weight) = yield from named_entries_in_steps(ob)
-    known = (group < len(names)) & (weight > 0)  # files can hold entries of groups that are gone
+    known = (group < len(names)) & (weight > 0)  # files can contain entries of deleted groups
     rows = make_sparse_weights(len(ob.data.vertices), owner[known], group[known], weight[known])
     deform = {n for n, d in zip(skeleton.names, skeleton.deform, strict=True) if d}
     if not np.isin(rows.bones, [k for k, name in enumerate(names) if name in deform]).any():
@@ -57,7 +57,7 @@ def read_kept_in_steps(ob, armature, skeleton, view_layer):
     for item in ob.data.araplbs.edits:
         values = read_values(ob.data, item)[whole.source]
         if item.kind == "LINK" or item.kind not in OF_NO_BONE:
-            values[len(ob.data.vertices) :] = 0  # of the images: they have other ends, other bones
+            values[len(ob.data.vertices) :] = 0  # mirror images have other ends and bones
         edits.append(KeptEdit(item.name, item.kind, item.bone, item.use, values))
     which = np.flatnonzero(skeleton.deform)
     return Kept(
@@ -75,7 +75,7 @@ def read_kept_in_steps(ob, armature, skeleton, view_layer):
 
 
 def _opposite(groups, skeleton):
-    """(groups,) the group of the bone on the other side, else the group itself."""
+    """(groups,) the group of the opposite bone, or the group itself if there is none."""
     place = {name: k for k, name in enumerate(groups)}
     bone = {name: k for k, name in enumerate(skeleton.names)}
     other = [skeleton.names[skeleton.opposite[bone[n]]] if n in bone else n for n in groups]
@@ -96,13 +96,13 @@ def read_now_in_steps(ob, armature, view_layer):
 
 
 def other_armatures(armature):
-    """Names of those of the file."""
+    """Names of the other armatures in the file."""
     return {ob.name for ob in bpy.data.objects if ob.type == "ARMATURE" and ob != armature}
 
 
 def path_of(text):
-    """The path of the file of an option. Raises Refused for one next to a .blend file that is not
-    saved yet."""
+    """The path of the file of an option. Raises Refused for a path relative to a .blend file that
+    is not saved yet."""
     if text.startswith("//") and not bpy.data.filepath:
         raise Refused(
             f"'{text}' is next to a .blend file that is not saved yet: save it, or give the whole "

@@ -1,4 +1,4 @@
-"""Kept weights on an armature, saved with the file: a packed Kept for each mesh."""
+"""Kept weights, stored on an armature and saved with the file: a packed Kept for each mesh."""
 
 import secrets
 
@@ -16,7 +16,7 @@ class ARAPLBS_kept(bpy.types.PropertyGroup):
 
 
 def keep_on(armature, kept):
-    """Keeps these, in place of older ones of the same names."""
+    """Stores these, and replaces older ones with the same names."""
     items, contents = armature.data.araplbs_kept, [pack([each]) for each in kept]
     for each, content in zip(kept, contents, strict=True):
         item = items.get(each.name) or items.add()
@@ -25,7 +25,7 @@ def keep_on(armature, kept):
 
 
 def kept_on(armature):
-    """[Kept]. Raises Refused if nothing was kept."""
+    """[Kept]. Raises Refused if nothing was stored."""
     items = armature.data.araplbs_kept
     if not items:
         raise Refused(
@@ -41,14 +41,14 @@ def kept_on(armature):
 
 
 def refuse_linked(armature):
-    """Raises Refused if nothing can be kept on an armature."""
+    """Raises Refused if nothing can be stored on an armature."""
     data = armature.data
     if data.library or data.override_library:
         raise Refused(f"'{armature.name}' is linked from another file: name a file for the weights")
 
 
 def write_edits(ob, edits):
-    """Makes these KeptEdits those of a mesh."""
+    """Writes these KeptEdits to a mesh as its edits."""
     items = [
         (each.name, each.kind, each.bone, each.use, PREFIX + secrets.token_hex(4), each.values)
         for each in edits

@@ -1,4 +1,4 @@
-"""The tasks of keeping weights and of restoring them on meshes that have changed."""
+"""The tasks that keep weights and that restore them on meshes that have changed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 
 class KeepTask(Task):
-    """Reads; there is nothing to solve. alone: its meshes are all that goes into its file."""
+    """A task that only reads and has nothing to solve. alone: whether its file contains only its
+    meshes."""
 
     path = ""
     alone = True
@@ -68,13 +69,15 @@ class KeepTask(Task):
 
 
 class KeepOneOfSeveral(KeepTask):
-    """Of one armature of a .blend file; keep_together() writes the file of all of them."""
+    """Keeps one of several armatures of a .blend file; keep_together() writes the file for all of
+    them."""
 
     alone = False
 
 
 def keep_together(tasks: list[KeepTask]) -> None:
-    """Writes what applied tasks of one file of kept weights keep, as a whole or not at all."""
+    """Writes the results of the applied tasks for one file of kept weights, completely or not at
+    all."""
     if tasks and tasks[0].path:
         write_kept(tasks[0].path, [each for task in tasks for each in task.reading[1]])
 
@@ -116,7 +119,7 @@ class RestoreTask(Task):
         )
 
     def apply(self) -> dict[str, Any]:
-        """See Task; binds what is not bound yet."""
+        """See Task; also binds meshes that are not bound yet."""
         armature, objects = self.reading.subjects.find()
         pairs = zip(objects, self.done, strict=True)
         before = [(ob, copy_edits(ob.data)) for ob, each in pairs if each.edits]
@@ -138,7 +141,7 @@ class RestoreTask(Task):
     def _write(
         self, armature: bpy.types.Object, ob: bpy.types.Object, now: Now, each: Restored
     ) -> dict[str, Any]:
-        """Bones that had no weight when it was kept get none."""
+        """Bones without a weight at the time of keeping receive none."""
         skeleton = self.reading.skeleton
         deform = [n for n, d in zip(skeleton.names, skeleton.deform, strict=True) if d]
         names = [*each.groups, *(name for name in deform if name not in each.groups)]

@@ -1,2 +1,2 @@
-"""Transfer Weights: weights of a body for clothes
-and other meshes on it."""
+"""Transfer Weights: copies the weights of a
+body to clothes and other meshes on it."""

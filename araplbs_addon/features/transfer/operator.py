@@ -101,7 +101,8 @@ weights, those that do not are filled in. Nothing is written. Press again to hid
 
 
 def draw_transfer_options(layout, own, common):
-    """own, common: the holder of the options of a transfer alone, and those of the weights too."""
+    """own, common: the holders of the options for transfers only, and of the options shared with
+    the weights."""
     layout.prop(own, "sources")
     column = layout.column(align=True)
     column.prop(own, "distance")

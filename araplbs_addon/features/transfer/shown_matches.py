@@ -1,4 +1,4 @@
-"""The matches of a transfer, for the overlay that draws them."""
+"""The matches of a transfer, which the overlay draws."""
 
 from types import SimpleNamespace
 
@@ -9,14 +9,14 @@ from araplbs.features.transfer.options import TransferOptions
 from ...blender.data.views import redraw_views
 from ...window.properties import option_names, options_of
 
-REFRESH = 0.1  # seconds after a change: a slider makes many
+REFRESH = 0.1  # seconds after a change, because a slider causes many
 
 shown = []  # (Reference to an object, matched (n,)): the data that the overlay draws
-_shown_task = None  # the TransferTask that it comes from
+_shown_task = None  # the TransferTask that produced it
 
 
 def transfer_options(context):
-    """The TransferOptions that the panel shows."""
+    """The TransferOptions that the panel displays."""
     settings = context.scene.araplbs
     own = settings.transfer
     values = {
@@ -40,13 +40,13 @@ def hide():
 
 
 def outdate_matches(_settings, _context):
-    """Updates what is shown to the present options, in a moment."""
+    """Updates the displayed matches to the current options after a short delay."""
     if shown and not bpy.app.timers.is_registered(refresh_matches):
         bpy.app.timers.register(refresh_matches, first_interval=REFRESH)
 
 
 def refresh_matches():
-    """Shows the matches of the present options; the meshes are those that were read."""
+    """Displays the matches of the current options, on the meshes that were read."""
     if not shown:
         return
     try:

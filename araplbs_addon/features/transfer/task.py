@@ -1,4 +1,4 @@
-"""The task of a transfer of weights: read, work, write."""
+"""The task that transfers weights: read, match and solve, write."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ class TransferTask(Task):
         return ~chosen
 
     def match(self) -> list[tuple[Bools, Floats, Floats]]:
-        """[(matched (n,), distances (n,), angles (n,))] of the targets; nothing is solved."""
+        """[(matched (n,), distances (n,), angles (n,))] of the targets, without solving
+        anything."""
         read = self.reading
         return [read.source.match(mesh, self.options, self.threads) for mesh in read.meshes]
 
@@ -104,7 +105,7 @@ class TransferTask(Task):
         )
 
     def apply(self) -> dict[str, Any]:
-        """See Task; binds what is not bound yet."""
+        """See Task; also binds meshes that are not bound yet."""
         armature, objects = self.reading.subjects.find()
         with all_or_nothing(objects, armature):
             written = self._write(armature, objects)
@@ -115,7 +116,7 @@ class TransferTask(Task):
     def _write(
         self, armature: bpy.types.Object, objects: list[bpy.types.Object]
     ) -> list[dict[str, Any]]:
-        """The report for each object."""
+        """Writes the weights; returns the report for each object."""
         written, skeleton = [], self.reading.skeleton
         for ob, mesh, each in zip(objects, self.reading.meshes, self.done, strict=True):
             bones = skeleton.deform.copy()

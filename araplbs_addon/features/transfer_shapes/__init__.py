@@ -1,2 +1,2 @@
-"""Transfer Shape Keys: shapes of one mesh
-for others on it."""
+"""Transfer Shape Keys: transfers the shape
+keys of one mesh to other meshes on it."""

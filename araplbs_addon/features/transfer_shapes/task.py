@@ -1,4 +1,4 @@
-"""The task of a transfer of shape keys: read, work, write."""
+"""The task that transfers shape keys: read, solve, write."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    subjects: Subjects  # of the one that has keys, and the meshes that get them
+    subjects: Subjects  # the mesh with keys, and the meshes that receive them
     wearer: Wearer
     meshes: list[Worn]
     started: float
@@ -97,7 +97,7 @@ class ShapesTask(Task):
 
 
 def _topology(ob: bpy.types.Object) -> Mesh:
-    """Its Mesh. Raises Refused for coordinates that are not finite."""
+    """The Mesh of an object. Raises Refused for coordinates that are not finite."""
     found = read_topology(ob)
     finite = np.isfinite(found.vertices).all(1)
     if not finite.all():

@@ -1,4 +1,4 @@
-"""Shape keys of a mesh: written whole or not at all, with ranges and drivers."""
+"""Writes the shape keys of a mesh completely or not at all, with ranges and drivers."""
 
 from contextlib import contextmanager
 
@@ -11,9 +11,9 @@ SLIDER = ("slider_min", "slider_max", "value", "mute")
 
 
 def write_shapes(ob, names, shapes):
-    """Writes shapes (k, n, 3), relative to the rest; names of the keys that are ([new], [replaced],
-    [kept]). Keys of these names get the shape and keep their sliders; those that are locked stay,
-    as does the rest, which is made if it is missing."""
+    """Writes shapes (k, n, 3), relative to the rest shape; returns the key names as ([new],
+    [replaced], [kept]). Keys of these names receive the shape and keep their sliders. Locked keys
+    stay unchanged, as does the rest key, which is created if it is missing."""
     new, replaced, kept = [], [], []
     for name, shape in zip(names, shapes, strict=True):
         keys = ob.data.shape_keys
@@ -37,12 +37,12 @@ def write_shapes(ob, names, shapes):
 
 
 def is_locked(block):
-    return getattr(block, "lock_shape", False)  # Blender 4.2 has it not everywhere
+    return getattr(block, "lock_shape", False)  # not in all data of Blender 4.2
 
 
 def set_sliders(source, ob, names, follow):
-    """Gives keys the ranges of the source's; its values and drivers, or with `follow` drivers that
-    give them its values. Present drivers of a key stay."""
+    """Copies the slider ranges of the source to the keys, together with its values and drivers, or
+    with drivers that follow its values if `follow` is set. Existing drivers of a key stay."""
     keys, given = ob.data.shape_keys, source.data.shape_keys
     for name in names:
         block, other = keys.key_blocks[name], given.key_blocks[name]
@@ -62,7 +62,7 @@ def _write(block, shape):
 
 
 def _set_slider(block, values):
-    """The range first, from the outside, so that no limit stops another."""
+    """Sets the range first, from the outside, so that no limit blocks another."""
     block.slider_min = min(block.slider_min, values["slider_min"])
     for name in ("slider_max", "slider_min", "value", "mute"):
         setattr(block, name, values[name])
@@ -79,7 +79,7 @@ def _driver_of(keys, name):
 
 def _follow(block, keys, name):
     driver = block.driver_add("value").driver
-    driver.type = "AVERAGE"  # of one: no expression, so it runs where scripts are not trusted
+    driver.type = "AVERAGE"  # of one variable: needs no expression, so it runs in untrusted files
     target = driver.variables.new().targets[0]
     target.id_type = "KEY"
     target.id = keys
@@ -88,8 +88,7 @@ def _follow(block, keys, name):
 
 @contextmanager
 def all_keys_or_nothing(objects):
-    """Where an exception comes out of the block, the shape keys of these meshes become what they
-    were."""
+    """If an exception leaves the block, restores the earlier shape keys of these meshes."""
     before = [_Keys(ob) for ob in objects]
     try:
         yield
