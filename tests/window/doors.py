@@ -257,8 +257,8 @@ def world(ui):
 
 
 def exported():
-    """Files that were written for games, to where the file browser proposes."""
-    return list(Path.home().glob("*.glb"))
+    """Files for games and of a problem, in the folder that the file browser proposes."""
+    return [*Path.home().glob("*.glb"), *Path.home().glob("auto_weight_problem.*")]
 
 
 def keys_of(ob):
