@@ -49,7 +49,7 @@ def real(path):
 
 
 def hold_where_it_is_solved():
-    lines = sys.modules["bl_ext.user_default.araplbs.cli"]._Lines
+    lines = sys.modules["araplbs.blender.files"].Lines
     report = lines.__call__
 
     def held(self, *arguments):

@@ -108,10 +108,10 @@ run() {
     mv "$OUT/$name.log" "$OUT/$name.first.log"
   done
   # A window ends well with any result of its tests.
-  [ $code != 0 ] || ! grep -qE '^(FAILED|ERROR)' "$OUT/$name.log" || code=1
+  [ $code != 0 ] || ! grep -qE '^(FAILED|ERROR) tests?[/_]' "$OUT/$name.log" || code=1
   times >"$OUT/$name.times"  # of this shell and of its children
   say "$name: $([ $code = 0 ] && echo good || echo "exit code $code"), $((SECONDS - start)) s"
-  grep -E '^(FAILED|ERROR)' "$OUT/$name.log" || [ $code = 0 ] || where "$OUT/$name.log" || tail -15 "$OUT/$name.log"
+  grep -E '^(FAILED|ERROR) tests?[/_]' "$OUT/$name.log" || [ $code = 0 ] || where "$OUT/$name.log" || tail -15 "$OUT/$name.log"
   row "$name" "$version" $((SECONDS - start)) $code "$results"
 }
 
