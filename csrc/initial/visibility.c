@@ -16,7 +16,7 @@
 #include "base/vec3.h"
 #include "mesh/nearest.h"
 
-#define SAME_DISTANCE 1e-7 /* share of a distance, but not of more than the bone's length */
+#define SAME_DISTANCE 3e-8 /* share of a distance, but not of more than the bone's length */
 #define ON_LINE 1e-9       /* units of the mesh: the same on a bone */
 #define TOUCHING 1e-5      /* share of the length of a ray: a face so near to its end touches it */
 

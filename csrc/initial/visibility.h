@@ -18,7 +18,7 @@ typedef struct arap_visibility {
     char *visible;       /* (count) no face lies between the vertex and that point */
     char *on_bone;       /* (count) that point is on a deforming bone, not on a virtual segment */
     char *bone_inside;   /* (deform_count) the bone is inside the mesh, judged by most vertices */
-    char *nearest_count; /* (count) number of equally near bones (within 1e-7 of that distance) */
+    char *nearest_count; /* (count) number of equally near bones (within 3e-8 of that distance) */
     int *nearest;        /* (count, ARAP_MAX_SHARED) these bones, in ascending order */
 } arap_visibility;
 
