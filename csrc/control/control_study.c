@@ -51,10 +51,8 @@ int arap_study_is_below(const arap_study *t, int d, int ancestor) {
 }
 
 double arap_study_distance2(const arap_study *t, int d, const double *point) {
-    double nearest[3], min = INFINITY;
-    for (int k = t->s.line_start[d]; k < t->s.line_start[d + 1]; k++)
-        min = fmin(min, arap_nearest_on_segment(point, t->s.lines[k].a, t->s.lines[k].b, nearest));
-    return min;
+    double nearest[3];
+    return arap_distance2_to_bone(&t->s, d, point, nearest);
 }
 
 /* The box of all its ways. */

@@ -51,24 +51,6 @@ typedef struct finder {
     int outward;           /* -1: the faces point inward */
 } finder;
 
-static double distance_from(const void *data, int index, const double *p) {
-    const arap_segment *line = &((const arap_segment *)data)[index];
-    double point[3];
-    return arap_nearest_on_segment(p, line->a, line->b, point);
-}
-
-/* The nearest point of the lines of a bone, and its squared distance. */
-static double nearest_of(const arap_skeleton *skeleton, int bone, const double *p, double *out) {
-    double min = INFINITY, point[3];
-    for (int k = skeleton->line_start[bone]; k < skeleton->line_start[bone + 1]; k++) {
-        double d2 = arap_nearest_on_segment(p, skeleton->lines[k].a, skeleton->lines[k].b, point);
-        if (!(d2 < min)) continue;
-        min = d2;
-        for (int c = 0; c < 3; c++) out[c] = point[c];
-    }
-    return min;
-}
-
 /* +1: the bone is behind the surface at vertex i, -1: before it, 0: neither. */
 static int side_of(const finder *f, int i, const double *point) {
     const double *normal = f->normals + 3 * (size_t)i;
@@ -86,14 +68,16 @@ static void look_at(void *data, int chunk, int worker) {
     for (int i = chunk * CHUNK; i < end; i++) {
         const double *p = f->mesh->v + 3 * (size_t)i;
         double d2 = INFINITY, other[3], *point = f->points + 3 * (size_t)i;
-        int line = arap_bvh_nearest(f->lines, p, -1, distance_from, f->skeleton->lines, &d2);
+        int line =
+            arap_bvh_nearest(f->lines, p, -1, arap_segment_distance2, f->skeleton->lines, &d2);
         int bone = f->nearest[i] = f->skeleton->lines[line].owner;
         int partner = f->symmetry->bone[bone];
-        nearest_of(f->skeleton, bone, p, point);
+        arap_distance2_to_bone(f->skeleton, bone, p, point);
         f->facing[i] = (signed char)side_of(f, i, point);
         f->may_pierce[i] = 0;
         if (partner < 0 || partner == bone || !f->facing[i]) continue;
-        if (nearest_of(f->skeleton, partner, p, other) <= (1 + SAME) * d2) f->facing[i] = 0;
+        if (arap_distance2_to_bone(f->skeleton, partner, p, other) <= (1 + SAME) * d2)
+            f->facing[i] = 0;
         f->may_pierce[i] = f->facing[i] && side_of(f, i, other) == -f->facing[i];
     }
 }
@@ -178,8 +162,8 @@ static arap_status test_face(arap_context *context, const finder *f, size_t t, i
     arap_sub(corner[2], corner[0], two);
     arap_cross(one, two, normal);
     *area = sqrt(arap_dot(normal, normal));
-    nearest_of(f->skeleton, bone, p, point);
-    nearest_of(f->skeleton, partner, p, other);
+    arap_distance2_to_bone(f->skeleton, bone, p, point);
+    arap_distance2_to_bone(f->skeleton, partner, p, other);
     arap_sub(p, point, one);
     arap_sub(p, other, two);
     *pierces = f->outward * arap_dot(one, normal) < 0 && f->outward * arap_dot(two, normal) > 0;
@@ -363,8 +347,9 @@ void arap_pierced_look(const arap_pierced *pierced, const arap_mesh *mesh,
         double min = INFINITY, point[3];
         if (!pierced->side[i]) continue;
         for (int b = 0; b < skeleton->deform_count; b++) {
-            double d2 =
-                arap_pierced_excludes(pierced, i, b) ? INFINITY : nearest_of(skeleton, b, p, point);
+            double d2 = arap_pierced_excludes(pierced, i, b)
+                            ? INFINITY
+                            : arap_distance2_to_bone(skeleton, b, p, point);
             if (!(d2 < min)) continue;
             min = d2;
             visibility->nearest[(size_t)i * ARAP_MAX_SHARED] = b;

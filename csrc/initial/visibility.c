@@ -36,7 +36,7 @@ typedef struct visibility_task {
     char *owned; /* (workers, deform_count) scratch, all 0 between vertices */
 } visibility_task;
 
-static double segment_distance(const void *data, int index, const double *p) {
+double arap_segment_distance2(const void *data, int index, const double *p) {
     const arap_segment *s = &((const arap_segment *)data)[index];
     double nearest[3];
     return arap_nearest_on_segment(p, s->a, s->b, nearest);
@@ -110,7 +110,7 @@ static int is_visible(const visibility_task *task, int i, const double *point) {
 static int nearest_segment(const visibility_task *task, int i, double *distance, double *point) {
     const double *p = task->mesh->v + 3 * (size_t)i;
     double d2 = INFINITY;
-    int s = arap_bvh_nearest(task->tree, p, -1, segment_distance, task->segments, &d2);
+    int s = arap_bvh_nearest(task->tree, p, -1, arap_segment_distance2, task->segments, &d2);
     arap_nearest_on_segment(p, task->segments[s].a, task->segments[s].b, point);
     *distance = sqrt(d2);
     return s;

@@ -29,6 +29,9 @@ arap_status arap_visibility_create(arap_context *context, const arap_mesh *mesh,
  * that touch the point do not count. faces: those of the mesh. */
 int arap_sees(const arap_mesh *mesh, const arap_bvh *faces, int i, const double *point);
 
+/* An arap_distance_fn for arap_bvh_nearest on the segments `data`: the squared distance of p. */
+double arap_segment_distance2(const void *data, int index, const double *p);
+
 /* The segments in a bounding volume hierarchy; the caller frees *out. Fails on out-of-memory. */
 arap_status arap_segment_bvh(arap_context *context, const arap_segment *segments, int count,
                              arap_bvh **out);

@@ -2,6 +2,7 @@
  * Fails on out-of-memory and for bones that skeleton_checks.c refuses. */
 #include "rig/skeleton.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -369,6 +370,18 @@ done:
     arap_free(set);
     arap_free(number);
     return status;
+}
+
+double arap_distance2_to_bone(const arap_skeleton *skeleton, int d, const double *p,
+                              double *nearest) {
+    double min = INFINITY, point[3];
+    for (int k = skeleton->line_start[d]; k < skeleton->line_start[d + 1]; k++) {
+        double d2 = arap_nearest_on_segment(p, skeleton->lines[k].a, skeleton->lines[k].b, point);
+        if (!(d2 < min)) continue;
+        min = d2;
+        for (int c = 0; c < 3; c++) nearest[c] = point[c];
+    }
+    return min;
 }
 
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,

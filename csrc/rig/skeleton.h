@@ -86,6 +86,11 @@ int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch);
 arap_status arap_skeleton_components(arap_context *context, const arap_skeleton *skeleton,
                                      int *component, int *count);
 
+/* The squared distance from point p to deforming bone d: to the nearest of its `lines`, at
+ * `nearest` (3). */
+double arap_distance2_to_bone(const arap_skeleton *skeleton, int d, const double *p,
+                              double *nearest);
+
 /* The nearest bone to a vertex among those not excluded from it (NULL: none is), or -1. */
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
                       arap_excluded_fn excluded, const void *data);

@@ -43,15 +43,11 @@ typedef struct chooser {
 static double facing(const chooser *c, int i, int bone) {
     const arap_skeleton *skeleton = &c->s->skeleton;
     const double *p = c->s->mesh.v + 3 * (size_t)i, *normal = c->normal + 3 * (size_t)i;
-    double min = INFINITY, best[3] = {0, 0, 0}, point[3];
-    for (int k = skeleton->line_start[bone]; k < skeleton->line_start[bone + 1]; k++) {
-        double d2 = arap_nearest_on_segment(p, skeleton->lines[k].a, skeleton->lines[k].b, point);
-        if (!(d2 < min)) continue;
-        min = d2;
-        arap_sub(p, point, best);
-    }
-    double long2 = arap_dot(best, best) * arap_dot(normal, normal);
-    return long2 > 0 ? c->sign * arap_dot(best, normal) / sqrt(long2) : 0;
+    double way[3], nearest[3];
+    arap_distance2_to_bone(skeleton, bone, p, nearest);
+    arap_sub(p, nearest, way);
+    double long2 = arap_dot(way, way) * arap_dot(normal, normal);
+    return long2 > 0 ? c->sign * arap_dot(way, normal) / sqrt(long2) : 0;
 }
 
 static int is_near(const chooser *c, const arap_influences *in, int i, size_t e) {
