@@ -191,16 +191,18 @@ class Problem:
 
     def present(self, meshes: Sequence[Mesh]) -> SparseWeights:
         """The SparseWeights of these Meshes, which include theirs, for the whole problem."""
+        return self.join([mesh.weights for mesh in meshes])
+
+    def join(self, parts: Sequence[SparseWeights]) -> SparseWeights:
+        """Combines the SparseWeights of each mesh into those of the whole problem, including the
+        images of meshes. The inverse of split()."""
         opposite = self.skeleton.opposite
         wholes = [
             Whole(None, None, None, source, flipped)
             for source, flipped in zip(self.sources, self.flipped, strict=True)
         ]
         return join_sparse_weights(
-            [
-                image_rows(mesh.weights, whole, opposite)
-                for mesh, whole in zip(meshes, wholes, strict=True)
-            ]
+            [image_rows(rows, whole, opposite) for rows, whole in zip(parts, wholes, strict=True)]
         )
 
     def start_from(self, rows: SparseWeights) -> None:

@@ -125,8 +125,7 @@ class _Repair:
     def _check(self, weights: list[SparseWeights], begin: float, size: float) -> list[Finding]:
         part = self.progress.part(begin, size)
         part.check("check", 0)
-        meshes = [replace(m, weights=w) for m, w in zip(self.meshes, weights, strict=True)]
-        rows = self.problem.present(meshes)
+        rows = self.problem.join(weights)
         poses, options = self.source.poses, self.source.checking
         return check(self.problem, rows, poses, options, self.threads, part)
 

@@ -1,7 +1,6 @@
 """The operator "Give Back": restores the earlier weights of bones that have lost their skin. The
 result is measured before it is written, so the numbers in the Result box stay correct."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -105,13 +104,9 @@ class GiveBackTask(CheckTask):
         )
 
     def _present(self, weights):
-        """Combines the SparseWeights of each mesh into those of the problem."""
+        """Combines the SparseWeights of each mesh, of deform bones, into those of the problem."""
         deform = self.problem.skeleton.deform
-        rows = [_of_bones(each, deform) for each in weights]
-        meshes = self.reading.meshes
-        return self.problem.present(
-            [replace(m, weights=w) for m, w in zip(meshes, rows, strict=True)]
-        )
+        return self.problem.join([_of_bones(each, deform) for each in weights])
 
     def apply(self):
         """Writes the weights; returns the number of vertices. There is no new report."""

@@ -38,7 +38,7 @@ class HeatWeighting(WeightingTask):
         few = sum(len(mesh.vertices) for mesh in meshes) <= MOST_HEAT
         rig = targets.armature
         linked = rig.library or rig.override_library or rig.data.library  # a copy leaves traces
-        self.earlier, self.painted = self.problem.present(meshes), self._present(self._read)
+        self.earlier, self.painted = self.problem.present(meshes), self.problem.join(self._read)
         if few and not linked and not has_weights(self.earlier):
             self._heat = (self._blender_heat(rig, meshes),)
             yield
@@ -49,13 +49,8 @@ class HeatWeighting(WeightingTask):
             parts, _seconds = blender_weights(armature, meshes, skeleton, "BLENDER_HEAT")
         except Refused:
             return None
-        rows = self._present(parts)
+        rows = self.problem.join(parts)
         return rows if (rows.sums() > 0).all() else None
-
-    def _present(self, parts):
-        """Combines the SparseWeights of each mesh into those of the problem."""
-        meshes = zip(self.reading.meshes, parts, strict=True)
-        return self.problem.present([replace(mesh, weights=rows) for mesh, rows in meshes])
 
     @property
     def compared_with_heat(self):

@@ -11,7 +11,7 @@ from bpy.types import Operator
 from ...blender.data.edits import add_rigid_part
 from ...blender.data.views import redraw_views
 from ...blender.read.read_armature import read_armature
-from ...blender.read.read_mesh import read_topology
+from ...blender.read.read_mesh import read_topology, refuse_linked
 from ...blender.write.edit_bones import editing
 from ...languages.translate import translated
 from .outcome import OfOutcome, outcome_at_hand
@@ -93,8 +93,7 @@ class OBJECT_OT_araplbs_parent_at_joint(_OfNote, Operator):
     def execute(self, context):
         outcome = outcome_at_hand(context)
         names, armature = self.note(outcome).bones, outcome.armature.get()
-        if armature.library or armature.override_library or armature.data.library:
-            raise Refused(f"'{armature.name}' belongs to another file")
+        refuse_linked(armature)
         skeleton, pairs = read_armature(armature, use_joint_limits=False), {}
         for name in names:
             if name not in skeleton.names:

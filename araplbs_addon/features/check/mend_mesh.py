@@ -9,7 +9,7 @@ from araplbs.features.check.findings import OF_MESH
 from bpy.props import IntProperty
 from bpy.types import Operator
 
-from ...blender.read.read_mesh import coordinates
+from ...blender.read.read_mesh import coordinates, refuse_edited, refuse_linked
 from ...languages.translate import translated
 from .findings_list import found
 from .operator import OfFinding
@@ -35,10 +35,8 @@ smooth a rough surface. Weights of what stays are kept"""
         found.refuse_out_of_date()
         if finding.kind not in OF_MESH:
             raise Refused("This finding is not about the mesh: Repair solves its weights again")
-        if ob.data.library or ob.data.override_library:
-            raise Refused(f"'{ob.name}' belongs to another file")
-        if ob.mode == "EDIT":
-            raise Refused(f"'{ob.name}' is in Edit mode: leave it first")
+        refuse_linked(ob)
+        refuse_edited(ob)
         if ob.data.users > 1:
             raise Refused(f"'{ob.name}' shares its mesh with other objects")
         mesh = bmesh.new()

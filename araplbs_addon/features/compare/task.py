@@ -24,7 +24,6 @@ from araplbs.features.compare.options import CompareOptions
 from araplbs.features.compare.page import page
 from araplbs.model.edits import Edits
 from araplbs.model.options import Options
-from araplbs.model.sparse_weights import SparseWeights
 from araplbs.skeleton.poses import Poses
 from araplbs.skeleton.skeleton import Skeleton
 
@@ -67,7 +66,7 @@ class CompareTask(WeightingTask):
         if frames is not None:
             poses[ANIMATION] = frames
         yield
-        present = problem.present(self._with(self.present))
+        present = problem.join(self.present)
         self.case = Case(
             armature.name,
             problem,
@@ -85,7 +84,7 @@ class CompareTask(WeightingTask):
             except Refused as reason:
                 self.case.given[kind] = str(reason)
             else:
-                rows = problem.present(self._with(parts))
+                rows = problem.join(parts)
                 self.case.given[kind] = limited(rows, options.max_influences)
             yield
 
@@ -99,10 +98,6 @@ class CompareTask(WeightingTask):
             mesh.locked_bones = mesh.locked_vertices = None
             mesh.edits = Edits()
         return skeleton
-
-    def _with(self, parts: Sequence[SparseWeights]) -> list[Mesh]:
-        meshes = self.reading.meshes
-        return [replace(mesh, weights=rows) for mesh, rows in zip(meshes, parts, strict=True)]
 
     def _random_poses(
         self, armature: bpy.types.Object, view_layer: bpy.types.ViewLayer

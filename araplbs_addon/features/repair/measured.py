@@ -1,7 +1,5 @@
 """A repair that also measures the stretch of its weights, used in windows."""
 
-from dataclasses import replace
-
 from araplbs.base.progress import Listener, Progress
 from araplbs.character.pose_sets import measured_poses
 from araplbs.measures.deformation import measure
@@ -20,12 +18,8 @@ class MeasuredRepair(RepairTask):
     def solve(self, progress: Listener | None = None) -> None:
         progress = Progress.of(progress)
         super().solve(progress.part(0, WEIGHTING_SHARE))
-        meshes = [
-            replace(mesh, weights=rows)
-            for mesh, rows in zip(self.reading.meshes, self.repaired.weights, strict=True)
-        ]
         problem = self.checked.problem
-        self.rows = problem.present(meshes)
+        self.rows = problem.join(self.repaired.weights)
         found = measure(
             problem,
             self.rows,

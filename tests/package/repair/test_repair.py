@@ -84,6 +84,14 @@ def test_repaired(subject, kind):
     assert "UNCHANGED" not in {each.result for each in done.outcomes} or kind in HARD
 
 
+def test_weights_that_are_split_are_joined_again(subject):
+    given = repair_input(subject)
+    rows = given.problem.present(given.meshes)
+    again = given.problem.join(given.problem.split(rows))
+    for one, other in zip(rows, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_what_no_weights_repair(subject):
     FLAWS[BEYOND](subject)
     done, before = repaired(subject, BEYOND)
