@@ -31,7 +31,7 @@ WIN_LESS=(tests/addon/*/test_bendy_{gltf,groups,motion,parameters,refusals,weigh
   tests/addon/*/test_{rig_poses,pose_sources,motion,rigid_parts,hidden_rigs,control_bones,sizes}.py
   tests/addon/*/test_{deformer,deformer_preview,geometry,symmetry,findings,check,repair,new_vertices}.py
   tests/addon/*/test_{reduce_bones,bake_bones,transfer,transfer_shapes,command_page,energy,volume,export_game}.py
-  tests/addon/*/test_{scenes_table,scene_settings,result_views,outcome,originals,written_weights,bake}.py
+  tests/addon/*/test_{scenes_table,scene_settings,result_views,outcome,outcome_compared,originals,written_weights,bake}.py
   tests/addon/*/test_{quantize,quantize_gltf,targets,tab,session_box,session_groups,session_rest,session_storm}.py
   tests/addon/compare)
 WIN_LESS_OF=(tests/addon/every_feature/test_guard.py::test_fault

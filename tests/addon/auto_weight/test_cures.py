@@ -20,7 +20,8 @@ from scenes import (
     select,
     weights,
 )
-from test_outcome import at_hand, in_a_window, keyed, weighted  # noqa: F401
+from test_outcome import at_hand, in_a_window, weighted  # noqa: F401
+from test_outcome_compared import keyed
 
 
 class Buttons:

@@ -54,52 +54,6 @@ def test_nothing_before():
         shown("BEFORE")
 
 
-def test_the_reference_is_the_heat_of_blender():
-    """Where there was nothing: what Ctrl P gives, measured as our weights are."""
-    tube, rig = weighted()
-    heat = at_hand().facts["heat"]
-    tube.vertex_groups.clear()
-    tube.modifiers.clear()
-    select(tube, rig)
-    bpy.ops.object.parent_set(type="ARMATURE_AUTO")
-    auto_weight(tube, rig)
-    assert at_hand().facts["stretch"][0] == pytest.approx(heat, rel=1e-4)
-    assert "heat" not in at_hand().facts
-
-
-def test_heat_that_fails(monkeypatch):
-    """Vertices that no bone sees: the box says so, and weights them."""
-    tube, rig = tube_and_rig()
-    inner = add_tube("Inner", radius=0.02, shift=(0.9, 0, 0))
-    select(tube, inner, rig)
-    heat = addon("features.auto_weight.heat")
-    refused = package("base.refusal").Refused
-
-    def fails(*_arguments):
-        raise refused("Bone Heat Weighting: failed to find solution")
-
-    monkeypatch.setattr(heat, "blender_weights", fails)
-    auto_weight()
-    facts = at_hand().facts
-    assert facts["heat"] is None and facts["stretch"][1] > 0
-    assert "Boneheatfailshere" in drawn(at_hand())
-
-
-def test_large_meshes_do_not_wait_for_heat(monkeypatch):
-    monkeypatch.setattr(addon("features.auto_weight.heat"), "MOST_HEAT", 100)
-    weighted()
-    assert "heat" not in at_hand().facts
-
-
-def test_nothing_is_left_of_the_heat():
-    """It is computed on copies: no object, mesh, scene or group stays."""
-    tube, rig = tube_and_rig()
-    before = [len(each) for each in (bpy.data.objects, bpy.data.meshes, bpy.data.scenes)]
-    auto_weight(tube, rig)
-    assert at_hand().facts["heat"] > 0
-    assert [len(each) for each in (bpy.data.objects, bpy.data.meshes, bpy.data.scenes)] == before
-
-
 def test_more_stretch_for_limbs_that_follow():
     """What is worse is a matter of both; then both are shown."""
     weighted()
@@ -111,74 +65,6 @@ def test_more_stretch_for_limbs_that_follow():
     assert outcome.worse and "Limbdrift" not in drawn(outcome)
     outcome.facts = {"problems": (1, 1), "stretch": (0.2, 0.1), "drift": (0.1, 0.1), "lost": [2]}
     assert outcome.worse, "a bone has lost its skin"
-
-
-def keyed(rig, name="Bend"):
-    """An action that bends the middle bone, which the rig plays."""
-    bone = rig.pose.bones["middle"]
-    bone.rotation_mode = "XYZ"
-    for frame, angle in ((1, 0.0), (20, 1.2)):
-        bone.rotation_euler = (angle, 0, 0)
-        bone.keyframe_insert("rotation_euler", frame=frame)
-    bone.rotation_euler = (0, 0, 0)
-    rig.animation_data.action.name = name
-
-
-def test_stretch_in_the_actions_of_the_file():
-    """Measured with both sets, in what the animator will look at; nothing of the rig changes."""
-    tube, rig = weighted(bone_spring_stiffness=50)
-    keyed(rig)
-    rig.pose.bones["upper"].rotation_quaternion = (0.9, 0.1, 0.0, 0.0)
-    frame, action = bpy.context.scene.frame_current, rig.animation_data.action
-    own = [tuple(bone.rotation_quaternion) for bone in rig.pose.bones]
-    select(tube, rig)
-    auto_weight(bone_spring_stiffness=1)
-    before, after = at_hand().facts["actions"]
-    assert 0 < before < 1 and 0 < after < 1 and before != after
-    assert (bpy.context.scene.frame_current, rig.animation_data.action) == (frame, action)
-    assert [tuple(bone.rotation_quaternion) for bone in rig.pose.bones] == own
-    assert "Stretchinactions" in drawn(at_hand())
-    outcome = at_hand()
-    outcome.facts = {"problems": (1, 1), "stretch": (0.2, 0.1), "actions": (0.2, 0.4)}
-    assert outcome.worse and outcome.stretches_more("actions") and not outcome.stretches_more()
-
-
-def test_actions_are_not_played_over_a_pose_set_by_hand():
-    """Undo would evaluate the action again and lose the pose."""
-    tube, rig = weighted()
-    keyed(rig)
-    rig.pose.bones["middle"].rotation_euler = (0.5, 0, 0)
-    select(tube, rig)
-    auto_weight()
-    assert "actions" not in at_hand().facts
-    rig.pose.bones["middle"].rotation_euler = (0, 0, 0)
-    auto_weight()
-    assert "actions" in at_hand().facts
-
-
-def test_heat_in_the_actions_of_the_file():
-    """Where there was nothing before: both numbers of Blender's heat are measured as ours are."""
-    tube, rig = tube_and_rig()
-    keyed(rig)
-    select(tube, rig)
-    auto_weight()
-    facts = at_hand().facts
-    before, after = facts["actions"]
-    assert before is None and after > 0 and facts["heat_actions"] > 0
-    assert f"inactions{100 * facts['heat_actions']:.1f}%" in drawn(at_hand())
-    heat = facts["heat_actions"]
-    tube.vertex_groups.clear()
-    tube.modifiers.clear()
-    select(tube, rig)
-    bpy.ops.object.parent_set(type="ARMATURE_AUTO")
-    auto_weight(tube, rig)
-    assert at_hand().facts["actions"][0] == pytest.approx(heat, rel=1e-4)
-
-
-def test_without_actions_nothing_is_said_of_them():
-    weighted()
-    auto_weight(bone_spring_stiffness=1)
-    assert "actions" not in at_hand().facts and "actions" not in drawn(at_hand())
 
 
 def test_bones_that_were_left_out_and_had_skin():
