@@ -8,7 +8,8 @@ Every page names the engine that made it: twelve digits of a digest over the cod
 the package araplbs, and the commit. Comments, docstrings and blank lines do not count. A page that
 is old may still be right, so a commit that changes the engine does not have to make all pages
 again. A release has to know which pages are old: each is made again by the command that is printed
-with it, or KNOWN_OLD gives the reason why not.
+with it, or KNOWN_OLD gives the reason why not. EQUAL lists changes of the code that change neither
+weights nor times: a page made before such a change is not old.
 """
 
 import argparse
@@ -35,6 +36,8 @@ KNOWN_OLD = {
     "reference": "a free elastic surface, compared with weights of 22 November",
     "generated": "needs files that cannot be fetched again",
 }
+# Changes that keep every page: {digest before: (digest after, how this was shown)}.
+EQUAL = {}
 # Folders that a part reads and that are not in the tree; tests/bench/bench.py describes them.
 FOLDERS = {"shapes": "MPFB", "generated": "GENERATED", "wild": "WILD"}
 
@@ -102,9 +105,18 @@ def pages(folder=DOCS):
     return found
 
 
-def old_pages(folder=DOCS, today=None):
+def latest(engine, equal=None):
+    """The newest engine that EQUAL declares equal to this one."""
+    equal = EQUAL if equal is None else equal
+    for _ in equal:
+        engine = equal.get(engine, (engine,))[0]
+    return engine
+
+
+def old_pages(folder=DOCS, today=None, equal=None):
     today = today or digest()
-    return {page: engine for page, engine in pages(folder).items() if engine != today}
+    found = pages(folder)
+    return {page: engine for page, engine in found.items() if latest(engine, equal) != today}
 
 
 def command(page):

@@ -80,6 +80,20 @@ def test_old_pages_and_what_a_release_refuses(docs):
     assert broken()["old"] == "is of engine ffffffffffff: make bench PART=old"
 
 
+def test_equal_engines(docs):
+    """Several changes in a row that keep every page, and one that does not."""
+    equal = {"ffffffffffff": ("eeeeeeeeeeee", "why"), "eeeeeeeeeeee": ("0123456789ab", "why")}
+    assert bench_pages.old_pages(docs, "0123456789ab", equal) == {"bare": "-"}
+    assert bench_pages.old_pages(docs, "eeeeeeeeeeee", equal).keys() == {"bare", "new", "old"}
+
+
+def test_equal_engines_lead_to_an_end():
+    """Without circles, each with a reason."""
+    for engine, (after, why) in bench_pages.EQUAL.items():
+        assert bench_pages.latest(after) not in {engine, *bench_pages.EQUAL}
+        assert why
+
+
 def test_every_page_has_the_command_that_makes_it():
     """A part of the benchmark, and the folder that it needs."""
     bench = ROOT / "tests/bench/bench.py"
