@@ -138,7 +138,7 @@ def refuse_output(path, source):
     _refuse_foreign(path, source)
     real = Path(os.path.realpath(path))
     if real.is_symlink():
-        raise OSError(f"{path} is a link that leads nowhere")
+        raise OSError(f"{path} is a broken link")
     if not real.parent.is_dir():
         raise OSError(f"{path}: there is no folder {real.parent}")
     try:
@@ -146,7 +146,7 @@ def refuse_output(path, source):
             pass
     except OSError as error:
         raise OSError(
-            f"{path}: nothing can be written into the folder {real.parent}: {error.strerror}"
+            f"{path}: the folder {real.parent} is not writable: {error.strerror}"
         ) from None
 
 

@@ -12,12 +12,12 @@ class ARAPLBS_preferences(AddonPreferences):
 
     expert: BoolProperty(
         name="Expert Settings",
-        description="Show the panel Expert in the tab: how poses are sampled, which weights the "
-        "optimization begins with, and other settings that require knowledge of the method",
+        description="Show the Expert panel in the tab, with pose sampling, the weights that the "
+        "optimization starts from, and other settings that require knowledge of the method",
     )
     threads: IntProperty(
         name="Threads",
-        description="Number of processors used for weighting, 0 for all of them",
+        description="Number of processors used for weighting; 0 for all of them",
         default=0,
         min=0,
         max=256,

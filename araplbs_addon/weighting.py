@@ -333,7 +333,9 @@ def _overfull(mesh: Mesh) -> list[str]:
 def _refuse_twice(ob: bpy.types.Object, before: list[bpy.types.Object]) -> None:
     for other in before:
         if other.data == ob.data:
-            raise Refused(f"'{ob.name}' shares its mesh with '{other.name}' and gets its weights")
+            raise Refused(
+                f"'{ob.name}' shares its mesh with '{other.name}' and gets the same weights"
+            )
 
 
 def _refuse_foreign(ob: bpy.types.Object, armature: bpy.types.Object) -> None:

@@ -52,8 +52,8 @@ def load() -> ModuleType:
             from .. import _engine
     except ImportError as error:
         raise NotLoaded(
-            f"The native module of {TITLE} cannot be loaded: restart Blender and install the "
-            f"extension again, from a zip made for this system ({error})"
+            f"The native module of {TITLE} cannot be loaded: restart Blender and reinstall the "
+            f"extension from a zip made for this system ({error})"
         ) from error
     return _engine
 

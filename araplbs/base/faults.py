@@ -78,6 +78,6 @@ def fault_sentence(what: str, error: BaseException, most: int | None = MOST_LETT
     text = " ".join(str(error).split())[:most]
     named = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return (
-        f"{what} failed because of a bug in the program ({named}). "
-        "Please report this, with the text in the console"
+        f"{what} failed because of a bug in the program ({named}). Please report this, including "
+        "the text in the console"
     )

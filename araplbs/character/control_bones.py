@@ -107,8 +107,8 @@ def leave_out_in_steps(
     for mesh in meshes:
         if mesh.locked_bones is not None and mesh.locked_bones[left.deform].all():
             raise Refused(
-                f"'{mesh.name}': all unlocked bones there are control bones: use one again, or set "
-                "Control Bones to Include"
+                f"'{mesh.name}': all its unlocked bones are control bones: press Use Again for "
+                "one, or set Control Bones to Include"
             )
     return [_without_weights(mesh, left) for mesh in meshes], left
 

@@ -73,14 +73,14 @@ def refuse_output(path: str | Path) -> None:
             raise Refused(f"'{path}' is write-protected")
     for folder in Path(path).parents:
         if folder.is_symlink() and not folder.exists():  # for example, a disk that does not exist
-            raise Refused(f"'{folder}' is a link that leads nowhere")
+            raise Refused(f"'{folder}' is a broken link")
     for folder in {real.parent, placed(path).parent}:
         while not os.path.lexists(folder):
             folder = folder.parent
         if not folder.is_dir():
             raise Refused(f"'{folder}' is not a folder")
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise Refused(f"nothing can be written into the folder '{folder}'")
+            raise Refused(f"the folder '{folder}' is not writable")
 
 
 def placed(path: str | Path) -> Path:
@@ -93,7 +93,7 @@ def resolved(path: str | Path) -> Path:
     """The final target of a path, whether it exists or not."""
     real = Path(os.path.realpath(path))
     if real.is_symlink() or (Path(path).is_symlink() and not real.parent.is_dir()):
-        raise Refused(f"'{path}' is a link that leads nowhere")
+        raise Refused(f"'{path}' is a broken link")
     return real
 
 

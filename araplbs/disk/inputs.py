@@ -31,7 +31,7 @@ def read_input(path: str | Path, most: int) -> bytes:
     finally:
         os.close(descriptor)
     if max(found.st_size, len(content)) > most:
-        raise Refused(f"'{path}' has more than {most} bytes: no such file is so large")
+        raise Refused(f"'{path}' is too large: it has more than {most} bytes")
     return bytes(content)
 
 
@@ -40,4 +40,4 @@ def read_input_text(path: str | Path, most: int) -> str:
     try:
         return read_input(path, most).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(f"'{path}' is not text in UTF-8: {error.reason}") from None
+        raise Refused(f"'{path}' is not UTF-8 text: {error.reason}") from None

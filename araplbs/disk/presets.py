@@ -133,7 +133,7 @@ def preset_named(name: str, folders: Iterable[str | Path] = ()) -> dict[str, Any
     files, own, short = presets_in(folders), own_presets(), _short(name)
     if short not in files and short not in own:
         listed = ", ".join(sorted({*files, *own}))
-        raise Refused(f"no preset is called {name}: {listed}")
+        raise Refused(f"there is no preset named {name}: {listed}")
     if short not in files:
         return dict(own[short])
     try:

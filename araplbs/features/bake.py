@@ -29,11 +29,11 @@ class BakeOptions(OptionTable):
         "Frames From",
         "Poses or frames in which the deformed mesh is sampled",
         choices=(
-            ("RANDOM", "Random Poses", "A hidden copy in random poses of the armature"),
+            ("RANDOM", "Random Poses", "Random poses of the armature, applied to a hidden copy"),
             (
                 "SCENE",
                 "Scene Frames",
-                "Frames of the scene, from start to end: for caches, cloth and animation",
+                "Scene frames from start to end: for caches, cloth and animation",
             ),
             ("ALL", "All Actions", "Frames of every action that moves bones of the armature"),
         ),
@@ -51,7 +51,7 @@ class BakeOptions(OptionTable):
         "BAKE",
         "max_influences",
         "Max Influences",
-        "Maximum number of bones that move a vertex, 0 for no limit. The weights are optimized "
+        "Maximum number of bones that move a vertex; 0 for no limit. The weights are optimized "
         "for this limit",
         max=32,
         soft_max=16,
@@ -60,9 +60,8 @@ class BakeOptions(OptionTable):
         "BAKE",
         "new_bones",
         "New Bones",
-        "Bones added for each mesh that its own bones cannot follow, with keys in these frames: "
-        "for "
-        "caches, cloth and muscles",
+        "Number of bones added for each mesh whose motion its own bones cannot reproduce, with "
+        "keys in these frames. For caches, cloth and muscles",
         max=1000,
         soft_max=50,
     )
@@ -70,28 +69,28 @@ class BakeOptions(OptionTable):
         "BAKE",
         "smoothness",
         "Smoothness",
-        "How strongly the weights of neighboring vertices are drawn together, if that adds little "
-        "error",
+        "How strongly the weights of neighboring vertices are drawn together, as long as this "
+        "adds little error",
         max=1.0,
         decimals=5,
         default=1e-4,
     )
     only_present: bool = option(
         False,
-        "Only Present Bones",
+        "Only Current Bones",
         "Only bones that move a vertex now may move it afterwards",
     )
     turn_off: bool = option(
         False,
         "Turn Off Modifiers",
-        "Turn off the baked modifiers: all that deform except the Armature modifier, and its "
-        "Preserve Volume",
+        "Turn off the baked modifiers: all deforming modifiers except the Armature modifier, "
+        "whose Preserve Volume is also turned off",
     )
     show_error: bool = option(
         False,
         "Error Colors",
-        "Keep the error of every vertex as the color attribute 'Bake Error': red is 2 % of the "
-        "size of the mesh",
+        "Store the error of every vertex in the color attribute 'Bake Error'. Red is 2 % of the "
+        "mesh size",
     )
     swing: float = option_of(Options, "swing")
     twist: float = option_of(Options, "twist")

@@ -33,16 +33,21 @@ class CopyOptions(OptionTable):
     side: str = option(
         "MIRROR",
         "Side",
-        "Whose weights the other meshes get",
+        "The side whose weights the other meshes get",
         choices=(
-            ("MIRROR", "Mirrored", "Weights of the bones on the other side: the other glove"),
-            ("SAME", "Same", "Weights of the same bones: copies with the same vertices"),
+            (
+                "MIRROR",
+                "Mirrored",
+                "Weights of the bones on the other side, for example for the other glove",
+            ),
+            ("SAME", "Same", "Weights of the same bones, for copies with the same vertices"),
         ),
     )
     distance: float = option(
         0.02,
         "Distance",
-        "How far the image of a mesh with different vertices may be off, as a share of its size",
+        "Maximum distance between the image of a mesh and a target with different vertices, as "
+        "a share of its size",
         min=0.0,
         max=1.0,
         soft_max=0.1,
@@ -90,8 +95,8 @@ def copy_weights(
         return Copied(rows, True, 0)
     if options.side == "SAME":
         raise Refused(
-            f"'{target.name}' has other vertices or edges than '{source.name}': Transfer Weights "
-            "matches by place"
+            f"'{target.name}' has different vertices or edges than '{source.name}': Transfer "
+            "Weights matches by position"
         )
     if not len(source.triangles):
         raise Refused(f"'{source.name}' has no faces")
@@ -104,7 +109,7 @@ def copy_weights(
     if far:
         raise Refused(
             f"{far} of {len(image)} vertices of '{target.name}' are farther from the image of "
-            f"'{source.name}' than Distance: is it on the other side of the armature?"
+            f"'{source.name}' than Distance allows: is it on the other side of the armature?"
         )
     off = int((np.abs(heights) > ON * size).sum())
     return Copied(_between(rows, corners, at), False, off)
@@ -151,8 +156,10 @@ def copies_summary(report: dict[str, Any]) -> str:
 def copies_warnings(done: Sequence[tuple[str, Copied]]) -> list[str]:
     """Lines about places that an artist should check."""
     return [
-        f"'{name}' is not an exact image: {each.off} of {each.rows.count} vertices take weights "
-        "from a place nearby"
+        (
+            f"'{name}' is not an exact image: {each.off} of {each.rows.count} vertices take "
+            "weights from a nearby point"
+        )
         for name, each in done
         if each.off
     ]
@@ -162,5 +169,5 @@ def written_bones(deform: Bools, locked: Bools, names: Sequence[str], target: st
     """Returns (m,) bool: the bones whose groups are written. Raises Refused if one is locked."""
     if locked.any():
         which = names_in_line([names[b] for b in np.flatnonzero(locked).tolist()])
-        raise Refused(f"'{target}' has locked vertex groups, unlock them first: {which}")
+        raise Refused(f"'{target}' has locked vertex groups; unlock them first: {which}")
     return deform

@@ -72,7 +72,7 @@ def exporter_settings(engine: Engine, animations: bool) -> dict[str, Any]:
 
 def words(engine: Engine) -> list[str]:
     """The settings as text for the user."""
-    lines = ["Deformation bones only", f"At most {engine.most} influences", f"{engine.up} up"]
+    lines = ["Deform bones only", f"At most {engine.most} influences", f"{engine.up} up"]
     return [*lines, "No leaf bones"] if engine.kind == "fbx" else lines
 
 

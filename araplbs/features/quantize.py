@@ -32,13 +32,13 @@ class QuantizeOptions(OptionTable):
         choices=(
             ("8", "8 Bits", "Steps of 1/255"),
             ("16", "16 Bits", "Steps of 1/65535"),
-            ("NONE", "Float", "No steps; weights sum to 1 as floats do"),
+            ("NONE", "Float", "No steps. Weights sum to 1 within floating-point precision"),
         ),
     )
     platform: str = option(
         "GAME",
         "Platform",
-        "How many bones may move one vertex. A material can have a limit of its own",
+        "How many bones may move one vertex. A material can have its own limit",
         choices=(
             ("MOBILE", "Mobile (2)", "2 bones"),
             ("GAME", "Game (4)", "4 bones"),
@@ -49,7 +49,7 @@ class QuantizeOptions(OptionTable):
     max_influences: int = option(
         8,
         "Max Influences",
-        "Maximum number of bones that move a vertex, 0 for no limit. For the platform Custom",
+        "Maximum number of bones that move a vertex on the Custom platform; 0 for no limit",
         min=0,
         max=MOST_STEPS,
         soft_max=16,
@@ -57,7 +57,7 @@ class QuantizeOptions(OptionTable):
     threshold: float = option(
         0.0,
         "Threshold",
-        "Smaller weights are removed; the largest of a vertex always stays",
+        "Smaller weights are removed, but the largest weight of a vertex always stays",
         min=0.0,
         max=1.0,
         soft_max=0.1,
@@ -134,8 +134,8 @@ def summary_of_quantized(report: dict[str, Any]) -> str:
     most = max(each["most_influences"] for each in report["objects"])
     largest = max(each["largest_change"] for each in report["objects"])
     return (
-        f"Weights are {how}, at most {most} influences: {changed:,} entries changed, "
-        f"by {largest:.4f} at most"
+        f"Weights are {how}, with at most {most} influences: {changed:,} entries changed, by "
+        f"{largest:.4f} at most"
     )
 
 

@@ -40,11 +40,11 @@ class MotionOptions(OptionTable):
     acts: bool = option(
         True,
         "Walk and Reach",
-        "If legs are found: a walk in place, arms that reach, steps up; neck, tail and back of "
-        "animals",
+        "If legs are found, include a walk in place, reaching arms and steps up, and for "
+        "animals the neck, tail and back",
     )
     spacing: int = option(
-        10, "Spacing", "Frames from each pose to the next", min=1, max=1000, soft_max=50
+        10, "Spacing", "Number of frames from one pose to the next", min=1, max=1000, soft_max=50
     )
     seed: int = option_of(Options, "seed")
     symmetric: bool = option_of(Options, "symmetric")
@@ -181,9 +181,9 @@ def motion_warnings(
         lines.append(f"{len(broken)} {what}: {names_in_line(list(broken))}")
     if names:
         what = "deform bone is" if len(names) == 1 else "deform bones are"
-        lines.append(f"{len(names)} {what} turned by no control: {names_in_line(names)}")
+        lines.append(f"{len(names)} {what} not rotated by any control: {names_in_line(names)}")
     if before:
-        lines.append(f"'{before}' was active until now; it is kept, with a fake user")
+        lines.append(f"'{before}', the action that was active before, is kept with a fake user")
     if acts:
-        lines.append("No walk and no reach: no legs were found")
+        lines.append("No walk and no reaching poses: no legs were found")
     return lines

@@ -44,14 +44,15 @@ class ShapeOptions(OptionTable):
     sliders: str = option(
         "NONE",
         "Sliders",
-        "Settings of the body's keys that the new keys get",
+        "Settings that the new keys get from the body's keys",
         choices=(
-            ("NONE", "As New", "Range 0 to 1, at 0; existing keys keep theirs"),
+            ("NONE", "As New", "Range 0 to 1 and value 0. Existing keys keep their settings"),
             ("COPY", "Copy", "Ranges, values and drivers of the active mesh's keys"),
             (
                 "FOLLOW",
                 "Follow",
-                "Ranges, and a driver that gives each key the value of the active mesh's",
+                "Ranges, and a driver that gives each key the value of the same key of the "
+                "active mesh",
             ),
         ),
     )
@@ -155,7 +156,9 @@ def _transfer_to(
             **options.arguments(),
         )
     except ValueError as error:
-        raise Refused(f"'{mesh.name}' takes nothing from '{wearer.name}': {error}") from None
+        raise Refused(
+            f"'{mesh.name}' cannot take shape keys from '{wearer.name}': {error}"
+        ) from None
     moves = found - rest
     size = np.linalg.norm(np.ptp(rest, axis=0))
     effect = np.linalg.norm(moves, axis=2).max(axis=1, initial=0) > EFFECT * size
@@ -224,7 +227,8 @@ def shapes_warnings(report: dict[str, Any]) -> list[str]:
             lines.append(f"no shape key of '{report['source']}' moves '{name}'")
         if each["locked"]:
             lines.append(
-                f"'{name}' has locked shape keys, which stay: {names_in_line(each['locked'])}"
+                f"'{name}' has locked shape keys, which stay unchanged: "
+                f"{names_in_line(each['locked'])}"
             )
         stuck = [f"{key} ({count})" for key, count in each["below"].items() if count]
         if stuck:

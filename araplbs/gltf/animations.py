@@ -170,7 +170,7 @@ def poses_of(nodes: Nodes, armature: Armature, clips: Sequence[Clip], most: int)
             parts.append(clip_poses(nodes, armature, clip, times))
     transforms = np.concatenate(parts)
     if not np.isfinite(transforms).all():
-        raise Refused("has poses that are not finite in its animations")
+        raise Refused("has non-finite poses in its animations")
     return Poses(transforms, np.zeros((len(transforms), 0, 3, 4)))
 
 

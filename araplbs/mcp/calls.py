@@ -93,7 +93,7 @@ def _output(target: str) -> list[str]:
 def _local(path: str) -> str:
     """A path on this machine. Raises Refused for an address on another one."""
     if not path.strip() or path.startswith("-") or "\0" in path:
-        raise Refused(f"{path!r} is not the path of a file")
+        raise Refused(f"{path!r} is not a file path")
     if OTHER_PLACE.match(path):
         raise Refused(f"{path}: only files on this machine are read and written")
     return path

@@ -16,8 +16,8 @@ class Options(OptionTable):
         "COMMON",
         "max_influences",
         "Max Influences",
-        "Maximum number of bones that move a vertex, 0 for no limit. Game engines take 4 or 8. "
-        "The weights are optimized for this limit, not cut down to it",
+        "Maximum number of bones that move a vertex; 0 for no limit. Game engines support 4 or "
+        "8. The weights are optimized for this limit, not just cut off",
         max=32767,
         soft_max=16,
     )
@@ -34,21 +34,21 @@ class Options(OptionTable):
         "COMMON",
         "link_parts",
         "Loose Parts Follow",
-        "Buttons, eyes, hair cards and other separate pieces move with the surface that they sit "
-        "on, instead of each being weighted on its own",
+        "Buttons, eyes, hair cards and other separate pieces move with the surface they sit on, "
+        "instead of each being weighted on its own",
     )
     symmetric: bool = option(
         True,
         "Symmetric",
-        "If the character is symmetric, facing any direction, vertices get exactly the same "
-        "weights on both sides. The rest is weighted as if this were off",
+        "If the character is symmetric, in any orientation, vertices on both sides get exactly "
+        "the same weights. The rest is weighted as if this were off",
     )
     rigid_parts: str = option(
         "DETECTED",
         "Rigid Parts",
-        "Parts that keep their shape: all vertices of one get the same weights",
+        "Parts that keep their shape: all vertices of a part get the same weights",
         choices=(
-            ("OFF", "Off", "Every vertex has weights of its own"),
+            ("OFF", "Off", "Every vertex has its own weights"),
             ("MARKED", "Marked", "Parts that are marked in the list of corrections"),
             (
                 "DETECTED",
@@ -62,7 +62,7 @@ class Options(OptionTable):
         "SOLVER",
         "rigid_influences",
         "Bones per Rigid Part",
-        "Maximum number of bones that move a rigid part, 0 for as many as a vertex may have",
+        "Maximum number of bones that move a rigid part; 0 uses the limit for a vertex",
         max=32767,
         soft_max=16,
         advanced=True,
@@ -77,9 +77,9 @@ class Options(OptionTable):
             (
                 "INSIDE",
                 "Inside",
-                "The inside of closed meshes, filled by TetGen (must be installed)",
+                "The inside of closed meshes, filled by TetGen (which must be installed)",
             ),
-            ("FILE", "File", "Tetrahedra from a file, read by meshio (must be installed)"),
+            ("FILE", "File", "Tetrahedra from a file, read by meshio (which must be installed)"),
         ),
     )
     tet_file: str = option(
@@ -101,11 +101,11 @@ class Options(OptionTable):
         "Method that computes fresh weights, before they are optimized",
         choices=(
             ("HEAT", "Bone Heat", "Heat that spreads from the bones (Baran and Popović 2007)"),
-            ("NEAREST", "Nearest Bone", "Every vertex follows its nearest bone alone"),
+            ("NEAREST", "Nearest Bone", "Every vertex follows only its nearest bone"),
             (
                 "BONEGLOW",
                 "BoneGlow",
-                "Light that bones send to the skin (Wareham and Lasenby 2008)",
+                "Light that bones cast on the skin (Wareham and Lasenby 2008)",
             ),
             (
                 "BBW",
@@ -118,10 +118,10 @@ class Options(OptionTable):
     start_from: str = option(
         "FRESH",
         "Start From",
-        "The weights that the optimization begins with",
+        "The weights that the optimization starts from",
         choices=(
             ("FRESH", "Fresh Weights", "Weights computed from mesh and skeleton alone"),
-            ("PRESENT", "Present Weights", "The weights that the vertex groups have now"),
+            ("PRESENT", "Current Weights", "The current weights of the vertex groups"),
         ),
         advanced=True,
     )
@@ -129,8 +129,8 @@ class Options(OptionTable):
         "SAMPLING",
         "pose_count",
         "Random Poses",
-        "Number of random poses in which the mesh has to keep its shape. More give steadier "
-        "weights and take longer",
+        "Number of random poses in which the mesh should keep its shape. More poses give more "
+        "stable weights but take longer",
         min=1,
         max=10000,
         soft_max=320,
@@ -139,7 +139,7 @@ class Options(OptionTable):
         "SAMPLING",
         "swing",
         "Swing",
-        "Largest angle by which a bone swings to any side in the random poses",
+        "Largest angle by which a bone swings in any direction in the random poses",
         max=math.pi,
         angle=True,
     )
@@ -147,7 +147,8 @@ class Options(OptionTable):
         "SAMPLING",
         "twist",
         "Twist",
-        "Largest angle by which a bone twists about its own axis in the random poses, either way",
+        "Largest angle by which a bone twists about its own axis in either direction in the "
+        "random poses",
         max=math.pi,
         angle=True,
     )
@@ -155,8 +156,9 @@ class Options(OptionTable):
         "SAMPLING",
         "reach_poses",
         "Reach Poses",
-        "Share of the random poses in which limbs reach for targets, elbows and knees bending "
-        "together with shoulders and hips. In the others every bone turns on its own",
+        "Share of the random poses in which limbs reach for targets, with elbows and knees "
+        "bending together with shoulders and hips. In the others, every bone rotates "
+        "independently",
     )
     seed: int = setting(
         "SAMPLING",
@@ -170,43 +172,45 @@ class Options(OptionTable):
         True,
         "Joint Limits",
         "Random poses stay within the IK limits and Limit Rotation constraints (in local space) "
-        "of the bones, and do not turn locked axes",
+        "of the bones, and do not rotate locked axes",
     )
     through_rig: bool = option(
         True,
         "Through the Rig",
-        "Where constraints or drivers move deform bones, random poses are poses of the controls, "
-        "which the rig passes on to the deform bones. Otherwise every deform bone turns on its own",
+        "If constraints or drivers move deform bones, random poses are poses of the controls, "
+        "which the rig passes on to the deform bones. Otherwise, every deform bone rotates "
+        "independently",
     )
     animation: str = option(
         "NONE",
         "My Animation",
-        "Poses of your own in which the mesh has to keep its shape as well",
+        "Your own poses in which the mesh should keep its shape, too",
         choices=(
             ("NONE", "None", "Random poses only"),
             (
                 "ACTIVE",
                 "As Played",
-                "Frames of the scene as the armature plays them now, by action or NLA",
+                "Scene frames as the armature currently plays them, from its action or NLA strips",
             ),
             ("ALL", "All Actions", "Frames of every action in the file that moves these bones"),
             (
                 "POSE_LIBRARY",
                 "Pose Library",
-                "Every pose asset in the file that moves these bones; bones it has no key for rest",
+                "Every pose asset in the file that moves these bones. Bones without keys stay "
+                "at rest",
             ),
             (
                 "MARKERS",
                 "Marked Frames",
-                "Frames with a marker, in the timeline or in the armature's action, as the "
-                "armature plays them now",
+                "Frames that have a marker in the timeline or in the armature's action, as the "
+                "armature currently plays them",
             ),
         ),
     )
     animation_frames: int = option(
         40,
         "Frames",
-        "Maximum number of frames or poses taken from it, evenly spread over all of them",
+        "Maximum number of frames or poses used, evenly spread over all of them",
         min=1,
         max=10000,
         soft_max=200,
@@ -214,8 +218,8 @@ class Options(OptionTable):
     pose_weight: float = option(
         1.0,
         "Animation Weight",
-        "How much a pose of My Animation counts, if a random one counts 1. Higher values keep "
-        "the shape better in these poses and worse in all others",
+        "How much a pose of My Animation counts compared with a random pose, which counts 1. "
+        "Higher values keep the shape better in these poses and worse in all others",
         min=0.001,
         max=1000.0,
         soft_max=10.0,
@@ -230,8 +234,8 @@ class Options(OptionTable):
             (
                 "LEAVE_OUT",
                 "Leave Out",
-                "They move no vertex. They are recognized by their place and by evidence in the "
-                "file",
+                "They move no vertex. They are recognized by their position and by evidence in "
+                "the file",
             ),
             ("INCLUDE", "Include", "Every deform bone moves vertices"),
         ),
@@ -240,12 +244,13 @@ class Options(OptionTable):
     bone_directions: str = option(
         "AUTOMATIC",
         "Bone Directions",
-        "Where bones go. Importers of FBX and glTF often leave tails that point anywhere",
+        "The direction of bones. FBX and glTF importers often leave tails that point in "
+        "arbitrary directions",
         choices=(
             (
                 "AUTOMATIC",
                 "Automatic",
-                "By their tails, unless these lead past the joints of nearly all bones",
+                "Follow the tails, unless these miss the joints of nearly all bones",
             ),
             ("TAILS", "Tails", "From head to tail, as the armature shows them"),
             (
@@ -267,8 +272,8 @@ class Options(OptionTable):
             (
                 "DUAL_QUATERNIONS",
                 "Preserve Volume",
-                "The Armature modifier with Preserve Volume (dual quaternions). Takes longer; not "
-                "for bendy bones",
+                "The Armature modifier with Preserve Volume (dual quaternions). Takes longer. "
+                "Does not support bendy bones",
             ),
         ),
         advanced=True,
@@ -303,8 +308,8 @@ class Options(OptionTable):
         "SOLVER",
         "iterations",
         "Iterations",
-        "Maximum number of iterations in the last stage of the optimization, which ends by itself "
-        "when the error no longer falls",
+        "Maximum number of iterations in the last stage of the optimization, which stops when "
+        "the error no longer falls",
         max=10000,
         soft_max=100,
         advanced=True,
@@ -313,15 +318,15 @@ class Options(OptionTable):
         "PRUNING",
         "prune_sum",
         "Kept Sum",
-        "Share of the initial weights of a vertex that the bones considered for it must hold. "
-        "Lower values are faster, consider fewer bones and deform worse",
+        "Share of a vertex's initial weights that the bones considered for it must cover. Lower "
+        "values are faster, but consider fewer bones and deform worse",
         min=0.5,
         paper=True,
     )
     prune_ratio: float = setting(
         "PRUNING",
         "prune_ratio",
-        "Least Share",
+        "Minimum Share",
         "Bones with less than this share of a vertex's largest initial weight are not considered "
         "for it",
         max=0.5,
@@ -331,7 +336,7 @@ class Options(OptionTable):
         False,
         "Constraints of the 2018 Paper",
         "Each bone alone moves the vertices where it is strongest, its weights vanish at the "
-        "border of its area, and negative ones are drawn to zero, as in the 2018 paper",
+        "border of its region, and negative weights are pulled to zero, as in the 2018 paper",
         paper=True,
     )
 

@@ -71,34 +71,34 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
     )
     if aside:
         return Doubt(
-            Sentence("Much stretch: tails miss the joints"),
+            Sentence("High stretch: tails miss the joints"),
             Sentence(
-                "{much}. Tails of bones miss their joints, as importers leave them: set Bone "
+                "{much}. Bone tails miss their joints, as is common after an import: set Bone "
                 "Directions to Joints",
                 much=much,
             ),
-            Sentence("Importers often leave tails that point aside"),
+            Sentence("Importers often leave tails that point sideways"),
             JOINTS,
         )
     if report.get("bone_directions", TAILS) != TAILS:
         return Doubt(
-            Sentence("Much stretch: bones read from joints"),
+            Sentence("High stretch: bones read from joints"),
             Sentence(
-                "{much}. Bones were read from their joints: if their tails are right, set Bone "
-                "Directions to Tails",
+                "{much}. The bones were read from their joints: if their tails are correct, set "
+                "Bone Directions to Tails",
                 much=much,
             ),
-            Sentence("Their tails may have been right"),
+            Sentence("Their tails may have been correct"),
             TAILS,
         )
     torn = tuple(report.get("torn_off", ()))
     if torn:
-        which = counted(len(torn), "1 bone hangs", "{count} bones hang")
+        which = counted(len(torn), "1 bone is parented", "{count} bones are parented")
         return Doubt(
-            Sentence("Much stretch: {which} elsewhere", which=which),
+            Sentence("High stretch: {which} to the wrong bone", which=which),
             Sentence(
-                "{much}. {which} elsewhere than on the bone at its joint, so poses tear the skin "
-                "there: {torn}. Parent it to that bone",
+                "{much}. {which} to a bone away from the joint, so poses tear the skin there: "
+                "{torn}. Use the bone at the joint as the parent",
                 much=much,
                 which=which,
                 torn=names_in_line(torn),
@@ -111,10 +111,10 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
     if left:
         which = counted(len(left), "1 bone was", "{count} bones were")
         return Doubt(
-            Sentence("Much stretch: {which} left out", which=which),
+            Sentence("High stretch: {which} left out", which=which),
             Sentence(
-                "{much}. {which} taken for controls and left out: if they are not, set Control "
-                "Bones to Include",
+                "{much}. {which} treated as controls and left out: if this is wrong, set "
+                "Control Bones to Include",
                 much=much,
                 which=which,
             ),
@@ -125,7 +125,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
     if idle:
         which = counted(len(idle), "1 bone moves", "{count} bones move")
         return Doubt(
-            Sentence("Much stretch: {which} nothing", which=which),
+            Sentence("High stretch: {which} nothing", which=which),
             Sentence(
                 "{much}. {which} nothing although skin is nearby: check the bones against the mesh",
                 much=much,
@@ -136,9 +136,9 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
             idle,
         )
     return Doubt(
-        Sentence("Much stretch: look at the joints"),
+        Sentence("High stretch: check the joints"),
         Sentence(
-            "{much}. The likeliest cause is a joint outside the part that it bends: check the "
+            "{much}. The most likely cause is a joint outside the part that it bends: check the "
             "bones against the mesh",
             much=much,
         ),
@@ -160,13 +160,13 @@ def _held(report: dict[str, Any]) -> Doubt | None:
     return Doubt(
         Sentence("{which} skin with others", which=which),
         Sentence(
-            "{which} skin with others, which fit it better: {held}. The likeliest cause is a bone "
-            "that lies in a part of another bone: look at their places, or make loose parts rigid "
-            "on the bones that should move them",
+            "{which} skin with others, which fit it better: {held}. Most likely, a bone lies in "
+            "a part of another bone: check the bone positions, or make loose parts rigid on the "
+            "bones that should move them",
             which=which,
             held=names_in_line(held),
         ),
-        Sentence("A bone may lie in the part of another one"),
+        Sentence("A bone may lie inside a part that belongs to another bone"),
         BONES,
         held,
     )
@@ -181,12 +181,12 @@ def _deaf(report: dict[str, Any]) -> Doubt | None:
     return Doubt(
         many,
         Sentence(
-            "{many}: {bones}. The likeliest cause is that other bones have the parts around them: "
-            "look at their places, or make loose parts rigid on the bones that should move them",
+            "{many}: {bones}. Most likely, other bones move the parts around them: check the "
+            "bone positions, or make loose parts rigid on the bones that should move them",
             many=many,
             bones=names_in_line(deaf),
         ),
-        Sentence("Other bones may have the parts around them"),
+        Sentence("Other bones may move the parts around them"),
         BONES,
         deaf,
     )

@@ -61,7 +61,7 @@ def result_notes(
             urgent=True,
             bones=tuple(idle),
             remedy=read_again,
-            why=Sentence("Other bones lie nearer"),
+            why=Sentence("Other bones are nearer"),
         ),
         _counted(
             deaf,
@@ -70,7 +70,7 @@ def result_notes(
             urgent=True,
             bones=tuple(deaf),
             remedy=read_again,
-            why=Sentence("Other bones hold most of it"),
+            why=Sentence("Other bones move most of it"),
         ),
         _counted(
             leaving,
@@ -91,7 +91,7 @@ def result_notes(
             "left-out bones had skin",
             bones=tuple(had_skin),
             remedy=CONTROL,
-            why=Sentence("Bones below move it now"),
+            why=Sentence("Child bones move it now"),
         ),
         _counted(
             [bone for bone in report["control_bones"] if bone not in (*lost, *had_skin)],
@@ -139,7 +139,7 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
     out = tuple(bone for bone in lost if bone in report["control_bones"])
     own = tuple(bone for bone in lost if bone not in out)
     one, several = "left-out bone has lost its skin", "left-out bones have lost their skin"
-    why = Sentence("Taken for control bones")
+    why = Sentence("Treated as control bones")
     yield _counted(out, one, several, urgent=True, bones=out, remedy=CONTROL, why=why)
     one, several = "bone has lost its skin", "bones have lost their skin"
     why = Sentence("Other bones fit this skin better")
@@ -149,7 +149,7 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:
     parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
     places = tuple((part["object"], part["vertex"]) for part in parts)
-    why = Sentence("The nearest bone moves each")
+    why = Sentence("Each is moved by its nearest bone")
     if not rigid:
         why = Sentence("No bone lies inside")
     more: dict[str, Any] = {"places": places, "remedy": "" if rigid else RIGID, "why": why}
@@ -158,7 +158,7 @@ def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note |
 
 def _rigid(report: dict[str, Any]) -> Note | None:
     places = tuple((part["object"], part["vertex"]) for part in report["rigid"])
-    why = Sentence("One bone moves each")
+    why = Sentence("Each is moved by one bone")
     more: dict[str, Any] = {"places": places, "remedy": SOFT, "why": why}
     return _counted(report["rigid"], "rigid part", "rigid parts", **more)
 
@@ -166,7 +166,7 @@ def _rigid(report: dict[str, Any]) -> Note | None:
 def _directions(report: dict[str, Any]) -> Note | None:
     found = report.get("bone_directions")
     texts = {"JOINTS": "bones read from their joints", "LENGTHS": "lengths of bones corrected"}
-    whys = {"JOINTS": "Their tails miss the joints", "LENGTHS": "Too short for their skin"}
+    whys = {"JOINTS": "Their tails miss the joints", "LENGTHS": "They are too short for their skin"}
     if found not in texts:
         return None
     return Note(Sentence(texts[found]), remedy=TAILS, why=Sentence(whys[found]))
@@ -179,7 +179,7 @@ def _far(report: dict[str, Any]) -> Iterator[Note]:
         else:
             text = Sentence("{count} vertices far from all bones", count=f"{far['count']:,}")
         place = far["object"], None if far["all"] else far["vertex"]
-        why = Sentence("A prop, or another scale?")
+        why = Sentence("Is it a prop, or at a different scale?")
         yield Note(text, urgent=True, places=(place,), remedy=RIGID, why=why)
 
 

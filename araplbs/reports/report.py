@@ -35,8 +35,8 @@ FAR_OUTSIDE = 0.02  # of the mesh size: a distance outside the tets that causes 
 PINNED_BADLY = 0.01  # of a weight: an error of pinned weights that causes a warning
 
 SLOW = (
-    "OpenBLAS gives wrong results on this processor: these weights are right, computed by plain "
-    "loops, which take longer. Please report it (Report a Problem)"
+    "OpenBLAS gives wrong results on this processor. These weights are correct: they were "
+    "computed by plain loops, which take longer. Please report it (Report a Problem)"
 )
 
 # The engine's report of the responses of bones, by index.
@@ -176,7 +176,8 @@ def summary_of_new(report: dict[str, Any]) -> Sentence:
     """The summary for a weighting of new vertices only."""
     new, around = report["new_vertices"], report["vertices"] - report["new_vertices"]
     return Sentence(
-        "{which}, solved with {around} around, which stay: {deformation} there in {seconds} s",
+        "{which}, solved with {around} around, which stay unchanged: {deformation} there in "
+        "{seconds} s",
         which=counted(new, "1 new vertex", "{count} new vertices"),
         around=f"{around:,}",
         deformation=in_words(report["deformation"], seen=False),
@@ -197,7 +198,7 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
         names = [bone for bone, why in found.items() if why == identifier]
         if names:
             reason = Sentence(description[0].lower() + description[1:])
-            line = "Control bones left out, {reason}: {names}"
+            line = "Control bones left out ({reason}): {names}"
             lines.append(Sentence(line, reason=reason, names=names_in_line(names)))
     bare = [n for n in report["idle_bones"] if n not in bare_bones(report)] if report else []
     if bare:
@@ -232,13 +233,13 @@ def count_above(problem: Problem, rows: SparseWeights, most: int) -> int:
 
 def _direction_lines(report: dict[str, Any]) -> list[Sentence]:
     lines = {
-        "JOINTS": "Bones go from joint to joint: their tails point elsewhere, as importers leave "
-        "them",
-        "LENGTHS": "Bones are shortened or lengthened to reach their joints: all were wrong by one "
-        "factor",
+        "JOINTS": "Bones run from joint to joint, because importers left their tails pointing "
+        "elsewhere",
+        "LENGTHS": "Bones are shortened or lengthened to reach their joints, because all "
+        "lengths were off by the same factor",
     }
     if report["options"].get("bone_directions") == "JOINTS":
-        lines["JOINTS"] = "Bones go from joint to joint, as asked for"
+        lines["JOINTS"] = "Bones run from joint to joint, as requested"
     line = lines.get(report.get("bone_directions"))
     return [Sentence(line)] if line else []
 
@@ -250,7 +251,7 @@ def _rigid_line(report: dict[str, Any]) -> list[Sentence]:
     line = counted(count, "1 rigid part", "{count} rigid parts")
     if found:
         which = Sentence("all") if found == count else str(found)
-        line = joined([line, Sentence("{value} found by themselves", value=which)], ", ")
+        line = joined([line, Sentence("{value} found automatically", value=which)], ", ")
     bones = Counter(part["bone"] for part in report["rigid"]).most_common()
     where = [bone if parts == 1 else f"{bone} ({parts})" for bone, parts in bones]
     return [
@@ -283,7 +284,7 @@ def warnings(report: dict[str, Any] | None) -> list[Sentence]:
         count, most = report["above_limit"], report["options"]["max_influences"]
         lines.append(
             Sentence(
-                "{which} more than {named}, because of what is locked there",
+                "{which} more than {named}, because of locked vertex groups",
                 which=counted(count, "1 vertex has", "{count} vertices have"),
                 named=counted(most, "1 influence", "{count} influences"),
             )
@@ -291,22 +292,22 @@ def warnings(report: dict[str, Any] | None) -> list[Sentence]:
     if report["volume"] and report["volume"]["farthest"] > FAR_OUTSIDE:
         lines.append(
             Sentence(
-                "vertices lie outside the tets, by up to {farthest} % of the size of the mesh",
+                "vertices lie outside the tets, by up to {farthest} % of the mesh size",
                 farthest=f"{100 * report['volume']['farthest']:.0f}",
             )
         )
     if report["volume"] and (report["volume"]["pinned_error"] or 0) > PINNED_BADLY:
         lines.append(
             Sentence(
-                "pinned weights are off by up to {pinned_error}: with tets they apply only at the "
-                "corners, as a mean of the vertices there",
+                "pinned weights are off by up to {pinned_error}: with tets, they apply only at "
+                "the corners, as a mean of the vertices there",
                 pinned_error=f"{report['volume']['pinned_error']:.2f}",
             )
         )
     idle = bare_bones(report)
     if idle:
         which = counted(len(idle), "1 deform bone moves", "{count} deform bones move")
-        line = "{which} no vertex, though skin is around: {idle}"
+        line = "{which} no vertex, although skin is around: {idle}"
         lines.append(Sentence(line, which=which, idle=names_in_line(idle)))
     lines += unseen_lines(
         report, False, "was weighted by distance alone", "were weighted by distance alone"

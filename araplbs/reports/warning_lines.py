@@ -38,7 +38,10 @@ def worse_lines(report: dict[str, Any]) -> list[Sentence]:
     both = compared["file"], report["deformation"]["after"]
     stretch, drift = ((b[k], a[k]) for k in ("surface_strain", "limb_drift") for b, a in [both])
     if stretches_more(stretch, drift):
-        line = "The surface stretches more than with the earlier weights: {after} %, not {before} %"
+        line = (
+            "The surface stretches more than with the earlier weights: {after} % instead of "
+            "{before} %"
+        )
         before, after = (f"{100 * each:.1f}" for each in stretch)
         lines.append(Sentence(line, after=after, before=before))
     kept = [Sentence("The earlier weights were kept")] if report.get("kept") else []
@@ -65,7 +68,7 @@ def far_lines(report: dict[str, Any]) -> list[Sentence]:
     lines = []
     whole = [far["object"] for far in report["far_from_bones"] if far["all"]]
     if whole:
-        line = "far from all bones, selected by mistake? {whole}"
+        line = "far from all bones; selected by mistake? {whole}"
         lines.append(Sentence(line, whole=names_in_line(whole)))
     for far in report["far_from_bones"]:
         if not far["all"]:
@@ -80,8 +83,8 @@ def far_lines(report: dict[str, Any]) -> list[Sentence]:
     if report["taken_as_one"]:
         lines.append(
             Sentence(
-                "{share} % of the vertices are so close together, for the size of all, that they "
-                "were taken as one with others: do not trust their weights",
+                "{share} % of the vertices are so close together, relative to the total size, "
+                "that they were merged with others: do not trust their weights",
                 share=f"{100 * report['taken_as_one'] / report['vertices']:.0f}",
             )
         )
@@ -95,15 +98,16 @@ def size_lines(report: dict[str, Any]) -> list[Sentence]:
     if vanished > MUCH_WELDED:
         lines.append(
             Sentence(
-                "{vanished} % of the faces vanish when vertices nearer than a millionth of the "
-                "mesh are merged: is a part of it much too small, or something too far away?",
+                "{vanished} % of the faces vanish when vertices closer than a millionth of the "
+                "mesh size are merged: is a part of it much too small, or something too far "
+                "away?",
                 vanished=f"{100 * vanished:.0f}",
             )
         )
     far = report["far_vertices"]
     if far:
         which = counted(far, "1 vertex lies", "{count} vertices lie")
-        line = "{which} so far from all others that faces and edges there do not count"
+        line = "{which} so far from all others that faces and edges there are ignored"
         lines.append(Sentence(line, which=which))
     return lines
 
@@ -134,8 +138,8 @@ def deformer_lines(report: dict[str, Any]) -> list[Sentence]:
     seen = report["options"]["start_from"] == "PRESENT"
     return [
         Sentence(
-            "As Blender deforms with {by}: {deformation}. The weights are optimized for {way} by "
-            "vertex groups",
+            "As deformed by Blender with {by}: {deformation}. The weights are optimized for "
+            "{way} by vertex groups",
             by=joined([by[0], Sentence("and"), by[1]], " ") if len(by) > 1 else by[0],
             deformation=in_words(found["deformation"], seen),
             way=Sentence("linear blending" if meant == "LINEAR" else "Preserve Volume"),

@@ -50,7 +50,7 @@ def need(package: str, what: str, modules: str = "") -> None:
         command += package
     raise Refused(
         f"{what} needs the Python package '{package}', which is not installed. Run this, then "
-        f"start Blender again: {command}"
+        f"restart Blender: {command}"
     )
 
 
@@ -88,12 +88,12 @@ def read_tets(path: str) -> TetMesh:
     tets = np.concatenate(blocks) if blocks else np.zeros((0, 4), int)
     if not len(tets):
         others = ", ".join(sorted({block.type for block in mesh.cells})) or "nothing"
-        raise Refused(f"'{path}' holds no tetrahedra (it holds: {others})")
+        raise Refused(f"'{path}' contains no tetrahedra (it contains: {others})")
     points = np.asarray(mesh.points, float)
     if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
-        raise Refused(f"'{path}' has vertices that are not finite points in space")
+        raise Refused(f"'{path}' has vertices with non-finite coordinates")
     if tets.min() < 0 or tets.max() >= len(points):
-        raise Refused(f"'{path}' has tetrahedra with vertices that are not there")
+        raise Refused(f"'{path}' has tetrahedra that refer to missing vertices")
     return compact(points, tets)
 
 
@@ -189,13 +189,12 @@ def fill(
     need_for_inside()
     points, faces = weld(vertices, triangles)
     if not len(faces):
-        raise Refused(f"'{name}' has no faces that could hold a volume")
+        raise Refused(f"'{name}' has no faces that could enclose a volume")
     count = open_edges(faces)
     if count:
         raise Refused(
-            f"'{name}' is not closed ({count} edges do not have exactly two faces): close it, or "
-            "weight "
-            "its surface, or give a volume in a file"
+            f"'{name}' is not closed ({count} edges do not have exactly two faces): close it, "
+            "weight its surface, or provide a file with a volume"
         )
     inner = points_on_bones(points, faces, heads, tails)
     with tempfile.TemporaryDirectory(prefix="araplbs-") as folder:

@@ -80,7 +80,7 @@ class Embedding:
         self.size = np.linalg.norm(np.ptp(vertices, axis=0)) or 1.0
         if np.median(self.distances) > ELSEWHERE * self.size:
             raise Refused(
-                "Most of the mesh lies far outside the tets: are they in the other space "
+                "Most of the mesh lies far outside the tetrahedra: are they in the other space "
                 "(object or armature)?"
             )
 

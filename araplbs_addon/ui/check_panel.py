@@ -126,7 +126,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         for name in found.out_of_date[:1]:
             row = column.row()
             row.alert = True
-            draw_wrapped(row, context, f"'{name}' changed: check again", icon="FILE_REFRESH")
+            draw_wrapped(row, context, f"'{name}' has changed: check it again", icon="FILE_REFRESH")
 
     def _draw_buttons(self, layout, shown):
         is_chosen = 0 <= shown.active < len(found.findings)
@@ -149,7 +149,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         box = layout.box().column()
         draw_wrapped(box, context, finding.words)
         if result:
-            words = result.words or "Better since the repair, and still found"
+            words = result.words or "Improved by the repair, but still found"
             draw_wrapped(box, context, words, icon=RESULT_ICONS[result.result])
         draw_wrapped(box, context, CAUSES[finding.kind], icon="QUESTION")
         if finding.kind in CURES:

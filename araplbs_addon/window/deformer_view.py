@@ -125,8 +125,8 @@ def draw():
 def register():
     bpy.types.WindowManager.araplbs_deformer = EnumProperty(
         name="Preview Deformer",
-        description="Draw the active mesh as another deformer would pose it with its weights, in "
-        "the present pose of the armature. Nothing in the file changes",
+        description="Draw the active mesh as another deformer would pose it with its weights, "
+        "in the current pose of the armature. Nothing in the file changes",
         items=(
             ("NONE", "Off", "No preview"),
             ("LINEAR", "Linear", "Transforms are blended: the Armature modifier by default"),
@@ -138,10 +138,9 @@ def register():
             (
                 "CENTERS",
                 "Centers of Rotation",
-                "Every vertex turns about the center of the vertices with similar weights. This "
-                "avoids the candy wrapper of Linear and the bulging joints of Dual Quaternions. "
-                "Blender "
-                "has no such deformer, some game engines have one",
+                "Every vertex rotates about the center of the vertices with similar weights. "
+                "This avoids the candy-wrapper effect of Linear and the bulging joints of Dual "
+                "Quaternions. Blender has no such deformer, but some game engines do",
             ),
         ),
         update=lambda _manager, _context: view.start(),

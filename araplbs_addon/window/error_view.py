@@ -180,20 +180,20 @@ def draw():
 def register():
     bpy.types.WindowManager.araplbs_stretch_shown = BoolProperty(
         name="Stretch Colors",
-        description="Color the mesh by how far its faces are stretched when posed: gray keeps its "
-        "shape, dark red does not",
+        description="Color the mesh by how much its faces stretch when posed: gray faces keep "
+        "their shape, dark red faces do not",
         get=_stretch_shown,
         set=_show_stretch,
         options={"SKIP_SAVE"},
     )
     bpy.types.WindowManager.araplbs_errors = EnumProperty(
         name="Colors on the Mesh",
-        description="Colors that show where the faces of the mesh are stretched, compressed or "
-        "sheared when posed, or the weights of all bones",
+        description="Colors that show how the faces of the mesh stretch, compress or shear when "
+        "posed, or the weights of all bones",
         items=(
             ("NONE", "Off", "No colors"),
-            ("POSES", "Stretch", "Stretch over the poses that the settings of this tab give"),
-            ("POSE", "This Pose", "Stretch in the pose that the armature is in"),
+            ("POSES", "Stretch", "Stretch over the poses defined by the settings of this tab"),
+            ("POSE", "This Pose", "Stretch in the current pose of the armature"),
             (
                 "BONES",
                 "All Bones",

@@ -90,7 +90,7 @@ def handing_over():
 def _busy():
     """The reason why no operator can start now, or None."""
     if _at_work:
-        return f"{_at_work[0]} is at work: try again when it has finished"
+        return f"{_at_work[0]} is running: try again when it has finished"
     return ELSEWHERE if _is_elsewhere() else None
 
 

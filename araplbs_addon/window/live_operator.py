@@ -211,7 +211,7 @@ class OBJECT_OT_araplbs_accept(_OfSession, Operator):
 
 
 class OBJECT_OT_araplbs_restore(_OfSession, Operator):
-    """End the session and restore everything to its state before it"""
+    """End the session and restore everything to its previous state"""
 
     bl_idname = "object.araplbs_restore"
     bl_label = "Cancel"

@@ -90,8 +90,8 @@ def bone_choice():
     """A new property at each access."""
     return BoolProperty(
         name="Only Selected Bones",
-        description="Change the weights of the bones that are selected in Pose mode, keep those "
-        "of all others. Off: every bone gets new weights, selected or not",
+        description="Change only the weights of bones selected in Pose mode. If off, every bone "
+        "gets new weights, selected or not",
         options=set(),
     )
 

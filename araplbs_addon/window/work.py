@@ -68,7 +68,7 @@ class TaskOperator(WindowOperator):
         """See guard.py."""
         undone = self._undone_before not in (None, _undone[0])
         if undone and not isinstance(error, Refused):
-            return Refused("Undo interrupted the work: run it again")
+            return Refused("Undo interrupted the operation: run it again")
         return reason_of(error, self._references)
 
     def note_undos(self):

@@ -494,7 +494,7 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("energies", energy_history, 0, "relative energies, from the start on"),
     PROPERTY("initial_weights", initial_weights, 0, "weights before any iteration"),
     PROPERTY("sparse_initial_weights", sparse_initial_weights, 0, "the same as rows"),
-    PROPERTY("raw_weights", raw_weights, 0, "present weights before clipping"),
+    PROPERTY("raw_weights", raw_weights, 0, "current weights before clipping"),
     PROPERTY("constraint_rows", constraint_rows, 0, "rows that hold weights"),
     PROPERTY("bone_springs", springs, 0, "what ties vertices to bones"),
     PROPERTY("spokes", old_springs, 0, "the name of bone_springs before version 0.3"),

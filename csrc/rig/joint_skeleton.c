@@ -25,7 +25,7 @@
  *
  * If the directions of the tails are right and only the lengths are meaningless (bone_tails.h), a
  * bone keeps its direction. It reaches as far as the child it points at, otherwise as far as its
- * nearest child; a leaf, or a root that points at no child, reaches as far as its skin.
+ * nearest child; a leaf, or a root that does not point at any child, reaches as far as its skin.
  *
  * joint_ways.c finds the ways, joint_leaves.c the ends of leaves. Cost: O(vertices log bones) for
  * the nearest ways, again if some are left out or added, O(triangles) for each root, O(vertices)

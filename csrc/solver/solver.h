@@ -141,7 +141,7 @@ struct arap_solver {
     int lumped_parts;    /* of that mesh, see aggregates.h */
 
     arap_influences initial;    /* weights before the first iteration */
-    arap_influences influences; /* present weights */
+    arap_influences influences; /* current weights */
     arap_present present;
     arap_mirror_reuse mirror_reuse; /* from the first patterns on */
     arap_patterns patterns;

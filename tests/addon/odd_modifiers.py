@@ -32,7 +32,7 @@ def armature_alone(name, bone):
     return add_armature(name, [(bone, (0, 0, 0), (0, 0, 3), None)])
 
 
-@odd(said=("The armature 'Other' deforms 'Tube' too",))
+@odd(said=("The armature 'Other' also deforms 'Tube'",))
 def two_armature_modifiers(tube, rig):
     tube.modifiers.new("Second", "ARMATURE").object = armature_alone("Other", "only")
 
@@ -48,7 +48,7 @@ def second_armature_modifier_alone_selected():
     rig = add_armature("Second")
     tube.modifiers.new("Second", "ARMATURE").object = rig
     other.data.bones["lower"].name = "other"
-    return Odd(tube, rig, said=("The armature 'Rig' deforms 'Tube' too",), by_rig=True)
+    return Odd(tube, rig, said=("The armature 'Rig' also deforms 'Tube'",), by_rig=True)
 
 
 @odd()
@@ -63,7 +63,7 @@ def empty_armature_modifier_before(tube, rig):
     tube.modifiers.move(1, 0)
 
 
-@odd(said=("works by its vertex group 'half' only",))
+@odd(said=("is limited to its vertex group 'half'",))
 def armature_modifier_of_a_vertex_group(tube, rig):
     tube.vertex_groups.new(name="half").add(range(90), 1.0, "REPLACE")
     tube.modifiers["Armature"].vertex_group = "half"
@@ -86,7 +86,7 @@ def lattice_after(tube, rig):
     add_lattice(tube)
 
 
-@odd(said=("'Tube' follows the lattice 'Lattice' too, which bones deform",))
+@odd(said=("'Tube' also follows the lattice 'Lattice', which bones deform",))
 def lattice_that_bones_deform(tube, rig):
     bind(add_lattice(tube), rig)
 
@@ -111,7 +111,8 @@ def cage_and_armature(tube, rig):
 def cage_alone():
     rig, tube = add_armature(), add_tube()
     bind(add_cage(tube), rig)
-    refused = "'Tube' follows the bones by the Mesh Deform cage 'Cage': weight that instead"
+    cage = "'Tube' follows the bones through the Mesh Deform cage 'Cage'"
+    refused = f"{cage}: weight that object instead"
     return Odd(tube, rig, refused=refused)
 
 

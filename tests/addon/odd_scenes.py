@@ -33,7 +33,7 @@ def shared_mesh_both_selected():
     tube, rig = tube_and_rig()
     twin = add_object("Twin", tube.data, Matrix.Translation((5, 0, 0)))
     bind(twin, rig)
-    said = ("Skipped: 'Twin' shares its mesh with 'Tube' and gets its weights",)
+    said = ("Skipped: 'Twin' shares its mesh with 'Tube' and gets the same weights",)
     return Odd(tube, rig, said=said, selected=(twin,))
 
 

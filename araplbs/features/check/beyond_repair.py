@@ -4,5 +4,6 @@ from __future__ import annotations
 
 # Findings that weights cannot repair.
 BEYOND = {
-    "BONE_OUTSIDE": "No weights repair a bone that lies outside: move it, or Optimize Joints",
+    "BONE_OUTSIDE": "Weights cannot repair a bone that lies outside: move it, or use Optimize "
+    "Joints",
 }

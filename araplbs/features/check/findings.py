@@ -13,7 +13,11 @@ from ...character.problem import Problem
 KINDS = (
     ("STRETCH", "Stretch", "The surface is torn apart when posed"),
     ("COLLAPSE", "Collapse", "The surface folds or loses its volume when posed"),
-    ("BLEEDING", "Bleeding", "A bone moves skin across a gap: other fingers, the other leg or lip"),
+    (
+        "BLEEDING",
+        "Bleeding",
+        "A bone moves skin across a gap, such as another finger, the other leg or the other lip",
+    ),
     ("DRIFT", "Drift", "A limb leaves its bone when posed"),
     ("BONE_OUTSIDE", "Bone Outside", "The bone is outside the part that it moves"),
     ("IDLE_BONE", "Idle Bone", "A deform bone moves no vertex"),
@@ -22,13 +26,13 @@ KINDS = (
     ("UNNORMALIZED", "Not Normalized", "Weights do not sum to 1"),
     ("SPECKLE", "Speckle", "Single vertices have weights unlike those around them"),
     ("ASYMMETRY", "Asymmetry", "Weights differ from those of the other side"),
-    ("INFLUENCES", "Too Many Influences", "More bones move a vertex than are allowed"),
-    ("LOOSE_PART", "Loose Part", "A separate part does not move with what it sits on"),
-    ("INTERSECTION", "Skin Through Cloth", "The skin beneath comes through when posed"),
-    ("INNER_SHELL", "Inner Shell", "A hull inside another part, which nobody sees"),
+    ("INFLUENCES", "Too Many Influences", "A vertex has more influences than allowed"),
+    ("LOOSE_PART", "Loose Part", "A separate part does not move with the surface it sits on"),
+    ("INTERSECTION", "Skin Through Cloth", "The skin beneath shows through when posed"),
+    ("INNER_SHELL", "Inner Shell", "A hull hidden inside another part"),
     ("DOUBLE_SHELL", "Double Shell", "The surface exists twice, close together"),
     ("SPLIT_EDGES", "Split Edges", "Faces that meet share no vertices"),
-    ("ISLANDS", "Islands", "Small parts float free of all else"),
+    ("ISLANDS", "Islands", "Small parts float free of everything else"),
     ("NOISE", "Noise", "The surface is rough all over"),
 )
 # Mesh faults, which weights cannot repair.

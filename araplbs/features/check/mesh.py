@@ -42,8 +42,8 @@ def mesh_faults(look: Inspected) -> Iterator[Finding]:
         if share >= NOISY:
             own = np.arange(*look.problem.first[mesh : mesh + 2])
             words = (
-                f"'{name}', {faces:,} triangles, is rough all over: bent steeply at "
-                f"{100 * share:.0f} % of its edges"
+                f"'{name}' ({faces:,} triangles) is rough all over: {100 * share:.0f} % of its "
+                "edges are sharply bent"
             )
             yield from look.finding("NOISE", NAMED, own, share, words)
 

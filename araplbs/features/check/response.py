@@ -45,8 +45,8 @@ def deaf_bones(look: Inspected) -> Iterator[Finding]:
         if share < LEAST_SHARE or response >= DEAF[0]:
             continue
         words = (
-            f"{look.name(bone)} hardly moves the skin around it: {100 * response:.0f} % of the way "
-            "when it turns"
+            f"{look.name(bone)} hardly moves the skin around it: the skin follows "
+            f"{100 * response:.0f} % of its rotation"
         )
         found = list(
             look.finding("DEAF_BONE", ramp(response, DEAF, 0.4), vertices, response, words, bone)

@@ -100,8 +100,8 @@ def influences(look: Inspected) -> Iterator[Finding]:
         found.severity = min(0.6, ramp(dropped, DROPPED, least=0.1))
         found.words = (
             f"{counted(len(found.vertices))} of '{look.problem.names[found.mesh]}' have up to "
-            f"{counts[own].max()} influences, {most} are allowed; up to {100 * dropped:.0f} % of "
-            "a vertex's weight would be cut off"
+            f"{counts[own].max()} influences, but only {most} are allowed; up to "
+            f"{100 * dropped:.0f} % of a vertex's weight would be cut off"
         )
         yield found
 

@@ -111,8 +111,8 @@ def loose_parts(look: Inspected) -> Iterator[Finding]:
         bone = look.leading(vertices)
         below = look.leading(np.unique(corners[chosen[own]]))
         words = (
-            f"a part of {counted(len(vertices))} at {look.name(bone)} leaves what it sits on, at "
-            f"{look.name(below)}, by {100 * value:.1f} % of the size"
+            f"a part of {counted(len(vertices))} at {look.name(bone)} leaves the surface it sits "
+            f"on, at {look.name(below)}, by {100 * value:.1f} % of the size"
         )
         severity = ramp(value, FLOATS)
         yield from look.finding("LOOSE_PART", severity, vertices, value, words, bone, pose)
@@ -193,7 +193,7 @@ def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Ite
         bone = look.leading(region)
         over = look.problem.place(int(used[0]))[0]
         words = (
-            f"{counted(len(region))} at {look.name(bone)} come through '{over}' by "
+            f"{counted(len(region))} at {look.name(bone)} protrude through '{over}' by "
             f"{100 * value:.1f} % of the size"
         )
         severity = ramp(value, THROUGH) * min(1, 0.4 + 0.6 * len(region) / LEAST_COVERED)

@@ -227,7 +227,7 @@ METHODS = (
     Method(
         "NEAREST",
         "Nearest bone",
-        "every vertex follows its nearest bone alone: no blending",
+        "every vertex follows only its nearest bone: no blending",
         _automatic("nearest"),
         share=0.2,
     ),
@@ -241,7 +241,7 @@ METHODS = (
     Method(
         "BONEGLOW",
         "BoneGlow",
-        "bone heat from the light that bones send to the skin (Wareham and Lasenby 2008)",
+        "bone heat from the light that bones cast on the skin (Wareham and Lasenby 2008)",
         _automatic("boneglow"),
         share=6.0,
     ),

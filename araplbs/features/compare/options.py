@@ -14,7 +14,7 @@ class CompareOptions(OptionTable):
     judged_poses: int = option(
         24,
         "Test Poses",
-        "Number of random poses to judge by. No method was optimized for them",
+        "Number of random test poses. No method was optimized for them",
         min=1,
         max=1000,
         soft_max=100,
@@ -22,8 +22,8 @@ class CompareOptions(OptionTable):
     judged_frames: int = option(
         24,
         "Test Frames",
-        "Maximum number of frames of the armature's actions to judge by, evenly spread over all of "
-        "them",
+        "Maximum number of frames of the armature's actions used as test poses, evenly spread "
+        "over all of them",
         min=0,
         max=1000,
         soft_max=100,

@@ -95,7 +95,7 @@ class JointRun:
         self._kept = threading.Event()
         self._diagonal = size_of(problem.arguments["vertices"])
         if not self._diagonal > 0:
-            raise Refused("All vertices are at one point: there is no shape to keep")
+            raise Refused("All vertices are at the same point: there is no shape to keep")
 
     def _better_start(self) -> Start | None:
         if any(mesh.weights is None for mesh in self._meshes):

@@ -19,15 +19,15 @@ class JointOptions(Options):
         "JOINTS",
         "optimize_weights",
         "Also Weights",
-        "Joints and weights are optimized together and both are written. Otherwise the joints are "
-        "found for the present weights, which stay unchanged",
+        "Optimize joints and weights together, and write both. If off, joints are found for the "
+        "current weights, which stay unchanged",
     )
     anchor: float = setting(
         "JOINTS",
         "anchor",
         "Anchor",
-        "How strongly every joint is pulled to its old place: 0.3 halves the movement and costs a "
-        "twentieth of the gain, 0 leaves all to the optimization",
+        "How strongly every joint is pulled toward its old position: 0.3 halves the movement "
+        "for a twentieth of the gain, 0 leaves everything to the optimization",
         soft_max=2.0,
         default=0.3,
     )
@@ -35,7 +35,7 @@ class JointOptions(Options):
         "JOINTS",
         "max_shift",
         "Max Shift",
-        "Farthest that a joint may move, as a share of the mean length of its bones",
+        "Maximum distance a joint may move, as a share of the mean length of its bones",
         min=0.001,
         max=1e3,
         soft_max=1.0,
@@ -43,7 +43,7 @@ class JointOptions(Options):
     min_length: float = setting(
         "JOINTS",
         "min_length",
-        "Least Length",
+        "Minimum Length",
         "Share of its length that every bone keeps",
         min=0.01,
         max=0.99,
@@ -53,8 +53,8 @@ class JointOptions(Options):
         "JOINTS",
         "centering",
         "Centering",
-        "Pull to the middle of the limb if the mesh does not determine a joint, such as between "
-        "rigid parts. 0.001 to 0.01 is sensible, 0 turns it off",
+        "Pull toward the middle of the limb if the mesh does not determine a joint, such as "
+        "between rigid parts. Useful values are 0.001 to 0.01; 0 turns it off",
         soft_max=0.1,
         decimals=4,
         advanced=True,
@@ -63,8 +63,8 @@ class JointOptions(Options):
         "JOINTS",
         "joint_stiffness",
         "Stiffness",
-        "Resistance of the joints to every single step: higher values converge more slowly. Each "
-        "bone has a factor of its own",
+        "Resistance of the joints to movement in each step. Higher values converge more slowly. "
+        "Each bone has its own factor",
         max=1e3,
         soft_max=10.0,
         advanced=True,
@@ -74,7 +74,7 @@ class JointOptions(Options):
         "JOINTS",
         "iterations",
         "Joint Iterations",
-        "Maximum number of iterations; it ends by itself when the error no longer falls",
+        "Maximum number of iterations; the optimization stops when the error no longer falls",
         max=1000,
         soft_max=100,
         advanced=True,

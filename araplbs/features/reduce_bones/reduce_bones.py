@@ -42,15 +42,15 @@ class ReduceBonesOptions(OptionTable):
     which: str = option(
         "COUNT",
         "Remove",
-        "Which deform bones go",
+        "The deform bones to remove",
         choices=(
             (
                 "COUNT",
-                "Least Missed",
-                "Remove the bones that the poses need least, down to a number",
+                "Least Needed",
+                "Remove the bones that the poses need least, down to a given number",
             ),
             ("SELECTED", "Selected", "The bones selected in Pose mode"),
-            ("ENDS", "Ends and Twists", "Ends of chains and twist bones, by their names"),
+            ("ENDS", "Ends and Twists", "End bones and twist bones, recognized by their names"),
         ),
     )
     platform: str = option(
@@ -59,7 +59,7 @@ class ReduceBonesOptions(OptionTable):
         "How many deform bones remain",
         choices=(
             ("CUSTOM", "Custom", "As many as set in Bones"),
-            ("MOBILE", "Mobile (30)", "The number that engines recommend for phones"),
+            ("MOBILE", "Mobile (30)", "The number recommended by engines for phones"),
             ("QUEST", "VRChat on Quest (90)", "Performance rank Good"),
             ("VRCHAT", "VRChat on PC (150)", "Performance rank Good"),
         ),
@@ -214,7 +214,9 @@ def choose(
         flagged = stay if unused is None else stay | unused
         count = int(np.count_nonzero(flagged))
         if count <= least:
-            raise Refused(f"There are {count} deform bones already, {least} were asked for")
+            raise Refused(
+                f"There are {count} deform bones, no more than the {least} that should remain"
+            )
         idle = _from_the_ends(flagged & ~stay, skeleton.parents)[: count - least]
         least -= int(np.count_nonzero(flagged & ~stay)) - len(idle)
     if may.sum() >= stay.sum() and options.which != "COUNT":
@@ -335,4 +337,4 @@ def reduce_bones_summary(report: dict[str, Any]) -> str:
 def reduce_bones_warnings(report: dict[str, Any]) -> list[str]:
     """Lines about places that a rigger should check."""
     names = names_in_line([f"'{name}'" for name in report["removed"]])
-    return [f"Deform is off now for {names}", *report["uses"]]
+    return [f"Deform is now off for {names}", *report["uses"]]

@@ -289,9 +289,9 @@ class _Repair:
         """Returns (current severity of a finding, reason for undoing its repair or "")."""
         (was, many), (now, left) = (self._left(each, finding) for each in (before, after))
         if now > was + SLACK:
-            return now, "The new weights were worse there: the old ones stay"
+            return now, "The new weights were worse there, so the old ones stay"
         if was and now > was - SLACK and left >= many:
-            return now, "The new weights were no better there: the old ones stay"
+            return now, "The new weights were no better there, so the old ones stay"
         if finding.kind in MUST:
             return now, ""
         region = region | self.regions.whole.grow(self.regions.at(finding), AROUND)
@@ -300,7 +300,8 @@ class _Repair:
             if severity > max(there.get(kind, 0.0), finding.severity) + SLACK:
                 return (
                     now,
-                    f"New weights would cause other problems ({NAMES[kind]}): the old ones stay",
+                    f"New weights would cause other problems ({NAMES[kind]}), so the old weights "
+                    "stay",
                 )
         return now, ""
 

@@ -60,17 +60,19 @@ def restore_warnings(report: dict[str, Any]) -> list[str]:
                 "it moved since its weights were kept?"
             )
         if each["renamed"]:
-            said = [f"'{old}' is '{new}' now" for old, new in each["renamed"].items()]
+            said = [f"'{old}' is now '{new}'" for old, new in each["renamed"].items()]
             lines.append(f"'{name}': {names_in_line(said)}")
         if each["gone"]:
             said = [f"'{bone}' ({100 * share:.1f} %)" for bone, share in each["gone"].items()]
             lines.append(
-                f"'{name}': bones with weight no longer exist, so other bones took it: "
-                f"{names_in_line(said)}"
+                f"'{name}': some bones with weight no longer exist; other bones took over their "
+                f"weight: {names_in_line(said)}"
             )
         if each["locked"]:
             said = [f"'{group}'" for group in each["locked"]]
-            lines.append(f"'{name}' has locked vertex groups, which stay: {names_in_line(said)}")
+            lines.append(
+                f"'{name}' has locked vertex groups, which stay unchanged: {names_in_line(said)}"
+            )
     return lines
 
 

@@ -30,8 +30,8 @@ LEAST = 1e-6  # smaller weights are rounding errors
 FILE = option(
     "",
     "File",
-    "A file for the kept weights, for example next to the .blend file (//body.kept); empty: the "
-    "armature holds them, saved with the .blend file",
+    "File for the kept weights, for example next to the .blend file (//body.kept). If empty, "
+    "the weights are stored in the armature and saved with the .blend file",
     path=True,
 )
 
@@ -125,7 +125,7 @@ def _restore(
     except ValueError as error:
         names = names_in_line([f"'{each.name}'" for each in chosen])
         raise Refused(
-            f"'{mesh.name}' takes nothing from the kept {names}: {error}. Has it moved?"
+            f"'{mesh.name}' cannot take weights from the kept {names}: {error}. Has it moved?"
         ) from None
     found = SparseWeights(*found)
     found = found._replace(weights=found.weights * scale)
@@ -212,7 +212,7 @@ class _Joined:
         self.triangles = joined[~np.concatenate(lost)[joined].any(1)]
         if not len(self.triangles):
             names = names_in_line([f"'{bone}'" for bone in self.gone])
-            raise Refused(f"No bone that had weight exists any more: {names}")
+            raise Refused(f"None of the bones that had weight exist any more: {names}")
 
     def columns(self) -> tuple[float, SparseWeights]:
         """Returns (scale, rows that sum to 1): the groups, then those of the edits, then the rest,

@@ -100,7 +100,7 @@ def unpack(content: bytes, where: str, most: int = MOST) -> list[Kept]:
     """Reverses pack(). Raises Refused for any other data, and before allocating if it would take
     more than `most` bytes. where: the name of the data in the message."""
     if not content.startswith(HEAD):
-        raise Refused(f"{where} holds no kept weights of this version")
+        raise Refused(f"{where} contains no kept weights of this version")
     try:
         arrays = files.read_arrays(io.BytesIO(content[len(HEAD) :]), most)
     except files.NotArrays as reason:

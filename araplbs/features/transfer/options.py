@@ -54,15 +54,14 @@ class TransferOptions(OptionTable):
         "MATCH",
         "two_sided",
         "Both Sides",
-        "The inside of thick or doubled cloth matches, too: normals may point in opposite "
-        "directions",
+        "Also match the inside of thick or doubled cloth: normals may point in opposite directions",
         default=True,
     )
     refine: bool = option(
         True,
         "Refine",
-        "Weights that were filled in, or taken from farther off, are optimized as Auto-weight "
-        "does; close matches stay",
+        "Optimize weights that were filled in or taken from farther away as Auto-weight does. "
+        "Close matches stay unchanged",
     )
     bones: str = option(
         "ALL",
@@ -76,7 +75,7 @@ class TransferOptions(OptionTable):
     mix: float = option(
         1.0,
         "Mix",
-        "Share of the new weights in vertices that have weights already",
+        "Share of the new weights in vertices that already have weights",
         min=0.0,
         max=1.0,
     )

@@ -86,7 +86,7 @@ def _transfer_to(
             **options.match_arguments(),
         )
     except ValueError as error:
-        raise Refused(f"'{mesh.name}' takes nothing from {source.label}: {error}") from None
+        raise Refused(f"'{mesh.name}' cannot take weights from {source.label}: {error}") from None
     m = len(skeleton.names)
     kept = np.zeros(m, bool) if mesh.locked_bones is None else mesh.locked_bones
     present = dense_of(mesh.weights, m)

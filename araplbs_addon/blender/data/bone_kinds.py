@@ -15,7 +15,7 @@ BONE_KINDS = (
     (
         "STRETCHABLE",
         "Stretchable",
-        "It is meant to be scaled: weights let the mesh stretch with it",
+        "It is meant to be scaled, so weights let the mesh stretch with it",
     ),
 )
 NOT_INHERITED = ("NONE", "NONE_LEGACY")  # values of Bone.inherit_scale

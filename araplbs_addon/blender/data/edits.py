@@ -2,7 +2,7 @@
 
 Each edit is an item of the list `mesh.araplbs.edits` and a float attribute on the vertices. Its
 values therefore stay with their vertices when the mesh changes, and new vertices have none:
-  WEIGHT     0 for none, else 1 + the wanted weight
+  WEIGHT     0 for none, else 1 + the target weight
   INFLUENCE  0 for none, 1 for an added bone, -1 for a removed one
   RELEASE    0 for none, 1 where nothing ties the vertex to the bone
   LINK       0 for none, 1 for its two ends
@@ -18,9 +18,9 @@ import numpy as np
 from araplbs.model.edits import Edits, Pairs
 
 KINDS = (
-    ("WEIGHT", "Pinned Weight", "The bone's weight is pinned to a wanted value", "PINNED", 0),
-    ("INFLUENCE", "Influence", "The bone may move these vertices, or must not", "BONE_DATA", 1),
-    ("RELEASE", "Release", "The skin is not tied to the bone here", "SNAP_OFF", 2),
+    ("WEIGHT", "Pinned Weight", "The bone's weight is pinned to a target value", "PINNED", 0),
+    ("INFLUENCE", "Influence", "Whether the bone may move these vertices", "BONE_DATA", 1),
+    ("RELEASE", "Release", "The skin does not follow the bone here", "SNAP_OFF", 2),
     ("LINK", "Link", "Two vertices move together, as if an edge joined them", "LINKED", 3),
     ("SMOOTH", "Smooth", "The weights of all bones vary smoothly here", "MOD_SMOOTH", 4),
     ("RIGID", "Rigid", "These vertices have the same weights: the part keeps its shape", "CUBE", 5),

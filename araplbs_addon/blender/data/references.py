@@ -100,7 +100,9 @@ def reason_of(error, references):
         except Refused as reason:
             return reason
     if isinstance(error, ReferenceError):
-        return Refused("Something was deleted or undone during the work: the result is discarded")
+        return Refused(
+            "Something was deleted or undone while this was running: the result is discarded"
+        )
     return error
 
 

@@ -75,8 +75,8 @@ def _assets(armature, most):
     found = pose_assets(armature)
     if not found:
         raise Refused(
-            f"No pose asset in this file moves bones of '{armature.name}' (those of other files "
-            "have to be appended or linked first)"
+            f"No pose asset in this file moves bones of '{armature.name}' (assets in other files "
+            "must be appended or linked first)"
         )
     return [(action, slot, [frame]) for action, slot, frame in some_of(found, most)]
 
@@ -95,7 +95,7 @@ def _played_range(armature):
             if not strip.mute
         ]
     if not ranges:
-        raise Refused(f"'{armature.name}' has no action: choose other poses than its animation")
+        raise Refused(f"'{armature.name}' has no action: choose poses other than its animation")
     return min(r[0] for r in ranges), max(r[1] for r in ranges)
 
 
@@ -107,7 +107,7 @@ def _evaluate(armature, skeleton, scene, frames):
         read.append(reader.read(armature, scene.view_layers[0].depsgraph))
     poses = Poses(*(np.array(part) for part in zip(*read, strict=True)))
     if not (np.isfinite(poses.transforms).all() and np.isfinite(poses.joints).all()):
-        raise Refused(f"'{armature.name}' has poses that are not finite in its animation")
+        raise Refused(f"'{armature.name}' has non-finite poses in its animation")
     return poses
 
 
@@ -206,7 +206,7 @@ def swapped_actions(armature, view_layer):
     restored afterwards."""
     if armature.library:
         raise Refused(
-            f"'{armature.name}' is linked from another file and plays its own action only"
+            f"'{armature.name}' is linked from another file and can play only its own action"
         )
     made = armature.animation_data is None
     data = armature.animation_data or armature.animation_data_create()

@@ -66,7 +66,7 @@ CONTROL = bpy.props.EnumProperty(
 )
 EVIDENCE = bpy.props.StringProperty(
     name="Evidence",
-    description="Why Auto-weight (ARAP) takes the bone for a control, apart from its place",
+    description="Why Auto-weight (ARAP) treats the bone as a control, apart from its position",
     options=set(),
 )
 DEFORMS = bpy.props.BoolProperty(

@@ -25,8 +25,8 @@ def refuse_carried(ob, armature):
         carrier = _carrier(modifier)
         if carrier and armature in deforming_armatures(carrier):
             raise Refused(
-                f"'{ob.name}' follows the bones by the {CARRIERS[modifier.type][0]} "
-                f"'{carrier.name}': weight that instead"
+                f"'{ob.name}' follows the bones through the {CARRIERS[modifier.type][0]} "
+                f"'{carrier.name}': weight that object instead"
             )
 
 
@@ -37,8 +37,8 @@ def other_modifiers(ob, armature):
         lines.append(f"The Armature modifier '{own.name}' of '{ob.name}' is switched off")
     if own and own.vertex_group in ob.vertex_groups:
         lines.append(
-            f"The Armature modifier of '{ob.name}' works by its vertex group '{own.vertex_group}' "
-            "only: if that is not 1, the weights have less effect"
+            f"The Armature modifier of '{ob.name}' is limited to its vertex group "
+            f"'{own.vertex_group}': if that is not 1, the weights have less effect"
         )
     before = own is not None
     for modifier in ob.modifiers:
@@ -56,9 +56,9 @@ def _line(ob, armature, modifier, before):
     carrier = _carrier(modifier)
     if carrier and deforming_armatures(carrier):
         what = CARRIERS[modifier.type][0]
-        return [f"'{ob.name}' follows the {what} '{carrier.name}' too, which bones deform"]
+        return [f"'{ob.name}' also follows the {what} '{carrier.name}', which bones deform"]
     if before and modifier.type in SHAPERS and _has_target(modifier):
-        return [f"'{ob.name}' was weighted without '{modifier.name}', before the bones"]
+        return [f"'{ob.name}' was weighted without '{modifier.name}', which acts before the bones"]
     return []
 
 
@@ -67,7 +67,7 @@ def _armature_line(ob, armature, other):
         return []
     ours = {bone.name for bone in armature.data.bones if bone.use_deform}
     shared = sorted(ours & {bone.name for bone in other.data.bones if bone.use_deform})
-    line = f"The armature '{other.name}' deforms '{ob.name}' too"
+    line = f"The armature '{other.name}' also deforms '{ob.name}'"
     if shared:
         line += f", with the same weights for bones of the same name: {names_in_line(shared)}"
     return [line]

@@ -21,8 +21,8 @@ def refuse_volume(options):
         raise Refused("Volume is File, but no file is given")
     if options.tet_file.startswith("//") and not bpy.data.filepath:
         raise Refused(
-            f"'{options.tet_file}' is next to a .blend file that is not saved yet: save it, or "
-            "give the whole path"
+            f"'{options.tet_file}' is relative to a .blend file that has not been saved: save "
+            "it, or enter the full path"
         )
 
 
@@ -55,8 +55,8 @@ def read_volume(options, meshes):
     if options.tet_space == "OBJECT":
         if len(meshes) > 1:
             raise Refused(
-                "A file in the space of an object belongs to one mesh, not to "
-                f"{len(meshes)}: select one, or give the file in the space of the armature"
+                f"A file in object space belongs to one mesh, not to {len(meshes)}: select one "
+                "mesh, or provide a file in armature space"
             )
         matrix = meshes[0].matrix
     return Source(bpy.path.abspath(options.tet_file), matrix)

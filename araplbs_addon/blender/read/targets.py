@@ -130,7 +130,7 @@ def _chosen_armature(context, selected, meshes):
     first = active if active in meshes else meshes[0]
     armature = armature_of(first)
     if not armature:
-        raise Refused("Select an armature as well")
+        raise Refused("Also select an armature")
     return armature
 
 
@@ -198,9 +198,9 @@ def share_meshes(found, view_layer):
             if not _same_problem(owner.armature, other, targets.armature, ob, view_layer):
                 raise Refused(
                     f"{_under(ob, targets.armature)} shares its mesh with "
-                    f"{_under(other, owner.armature)}, and the weights of the one would not fit "
-                    "the other: make the mesh single-user (Object > Relations > Make Single User "
-                    "> Object & Data), or name one of them by --armature or --mesh"
+                    f"{_under(other, owner.armature)}, and the weights of one would not fit the "
+                    "other: make the mesh single-user (Object > Relations > Make Single User > "
+                    "Object & Data), or specify one of them with --armature or --mesh"
                 )
             targets.meshes.remove(ob)
             owner.skipped.append(
@@ -210,8 +210,8 @@ def share_meshes(found, view_layer):
         if ob.data in first and ob not in chosen and armature_of(ob):
             owner, other = first[ob.data]
             owner.skipped.append(
-                f"{_under(ob, armature_of(ob))} shares the mesh of '{other.name}' and gets its "
-                "weights too"
+                f"{_under(ob, armature_of(ob))} shares the mesh of '{other.name}' and also gets "
+                "its weights"
             )
     return [targets for targets in found if targets.meshes]
 

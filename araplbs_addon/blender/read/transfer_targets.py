@@ -35,8 +35,8 @@ def find_transfer_targets(context, sources="ACTIVE"):
     if not taking:
         names = names_in_line([f"'{ob.name}'" for ob in giving])
         if not any(map(_is_weighted, giving)):
-            raise Refused(f"Select the mesh with the weights as well as {names}")
-        raise Refused(f"Select the meshes to weight as well as {names}")
+            raise Refused(f"Also select the mesh with the weights, in addition to {names}")
+        raise Refused(f"Also select the meshes to weight, in addition to {names}")
     return make_transfer_targets(giving, taking)
 
 
@@ -110,7 +110,8 @@ def _refuse_shared(sources, meshes, what):
     for ob in meshes:
         if ob.data in taken:
             raise Refused(
-                f"'{ob.name}' shares its mesh with '{taken[ob.data].name}', and with it its {what}"
+                f"'{ob.name}' shares its mesh with '{taken[ob.data].name}', and therefore also "
+                f"its {what}"
             )
         taken[ob.data] = ob
 
@@ -122,7 +123,9 @@ def _active_and_others(context, what):
         raise Refused(f"Make the mesh with the {what} the active object")
     taking = [ob for ob in meshes if ob != source]
     if not taking:
-        raise Refused(f"Select the meshes that get {what} as well as '{source.name}'")
+        raise Refused(
+            f"Also select the meshes that should get {what}, in addition to '{source.name}'"
+        )
     return source, taking
 
 
@@ -151,7 +154,7 @@ def make_shape_targets(source, meshes):
         raise Refused(f"'{source.name}' has no shape keys except its basis")
     refuse_absolute(source)
     if not source.data.polygons:
-        raise Refused(f"'{source.name}' has no faces to take shapes from")
+        raise Refused(f"'{source.name}' has no faces to transfer shapes from")
     for ob in meshes:
         refuse_mesh(ob)
         refuse_absolute(ob)

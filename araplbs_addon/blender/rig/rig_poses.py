@@ -61,8 +61,8 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
         return found
     except NotDrivable as reason:
         warnings.append(
-            f"The rig of '{armature.name}' could not be posed ({reason}): in the random poses "
-            "every deform bone turns on its own"
+            f"The rig of '{armature.name}' could not be posed ({reason}): in the random poses, "
+            "every deform bone rotates independently"
         )
         return None
 

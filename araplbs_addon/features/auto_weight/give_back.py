@@ -142,8 +142,8 @@ def _with_locked(rows, after, locked):
 
 
 class OBJECT_OT_araplbs_give_back(OfOutcome, WorkOperator, Operator):
-    """Give the bones that have lost their skin the weights that they had before, and blend these \
-into the new ones around"""
+    """Restore the previous weights of bones that have lost their skin, and blend them into the \
+new weights around them"""
 
     bl_idname = IDNAME
     bl_label = "Give Back"
@@ -167,7 +167,7 @@ into the new ones around"""
 
     def tell(self, _report, task):
         redraw_views()
-        words = f"Earlier weights are back on {task.count} vertices"
+        words = f"Earlier weights restored on {task.count} vertices"
         self.report({"INFO"}, translated(words))
         return {"FINISHED"}
 

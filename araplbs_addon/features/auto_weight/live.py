@@ -345,7 +345,7 @@ class WeightSession(LiveSession):
                 f"read and {'keep' if many else 'keeps'} the last weights of the session"
             )
         elif told and self._writers:
-            told.append("The earlier weights are back")
+            told.append("The earlier weights are restored")
         self.message = ". ".join(told) or None
 
     def _put_back_weights(self, wanted=lambda _ob: True):

@@ -25,8 +25,8 @@ LABEL = "Auto-weight (ARAP)"
 
 
 class OBJECT_OT_araplbs_auto_weight(WorkOperator, WeightOptions, Operator):
-    """Give the selected meshes skinning weights for the armature, so that they keep their shape \
-as well as possible when posed"""
+    """Compute skinning weights with which the selected meshes keep their shape as well as \
+possible when the armature is posed"""
 
     bl_idname = IDNAME
     bl_label = LABEL

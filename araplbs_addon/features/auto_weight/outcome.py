@@ -214,7 +214,7 @@ def _token(rows):
 
 def _plain_facts(report):
     """The numbers that every report contains, with the earlier ones if the weighting started from
-    the present weights."""
+    the current weights."""
     both = report["deformation"]
     before = (
         both["before"]["surface_strain"] if report["options"]["start_from"] == "PRESENT" else None

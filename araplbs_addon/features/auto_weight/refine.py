@@ -45,7 +45,7 @@ HANDLERS = (
 
 
 class OBJECT_OT_araplbs_refine_weights(LiveOperator, BoneChoice, OptionProperties, Operator):
-    """Start from the present weights, watch them converge, and correct them with the brushes of \
+    """Start from the current weights, watch them converge, and correct them with the brushes of \
 Weight Paint mode until you accept or cancel"""
 
     bl_idname = IDNAME

@@ -25,7 +25,7 @@ SELECT = "object.araplbs_select_note"
 
 class OBJECT_OT_araplbs_show_weights(OfOutcome, Operator):
     """Switch between the earlier weights and the new ones. Strokes painted in between stay with \
-the set that they were painted on"""
+the set they were painted on"""
 
     bl_idname = SHOW
     bl_label = "Show Weights"
@@ -67,7 +67,7 @@ discarded"""
     which: EnumProperty(
         name="Weights",
         items=(
-            ("SHOWN", "Shown", "The weights that the meshes have now"),
+            ("SHOWN", "Shown", "The current weights of the meshes"),
             *OBJECT_OT_araplbs_show_weights.__annotations__["which"].keywords["items"],
         ),
     )
@@ -84,7 +84,7 @@ discarded"""
 
 
 class OBJECT_OT_araplbs_original_weights(Operator):
-    """Give the meshes the weights that they had before their first Auto-weight"""
+    """Restore the weights that the meshes had before their first Auto-weight"""
 
     bl_idname = BACK
     bl_label = "Back to Original Weights"

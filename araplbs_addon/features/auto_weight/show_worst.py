@@ -31,7 +31,7 @@ color the mesh by its stretch. Hold Y to see the earlier weights"""
 
     index: IntProperty(
         name="Index",
-        description="Which of the pictures in the Result box, -1: the worst problem of all",
+        description="Index of the picture in the Result box; -1 for the worst problem",
         default=-1,
         min=-1,
     )

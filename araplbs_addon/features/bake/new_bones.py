@@ -25,12 +25,14 @@ CHANNELS = ("location", "rotation_quaternion")
 def refuse_new_bones(armature, takes):
     """Raises Refused if the bones cannot be added or keyed."""
     if not takes:
-        raise Refused("New bones move by keys: bake scene frames or all actions, not random poses")
+        raise Refused(
+            "New bones are moved by keys: bake scene frames or all actions, not random poses"
+        )
     if armature.library or armature.data.library:
-        raise Refused(f"'{armature.name}' is linked from another file: it cannot get new bones")
+        raise Refused(f"'{armature.name}' is linked from another file: bones cannot be added to it")
     animation = armature.animation_data
     if animation and animation.use_tweak_mode:
-        raise Refused(f"'{armature.name}' is in NLA tweak mode: leave it to get new bones")
+        raise Refused(f"'{armature.name}' is in NLA tweak mode: leave it before adding bones")
     for take in takes:
         action = take.find()[0] or (animation and animation.action)
         if action and action.library:

@@ -28,8 +28,8 @@ NOT_RANDOM = ("new_bones",)
 
 
 class OBJECT_OT_araplbs_bake(WorkOperator, BoneChoice, OptionProperties, Operator):
-    """Give the selected meshes the weights with which bones alone come closest to the effect of \
-all their modifiers: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, caches"""
+    """Compute the weights with which bones alone best reproduce the effect of all modifiers of \
+the selected meshes: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, caches"""
 
     bl_idname = IDNAME
     bl_label = LABEL

@@ -40,7 +40,8 @@ def _refuse_mesh_cache(ob, modifier):
         raise Refused(f"{where} is not in the format {modifier.cache_format}: {path}") from None
     if count != len(ob.data.vertices):
         raise Refused(
-            f"{where} has {count} vertices, the mesh has {len(ob.data.vertices)}: another topology"
+            f"{where} has {count} vertices, but the mesh has {len(ob.data.vertices)}: the "
+            "topology differs"
         )
 
 

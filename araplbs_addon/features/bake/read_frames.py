@@ -131,7 +131,7 @@ def played_frames_in_steps(ob, armature, skeleton, matrix, frames, takes, view_l
     scene = view_layer.id_data
     simulates = any(m.type in SIMULATES for m in ob.modifiers)
     if simulates and takes[0].action is not None:
-        raise Refused(f"'{ob.name}' is simulated: bake scene frames, which follow each other")
+        raise Refused(f"'{ob.name}' is simulated: bake Scene Frames, which are consecutive")
     reader, transforms = PoseReader(armature, skeleton), []
     for take in takes:
         ahead = list(take.frames)
@@ -159,7 +159,7 @@ def played_frames_in_steps(ob, armature, skeleton, matrix, frames, takes, view_l
             yield
     transforms = np.array(transforms)
     if not np.isfinite(transforms).all():
-        raise Refused(f"'{armature.name}' has poses that are not finite in these frames")
+        raise Refused(f"'{armature.name}' has non-finite poses in these frames")
     return transforms
 
 

@@ -84,7 +84,7 @@ class BakeTask(Task):
             if not is_deformed_by(ob, armature):
                 raise Refused(f"'{ob.name}' has no Armature modifier for '{armature.name}'")
             if ob.data.session_uid in data:
-                raise Refused(f"'{ob.name}' shares its mesh with another one that is baked")
+                raise Refused(f"'{ob.name}' shares its mesh with another object that is baked")
             data.add(ob.data.session_uid)
             place = ob, armature, skeleton, view_layer, targets.painting, locked
             problem, selected = yield from self._read_object(*place, takes)
@@ -135,14 +135,14 @@ class BakeTask(Task):
         left_out = left_out_modifiers(ob)
         if left_out:
             self.warnings.append(
-                f"'{ob.name}': not baked, because they change the number of vertices: "
+                f"'{ob.name}': not baked because they change the number of vertices: "
                 f"{names_in_line(left_out)}"
             )
         others = other_objects(ob, armature)
         if others and self.options.poses == "RANDOM":
             self.warnings.append(
-                f"'{ob.name}': its modifiers depend on {names_in_line(others)}, which random poses "
-                "do not move: bake scene frames where bones move them"
+                f"'{ob.name}': its modifiers depend on {names_in_line(others)}, which random "
+                "poses do not move: bake scene frames in which bones move them"
             )
 
     def solve(self, progress: Listener | None = None) -> None:
@@ -200,8 +200,8 @@ class BakeTask(Task):
             still = [m.name for m in baked] + [f"Preserve Volume of {m.name}" for m in volume]
             if still:
                 self.warnings.append(
-                    f"'{ob.name}': still on, although the weights now include them: "
-                    f"{names_in_line(still)}"
+                    f"'{ob.name}': modifiers still on, although the weights now include their "
+                    f"effect: {names_in_line(still)}"
                 )
             return
         for modifier in baked:
@@ -219,10 +219,11 @@ def refuse_bones(armature: bpy.types.Object, skeleton: Skeleton, new_bones: int 
     ]
     if bendy:
         raise Refused(
-            f"'{armature.name}' has bendy bones ({names_in_line(bendy)}): make plain bones of "
-            "them first (Bendy Bones to Bones)"
+            f"'{armature.name}' has bendy bones ({names_in_line(bendy)}): convert them to plain "
+            "bones first (Bendy Bones to Bones)"
         )
     if skeleton.deform.sum() + new_bones < 2:
         raise Refused(
-            f"'{armature.name}' has one deform bone: it gets all weight, baking needs 2 or more"
+            f"'{armature.name}' has only one deform bone, which gets all the weight: baking "
+            "needs 2 or more"
         )

@@ -44,20 +44,20 @@ games. The bendy bones stay as controls that the new bones follow"""
 
     only_selected: BoolProperty(
         name="Selected Only",
-        description="In Pose and Edit mode: only the selected bones, not all of the armature",
+        description="In Pose and Edit mode, convert only the selected bones of the armature",
         default=True,
     )
     count: IntProperty(
         name="Bones",
-        description="Bones for each bendy bone. 0: segments + 1, an exact conversion if Along Bone "
-        "is As Blender Deforms; other counts approximate it",
+        description="Number of bones per bendy bone. 0 uses segments + 1, an exact conversion "
+        "if Along Bone is As Blender Deforms. Other counts approximate it",
         default=0,
         min=0,
         soft_max=33,
     )
     parameter: EnumProperty(
         name="Along Bone",
-        description="Where along the bone a vertex is",
+        description="How the position of a vertex along the bone is found",
         items=(
             ("BLENDER", "As Blender Deforms", "The parameter that the bendy bone itself uses"),
             ("GROUP", "Vertex Group", "The weight in a group: 0 at the head, 1 at the tail"),
@@ -71,24 +71,23 @@ games. The bendy bones stay as controls that the new bones follow"""
     )
     group: StringProperty(
         name="Group",
-        description="Vertex group with the place along the bone; 0 for vertices that are not in it",
+        description="Vertex group that gives the position along the bone; 0 for vertices not in it",
     )
     hierarchy: EnumProperty(
         name="Parents",
-        description="Which bones the new ones are parented to, for export. It does not change how "
-        "they move",
+        description="Parents of the new bones, for export. They do not affect how the bones move",
         items=(
             (
                 "PARENT",
                 "Deform Bone Above",
-                "The parent of all of them: none inherits the scale of another, which formats "
-                "without shear could not store",
+                "All new bones have the same parent: none inherits the scale of another, which "
+                "formats without shear could not store",
             ),
             (
                 "CHAIN",
-                "Each Other",
-                "Each is the parent of the next. Exact in glTF as long as bones are not scaled "
-                "more across than along",
+                "Chain",
+                "Each bone is the parent of the next. Exact in glTF as long as bones are not "
+                "scaled more across than along their length",
             ),
         ),
     )
@@ -171,18 +170,18 @@ games. The bendy bones stay as controls that the new bones follow"""
     def convert(self, context, armature, selected):
         """selected: names of the selected bones, or None for all."""
         if self.count == 1:
-            raise Refused("One bone cannot bend: give 2 or more, or 0 for an exact conversion")
+            raise Refused("A single bone cannot bend: use 2 or more, or 0 for an exact conversion")
         if self.parameter == "GROUP" and not self.group:
-            raise Refused("Name the vertex group that says where along the bone a vertex is")
+            raise Refused("Choose the vertex group that gives the position along the bone")
         names = bendy_bones(armature)
         if not names:
             raise Refused(
-                f"'{armature.name}' has no bendy bones: none that deforms has more than 1 segment"
+                f"'{armature.name}' has no bendy bones: no deform bone has more than 1 segment"
             )
         if self.only_selected and selected is not None:
             names = [name for name in names if name in selected]
             if not names:
-                raise Refused("No bendy bone that deforms is selected")
+                raise Refused("No deforming bendy bone is selected")
         return (
             yield from convert_in_steps(
                 armature,
@@ -199,7 +198,9 @@ games. The bendy bones stay as controls that the new bones follow"""
         for bone, ob in done.locked.items():
             self.report(
                 {"WARNING"},
-                translated(f"'{bone}' stays unchanged: its vertex group in '{ob}' is locked"),
+                translated(
+                    f"'{bone}' stays unchanged because its vertex group in '{ob}' is locked"
+                ),
             )
         for ob, group in done.kept_groups:
             self.report(
@@ -219,7 +220,7 @@ games. The bendy bones stay as controls that the new bones follow"""
                 {"WARNING"},
                 translated(
                     f"{len(done.sheared)} of the new bones shear in this pose (first: "
-                    f"'{done.sheared[0]}'), which glTF cannot hold"
+                    f"'{done.sheared[0]}'), which glTF cannot store"
                 ),
             )
         self.report({"INFO"}, translated(summary(done)))

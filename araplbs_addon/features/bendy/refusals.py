@@ -55,8 +55,8 @@ def refuse_groups(ob, armature, view_layer):
         if is_deformed_by(other, armature):
             if not np.allclose(matrix_between(other, armature, view_layer), place, atol=1e-6):
                 raise Refused(
-                    f"'{ob.name}' and '{other.name}' share one mesh, but stand elsewhere: make it "
-                    "single-user first"
+                    f"'{ob.name}' and '{other.name}' share one mesh, but are in different "
+                    "places: make it single-user first"
                 )
         elif armature_of(other):
             raise Refused(
@@ -82,7 +82,7 @@ def refuse_one_sided(ob, armature, new, locked):
             why = f" (its group in '{locked[other]}' is locked)" if other in locked else ""
             raise Refused(
                 f"The Mirror modifier of '{ob.name}' swaps '{name}' and '{other}'{why}: convert "
-                "both, into equally many bones, or apply the modifier first"
+                "both into the same number of bones, or apply the modifier first"
             )
 
 

@@ -131,7 +131,9 @@ class Found:
             raise Refused("There are no findings: Check Weights first")
         self.look(flush=True)
         if self.out_of_date:
-            raise Refused(f"'{self.out_of_date[0]}' has changed since: check the weights again")
+            raise Refused(
+                f"'{self.out_of_date[0]}' has changed since the check: check the weights again"
+            )
 
     def place(self, finding):
         """The name of its bone or its mesh."""
@@ -163,7 +165,7 @@ found = Found()
 class ARAPLBS_finding(bpy.types.PropertyGroup):
     """A line of the list, at the same place as in Found.rows."""
 
-    repair: BoolProperty(name="Repair", description="Repair Marked repairs this too", default=True)
+    repair: BoolProperty(name="Repair", description="Repair Marked also repairs this", default=True)
 
 
 def _chosen(check, _context):
@@ -178,7 +180,7 @@ class ARAPLBS_check(bpy.types.PropertyGroup):
     findings: CollectionProperty(type=ARAPLBS_finding)
     active: IntProperty(
         name="Finding",
-        description="A click selects what the finding is about",
+        description="Click to select what the finding refers to",
         default=-1,
         update=_chosen,
     )

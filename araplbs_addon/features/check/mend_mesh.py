@@ -20,15 +20,15 @@ HALF = 0.5
 
 
 class OBJECT_OT_araplbs_mend_mesh(OfFinding, Operator):
-    """Mend the mesh where this finding is: merge split edges, remove a shell or islands, or \
-smooth a rough surface. Weights of what stays are kept"""
+    """Mend the mesh at this finding: merge split edges, remove a shell or islands, or smooth a \
+rough surface. The remaining vertices keep their weights"""
 
     bl_idname = IDNAME
     bl_label = "Mend Mesh"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     index: IntProperty(
-        name="Index", description="Number in the list, -1: the chosen one", default=-1
+        name="Index", description="Index in the list; -1 for the chosen finding", default=-1
     )
 
     def work(self, _context, finding, ob):
@@ -52,7 +52,9 @@ smooth a rough surface. Weights of what stays are kept"""
         finally:
             mesh.free()
         ob.data.update()
-        words = f"'{ob.name}' has {gone} fewer vertices" if gone else f"'{ob.name}' is smoother"
+        words = (
+            f"'{ob.name}' now has {gone} fewer vertices" if gone else f"'{ob.name}' is now smoother"
+        )
         self.report({"INFO"}, translated(words))
         return {"FINISHED"}
 

@@ -24,8 +24,8 @@ VIEW = "object.araplbs_view_finding"
 
 
 class OBJECT_OT_araplbs_check(WorkOperator, OptionProperties, Operator):
-    """Find problems in the present weights, and list them in the panel: stretch, \
-collapse, skin that follows a wrong bone, vertices without weights... Nothing is changed"""
+    """Find problems in the current weights, and list them in the panel: stretch, collapse, skin \
+that follows the wrong bone, vertices without weights... Nothing is changed"""
 
     bl_idname = IDNAME
     bl_label = "Check Weights"
@@ -83,12 +83,14 @@ class OfFinding:
         return self.work(context, *self.finding(context))
 
 
-INDEX = IntProperty(name="Index", description="Number in the list, -1: the chosen one", default=-1)
+INDEX = IntProperty(
+    name="Index", description="Index in the list; -1 for the chosen finding", default=-1
+)
 
 
 class OBJECT_OT_araplbs_select_finding(OfFinding, Operator):
-    """Select the vertices that the finding is about, in Edit mode or by the mask of Weight Paint \
-mode, and make its bone the active one"""
+    """Select the vertices that the finding refers to, in Edit mode or with the mask of Weight \
+Paint mode, and make its bone the active one"""
 
     bl_idname = SELECT
     bl_label = "Select Finding"

@@ -28,8 +28,8 @@ def posed_rig():
 
 
 class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
-    """Put the rig into the pose in which the finding is worst, turn the view to it, and color \
-the mesh by its stretch. Hold Y to see the earlier weights; Back to My Pose ends it"""
+    """Put the rig into the pose in which the finding is worst, turn the view to it, and color the \
+mesh by its stretch. Hold Y to see the earlier weights. Back to My Pose returns to your pose"""
 
     # If the armature plays the action of Range of Motion, the pose is one of its frames.
 
@@ -38,7 +38,7 @@ the mesh by its stretch. Hold Y to see the earlier weights; Back to My Pose ends
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     index: IntProperty(
-        name="Index", description="Number in the list, -1: the chosen one", default=-1
+        name="Index", description="Index in the list; -1 for the chosen finding", default=-1
     )
 
     def work(self, context, finding, ob):
@@ -51,7 +51,7 @@ the mesh by its stretch. Hold Y to see the earlier weights; Back to My Pose ends
 
 
 class OBJECT_OT_araplbs_own_pose(Operator):
-    """Put the rig back into the pose that it had"""
+    """Return the rig to its previous pose"""
 
     bl_idname = BACK
     bl_label = "Back to My Pose"
@@ -60,7 +60,7 @@ class OBJECT_OT_araplbs_own_pose(Operator):
     @classmethod
     def poll(cls, _context):
         if not posed_rig():
-            raise Refused("The rig has its own pose again")
+            raise Refused("The rig is back in its own pose")
         return True
 
     def execute(self, context):

@@ -78,7 +78,7 @@ class CheckTask(WeightingTask):
             raise Refused(f"'{ob.name}' has no vertices")
         has_groups = any(group.name in armature.data.bones for group in ob.vertex_groups)
         if not has_groups and not armature_modifier(ob, armature):
-            raise Refused(f"'{ob.name}' has neither an Armature modifier nor weights of bones")
+            raise Refused(f"'{ob.name}' has neither an Armature modifier nor bone weights")
 
     def solve(self, progress: Listener | None = None) -> None:
         """Stores the findings. progress: see araplbs.features.check.check."""

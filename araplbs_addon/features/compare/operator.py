@@ -38,9 +38,9 @@ def real_folder(directory):
     """The path in a folder property. Raises Refused for a path relative to a file that was never
     saved."""
     if not directory.strip():
-        raise Refused("Name a folder for the page")
+        raise Refused("Specify a folder for the page")
     if directory.startswith("//") and not bpy.data.filepath:
-        raise Refused(f"Save the file first, or name a folder: '{directory}' is one next to it")
+        raise Refused(f"Save the file first, or choose a folder: '{directory}' is relative to it")
     return Path(bpy.path.abspath(directory))
 
 
@@ -53,7 +53,7 @@ def page_of_file():
 
 
 class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
-    """Weight the selected meshes by all methods, judge the results in poses for which none was \
+    """Weight the selected meshes with all methods, judge the results in poses for which none was \
 optimized, and write a page with pictures and tables. Nothing in the file is changed"""
 
     bl_idname = IDNAME
@@ -64,7 +64,7 @@ optimized, and write a page with pictures and tables. Nothing in the file is cha
         "directory": folder_property(),
         "methods": StringProperty(
             name="Methods",
-            description="Only these, as the command line names them, with commas between them",
+            description="Only these methods, by their command-line names, separated by commas",
             options={"HIDDEN", "SKIP_SAVE"},
         ),
     }
@@ -102,8 +102,8 @@ optimized, and write a page with pictures and tables. Nothing in the file is cha
 
 
 class OBJECT_OT_araplbs_compare_methods(Placed, Operator):
-    """Weight the selected meshes by all available methods, and make a page that compares them. \
-Takes a few minutes"""
+    """Weight the selected meshes with all available methods, and create a page that compares \
+them. This takes a few minutes"""
 
     bl_idname = ASK
     bl_label = "Compare Methods..."
@@ -138,7 +138,7 @@ class OBJECT_OT_araplbs_open_comparison(Operator):
     def execute(self, _context):
         path = page_of_file()
         if not path:
-            raise Refused("No page was made of this file")
+            raise Refused("No page has been created for this file")
         return bpy.ops.wm.url_open(url=path.as_uri())
 
 

@@ -21,7 +21,7 @@ class _OfBone:
 
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    bone: StringProperty(name="Bone", description="Name of the bone; empty: all control bones")
+    bone: StringProperty(name="Bone", description="Name of the bone. If empty, all control bones")
 
     @classmethod
     def poll(cls, context):
@@ -47,7 +47,7 @@ class _OfBone:
 
 
 class OBJECT_OT_araplbs_take_in(_OfBone, Operator):
-    """Let a control bone move vertices again, from the next Auto-weight on"""
+    """Let a control bone move vertices again, starting with the next Auto-weight"""
 
     bl_idname = "object.araplbs_take_in"
     bl_label = "Use Again"

@@ -22,8 +22,9 @@ LABEL = "Copy Weights"
 
 
 class OBJECT_OT_araplbs_copy_weights(WorkOperator, ListedOptions, Operator):
-    """Give the other selected meshes the exact weights of the active one: mirrored for the \
-other side (the other glove, a mirrored character), or the same for copies of the same vertices"""
+    """Copy the exact weights of the active mesh to the other selected meshes: mirrored for the \
+other side (the other glove, a mirrored character), or unchanged for copies with the same \
+vertices"""
 
     bl_idname = IDNAME
     bl_label = LABEL

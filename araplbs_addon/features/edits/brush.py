@@ -56,8 +56,8 @@ class ARAPLBS_brush(bpy.types.PropertyGroup):
     )
     strength: FloatProperty(
         name="Strength",
-        description="How far one stroke moves the wanted weight toward that of the brush, or how "
-        "smooth it makes the weights",
+        description="How far one stroke moves the target weight toward that of the brush, or "
+        "how smooth it makes the weights",
         default=1.0,
         min=0.0,
         max=1.0,
@@ -65,7 +65,7 @@ class ARAPLBS_brush(bpy.types.PropertyGroup):
     )
     weight: FloatProperty(
         name="Weight",
-        description="Wanted weight of the active bone",
+        description="Target weight of the active bone",
         default=1.0,
         min=0.0,
         max=1.0,
@@ -157,7 +157,7 @@ class Stroke:
 
 
 class OBJECT_OT_araplbs_brush(Operator):
-    """Paint wanted weights or smoothness, add or remove influences, release vertices from a bone, \
+    """Paint target weights or smoothness, add or remove influences, release vertices from a bone, \
 or draw links"""
 
     bl_idname = IDNAME
@@ -167,9 +167,11 @@ or draw links"""
     kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] != "RIGID"])
     erase: BoolProperty(
         name="Erase",
-        description="Take back what the brush does; the influence brush removes influences",
+        description="Undo the effect of the brush. The influence brush removes influences",
     )
-    clear: BoolProperty(name="Clear", description="Leave the influences to the optimization again")
+    clear: BoolProperty(
+        name="Clear", description="Let the optimization choose the influences again"
+    )
 
     @classmethod
     def poll(cls, context):

@@ -42,7 +42,7 @@ under = []  # contains one Under or nothing
 
 
 class OBJECT_OT_araplbs_hover(Operator):
-    """Name the bones that move the vertex under the mouse"""
+    """Show the names of the bones that move the vertex under the mouse"""
 
     # Handles mouse movement and passes it on, so nothing is blocked.
 
@@ -137,8 +137,8 @@ _keys = []
 
 HOVER = BoolProperty(
     name="Name Weights",
-    description="Name the bones that move the vertex under the mouse, with their shares, in "
-    "Weight Paint mode",
+    description="Show the names and shares of the bones that move the vertex under the mouse, "
+    "in Weight Paint mode",
     default=True,
     update=_switched,
     options={"SKIP_SAVE"},

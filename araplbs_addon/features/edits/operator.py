@@ -80,8 +80,10 @@ release them from it, or let the weights of all bones vary smoothly there"""
     bl_label = "Edit Selected Vertices"
 
     kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] not in SEVERAL])
-    bone: StringProperty(name="Bone", description="Name of the bone; empty: the active group's")
-    weight: FloatProperty(name="Weight", description="Wanted weight", default=1.0, min=0.0, max=1.0)
+    bone: StringProperty(
+        name="Bone", description="Name of the bone. If empty, the bone of the active group"
+    )
+    weight: FloatProperty(name="Weight", description="Target weight", default=1.0, min=0.0, max=1.0)
     strength: FloatProperty(
         name="Strength",
         description="Strength of the smoothing (Smooth Weights only)",
@@ -93,7 +95,7 @@ release them from it, or let the weights of all bones vary smoothly there"""
     remove_influence: BoolProperty(
         name="Remove Influence", description="The bone must not move these vertices"
     )
-    clear: BoolProperty(name="Clear", description="Take the edit back for these vertices")
+    clear: BoolProperty(name="Clear", description="Undo the edit for these vertices")
 
     def execute(self, context):
         ob = context.active_object
@@ -124,7 +126,7 @@ def active_bone(ob):
 def refuse_bone(ob, bone):
     """Raises Refused if this bone cannot have an edit."""
     if not bone:
-        raise Refused(f"'{ob.name}' has no active vertex group: name a bone")
+        raise Refused(f"'{ob.name}' has no active vertex group: specify a bone")
     if not takes_edits(ob, bone):
         raise Refused(f"'{bone}' is not a deform bone of '{armature_of(ob).name}'")
 
@@ -137,8 +139,8 @@ def takes_edits(ob, bone):
 
 
 class OBJECT_OT_araplbs_add_link(OfMesh, Operator):
-    """Link two vertices, so that the parts they belong to move together: those with these \
-indices, or the two that are selected"""
+    """Link two vertices, given by index or selected, so that the parts they belong to move \
+together"""
 
     bl_idname = "object.araplbs_add_link"
     bl_label = "Link Vertices"
@@ -161,7 +163,9 @@ indices, or the two that are selected"""
         return {"FINISHED"}
 
 
-INDEX = IntProperty(name="Index", description="Number in the list, -1: the active one", default=-1)
+INDEX = IntProperty(
+    name="Index", description="Index in the list; -1 for the active entry", default=-1
+)
 
 
 class _OfItem(OfMesh):
@@ -197,7 +201,7 @@ class OBJECT_OT_araplbs_remove_edit(_OfItem, Operator):
 
 
 class OBJECT_OT_araplbs_select_edit(_OfItem, Operator):
-    """Select the vertices that the edit concerns, and no others"""
+    """Select only the vertices that the edit affects"""
 
     bl_idname = "object.araplbs_select_edit"
     bl_label = "Select Vertices of Edit"

@@ -22,7 +22,11 @@ SOURCES = (
     ("SELECTED", "Selected Vertices", "The vertices that are selected"),
     ("GROUP", "Active Vertex Group", "The vertices of the active vertex group"),
     ("MATERIAL", "Active Material", "The vertices of the faces with the active material"),
-    ("FACE_SETS", "Face Sets", "The vertices of each face set with a selected face, a part each"),
+    (
+        "FACE_SETS",
+        "Face Sets",
+        "The vertices of each face set with a selected face, as one part each",
+    ),
 )
 
 
@@ -45,14 +49,14 @@ class _OfAnyMode(OfMesh):
 
 
 class OBJECT_OT_araplbs_mark_rigid(_OfAnyMode, Operator):
-    """Mark vertices as a part that keeps its shape: they all get the same weights"""
+    """Mark vertices as a part that keeps its shape because all its vertices get the same weights"""
 
     bl_idname = MARK
     bl_label = "Mark Rigid Part"
 
-    source: EnumProperty(name="Source", items=SOURCES, description="What becomes rigid")
+    source: EnumProperty(name="Source", items=SOURCES, description="The vertices that become rigid")
     separate: BoolProperty(
-        name="Loose Parts Apart", description="Each loose part becomes a rigid part of its own"
+        name="One per Loose Part", description="Each loose part becomes a separate rigid part"
     )
 
     def execute(self, context):

@@ -14,8 +14,7 @@ from .operator import OfMesh
 
 
 class OBJECT_OT_araplbs_select_worst(OfMesh, Operator):
-    """Select the vertices of the active mesh with the largest stretch around them, and no \
-others"""
+    """Select only the vertices of the active mesh with the largest stretch around them"""
 
     bl_idname = "object.araplbs_select_worst"
     bl_label = "Select Worst Vertices"
@@ -23,7 +22,7 @@ others"""
 
     percent: FloatProperty(
         name="Percent",
-        description="Share of the vertices that is selected",
+        description="Share of the vertices to select",
         default=1.0,
         min=0.0,
         max=100.0,
@@ -35,9 +34,9 @@ others"""
             (
                 "POSES",
                 "All Poses",
-                "Stretch over the poses that the settings of the tab give",
+                "Stretch over the poses defined by the settings of the tab",
             ),
-            ("POSE", "This Pose", "Stretch in the pose that the armature is in"),
+            ("POSE", "This Pose", "Stretch in the current pose of the armature"),
         ),
     )
 

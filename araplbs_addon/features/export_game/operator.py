@@ -34,8 +34,9 @@ def engine_in_use(settings):
 
 
 class OBJECT_OT_araplbs_export_game(Placed, Operator):
-    """Export the character for a game engine with Blender's exporter: only deformation bones, at \
-most as many influences as the engine reads, and its axes. The file in Blender stays unchanged"""
+    """Export the character for a game engine with Blender's exporter, with deform bones only, no \
+more influences than the engine reads, and the engine's axes. The file in Blender stays \
+unchanged"""
 
     bl_idname = IDNAME
     bl_label = "Export for Games..."
@@ -56,7 +57,7 @@ most as many influences as the engine reads, and its axes. The file in Blender s
     )
     animations: BoolProperty(
         name="Animations",
-        description="Export the actions, too",
+        description="Also export the actions",
         default=True,
     )
 
@@ -90,7 +91,7 @@ most as many influences as the engine reads, and its axes. The file in Blender s
     def execute(self, context):
         engine = ENGINES[self.engine]
         if not self.filepath.strip():
-            raise Refused("Name a file")
+            raise Refused("Specify a file")
         path = Path(bpy.path.abspath(with_ending(self.filepath, engine)))
         if not path.parent.is_dir():
             raise Refused(f"There is no folder '{path.parent}'")

@@ -11,15 +11,15 @@ OWNERS = (bpy.types.Bone, bpy.types.EditBone)
 class ARAPLBS_joint(bpy.types.PropertyGroup):
     lock_head: BoolProperty(
         name="Lock Head",
-        description="Optimize Joints keeps the head in place, and every joint at the same place",
+        description="Optimize Joints does not move the head, nor any joint at the same position",
     )
     lock_tail: BoolProperty(
         name="Lock Tail",
-        description="Optimize Joints keeps the tail in place, and every joint at the same place",
+        description="Optimize Joints does not move the tail, nor any joint at the same position",
     )
     material: FloatProperty(
         name="Stiffness Factor",
-        description="Multiplies the joint stiffness at this bone's ends. Where bones meet, the "
+        description="Factor for the joint stiffness at this bone's ends. Where bones meet, the "
         "largest factor applies",
         default=1.0,
         min=0.0,

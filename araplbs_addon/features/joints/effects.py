@@ -77,7 +77,7 @@ def _deformed_by(armature):
 def _other_users(armature):
     return _say(
         [ob.name for ob in _users(armature)],
-        "Another object has the same bones, which move there too: {names}",
+        "Another object uses the same bones, which move there too: {names}",
         "{n} other objects have the same bones, which move there too: {names}",
     )
 
@@ -117,7 +117,7 @@ def _custom_shapes(armature, resized):
 def _posed(armature, moved):
     return _say(
         [bone.name for bone in armature.pose.bones if bone.name in moved and _is_posed(bone)],
-        "A moved bone is posed; its pose now turns about the new joint: {names}",
+        "A moved bone is posed; its pose now rotates about the new joint: {names}",
         "{n} moved bones are posed; their poses now turn about the new joints: {names}",
     )
 
@@ -143,13 +143,13 @@ def _actions(armature, moved):
     return [
         *_say(
             turned,
-            "An action turns moved bones, now about the new joints: {names}",
+            "An action rotates moved bones, now about the new joints: {names}",
             "{n} actions turn moved bones, now about the new joints: {names}",
         ),
         *_say(
             located,
             "An action has location keys of moved bones, which are now relative to the new "
-            "places: {names}",
+            "positions: {names}",
             "{n} actions have location keys of moved bones, which are now relative to the new "
             "places: "
             "{names}",
@@ -175,17 +175,17 @@ def _constraints(armature, moved, resized):
     return [
         *_say(
             found["STRETCH_TO"],
-            "A Stretch To constraint keeps its rest length, reset it: {names}",
+            "A Stretch To constraint still has its old rest length; reset it: {names}",
             "{n} Stretch To constraints keep their rest lengths, reset them: {names}",
         ),
         *_say(
             found["IK"] + found["SPLINE_IK"],
-            "An IK chain has moved bones, look at its pole angle and bend: {names}",
+            "An IK chain has moved bones; check its pole angle and bend: {names}",
             "{n} IK chains have moved bones, look at their pole angles and bends: {names}",
         ),
         *_say(
             found["CHILD_OF"] + found["ARMATURE"],
-            "A Child Of or Armature constraint was set for the old places: {names}",
+            "A Child Of or Armature constraint was set for the old positions: {names}",
             "{n} Child Of or Armature constraints were set for the old places: {names}",
         ),
     ]
@@ -207,7 +207,7 @@ def _outer_constraints(armature, moved):
             found.append(ob.name)
     return _say(
         found,
-        "Another object follows moved bones by constraints: {names}",
+        "Another object follows moved bones through constraints: {names}",
         "{n} other objects follow moved bones by constraints: {names}",
     )
 

@@ -45,8 +45,8 @@ posed. The meshes keep their rest shape"""
         **option_properties(JointOptions),
         "only_selected_bones": BoolProperty(
             name="Only Selected Joints",
-            description="Move the heads of the bones that are selected in Pose mode, and no other "
-            "joint. Weights may change all around them",
+            description="Move only the heads of the bones selected in Pose mode. Weights may "
+            "change all around them",
             options=set(),
         ),
     }
@@ -63,7 +63,8 @@ posed. The meshes keep their rest shape"""
 
 
 class OBJECT_OT_araplbs_lock_joints(Operator):
-    """Lock or unlock the joints of the selected bones: Optimize Joints does not move locked ones"""
+    """Lock or unlock the joints of the selected bones. Optimize Joints does not move locked \
+joints"""
 
     bl_idname = "object.araplbs_lock_joints"
     bl_label = "Lock Joints"

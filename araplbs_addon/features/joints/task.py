@@ -57,12 +57,12 @@ class JointTask(WeightingTask):
         yield from super().read_in_steps(targets, view_layer, with_entries)
         if self.problem.unweighted and not self.options.optimize_weights:
             raise Refused(
-                f"{self.problem.unweighted} vertices have no weights yet: optimize weights too"
+                f"{self.problem.unweighted} vertices have no weights yet: also optimize the weights"
             )
         if self._flexible:
             self.warnings.append(
-                "Bendy and stretching bones counted as rigid, for the weights too: "
-                + names_in_line(self._flexible)
+                "Bendy and stretching bones were treated as rigid, also when computing the "
+                "weights: " + names_in_line(self._flexible)
             )
         skeleton = self.problem.skeleton
         locks, factors = read_joint_settings(armature, skeleton.names)
@@ -74,8 +74,7 @@ class JointTask(WeightingTask):
         if self.run.start:
             names = [skeleton.names[bone] for bone in self.run.start.bones]
             self.warnings.append(
-                "Joints that were not where the weights bend, and moved there: "
-                f"{names_in_line(names)}"
+                f"Joints were moved to where the weights bend: {names_in_line(names)}"
             )
 
     @staticmethod

@@ -15,8 +15,8 @@ LABEL = "Weight Only What Is New"
 
 
 class OBJECT_OT_araplbs_new_vertices(WorkOperator, WeightOptions, Operator):
-    """Weight the vertices that have no weights, or in Edit mode and behind a paint mask the \
-selected ones, so that they continue those around them. All other vertices stay unchanged"""
+    """Weight the vertices that have no weights to continue those around them. In Edit mode or \
+with a paint mask, weight the selected vertices instead. All other vertices stay unchanged"""
 
     bl_idname = IDNAME
     bl_label = LABEL

@@ -81,7 +81,9 @@ class NewVerticesTask(WeightingTask):
         names = ", ".join(f"'{ob.name}'" for ob in objects)
         if self.editing:
             return Refused(f"No vertex of {names} is selected")
-        return NothingNew(f"Every vertex of {names} has weights: nothing is new")
+        return NothingNew(
+            f"Every vertex of {names} already has weights: there is nothing new to weight"
+        )
 
     @property
     def links(self) -> Integers:

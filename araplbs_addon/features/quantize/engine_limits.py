@@ -25,7 +25,7 @@ def read_limits(ob, usual):
 LIMIT = bpy.props.IntProperty(
     name="Max Influences",
     description="Maximum number of bones that move a vertex with this material, for Quantize "
-    "Weights; 0: use the operator's limit. Where materials meet, the smallest applies",
+    "Weights. 0 uses the operator's limit. Where materials meet, the smallest limit applies",
     min=0,
     max=MOST_STEPS,
     soft_max=16,

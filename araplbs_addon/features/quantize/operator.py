@@ -14,8 +14,8 @@ LABEL = "Quantize Weights"
 
 
 class OBJECT_OT_araplbs_quantize(WorkOperator, OptionProperties, Operator):
-    """Convert the present weights of the selected meshes to the form that game engines store: \
-steps of 8 or 16 bits that sum to 1 exactly, and no more influences than the platform takes"""
+    """Convert the current weights of the selected meshes to the form that game engines store: \
+8-bit or 16-bit steps that sum to exactly 1, with no more influences than the platform allows"""
 
     bl_idname = IDNAME
     bl_label = LABEL

@@ -60,7 +60,7 @@ class QuantizeTask(Task):
         locked = locked_bones(ob, skeleton)
         if locked.any():
             names = names_in_line([skeleton.names[b] for b in np.flatnonzero(locked)])
-            raise Refused(f"'{ob.name}' has locked vertex groups, unlock them first: {names}")
+            raise Refused(f"'{ob.name}' has locked vertex groups; unlock them first: {names}")
         rows = present_weights(ob, skeleton)
         if not np.isfinite(rows.weights).all():
             bad = rows.vertices[~np.isfinite(rows.weights)][0]
@@ -69,8 +69,8 @@ class QuantizeTask(Task):
         if bare:
             which = "1 vertex has" if bare == 1 else f"{bare} vertices have"
             self.warnings.append(
-                f"'{ob.name}': {which} no weights, for which exporters add a bone: "
-                "Weight Only What Is New gives them some"
+                f"'{ob.name}': {which} no weights, and exporters would add a bone for them: use "
+                "Weight Only What Is New first"
             )
         return rows, read_limits(ob, self.options.limit)
 

@@ -28,8 +28,9 @@ def find_armature(context):
 
 
 class OBJECT_OT_araplbs_range_of_motion(WorkOperator, OptionProperties, Operator):
-    """Make an action that moves every joint alone to its limits, then all together, and lets a \
-biped walk and reach; each pose has a marker. Uses the controls of the rig, if there are any"""
+    """Create an action for testing weights. It moves each joint to its limits, then all joints \
+together, and makes a biped walk and reach; each pose has a marker. It uses the controls of \
+the rig, if there are any"""
 
     bl_idname = IDNAME
     bl_label = LABEL

@@ -51,7 +51,7 @@ class MotionTask(Task):
         skeleton = read_armature(armature, self.options.use_joint_limits)
         left_out = np.array([is_left_out(bone) for bone in armature.data.bones], bool)
         if not (skeleton.deform & ~left_out).any():
-            raise Refused(f"'{armature.name}' has no deform bones that Auto-weight takes in")
+            raise Refused(f"'{armature.name}' has no deform bones that Auto-weight can use")
         skeleton = replace(skeleton, deform=skeleton.deform & ~left_out)
         yield
         skeleton = yield from self._directed_in_steps(armature, skeleton, view_layer)

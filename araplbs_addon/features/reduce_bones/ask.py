@@ -24,7 +24,7 @@ _order = []  # contains the last Order
 
 class OBJECT_OT_araplbs_reduce_bones_find(WorkOperator, OptionProperties, Operator):
     """Turn off Deform for the bones that the poses need least. Asks how many should remain, and \
-names those that would no longer deform"""
+lists those that would no longer deform"""
 
     bl_idname = IDNAME
     bl_label = "Reduce Bones..."
@@ -76,7 +76,7 @@ class OBJECT_OT_araplbs_reduce_bones_ask(OptionProperties, Operator):
         left = order.flagged - len(names)
         layout.label(text=translated(f"{order.flagged} -> {left} deform bones"), icon="BONE_DATA")
         if not names:
-            layout.label(text="No bone goes", icon="INFO")
+            layout.label(text="No bone is removed", icon="INFO")
             return
         layout.label(text="No longer deform:")
         grid = layout.grid_flow(row_major=True, columns=COLUMNS, even_columns=True, align=True)

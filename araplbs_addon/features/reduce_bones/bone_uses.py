@@ -45,7 +45,9 @@ def bone_uses(armature, names):
     wanted, lines = set(names), []
     for ob in bpy.data.objects:
         if ob.parent == armature and ob.parent_type == "BONE" and ob.parent_bone in wanted:
-            lines.append(f"'{ob.parent_bone}' carries '{ob.name}': it stays in the armature")
+            lines.append(
+                f"'{ob.parent_bone}' is the parent of '{ob.name}': it stays in the armature"
+            )
         for owner in (ob, *(ob.pose.bones if ob.pose else ())):
             for constraint in owner.constraints:
                 targets = getattr(constraint, "targets", ())

@@ -27,7 +27,7 @@ def draw_choice(layout, properties):
 
 class OBJECT_OT_araplbs_reduce_bones(WorkOperator, OptionProperties, Operator):
     """Turn off Deform for the bones that the poses need least, and solve the weights of the \
-others again, so that they come closest to the effect of all bones"""
+others again to come as close as possible to the effect of all bones"""
 
     bl_idname = IDNAME
     bl_label = LABEL

@@ -62,8 +62,8 @@ class ReduceBonesTask(Task):
         skeleton = self.checked.problem.skeleton
         if skeleton.flexible:
             raise Refused(
-                f"'{armature.name}' has bendy or stretching bones: make plain bones of them first "
-                "(Bendy Bones to Bones)"
+                f"'{armature.name}' has bendy or stretching bones: convert them to plain bones "
+                "first (Bendy Bones to Bones)"
             )
         wanted = chosen_bones(armature) & skeleton.deform
         flagged = np.array([bone.use_deform for bone in armature.data.bones], bool)

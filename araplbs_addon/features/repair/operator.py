@@ -29,7 +29,7 @@ IDNAME = "object.araplbs_repair"
 
 
 class OBJECT_OT_araplbs_repair(WorkOperator, WeightOptions, Operator):
-    """Solve the weights of the findings again; all other weights stay unchanged. If the new \
+    """Solve the weights of the findings again. All other weights stay unchanged. If the new \
 weights are not better, the old ones stay"""
 
     bl_idname = IDNAME
@@ -48,7 +48,7 @@ weights are not better, the old ones stay"""
             ("ALL", "All", "The findings of a new check of the selected meshes"),
             ("ACTIVE", "Chosen", "The finding chosen in the list"),
             ("MARKED", "Marked", "All marked findings of the list"),
-            ("RESULT", "Of the Result", "The visible problems that Auto-weight has left"),
+            ("RESULT", "Of the Result", "The visible problems that remain after Auto-weight"),
         ),
     )
     kinds: EnumProperty(
@@ -96,7 +96,7 @@ weights are not better, the old ones stay"""
             wanted = [k == active for k in range(len(wanted))]
         if not any(wanted):
             raise Refused(
-                "No problem is left" if self.which == "RESULT" else "No finding has a mark"
+                "No problems remain" if self.which == "RESULT" else "No finding has a mark"
             )
         return wanted
 

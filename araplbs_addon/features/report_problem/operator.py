@@ -30,7 +30,7 @@ NONE = "none was asked for"
 
 class WM_OT_araplbs_report_problem(Placed, Operator):
     """Write a text file with versions, settings, sizes and the last errors of Auto-weight, to \
-look through and send to its maintainers. Nothing is sent automatically"""
+review and send to its maintainers. Nothing is sent automatically"""
 
     bl_idname = IDNAME
     bl_label = "Report a Problem with Auto-weight"
@@ -42,9 +42,9 @@ look through and send to its maintainers. Nothing is sent automatically"""
     check_existing: BoolProperty(default=True, options={"HIDDEN"})
     with_problem: BoolProperty(
         name="With Mesh and Skeleton",
-        description="Also write a .npz file next to the text: shape of the selected meshes, "
-        "skeleton, poses and settings, as numbers. No names, textures or materials. With it the "
-        "problem can be solved again without Blender",
+        description="Also write a .npz file next to the text, with the shape of the selected "
+        "meshes, the skeleton, the poses and the settings as numbers. It contains no names, "
+        "textures or materials. With it, the problem can be solved again without Blender",
         default=False,
         options={"SKIP_SAVE"},
     )
@@ -75,7 +75,7 @@ look through and send to its maintainers. Nothing is sent automatically"""
         content = report_text(_blender(), _sizes(context), present_options(context), about)
         write_content(text, PROBLEM_TEXT, content)
         self.report(
-            {"INFO"}, translated(f"Wrote {' and '.join(written)} for you to send: nothing was sent")
+            {"INFO"}, translated(f"Wrote {' and '.join(written)} for you to send. Nothing was sent")
         )
         return {"FINISHED"}
 

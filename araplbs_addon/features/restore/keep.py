@@ -20,7 +20,7 @@ LABEL = "Keep Weights"
 
 class OBJECT_OT_araplbs_keep_weights(WorkOperator, OptionProperties, Operator):
     """Keep the weights, vertex groups and corrections of the selected meshes for Restore Weights, \
-before a remesh, a decimation or an export"""
+before you remesh, decimate or export them"""
 
     bl_idname = IDNAME
     bl_label = LABEL

@@ -105,7 +105,7 @@ def path_of(text):
     is not saved yet."""
     if text.startswith("//") and not bpy.data.filepath:
         raise Refused(
-            f"'{text}' is next to a .blend file that is not saved yet: save it, or give the whole "
-            "path"
+            f"'{text}' is relative to a .blend file that has not been saved: save it, or enter "
+            "the full path"
         )
     return bpy.path.abspath(text)

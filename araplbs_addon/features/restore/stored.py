@@ -29,10 +29,12 @@ def kept_on(armature):
     items = armature.data.araplbs_kept
     if not items:
         raise Refused(
-            f"'{armature.name}' holds no kept weights: press Keep Weights first, or name a file"
+            f"'{armature.name}' has no kept weights: press Keep Weights first, or specify a file"
         )
     if sum(len(item.content) for item in items) > MOST:
-        raise Refused(f"'{armature.name}' is damaged: its kept weights have more than {MOST} bytes")
+        raise Refused(
+            f"'{armature.name}' is damaged: its kept weights are larger than {MOST} bytes"
+        )
     left, found = MOST, []
     for item in items:
         found += unpack(item.content, f"'{armature.name}'", left)
@@ -44,7 +46,9 @@ def refuse_linked(armature):
     """Raises Refused if nothing can be stored on an armature."""
     data = armature.data
     if data.library or data.override_library:
-        raise Refused(f"'{armature.name}' is linked from another file: name a file for the weights")
+        raise Refused(
+            f"'{armature.name}' is linked from another file: specify a file for the weights"
+        )
 
 
 def write_edits(ob, edits):

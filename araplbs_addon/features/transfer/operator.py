@@ -29,8 +29,8 @@ def _find(context):
 
 
 class OBJECT_OT_araplbs_transfer(WorkOperator, OptionProperties, Operator):
-    """Give the other selected meshes (clothes, hair, levels of detail) the weights of the active \
-one where they lie close to it, and fill in and optimize the rest"""
+    """Transfer the weights of the active mesh to the other selected meshes (clothes, hair, levels \
+of detail) where they lie close to it, and fill in and optimize the rest"""
 
     bl_idname = IDNAME
     bl_label = LABEL
@@ -64,8 +64,9 @@ one where they lie close to it, and fill in and optimize the rest"""
 
 
 class OBJECT_OT_araplbs_show_matches(Operator):
-    """Show which vertices of the other selected meshes match the active one: they take its \
-weights, those that do not are filled in. Nothing is written. Press again to hide them"""
+    """Show which vertices of the other selected meshes match the active mesh and take its \
+weights. The weights of all others are filled in. Nothing is written. Press again to hide \
+them"""
 
     bl_idname = SHOW
     bl_label = "Show Matches"

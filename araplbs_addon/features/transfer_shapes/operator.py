@@ -23,8 +23,8 @@ LABEL = "Transfer Shape Keys"
 
 
 class OBJECT_OT_araplbs_transfer_shapes(WorkOperator, OptionProperties, Operator):
-    """Give the other selected meshes (clothes, hair, levels of detail) the shape keys of the \
-active one: parts close to it follow it, and the rest is filled in"""
+    """Transfer the shape keys of the active mesh to the other selected meshes (clothes, hair, \
+levels of detail). Parts close to it follow it, and the rest is filled in"""
 
     bl_idname = IDNAME
     bl_label = LABEL
@@ -43,8 +43,8 @@ active one: parts close to it follow it, and the rest is filled in"""
     def description(cls, _context, properties):
         if properties.sliders == "FOLLOW":
             return translated(
-                "Transfer the shape keys, and let the body's drive them: a driver gives each new "
-                "key the value of the one that it comes from"
+                "Transfer the shape keys and let the keys of the body drive them: a driver "
+                "gives each new key the value of its source key"
             )
         return None
 

@@ -69,7 +69,7 @@ def test_problems_can_be_shown_and_repaired_afterwards():
         bpy.ops.object.araplbs_show_worst()
     counted(outcome)
     assert outcome.poses is not None and outcome.findings is not None
-    with pytest.raises(RuntimeError, match="No problem is left"):
+    with pytest.raises(RuntimeError, match="No problems remain"):
         bpy.ops.object.araplbs_repair(which="RESULT")
 
 

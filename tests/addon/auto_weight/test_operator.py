@@ -435,7 +435,7 @@ def test_poll_messages():
     assert "Select at least one mesh object" in poll_message()
     tube = add_tube()
     select(tube)
-    assert "Select an armature as well" in poll_message()
+    assert "Also select an armature" in poll_message()
     first, second = add_armature("A"), add_armature("B")
     select(tube, first, second, active=tube)
     assert "Several armatures are selected" in poll_message()

@@ -299,7 +299,7 @@ def test_problems_are_repaired_from_the_box():
     tube, rig = weighted(bone_spring_stiffness=50)
     auto_weight(bone_spring_stiffness=1)
     before = entries(tube)
-    with pytest.raises(RuntimeError, match="No problem is left"):
+    with pytest.raises(RuntimeError, match="No problems remain"):
         bpy.ops.object.araplbs_repair(which="RESULT")
     flaws.stretch(tube, rig)
     flawed = entries(tube)
@@ -490,14 +490,14 @@ def test_tails_that_point_aside_and_what_helps():
     select(tube, rig)
     auto_weight(bone_directions="TAILS")
     note, torn = at_hand().notes[0], at_hand().facts["stretch"][1]
-    assert (note.text, note.remedy) == ("Much stretch: tails miss the joints", "JOINTS")
+    assert (note.text, note.remedy) == ("High stretch: tails miss the joints", "JOINTS")
     properties = bpy.ops.object.araplbs_auto_weight.get_rna_type().properties
     for option, value, _text in addon("ui.result_box").REMEDIES.values():
         assert value in properties[option].enum_items
     option, value, _text = addon("ui.result_box").REMEDIES[note.remedy]
     auto_weight(**{option: value})
     assert at_hand().facts["stretch"][1] < 0.5 * torn
-    assert not any(each.text.startswith("Much stretch") for each in at_hand().notes)
+    assert not any(each.text.startswith("High stretch") for each in at_hand().notes)
 
 
 def test_vertices_above_a_limit():

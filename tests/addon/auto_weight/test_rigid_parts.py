@@ -278,7 +278,7 @@ def test_found_since_it_loses_nothing():
     assert {"object": tube.name, "vertex": plates[0][0], "size": 8, "bone": "lower"} in found
     assert len(found) == report["rigid_parts"]
     (line,) = package("reports.report").notes(report)
-    assert line.startswith(f"{len(found)} rigid part") and "all found by themselves: on" in line
+    assert line.startswith(f"{len(found)} rigid part") and "all found automatically: on" in line
     assert "lower" in line
     assert is_rigid(tube, rig, plates[0])
     assert not is_rigid(tube, rig, range(190))

@@ -183,7 +183,8 @@ def test_mesh_changed_meanwhile(change, asked):
         assert session.restored and not session.message
     elif CHANGES[change]:
         assert (
-            session.message == "'Tube' has changed since it was read. The earlier weights are back"
+            session.message
+            == "'Tube' has changed since it was read. The earlier weights are restored"
         )
     else:
         assert not session.restored and session.message == (

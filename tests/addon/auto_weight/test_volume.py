@@ -209,7 +209,7 @@ def test_pinned_weights_that_meet_at_a_node(tet_file):
     assert off > 0.01
     told = [line for line in package("reports.report").warnings(report) if "pinned weights" in line]
     assert told == [
-        f"pinned weights are off by up to {off:.2f}: with tets they apply only at the corners, as "
+        f"pinned weights are off by up to {off:.2f}: with tets, they apply only at the corners, as "
         "a mean of the vertices there"
     ]
 
@@ -258,7 +258,7 @@ def test_bad_files(tmp_path):
         ("none.msh", "There is no file"),
         ("odd.msh", "could not be read"),
         ("odd.xyz123", "could not be read"),
-        ("faces.mesh", "holds no tetrahedra (it holds: triangle)"),
+        ("faces.mesh", "contains no tetrahedra (it contains: triangle)"),
         ("away.mesh", "far outside the tets"),
         ("nan.mesh", "not finite points"),
         ("missing.mesh", "vertices that are not there"),

@@ -85,7 +85,7 @@ def test_corrective_smooth(character, capfd):
     assert entries(tube) != was
     check(tube, rig)
     told = capfd.readouterr().out
-    assert "still on, although the weights now include them: Smooth" in told
+    assert "modifiers still on, although the weights now include their effect: Smooth" in told
     found = re.search(r"error ([\d.]+) % of the size \(was ([\d.]+) %\)", told)
     after, before = found.groups()
     assert float(after) < float(before)
@@ -274,7 +274,7 @@ def test_mesh_cache(character, tmp_path):
 def test_cache_of_another_topology(character, tmp_path):
     tube, rig = character
     cache = add_cache(tube, tmp_path / "tube.pc2", np.zeros((3, 7, 3)))
-    refused("cache of its modifier 'Cache' has 7 vertices, the mesh has 192", tube, rig)
+    refused("cache of its modifier 'Cache' has 7 vertices, but the mesh has 192", tube, rig)
     cache.filepath = str(tmp_path / "nowhere.pc2")
     refused("cache of its modifier 'Cache' cannot be read", tube, rig)
     (tmp_path / "bad.pc2").write_bytes(b"no")

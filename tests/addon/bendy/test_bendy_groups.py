@@ -18,7 +18,7 @@ def test_locked_groups(capfd):
     kept = [[w for g, w in vertex if g == index] for vertex in before]
     convert(rig)
     out = capfd.readouterr().out
-    assert "'middle' stays unchanged: its vertex group in 'Tail' is locked" in out
+    assert "'middle' stays unchanged because its vertex group in 'Tail' is locked" in out
     assert share(points, posed(tube)) < EXACT
     assert rig.data.bones["middle"].use_deform and "middle_1" not in rig.data.bones
     index = tube.vertex_groups["middle"].index

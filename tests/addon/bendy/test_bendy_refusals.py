@@ -37,7 +37,7 @@ def test_nothing_selected():
     select(rig)
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="DESELECT")
-    with pytest.raises(RuntimeError, match="No bendy bone that deforms is selected"):
+    with pytest.raises(RuntimeError, match="No deforming bendy bone is selected"):
         bpy.ops.object.araplbs_bendy()
     assert rig.mode == "POSE" and len(rig.data.bones) == 3
     assert bpy.ops.object.araplbs_bendy(only_selected=False) == {"FINISHED"}
@@ -136,7 +136,7 @@ def flat_mesh(tube, _rig):
 @pytest.mark.parametrize(
     ("spoil", "options", "message"),
     [
-        (straight, {}, "'Rig' has no bendy bones: none that deforms has more than 1 segment"),
+        (straight, {}, "'Rig' has no bendy bones: no deform bone has more than 1 segment"),
         (None, {"count": 1}, "One bone cannot bend"),
         (None, {"parameter": "GROUP"}, "Name the vertex group that says where"),
         (None, {"parameter": "GROUP", "group": "no"}, "'Tail' has no vertex group 'no'"),

@@ -185,7 +185,7 @@ def test_poll():
     with pytest.raises(RuntimeError, match="Select at least one mesh object"):
         check()
     select(add_cube("Cube", (0, 0, 0)))
-    with pytest.raises(RuntimeError, match="Select an armature as well"):
+    with pytest.raises(RuntimeError, match="Also select an armature"):
         check()
     bpy.ops.object.mode_set(mode="SCULPT")
     with pytest.raises(RuntimeError, match="Works in Object, Pose, Edit and Weight Paint mode"):

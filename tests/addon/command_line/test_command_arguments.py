@@ -48,7 +48,7 @@ WRONG = [
     ([*WEIGHT, "--initial-weights", "magic"], "invalid choice: 'magic'"),
     ([*WEIGHT, "--control-bones", "maybe"], "invalid choice: 'maybe'"),
     ([*WEIGHT, "--method", "frob"], "unrecognized arguments"),
-    ([*WEIGHT, "--preset", "nintendo"], "no preset is called nintendo: as-published, crisp"),
+    ([*WEIGHT, "--preset", "nintendo"], "there is no preset named nintendo: as-published, crisp"),
     ([*WEIGHT, "--threads", "-2"], "--threads is -2: must be 0 or more"),
     ([*WEIGHT, "--threads", "all"], "invalid int value: 'all'"),
     ([*WEIGHT, "--jobs", "0"], "--jobs 0: must be at least 1"),
@@ -290,10 +290,11 @@ def test_only_new_where_nothing_is_new(tmp_path, capfd, monkeypatch):
     source = save(tmp_path / "in.blend")
     words = ["--only-new", "--json", "report.json", "--report", "reports"]
     assert run("weight", source, "-o", "out.blend", *words) == 0
-    assert "Every vertex of 'Tube' has weights: nothing is new" in capfd.readouterr().out
+    none = "Every vertex of 'Tube' already has weights: there is nothing new to weight"
+    assert none in capfd.readouterr().out
     assert entries(opened(tmp_path / "out.blend")["Tube"]) == before
     (report,) = json.loads((tmp_path / "report.json").read_text())["files"][0]["armatures"]
-    assert report["nothing_new"] == "Every vertex of 'Tube' has weights: nothing is new"
+    assert report["nothing_new"] == none
     assert run("weight", source, "--in-place", "--only-new", "--jobs", 1) == 0
 
 

@@ -217,7 +217,7 @@ def test_refusals_of_the_operator(tmp_path):
     with pytest.raises(RuntimeError, match="no method glue"):
         compare(tube, rig, folder=tmp_path / "other", methods="heat, glue")
     assert folder_of(tmp_path) == ["file", "index.html"]
-    with pytest.raises(RuntimeError, match="No page was made of this file"):
+    with pytest.raises(RuntimeError, match="No page has been created for this file"):
         bpy.ops.object.araplbs_open_comparison()
 
 

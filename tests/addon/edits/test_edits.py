@@ -161,7 +161,7 @@ def test_wrong_index_and_no_groups(tube):
     with pytest.raises(RuntimeError, match="There is no edit 7: the list has 1"):
         bpy.ops.object.araplbs_remove_edit(index=7)
     tube.vertex_groups.clear()
-    with pytest.raises(RuntimeError, match="'Tube' has no active vertex group: name a bone"):
+    with pytest.raises(RuntimeError, match="'Tube' has no active vertex group: specify a bone"):
         edit(kind="WEIGHT")
 
 

@@ -172,7 +172,7 @@ REFUSED = [
     (edited, {}, araplbs.Refused, "'Tube' is in Edit mode: leave it first"),
     (pair, {"max_influence": 4}, TypeError, "did you mean 'max_influences'"),
     (pair, {"swing": 60}, ValueError, "swing is 60 radians: must be from 0 to 3.14159 radians"),
-    (pair, {"preset": "nintendo"}, araplbs.Refused, "no preset is called nintendo: as-published"),
+    (pair, {"preset": "nintendo"}, araplbs.Refused, "no preset named nintendo: as-published"),
     (pair, {"only_new": True, "volume": "heavy"}, ValueError, "volume is 'heavy'"),
 ]
 

@@ -139,7 +139,7 @@ def test_shared_mesh(capfd):
     twin.location.x = 5
     auto_weight(first, twin, rig)
     out = capfd.readouterr().out
-    assert "Skipped: 'Twin' shares its mesh with 'First' and gets its weights" in out
+    assert "Skipped: 'Twin' shares its mesh with 'First' and gets the same weights" in out
     assert entries(first) == expected
     assert twin.parent is None and not twin.modifiers
 

@@ -110,7 +110,7 @@ def test_selected_far_away(distance, capfd):
     tube, rig = tube_and_rig()
     rock = add_cube("Rock", (distance, 0, 0), size=1)
     auto_weight(rock, tube, rig)
-    assert "far from all bones, selected by mistake? Rock" in capfd.readouterr().out
+    assert "far from all bones; selected by mistake? Rock" in capfd.readouterr().out
     new_scene()
     tube, rig = tube_and_rig()
     tube.data.vertices.add(1)

@@ -78,7 +78,7 @@ def test_what_locked_groups_force_above_the_limit(capfd):
         group.add(range(50), 0.3, "REPLACE")
         group.lock_weight = True
     auto_weight(tube, rig, max_influences=2)
-    told = "50 vertices have more than 2 influences, because of what is locked there"
+    told = "50 vertices have more than 2 influences, because of locked vertex groups"
     assert told in capfd.readouterr().out
     counts = (weights(tube, deform_names(rig)) > 0).sum(1)
     assert (counts > 2).sum() == 50

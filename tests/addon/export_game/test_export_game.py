@@ -59,7 +59,7 @@ def test_files(engine, tmp_path, capfd):
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
     assert f"out{ending}: 12 of 13 bones, at most {MOST[engine]} influences" in said
     assert f"{len(tube.data.vertices)} vertices limited" in said
-    assert "Deformation bones only" in said
+    assert "Deform bones only" in said
     rig, mesh = back(path)
     deform = {f"b{k}" for k in range(10)} | {"lower", "middle"}
     assert {bone.name for bone in rig.data.bones} == deform

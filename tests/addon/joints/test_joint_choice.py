@@ -51,7 +51,7 @@ def test_the_wrong_joint_moves_most(weights_too, capfd):
     far = {name: np.linalg.norm(after[name] - before[name]) for name in before}
     assert max(far, key=far.get) == "upper"
     assert abs(after["upper"][2] - TRUE["upper"][2]) < 0.15
-    line = "Joints that were not where the weights bend, and moved there: upper"
+    line = "Joints were moved to where the weights bend: upper"
     assert line in capfd.readouterr().out
 
 

@@ -242,7 +242,7 @@ def test_mirrored():
 def test_refusals():
     tube, rig = weighted()
     said = refused("new_vertices", tube, rig)
-    assert "Every vertex of 'Tube' has weights: nothing is new" in said
+    assert "Every vertex of 'Tube' already has weights: there is nothing new to weight" in said
     edit(tube)
     assert "Select the vertices to weight" in refused("new_vertices")
     bpy.ops.object.mode_set(mode="SCULPT")

@@ -141,7 +141,7 @@ def test_refusals():
     tube, _rig = weighted()
     tube.vertex_groups["middle"].lock_weight = True
     said = refused("quantize", tube)
-    assert "'Tube' has locked vertex groups, unlock them first: middle" in said
+    assert "'Tube' has locked vertex groups; unlock them first: middle" in said
     tube.vertex_groups.clear()
     said = refused("quantize", tube)
     assert "No vertex of 'Tube' has weights of deform bones" in said

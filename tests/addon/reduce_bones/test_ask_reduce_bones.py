@@ -47,8 +47,8 @@ def test_it_names_those_that_go(found, count):
 
 def test_platforms(found):
     module, _tube, _rig = found
-    assert "No bone goes" in drawn(module, platform="MOBILE")
-    assert "No bone goes" in drawn(module, which="SELECTED")
+    assert "No bone is removed" in drawn(module, platform="MOBILE")
+    assert "No bone is removed" in drawn(module, which="SELECTED")
 
 
 def test_the_entry_ends_in_dots_and_scripts_do_not_ask(found):

@@ -246,7 +246,8 @@ def test_edited_since():
     choose("UNWEIGHTED")
     tube.vertex_groups["upper"].add([3], 0.2, "REPLACE")
     before = snapshot()
-    with pytest.raises(RuntimeError, match="'Tube' has changed since: check the weights again"):
+    words = "'Tube' has changed since the check: check the weights again"
+    with pytest.raises(RuntimeError, match=words):
         repair(which="ACTIVE")
     assert snapshot() == before
 

@@ -355,7 +355,7 @@ def test_refusals(tmp_path):
     assert "not saved yet" in refused("keep", tube, rig, file="//x.kept")
     keep(tube, rig)
     far = add_tube("Far", shift=(50, 0, 0))
-    assert "'Far' takes nothing from the kept 'Tube'" in refused("restore", far, rig)
+    assert "'Far' cannot take weights from the kept 'Tube'" in refused("restore", far, rig)
     kept = package("features.restore.stored")
     head, content = kept.HEAD, rig.data.araplbs_kept[0].content
     for damaged in (content[:200], head, head + content[len(head) : -40] + bytes(40)):

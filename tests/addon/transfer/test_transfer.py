@@ -201,19 +201,20 @@ def test_of_two_the_weighted_one_is_the_source():
 
 def test_refusals():
     tube, rig, sleeve = body_and_sleeve()
-    assert "Select the meshes to weight as well as 'Tube'" in refused(source=tube)
-    assert "Select the mesh with the weights as well as 'Sleeve'" in refused(source=sleeve)
+    assert "Also select the meshes to weight, in addition to 'Tube'" in refused(source=tube)
+    also = "Also select the mesh with the weights, in addition to 'Sleeve'"
+    assert also in refused(source=sleeve)
     far = add_tube("Bare")
     assert "'Sleeve' has no armature" in refused(far, source=sleeve)
     empty = add_mesh("Empty", np.zeros((0, 3)), [])
     assert "'Empty' has no vertices" in refused(empty, sleeve, source=tube)
     far = add_tube("Far", shift=(50, 0, 0))
     message = refused(sleeve, far, source=tube)
-    assert "'Far' takes nothing from 'Tube': no vertex of the target is within reach" in message
+    assert "'Far' cannot take weights from 'Tube': no vertex of the target is within" in message
     inside_out = add_tube("Inside Out", radius=0.4, caps=False)
     inside_out.data.flip_normals()
     message = refused(inside_out, source=tube, two_sided=False, distance=0.5)
-    assert "'Inside Out' takes nothing from 'Tube': no vertex of the target faces" in message
+    assert "'Inside Out' cannot take weights from 'Tube': no vertex of the target faces" in message
     bind(far, add_armature("Other"))
     message = refused(far, source=tube)
     assert "'Far' is deformed by the armature 'Other', 'Tube' by 'Rig'" in message

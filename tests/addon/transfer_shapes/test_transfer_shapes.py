@@ -292,21 +292,22 @@ def refused(*targets, source):
 
 def test_refusals(tmp_path):
     tube, sleeve = body_and_sleeve()
-    assert "Select the meshes that get shape keys as well as 'Tube'" in refused(source=tube)
+    also = "Also select the meshes that should get shape keys, in addition to 'Tube'"
+    assert also in refused(source=tube)
     assert "'Sleeve' has no shape keys except its basis" in refused(tube, source=sleeve)
     far = add_tube("Far", shift=(50, 0, 0))
     message = refused(sleeve, far, source=tube)
-    assert "'Far' takes nothing from 'Tube': no vertex of the target is within reach" in message
+    assert "'Far' cannot take shape keys from 'Tube': no vertex of the target is" in message
     empty = add_mesh("Empty", np.zeros((0, 3)), [])
     assert "'Empty' has no vertices" in refused(empty, source=tube)
     twin = bpy.data.objects.new("Twin", tube.data)
     bpy.context.scene.collection.objects.link(twin)
-    assert "'Twin' shares its mesh with 'Tube', and with it its shape keys" in refused(
+    assert "'Twin' shares its mesh with 'Tube', and therefore also its shape keys" in refused(
         twin, source=tube
     )
     wire = add_mesh("Wire", np.eye(3), [], edges=[(0, 1), (1, 2)])
     key(wire, "Moved", lambda p: p + 1)
-    assert "'Wire' has no faces to take shapes from" in refused(sleeve, source=wire)
+    assert "'Wire' has no faces to transfer shapes from" in refused(sleeve, source=wire)
     flat = add_tube("Flat")
     flat.scale.z = 0
     bpy.context.view_layer.update()

@@ -120,4 +120,4 @@ def test_presets(main, place, capsys):
     assert published["paper_constraints"] is True and published["bone_spring_stiffness"] == 0
     assert main(["weight", "a.glb", "-o", "out.glb", "--preset", "nintendo"]) == 2
     said = capsys.readouterr().err
-    assert "no preset is called nintendo: as-published, crisp, film, game-4" in said
+    assert "there is no preset named nintendo: as-published, crisp, film, game-4" in said

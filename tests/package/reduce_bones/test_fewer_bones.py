@@ -98,7 +98,7 @@ def test_all_or_none():
     vertices, triangles, dense, skeleton, poses = tube()
     common = vertices, triangles, sparse_of(dense), skeleton, poses
     for options, wanted, words in (
-        (ReduceBonesOptions(count=5), None, "There are 5 deform bones already"),
+        (ReduceBonesOptions(count=5), None, "There are 5 deform bones, no more"),
         (ReduceBonesOptions(which="SELECTED"), np.zeros(BONES, bool), "No deform bone is selected"),
         (
             ReduceBonesOptions(which="SELECTED"),
@@ -155,7 +155,7 @@ def test_what_was_left_out_counts_when_there_are_few_already():
     vertices, triangles, dense, chain, poses = tube()
     skeleton, poses = with_root(chain, poses)
     rows = sparse_of(np.pad(dense, ((0, 0), (1, 1))))
-    with pytest.raises(Refused, match="There are 7 deform bones already, 7 were asked for"):
+    with pytest.raises(Refused, match="There are 7 deform bones, no more than the 7"):
         reduce_bones(
             vertices, triangles, rows, skeleton, poses, ReduceBonesOptions(count=7),
             unused=~skeleton.deform,

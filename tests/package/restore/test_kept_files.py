@@ -118,7 +118,7 @@ ODD = {
     "objects": (changed(vertices=np.full((4, 3), None)), "it holds no numbers"),
     "no zip": (HEAD, "cannot be read: it is damaged"),
     "cut": (GOOD[:200], "cannot be read: it is damaged"),
-    "older": (b"araplbs kept weights 0\n", "holds no kept weights of this version"),
+    "older": (b"araplbs kept weights 0\n", "contains no kept weights of this version"),
 }
 
 
@@ -167,7 +167,7 @@ def test_files(tmp_path, monkeypatch):
         read_kept(path)
     with pytest.raises(Refused, match="cannot be read: No such file"):
         read_kept(tmp_path / "none")
-    with pytest.raises(Refused, match=r"text' is not text in UTF-8"):
+    with pytest.raises(Refused, match=r"text' is not UTF-8 text"):
         (tmp_path / "text").write_bytes(b"\xff")
         inputs.read_input_text(tmp_path / "text", 10)
 
