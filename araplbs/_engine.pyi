@@ -437,12 +437,12 @@ class Solver:
         welded: vertices merged into others.
         collapsed_triangles: triangles that lost their area to welding.
         far_vertices: vertices at least 50 times the size of the mesh away from all others; they and
-          their faces and edges do not count.
+          their faces and edges are ignored.
         coarse_vertices: vertices of the coarsest mesh solved; 0 if only the mesh itself was.
         lumped_parts: small parts of the coarsest mesh whose vertices shared their weights at first.
         parts: parts of the mesh, each connected by faces and wires.
         linked_parts: parts that are linked to others.
-        rigid_parts: present rigid parts, requested or found.
+        rigid_parts: current rigid parts, requested or found.
         found_rigid_parts: rigid parts found by the search.
         links: links between parts.
         layer_links: links between parts that lie on each other, such as clothes.
@@ -458,27 +458,27 @@ class Solver:
         energy_before: the first of `energies`, each vertex with its own rotations.
         energy_after: the last of `energies`.
         section_energy: part of energy_after in the springs of `section`.
-        unknowns: unknowns of the present system.
+        unknowns: unknowns of the current system.
         factor_size: non-zeros of the factor of the system.
         factor_bytes: memory of the factor, in single or double precision.
         factor_flops: multiplications and additions of a factorization.
         peak_rows: rows that keep each bone at its strongest vertex.
-        attach_rows: rows that let a bone move its strongest vertices alone.
-        neumann_rows: rows that draw weights to zero at the border of a bone's area.
-        positivity_rows: rows that hold weights at zero.
+        attach_rows: rows that let a bone alone move its strongest vertices.
+        neumann_rows: rows that pull weights to zero at the border of a bone's region.
+        positivity_rows: rows that keep weights at zero.
         damping: damping of the factorization, at least that of the settings.
         most_influences: largest number of influences of a vertex.
         mean_influences: mean number of influences of the vertices.
         idle_bones: indices of deforming bones without influence.
-        held_bones: indices of bones that rows hold on their own skin.
+        held_bones: indices of bones that rows keep on their own skin.
         held_cost: approximate share of the energy that held_bones cost.
         deaf_bones: indices of bones whose own skin follows by less than half of `response`.
         skinless_bones: indices of deforming bones without own skin.
         inner_bones: indices of bones that move only the part around them.
         seconds: {stage: seconds of work}.
         shared_seconds: seconds of work that more threads could share, with threads=1.
-        saved_seconds: about how many seconds 2, 4 and 16 processors would save, with threads=1: a
-          list, estimated from chunks and longest paths.
+        saved_seconds: approximate number of seconds that 2, 4 and 16 processors would save, with
+          threads=1: a list, estimated from chunks and longest paths.
         """
 
 @final

@@ -54,12 +54,12 @@ def read_arrays(file, most=MOST):
 
 def _refuse_sizes(members, most):
     if len(members) > MEMBERS:
-        raise NotArrays(f"it has {len(members)} members: at most {MEMBERS} are read")
+        raise NotArrays(f"it has {len(members)} members, more than the {MEMBERS} allowed")
     total = sum(member.file_size for member in members)
     packed = sum(member.compress_size for member in members)
     if total > min(most, max(FREE, RATIO * packed)):
         raise NotArrays(
-            f"its {packed} bytes would unpack to {total}: more than its arrays can have"
+            f"its {packed} bytes would unpack to {total}, more than its arrays can have"
         )
 
 
@@ -71,10 +71,10 @@ def _array(archive, member):
     content = bytearray(member.file_size)
     with archive.open(member) as packed:
         if packed.readinto(content) != len(content) or packed.read(1):
-            raise NotArrays(f"its array '{_name(member)}' is cut short")
+            raise NotArrays(f"its array '{_name(member)}' is truncated")
     shape, columns_first, dtype, begin = _header(content[: HEADER + 16])
     if dtype.kind not in KINDS:
-        raise NotArrays(f"its array '{_name(member)}' is of the type {dtype}: it holds no numbers")
+        raise NotArrays(f"its array '{_name(member)}' is of type {dtype}: it contains no numbers")
     if math.prod(shape) * dtype.itemsize != len(content) - begin:
         raise NotArrays(
             f"its array '{_name(member)}' has {len(content) - begin} bytes for the shape {shape}"
@@ -88,7 +88,7 @@ def _header(start):
     text = io.BytesIO(start)
     version = np.lib.format.read_magic(text)
     if version not in ((1, 0), (2, 0)):
-        raise NotArrays(f"it has an array of the version {version}")
+        raise NotArrays(f"it has an array of version {version}")
     read = (
         np.lib.format.read_array_header_1_0
         if version == (1, 0)
@@ -96,5 +96,5 @@ def _header(start):
     )
     shape, columns_first, dtype = read(text, max_header_size=HEADER)
     if any(each < 0 for each in shape):
-        raise NotArrays(f"it has an array of the shape {shape}")
+        raise NotArrays(f"it has an array of shape {shape}")
     return shape, columns_first, dtype, text.tell()

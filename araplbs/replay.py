@@ -62,7 +62,7 @@ def load(path):
         if head["format"] != FORMAT:
             raise NoProblem(f"{path} is of another version: {head['format']}")
         for name in LEFT_OUT & arguments.keys():
-            raise NotArrays(f"it holds the argument '{name}'")
+            raise NotArrays(f"it contains the argument '{name}'")
         for name, dimensions in WANTED.items():
             value = arguments.get(name)
             if not isinstance(value, np.ndarray) or value.ndim != dimensions:
@@ -72,7 +72,7 @@ def load(path):
     except NotArrays as reason:
         raise NoProblem(f"{path} is not a problem file: {reason}") from None
     except RecursionError:
-        raise NoProblem(f"{path} is not a problem file: it is nested too deep") from None
+        raise NoProblem(f"{path} is not a problem file: it is nested too deeply") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise NoProblem(f"{path} is not a problem file: {error!r}") from None
     return arguments, {"version": head.get("version"), **head.get("about", {})}
@@ -82,12 +82,12 @@ def _head(arrays):
     """Lines about the arguments. Raises NotArrays."""
     text = arrays["problem"]
     if text.dtype != np.uint8 or text.ndim != 1:
-        raise NotArrays("its 'problem' is not a text")
+        raise NotArrays("its 'problem' is not text")
     head = json.loads(bytes(text).decode())
     kinds = {"format": str, "arguments": dict, "about": dict}
     for name, kind in kinds.items():
         if not isinstance(head, dict) or not isinstance(head.get(name, {}), kind):
-            raise NotArrays(f"its '{name}' is not what this program has written")
+            raise NotArrays(f"its '{name}' was not written by this program")
     return head
 
 
@@ -103,7 +103,7 @@ def _pack(value, arrays):
         return {"dict": {str(key): _pack(each, arrays) for key, each in value.items()}}
     array = np.asarray(value)
     if array.dtype == object:
-        raise TypeError(f"a problem file takes no {type(value).__name__}")
+        raise TypeError(f"a problem file cannot contain {type(value).__name__}")
     name = f"array{len(arrays)}"
     arrays[name] = array
     return {"array": name}
@@ -201,8 +201,10 @@ def main(argv=None):
         prog="python -m araplbs.replay", description="Solves a saved problem again."
     )
     parser.add_argument("file", metavar="FILE.npz")
-    parser.add_argument("--threads", type=int, default=0, help="processors; 0: all (default)")
-    parser.add_argument("--output", metavar="WEIGHTS.npz", help="where to write the weights")
+    parser.add_argument(
+        "--threads", type=int, default=0, help="number of processors; 0: all (default)"
+    )
+    parser.add_argument("--output", metavar="WEIGHTS.npz", help="file for the weights")
     options = parser.parse_args(argv)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

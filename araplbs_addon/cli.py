@@ -87,7 +87,7 @@ def do_file(command, source, target, arguments, stop, outputs):
         return {"armatures": reports, "warnings": lines}
     lines += warn(enter_edit_mode(view_layer, left))
     if arguments.resume and tasks.done_before(source, target, arguments):
-        say(f"  {target} was made by another process in the meantime")
+        say(f"  {target} was written by another process in the meantime")
         return known | {"armatures": reports, "warnings": lines}
     _save(target, compressed, stop)
     say(f"  saved {target}")

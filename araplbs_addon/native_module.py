@@ -42,8 +42,8 @@ def problem():
         )
     if not _is_installed():
         return (
-            f"The native module of {TITLE} is missing: restart Blender and install the extension "
-            "again, from a zip made for this system"
+            f"The native module of {TITLE} is missing: restart Blender and reinstall the "
+            "extension from a zip made for this system"
         )
     return None
 
@@ -97,6 +97,6 @@ def mismatch(error):
     if (error.name or "").partition(".")[0] != NAME:
         return None
     return (
-        f"{TITLE} finds a package 'araplbs' that is not its own ({error}): remove that, restart "
-        "Blender and install the extension again"
+        f"{TITLE} found a package 'araplbs' that is not its own ({error}): remove that package, "
+        "restart Blender and reinstall the extension"
     )

@@ -86,7 +86,7 @@ def _objects(meshes):
     found = [meshes] if isinstance(meshes, (bpy.types.Object, str)) else list(meshes)
     for each in found:
         if not isinstance(each, bpy.types.Object) or each.type != "MESH":
-            raise TypeError(f"meshes has {_shown(each)}: must hold mesh objects")
+            raise TypeError(f"meshes contains {_shown(each)}: must contain mesh objects")
     if not found:
         raise Refused("meshes is empty: name at least one mesh object")
     return list(dict.fromkeys(found))

@@ -213,7 +213,7 @@ class WeightingTask(Task):
             others = [other.name for other in shared if other not in targets.meshes]
             if others:
                 self.warnings.append(
-                    f"'{ob.name}' shares its mesh, and with it these weights: "
+                    f"'{ob.name}' shares its mesh, and therefore these weights, with: "
                     f"{names_in_line(others)}"
                 )
         if not meshes:
@@ -298,24 +298,24 @@ class WeightingTask(Task):
                 muted = names_in_line([c.name for c in following if c.mute])
                 if muted:
                     self.warnings.append(
-                        f"'{ob.name}' follows its bones by an Armature modifier now; the "
-                        f"constraints that did so are muted: {muted}"
+                        f"'{ob.name}' now follows its bones through an Armature modifier; the "
+                        f"constraints that did so before are muted: {muted}"
                     )
             if moves_twice(ob, armature):
                 self.warnings.append(
-                    f"'{ob.name}' follows bones as an object too, by a parent, constraint or "
-                    "driver, so they move it twice"
+                    f"'{ob.name}' also follows bones as an object, through a parent, constraint "
+                    "or driver, so they move it twice"
                 )
         for ob, bone in held:
             hold_on_bone(ob.data, bone)
         if held:
             names = names_in_line([ob.name for ob, _bone in held])
-            self.warnings.append(f"Stays on its parent bone, by pinned weights: {names}")
+            self.warnings.append(f"Stays on its parent bone because of pinned weights: {names}")
 
 
 def _unweighted(count: int) -> str:
     which = "1 vertex has" if count == 1 else f"{count} vertices have"
-    return f"{which} no weights yet and get fresh ones"
+    return f"{which} no weights yet, and fresh weights are computed"
 
 
 def _overfull(mesh: Mesh) -> list[str]:
@@ -326,7 +326,10 @@ def _overfull(mesh: Mesh) -> list[str]:
     sums = np.bincount(mesh.weights.vertices, locked, mesh.weights.count)
     count = int((sums > 1 + OVERFULL).sum())
     which = "1 vertex has" if count == 1 else f"{count} vertices have"
-    words = f"{which} more than 1 in locked groups: no weight is left for other bones there"
+    words = (
+        f"{which} a total weight above 1 in locked groups, which leaves no weight for other "
+        "bones there"
+    )
     return [f"'{mesh.name}': {words}"] if count else []
 
 

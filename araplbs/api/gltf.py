@@ -92,7 +92,7 @@ class GltfCharacter:
             rows = sparse_of(dense)
         rows = SparseWeights(*rows)
         if rows.count != n:
-            raise ValueError(f"weights has {rows.count} rows: there are {n} vertices")
+            raise ValueError(f"weights has {rows.count} rows, but there are {n} vertices")
         sums = rows.sums()
         off = np.flatnonzero(~(np.abs(sums - 1) <= 1e-6))
         if len(off) or (rows.weights < 0).any():

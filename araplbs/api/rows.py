@@ -19,7 +19,7 @@ class Rows(SparseWeights):
 
     >>> rows = Rows([0, 1, 3], [0, 0, 1], [1.0, 0.25, 0.75], bone_count=2)
     >>> rows
-    Rows of 2 vertices for 2 bones: 3 weights, at most 2 of a vertex
+    Rows of 2 vertices for 2 bones: 3 weights, at most 2 per vertex
     >>> rows.toarray()
     array([[1.  , 0.  ],
            [0.25, 0.75]])
@@ -44,8 +44,8 @@ class Rows(SparseWeights):
         n, m = self.shape
         most = int(np.diff(self.start).max(initial=0))
         return (
-            f"Rows of {n:,} vertices for {m:,} bones: {len(self.weights):,} weights, "
-            f"at most {most} of a vertex"
+            f"Rows of {n:,} vertices for {m:,} bones: {len(self.weights):,} weights, at most "
+            f"{most} per vertex"
         )
 
     @property

@@ -161,7 +161,7 @@ def _indices(name: str, values: Any, width: int, count: int) -> Any:
     if len(wrong):
         row, column = wrong[0]
         raise ValueError(
-            f"{name}[{row}, {column}] is {found[row, column]}: no vertex of the {count} there are"
+            f"{name}[{row}, {column}] is {found[row, column]}, but there are {count} vertices"
         )
     return found
 
@@ -171,10 +171,10 @@ def _part(number: int, part: Any, count: int) -> Any:
     if found.dtype == bool and found.shape == (count,):
         return np.flatnonzero(found)
     if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
-        raise ValueError(f"rigid[{number}] must hold numbers of vertices, or a bool for each")
+        raise ValueError(f"rigid[{number}] must contain vertex indices, or a bool for each vertex")
     if found.min() < 0 or found.max() >= count:
         worst = found.min() if found.min() < 0 else found.max()
-        raise ValueError(f"rigid[{number}] has {worst}: no vertex of the {count} there are")
+        raise ValueError(f"rigid[{number}] contains {worst}, but there are {count} vertices")
     return found.astype(np.int64)
 
 
@@ -189,9 +189,9 @@ def _start(start: Any, count: int, bones: int) -> SparseWeights:
             raise ValueError("start has weights that are negative or not finite")
         rows = sparse_of(dense)
     if rows.count != count:
-        raise ValueError(f"start has {rows.count} rows: there are {count} vertices")
+        raise ValueError(f"start has {rows.count} rows, but there are {count} vertices")
     if len(rows.bones) and not 0 <= rows.bones.min() <= rows.bones.max() < bones:
-        raise ValueError(f"start names bone {rows.bones.max()}: there are {bones}")
+        raise ValueError(f"start refers to bone {rows.bones.max()}, but there are {bones} bones")
     if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
         raise ValueError("start has weights that are negative or not finite")
     return rows

@@ -66,8 +66,8 @@ def _script() -> Any:
         if error.name != "bpy":
             raise
         raise Refused(
-            "There is no Blender in this Python: run the script by Blender, or pip install bpy. "
-            "For .glb, .gltf and .vrm files, araplbs weight needs none"
+            "This Python has no Blender: run the script with Blender, or pip install bpy. For "
+            ".glb, .gltf and .vrm files, araplbs weight does not need Blender"
         ) from None
     return import_module(f"{_enabled() or _ADDON}.script")
 

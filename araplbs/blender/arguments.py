@@ -22,9 +22,9 @@ COMMAND = "araplbs"
 # In the order of the help, which omits commands intended only for programs.
 GROUPS = (
     ("make weights", ("weight", "transfer", "copies", "bake", "joints")),
-    ("look at weights", ("check", "repair", "compare", "motion")),
+    ("inspect weights", ("check", "repair", "compare", "motion")),
     ("fit weights to an engine", ("reduce-bones", "quantize")),
-    ("keep what a mesh has", ("keep", "restore", "shapes")),
+    ("keep the data of a mesh", ("keep", "restore", "shapes")),
     ("many files", ("merge",)),
 )
 EXAMPLES = {
@@ -50,7 +50,7 @@ EXAMPLES = {
 }
 WIDTH = 98  # of a description
 EXIT_CODES = (
-    "exit codes: 0 done, 1 a file failed, 2 wrong arguments, 3 check has found something, or "
+    "exit codes: 0 success, 1 a file failed, 2 wrong arguments, 3 check found a problem, or "
     "weights\nare worse than before (--if-worse fail)"
 )
 
@@ -92,7 +92,7 @@ def make_parser(commands: Sequence[Command], prog: str = f"blender -c {COMMAND}"
         description="Skinning weights that make the posed mesh as rigid as possible.\n\n" + groups,
         epilog="examples:\n"
         + "\n".join(f"  {prog} weight {words}" for words in EXAMPLES["weight"])
-        + f"\n\n{EXIT_CODES}\n'{prog} COMMAND --help' has the options of a command.",
+        + f"\n\n{EXIT_CODES}\n'{prog} COMMAND --help' lists the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"araplbs {araplbs.__version__}")
     parsers = parser.add_subparsers(
@@ -126,16 +126,16 @@ def _add_command(parsers: Any, command: Command, prog: str) -> None:
         parser.add_argument(
             "--json",
             metavar="REPORT.json|-",
-            help="write a report for programs; -: to standard output, without other lines",
+            help="write a machine-readable report; -: to standard output, without other lines",
         )
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
-    parser.add_argument("--quiet", "-q", action="store_true", help="print errors only")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only errors")
     if command.saves:
         parser.add_argument(
             "--output",
             "-o",
             metavar="OUT.blend|FOLDER",
-            help="file to write, or the folder for files of the same names",
+            help="file to write, or a folder for files with the same names",
         )
         parser.add_argument(
             "--in-place", action="store_true", help="replace the inputs instead of --output"
@@ -154,8 +154,8 @@ def _add_command(parsers: Any, command: Command, prog: str) -> None:
         parser.add_argument(
             "--preset",
             metavar="NAME",
-            help="options of this preset, of those that come with the extension or of yours: "
-            "game-4, unity, unreal, vrchat...; options that you give take precedence",
+            help="use the options of this preset, included in the extension or your own: "
+            "game-4, unity, unreal, vrchat...; options given explicitly take precedence",
         )
     add_options(parser, _options(command), dict(command.texts))
 

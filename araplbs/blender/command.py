@@ -11,9 +11,9 @@ from typing import Any
 from ..base.option_table import OptionTable
 
 WHICH = (
-    "those with its Armature modifier or parented to it. If the file has one armature and no "
-    "mesh belongs to it, all visible meshes. The input stays unchanged, unless you give "
-    "--in-place."
+    "those with its Armature modifier or parented to it, or all visible meshes if the file has "
+    "one armature and no mesh belongs to it. The input stays unchanged unless --in-place is "
+    "given."
 )
 
 

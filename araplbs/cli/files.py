@@ -34,7 +34,7 @@ def inputs_of(patterns: Sequence[str], also: Sequence[str] = ()) -> list[Path]:
         if not os.path.exists(pattern) and glob.has_magic(pattern):
             names = sorted(glob.glob(pattern, recursive=True))
             if not names:
-                raise WrongArguments(f"{pattern}: no file matches this")
+                raise WrongArguments(f"{pattern}: no file matches this pattern")
         for name in names:
             refuse_input(name, also)
             found[Path(name)] = None
@@ -46,7 +46,7 @@ def refuse_input(name: str, also: Sequence[str] = ()) -> None:
     if not os.path.exists(name):
         raise WrongArguments(f"{name}: no such file")
     if os.path.isdir(name):
-        raise WrongArguments(f"{name}: is a folder; name its files, such as {name}/*.glb")
+        raise WrongArguments(f"{name}: is a folder; specify its files, such as {name}/*.glb")
     if not is_gltf(name) and Path(name).suffix.lower() not in also:
         known = ", ".join((*SUFFIXES, *also)[:-1]) + " or " + (*SUFFIXES, *also)[-1]
         raise WrongArguments(f"{name}: is not a {known} file by its name")
@@ -58,20 +58,22 @@ def outputs_of(
     """Returns [(input, output)]. Raises WrongArguments."""
     if in_place:
         if output is not None:
-            raise WrongArguments("--in-place and --output exclude each other")
+            raise WrongArguments("--in-place and --output cannot be used together")
         if any(is_obj(path) for path in inputs):
-            raise WrongArguments("--in-place cannot write .obj files: they hold no weights")
+            raise WrongArguments("--in-place cannot write .obj files: they contain no weights")
         return [(path, path) for path in inputs]
     if output is None:
-        raise WrongArguments("--output is missing: name a file or a folder, or give --in-place")
+        raise WrongArguments("--output is missing: specify a file or a folder, or use --in-place")
     if not output:
-        raise WrongArguments("--output is empty: name a file or a folder")
+        raise WrongArguments("--output is empty: specify a file or a folder")
     folder = os.path.isdir(output) or output.endswith(("/", os.sep))
     if folder:
         plan = [(path, Path(output, _as_gltf(path.name))) for path in inputs]
     elif is_gltf(output):
         if len(inputs) > 1:
-            raise WrongArguments(f"--output {output} is one file, for {len(inputs)} inputs")
+            raise WrongArguments(
+                f"--output {output} is one file, but there are {len(inputs)} inputs"
+            )
         plan = [(inputs[0], Path(output))]
     elif len(inputs) > 1 and not Path(output).suffix:
         plan = [(path, Path(output, _as_gltf(path.name))) for path in inputs]
@@ -108,7 +110,7 @@ def refuse_outputs(plan: Sequence[tuple[Path, Path | None]], arguments: argparse
     for path, kind, what, source in files:
         if kind is GLTF and not in_place and identity(path) in known:
             raise WrongArguments(
-                f"the output {path} would replace an input: give --in-place to allow that"
+                f"the output {path} would replace an input: use --in-place to allow this"
             )
         try:
             outputs.add(path, kind, what, source)

@@ -33,14 +33,14 @@ from .parser import Parser
 
 # In the order of the help: (name, its purpose).
 COMMANDS = (
-    ("weight", "give the skinned meshes of a file new weights"),
-    ("check", "report what is wrong with the weights of a file"),
+    ("weight", "compute new weights for the skinned meshes of a file"),
+    ("check", "report problems with the weights of a file"),
     ("repair", "repair what check finds, and nothing else"),
-    ("transfer", "give meshes the weights of the meshes that they are worn on"),
-    ("compare", "a page that compares weights of several methods"),
-    ("joints", "move joints to better places, with new weights"),
-    ("reduce-bones", "weights for fewer joints"),
-    ("quantize", "store weights in 8 or 16 bits whose sum is exact"),
+    ("transfer", "give clothes and other meshes the weights of the mesh beneath"),
+    ("compare", "create a page that compares the weights of several methods"),
+    ("joints", "move joints to better positions, with new weights"),
+    ("reduce-bones", "compute weights for fewer joints"),
+    ("quantize", "store weights in 8 or 16 bits with an exact sum"),
 )
 SCHEMA = 1  # of the output of --json
 EPILOG = """examples:
@@ -48,9 +48,9 @@ EPILOG = """examples:
   araplbs weight characters/*.glb -o weighted/ --preset game-8 --jobs 4
   araplbs check out.glb --fail-on high --json findings.json
 
-exit codes: 0 done, 1 a file failed, 2 wrong arguments, 3 check has found something, or weights are
+exit codes: 0 success, 1 a file failed, 2 wrong arguments, 3 check found a problem, or weights are
 worse than before (--if-worse fail)
-'araplbs COMMAND --help' has the options of a command."""
+'araplbs COMMAND --help' lists the options of a command."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -155,7 +155,7 @@ def make_parser(command: Command) -> Parser:
             "--in-place", action="store_true", help="replace the inputs instead of --output"
         )
     parser.add_argument(
-        "--json", metavar="FILE|-", help="write a report for programs; -: standard output"
+        "--json", metavar="FILE|-", help="write a machine-readable report; -: standard output"
     )
     if command.page:
         parser.add_argument(
@@ -165,9 +165,9 @@ def make_parser(command: Command) -> Parser:
         "--threads", type=int, default=0, metavar="N", help="0: OMP_NUM_THREADS, or all processors"
     )
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="work on N files at a time, each in its own process"
+        "--jobs", type=int, metavar="N", help="process N files at a time, each in its own process"
     )
-    parser.add_argument("--quiet", "-q", action="store_true", help="print errors only")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only errors")
     if command.add:
         command.add(parser)
     add_options(parser, offered(command.table, command.without, command.only))

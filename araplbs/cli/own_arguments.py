@@ -19,7 +19,8 @@ def add_fail_on(parser: argparse.ArgumentParser) -> None:
         choices=(*LEVELS, "never"),
         default="high",
         metavar="LEVEL",
-        help="exit code 3 if a finding is as severe: high, medium, low or never (default: high)",
+        help="return exit code 3 if a finding is at least this severe: high, medium, low or "
+        "never (default: high)",
     )
 
 
@@ -47,7 +48,7 @@ def add_kinds(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=_repaired(),
         metavar="KIND",
-        help=f"only findings of this kind; repeatable: {', '.join(_repaired())}",
+        help=f"use only findings of this kind; repeatable: {', '.join(_repaired())}",
     )
 
 
@@ -64,15 +65,15 @@ def add_methods(parser: argparse.ArgumentParser) -> None:
         "--method",
         action="append",
         metavar="NAME",
-        help=f"only this method; repeatable: {names}",
+        help=f"use only this method; repeatable: {names}",
     )
 
 
 def add_sources_and_targets(parser: argparse.ArgumentParser, what: str = "a mesh") -> None:
     """Adds the arguments of a command that transfers weights from some meshes to others."""
     for name, text in (
-        ("source", f"{what} whose weights are taken; repeatable"),
-        ("target", f"{what} that gets weights; repeatable"),
+        ("source", f"{what} that provides the weights; repeatable"),
+        ("target", f"{what} that receives the weights; repeatable"),
     ):
         parser.add_argument(f"--{name}", action="append", required=True, metavar="NAME", help=text)
 
@@ -80,11 +81,13 @@ def add_sources_and_targets(parser: argparse.ArgumentParser, what: str = "a mesh
 def add_source_and_targets(parser: argparse.ArgumentParser, has: str) -> None:
     """Adds the arguments of a command that transfers data from one mesh to others; has: the kind of
     data."""
-    parser.add_argument("--source", metavar="NAME", required=True, help=f"mesh that has the {has}")
+    parser.add_argument(
+        "--source", metavar="NAME", required=True, help=f"mesh that provides the {has}"
+    )
     parser.add_argument(
         "--target",
         metavar="NAME",
         action="append",
         required=True,
-        help="mesh that gets them; repeatable",
+        help="mesh that receives them; repeatable",
     )

@@ -12,7 +12,7 @@ from ..features.check.findings import NAMES
 from ..features.compare.style import STYLE
 from ..measures.deformation import in_percent
 
-ABOUT = "The pose with the most stretch, of several. Gray: none. Dark: 100 %."
+ABOUT = "The sampled pose with the most stretch. Gray means no stretch, dark 100 %."
 
 
 def write_report_page(

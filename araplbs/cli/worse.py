@@ -18,9 +18,8 @@ def add_if_worse(parser: argparse.ArgumentParser) -> None:
         choices=(REPORT, FAIL, KEEP),
         default=REPORT,
         metavar="WHAT",
-        help="if the surface stretches more than with the earlier weights: report it, fail with "
-        "exit code 3, or keep the earlier weights "
-        f"(default: {REPORT})",
+        help="what to do if the surface stretches more than with the earlier weights: report "
+        f"it, fail with exit code 3, or keep the earlier weights (default: {REPORT})",
     )
 
 

@@ -66,7 +66,7 @@ def _blocks(file: Any) -> Iterator[tuple[bytes, int, int, int]]:
         if code == b"ENDB":
             return
         yield code, number, count, size
-    raise ValueError("the file is cut short")
+    raise ValueError("the file is truncated")
 
 
 def count(path: str | Path) -> tuple[int, int]:
@@ -86,7 +86,7 @@ def count(path: str | Path) -> tuple[int, int]:
             elif code == b"DATA":
                 structs[number] = structs.get(number, 0) + many
     if table is None:
-        raise ValueError("the file has no table of its structs")
+        raise ValueError("the file has no table of structs")
     names, offset = _read_table(table)
     bones = sum(many for number, many in structs.items() if names[number] == "Bone")
     return sum(struct.unpack_from("<i", mesh, offset)[0] for mesh in meshes), bones

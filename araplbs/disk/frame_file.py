@@ -26,7 +26,7 @@ class FrameFile:
         if self._shape is None:
             self._shape = points.shape
         if points.shape != self._shape:
-            raise ValueError(f"a frame has the shape {points.shape}: must be {self._shape}")
+            raise ValueError(f"a frame has shape {points.shape}: must be {self._shape}")
         self._tried(lambda: self._file.seek(self._count * points.nbytes))
         self._tried(lambda: self._file.write(points.data))
         self._count += 1
@@ -40,7 +40,7 @@ class FrameFile:
         points = np.empty(self._shape, np.float32)
         self._file.seek(index * points.nbytes)
         if self._file.readinto(points.data.cast("B")) != points.nbytes:
-            raise OSError(f"frame {index} in the folder {self._folder} is cut short")
+            raise OSError(f"frame {index} in the folder {self._folder} is truncated")
         return points
 
     def close(self) -> None:
@@ -51,5 +51,5 @@ class FrameFile:
             return work()
         except OSError as error:
             raise Refused(
-                f"The temporary folder {self._folder} cannot hold the frames: {error.strerror}"
+                f"The temporary folder {self._folder} cannot store the frames: {error.strerror}"
             ) from None

@@ -203,6 +203,6 @@ def write_content(path: str | Path, kind: Kind, content: bytes | str) -> None:
     if isinstance(content, str):
         content = content.encode("utf-8", "backslashreplace")
     if not kind.mark.match(content):
-        raise ValueError(f"the file {path} does not carry the mark of its kind")
+        raise ValueError(f"the file {path} does not have the signature of its kind")
     with replaced(path, kind) as temporary:
         temporary.write_bytes(content)

@@ -36,7 +36,7 @@ def preset_values(text: str) -> dict[str, Any]:
     try:
         nodes = ast.parse(text).body
     except (RecursionError, MemoryError):
-        raise ValueError("it is nested too deep") from None
+        raise ValueError("it is nested too deeply") from None
     values = {}
     for node in nodes:
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
@@ -58,7 +58,7 @@ def _plain(node: ast.Assign) -> Any:
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         value = None
     if not isinstance(value, (bool, int, float, str)):
-        raise ValueError(f"line {node.lineno} gives no plain value")
+        raise ValueError(f"line {node.lineno} does not assign a literal value")
     return value
 
 

@@ -18,20 +18,25 @@ from .templates import TEMPLATES, make
 
 def main(argv: list[str]) -> int:
     """Returns the exit code."""
-    parser = argparse.ArgumentParser(prog="farm", description="Weights files on a farm.")
+    parser = argparse.ArgumentParser(prog="farm", description="Weights files on a render farm.")
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="run a plan by Dask distributed")
-    run.add_argument("plan", metavar="PLAN", help="what `blender -c araplbs weight --plan` printed")
-    run.add_argument("--scheduler", required=True, metavar="ADDRESS", help="as tcp://host:8786")
+    run = commands.add_parser("run", help="run a plan with Dask distributed")
+    run.add_argument(
+        "plan", metavar="PLAN", help="the output of `blender -c araplbs weight --plan`"
+    )
+    run.add_argument(
+        "--scheduler", required=True, metavar="ADDRESS", help="address such as tcp://host:8786"
+    )
     run.add_argument(
         "--blender",
         default=os.environ.get("ARAPLBS_BLENDER", "blender"),
-        help="how the workers start Blender (default: $ARAPLBS_BLENDER, else blender)",
+        help="command with which the workers start Blender (default: $ARAPLBS_BLENDER, or else "
+        "blender)",
     )
     run.add_argument(
         "--patience", type=float, default=60, help="seconds to wait for a scheduler (default: 60)"
     )
-    template = commands.add_parser("template", help="print the job for another engine")
+    template = commands.add_parser("template", help="print the job for another farm manager")
     template.add_argument("name", choices=list(TEMPLATES))
     arguments = parser.parse_args(argv)
     try:
@@ -41,14 +46,14 @@ def main(argv: list[str]) -> int:
         tasks = read_plan(arguments.plan)
         missing = [task["input"] for task in tasks if not os.path.isfile(task["input"])]
         if missing:
-            raise Refused(f"the plan names a file that is missing: {missing[0]}")
+            raise Refused(f"the plan refers to a missing file: {missing[0]}")
         command = f"{arguments.blender} -c araplbs"
         return run_plan(tasks, arguments.scheduler, command, arguments.patience)
     except (Refused, OSError) as error:
         complain(f"araplbs: {error}")
         return 1
     except KeyboardInterrupt:
-        print("araplbs: stopped; running tasks are withdrawn", file=sys.stderr, flush=True)
+        print("araplbs: stopped; running tasks are canceled", file=sys.stderr, flush=True)
         return 130
 
 

@@ -22,22 +22,22 @@ from .reports import INDEX, merge, write_report
 from .tasks import Plan, Task, done_before, make_task, read_plan
 
 Run = Callable[..., int]  # the command, of (arguments, results)
-HELPS = {"merge": "write the table and the page of a folder of reports"}
+HELPS = {"merge": "write the table and the page for a folder of reports"}
 
 
 def add_commands(commands: Any) -> None:
     """Adds the commands that do not weight. Only programs call the first two."""
     task = commands.add_parser(
         "task",
-        description="Runs one of the tasks that --plan printed; a farm calls this command.",
+        description="Runs one of the tasks printed by --plan. A farm calls this command.",
     )
-    task.add_argument("plan", metavar="PLAN", help="what --plan has printed")
+    task.add_argument("plan", metavar="PLAN", help="the output of --plan")
     task.add_argument("number", type=int, metavar="NUMBER", help="1 for the first, and so on")
     task.set_defaults(apart=_task)
     serving = commands.add_parser(
         "serve",
-        description="Runs tasks that arrive on standard input, each a line of JSON. --jobs and the "
-        "farm call this command.",
+        description="Runs tasks from standard input, one line of JSON each. --jobs and the farm "
+        "call this command.",
     )
     serving.add_argument("key", metavar="KEY", help="prefix of the replies")
     serving.set_defaults(apart=_serve)
@@ -52,7 +52,9 @@ def add_commands(commands: Any) -> None:
 def _task(arguments: argparse.Namespace, run: Run) -> int:
     tasks = read_plan(arguments.plan)
     if not 1 <= arguments.number <= len(tasks):
-        raise WrongArguments(f"there is no task {arguments.number}: the plan has {len(tasks)}")
+        raise WrongArguments(
+            f"there is no task {arguments.number}: the plan has {len(tasks)} tasks"
+        )
     return run(tasks[arguments.number - 1]["arguments"])
 
 

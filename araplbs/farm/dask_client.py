@@ -121,8 +121,8 @@ class Farm:
             except OSError as error:
                 if time.monotonic() >= end:
                     raise Refused(
-                        f"the scheduler {self.address} does not answer within "
-                        f"{self.patience:g} s ({type(error).__name__})"
+                        f"the scheduler {self.address} did not respond within {self.patience:g} "
+                        f"s ({type(error).__name__})"
                     ) from None
                 time.sleep(0.5)
 
@@ -159,7 +159,7 @@ class Farm:
     ) -> None:
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         if not workers:
-            say("no worker yet: waiting")
+            say("waiting: there is no worker yet")
             try:
                 self.client.wait_for_workers(1, timeout=self.patience)
             except TimeoutError:
@@ -169,7 +169,7 @@ class Farm:
             workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         kinds = [worker.get("resources") or {} for worker in workers]
         if not any("MEMORY" in kind for kind in kinds):
-            say("no worker reports its MEMORY: each takes a file for each of its threads")
+            say("no worker reports its MEMORY, so each processes one file per thread")
         futures = {}
         for number, task in left.items():
             future = self.client.submit(

@@ -21,7 +21,7 @@ def inputs_of(patterns: Sequence[str | Path]) -> list[Path]:
         if not os.path.lexists(pattern) and glob.has_magic(pattern):
             names = sorted(glob.glob(pattern, recursive=True))
             if not names:
-                raise WrongArguments(f"{pattern}: no file matches this")
+                raise WrongArguments(f"{pattern}: no file matches this pattern")
         for name in names:
             found[Path(name)] = None
             if os.path.isdir(name):

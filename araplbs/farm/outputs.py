@@ -24,19 +24,21 @@ def plan_outputs(inputs: Sequence[Path], output: str | None, in_place: bool = Fa
     would hold several inputs."""
     if in_place:
         if output is not None:
-            raise WrongArguments("--in-place and --output exclude each other")
+            raise WrongArguments("--in-place and --output cannot be used together")
         return [(path, path) for path in inputs]
     if output is None:
-        raise WrongArguments("--output is missing: name a file or a folder, or give --in-place")
+        raise WrongArguments("--output is missing: specify a file or a folder, or use --in-place")
     if not output:
-        raise WrongArguments("--output is empty: name a file or a folder")
+        raise WrongArguments("--output is empty: specify a file or a folder")
     target = Path(output)
     is_file = BLEND_NAME.fullmatch(target.name) and not output.endswith(("/", os.sep))
     if target.is_dir() or (output.endswith(("/", os.sep)) and not target.is_file()):
         plan = _into_folder(inputs, target)
     elif len(inputs) > 1:
         if is_file:
-            raise WrongArguments(f"--output {output} is one file, for {len(inputs)} inputs")
+            raise WrongArguments(
+                f"--output {output} is one file, but there are {len(inputs)} inputs"
+            )
         plan = _into_folder(inputs, target)
     elif is_file or target.name == inputs[0].name:
         plan = [(inputs[0], target)]
@@ -46,7 +48,7 @@ def plan_outputs(inputs: Sequence[Path], output: str | None, in_place: bool = Fa
     for _source, target in plan:
         if _name_of(target) in own:
             raise WrongArguments(
-                f"the output {target} would replace an input: give --in-place to allow that"
+                f"the output {target} would replace an input: use --in-place to allow this"
             )
     return plan
 
@@ -55,7 +57,9 @@ def _into_folder(inputs: Sequence[Path], folder: Path) -> Plan:
     names = [path.name for path in inputs]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise WrongArguments(f"several inputs are called {', '.join(twice)}: give each an output")
+        raise WrongArguments(
+            f"several inputs are named {', '.join(twice)}: specify an output for each"
+        )
     return [(path, folder / path.name) for path in inputs]
 
 

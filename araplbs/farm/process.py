@@ -77,7 +77,7 @@ class BlenderProcess:
             while reply := read_reply(stdout):
                 self.replies.put(reply)
         except Exception as error:
-            self.fault = f"Blender gave an invalid reply: {error}"
+            self.fault = f"Blender sent an invalid reply: {error}"
         finally:
             self.replies.put(None)
 
@@ -113,7 +113,7 @@ class BlenderProcess:
                     raise Withdrawn from None
                 if timeout and time.monotonic() - start > timeout:
                     self.end()
-                    error = f"given up after {timeout:g} s (--timeout)"
+                    error = f"stopped after {timeout:g} s (--timeout)"
                     return {"code": 1, "results": [{"error": error, "died": True}]}
                 continue
             if reply is None:
@@ -136,7 +136,7 @@ class BlenderProcess:
         if code < 0:
             how = signal.Signals(-code).name
         last = [*self.before, *self.printed][-1:]
-        return f"Blender ended by {how}" + (f", its last line: {last[0]}" if last else "")
+        return f"Blender ended with {how}" + (f", its last line: {last[0]}" if last else "")
 
     def end(self) -> None:
         """Ends the process, in order if possible. The file that it was writing is complete or
@@ -181,18 +181,18 @@ def read_reply(stream: IO[bytes]) -> dict[str, Any] | None:
         return None
     size = int.from_bytes(head, "big")
     if len(head) < LENGTH:
-        raise ValueError("it is cut short")
+        raise ValueError("it is truncated")
     if size > LONGEST:
-        raise ValueError(f"it says that it has {size} bytes")
+        raise ValueError(f"it claims to have {size} bytes")
     content = stream.read(size)
     if len(content) < size:
-        raise ValueError("it is cut short")
+        raise ValueError("it is truncated")
     reply = json.loads(content)
     results = reply.get("results") if isinstance(reply, dict) else None
     if not isinstance(results, list) or not all(isinstance(each, dict) for each in results):
-        raise ValueError("it holds no results")
+        raise ValueError("it contains no results")
     if type(reply.get("code")) is not int:
-        raise ValueError("it holds no exit code")
+        raise ValueError("it contains no exit code")
     return reply
 
 

@@ -113,7 +113,7 @@ def read_reports(folder: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
         except OSError as error:
             bad.append(f"{path} cannot be read: {error.strerror}")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            bad.append(f"{path} is not a whole report: {error}")
+            bad.append(f"{path} is not a complete report: {error}")
     if not found:
         raise Refused("; ".join([f"there is no report in the folder {folder}", *bad]))
     return found, bad
@@ -155,7 +155,7 @@ def _text(value: Any) -> str:
 
 def _number(value: Any) -> Any:
     if value is not None and (type(value) not in (int, float) or not math.isfinite(value)):
-        raise TypeError(f"{value!r} is no number")
+        raise TypeError(f"{value!r} is not a number")
     return value
 
 
@@ -201,7 +201,10 @@ def _gallery(found: Sequence[dict[str, Any]]) -> list[str]:
         f"{in_percent(row['surface_strain'])}</figcaption></figure>"
         for row in shown
     ]
-    about = "Each character in the sampled pose with the most stretch: gray means none, dark 100 %."
+    about = (
+        "Each character in the sampled pose with the most stretch. Gray means no stretch, dark "
+        "100 %."
+    )
     return [f"<p>{about}</p><div>", *figures, "</div>"]
 
 

@@ -64,25 +64,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout",
         type=float,
         metavar="SECONDS",
-        help="give a file up after this time, with --jobs and on a farm; 0: never "
-        f"(default: an hour, or {SLOWER:g} times the expected time if that is more)",
+        help="stop a file after this time, with --jobs and on a farm; 0: never (default: an "
+        f"hour, or {SLOWER:g} times the expected time if that is longer)",
     )
     group.add_argument(
-        "--report", metavar="FOLDER", help="a report for each file, and a table and a page of all"
+        "--report",
+        metavar="FOLDER",
+        help="write a report for each file, and a table and a page for all files",
     )
     group.add_argument(
         "--resume",
         action="store_true",
-        help="skip files that the reports already cover: same input, options and output",
+        help="skip files that the reports already cover with the same input, options and output",
     )
     group.add_argument(
-        "--plan", action="store_true", help="print the tasks as lines of JSON, and run none"
+        "--plan", action="store_true", help="print the tasks as lines of JSON without running them"
     )
     group.add_argument(
         "--merge",
         action=BooleanOptionalAction,
         default=True,
-        help="write the table and the page of the reports (default: on)",
+        help="write the table and the page for the reports (default: on)",
     )
 
 
@@ -96,7 +98,9 @@ def check(arguments: argparse.Namespace) -> None:
     if timeout is not None and not 0 <= timeout < math.inf:
         raise WrongArguments(f"--timeout {timeout:g}: must be 0 or more seconds")
     if arguments.resume and not arguments.report:
-        raise WrongArguments("--resume needs --report FOLDER: the reports say what was done")
+        raise WrongArguments(
+            "--resume needs --report FOLDER, because the reports show what was done"
+        )
     if arguments.report and Path(arguments.report).exists() and not Path(arguments.report).is_dir():
         raise WrongArguments(f"--report {arguments.report}: not a folder")
 

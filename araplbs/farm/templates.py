@@ -19,16 +19,16 @@ parameterDefinitions:
     type: PATH
     objectType: FILE
     dataFlow: IN
-    description: What `blender -c araplbs weight ... --plan` has printed.
+    description: The output of `blender -c araplbs weight ... --plan`.
   - name: Tasks
     type: INT
     minValue: 1
-    description: How many tasks the plan has.
+    description: Number of tasks in the plan.
   - name: Reports
     type: PATH
     objectType: DIRECTORY
     dataFlow: INOUT
-    description: The folder that the plan was made with (--report).
+    description: The folder of reports given to the plan (--report).
   - name: Blender
     type: STRING
     default: blender
@@ -83,12 +83,12 @@ const JOB_TYPE = {
     description: "Skinning weights that make the posed meshes as rigid as possible",
     settings: [
         { key: "files", type: "string", required: true,
-          description: "The .blend files, with a semicolon between them" },
+          description: "The .blend files, separated by semicolons" },
         { key: "output", type: "string", subtype: "dir_path", required: true,
-          description: "The folder for files of the same names" },
+          description: "The folder for files with the same names" },
         { key: "reports", type: "string", subtype: "dir_path", required: true,
           description: "The folder for reports, the table and the page" },
-        { key: "threads", type: "int32", default: 0, description: "Of each task; 0: all" },
+        { key: "threads", type: "int32", default: 0, description: "Threads of each task; 0: all" },
     ].concat(OPTIONS.map(option => option.setting)),
 };
 
@@ -117,7 +117,7 @@ function compileJob(job) {
     const names = files.map(file => file.split(/[\\\\/]/).pop());
     const twice = names.filter((name, i) => names.indexOf(name) !== i);
     if (twice.length) {
-        throw "several files are called " + twice[0] + ": give them other jobs";
+        throw "several files are named " + twice[0] + ": give them other jobs";
     }
     const merge = author.Task("merge the reports", "blender");
     merge.addCommand(blender(["merge", settings.reports]));

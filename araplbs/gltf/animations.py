@@ -97,7 +97,7 @@ def read_clips(document: Document, bones: Iterable[int]) -> list[Clip]:
             document.item("nodes", node)
             place = channel.get("sampler")
             if not isinstance(place, int) or not 0 <= place < len(samplers):
-                raise Refused(f"animation {number} asks for sampler {place!r}")
+                raise Refused(f"animation {number} refers to sampler {place!r}")
             curve = _read_curve(document, node, path, samplers[place], f"animation {number}")
             if curve is not None:
                 curves.append(curve)

@@ -71,7 +71,7 @@ def read_skins(document: Document) -> list[Skin]:
         for joint in joints:
             document.item("nodes", joint)
         if len(set(joints)) < len(joints):
-            raise Refused(f"skin {number} has a joint twice")
+            raise Refused(f"skin {number} contains a joint twice")
         to_joint: Floats = np.tile(np.eye(4), (len(joints), 1, 1))
         if "inverseBindMatrices" in item:
             columns = read_floats(document, item["inverseBindMatrices"], "MAT4")

@@ -108,11 +108,11 @@ def transfer_in_character(
         missing = sorted(set(asked) - set().union(*names))
         if missing:
             known = names_in_line([each.mesh.name for each in character.skinned])
-            raise Refused(f"has no skinned mesh '{missing[0]}': there are {known}")
+            raise Refused(f"has no skinned mesh '{missing[0]}'; available: {known}")
     both = set(wanted[0]) & set(wanted[1])
     if both:
         name = character.meshes[min(both)].name
-        raise Refused(f"'{name}' is a source and a target")
+        raise Refused(f"'{name}' is both a source and a target")
     skeleton, meshes = character.skeleton, [character.meshes[k] for k in wanted[1]]
     source = Source([character.meshes[k] for k in wanted[0]], skeleton)
     done = transfer(source, meshes, skeleton, options, threads, progress)

@@ -26,9 +26,8 @@ from .write_skin import write_weights
 
 SAME_PLACE = 1e-6  # of the size: vertices within this distance coincide
 NO_SKIN = (
-    "has no skin: no mesh is bound to joints. Take the joints of another file by --skeleton, or "
-    "bind "
-    "the mesh to a skeleton first, with any weights"
+    "has no skin: no mesh is bound to joints. Use the joints of another file with --skeleton, "
+    "or first bind the mesh to a skeleton with any weights"
 )
 
 

@@ -19,18 +19,18 @@ def graft(document: Document, other: Document) -> None:
     pose. Both files are assumed to share one space. Raises Refused."""
     bodies = [n for n, node in enumerate(document.items("nodes")) if "mesh" in node]
     if not bodies:
-        raise Refused("has no mesh that a skeleton could move")
+        raise Refused("has no mesh that can be bound to a skeleton")
     skinned = [n for n in bodies if "skin" in document.item("nodes", n)]
     if skinned:
         name = Nodes(document).names[skinned[0]]
-        raise Refused(f"'{name}' has a skin already: leave --skeleton out")
+        raise Refused(f"'{name}' already has a skin: omit --skeleton")
     source = Nodes(other)
     found = find_armatures(other, source, read_skins(other))
     if not found:
-        raise Refused(f"{other.path} has no skin whose joints could be taken")
+        raise Refused(f"{other.path} has no skin with joints to use")
     if len(found) > 1:
         names = ", ".join(f"'{armature.name}'" for armature in found)
-        raise Refused(f"{other.path} has {len(found)} skeletons ({names}): one is wanted")
+        raise Refused(f"{other.path} has {len(found)} skeletons ({names}): there must be only one")
     armature = found[0]
     joints = {joint for skin in armature.skins for joint in skin.joints}
     world = _rest_in_world(source, armature.node, armature.rest)

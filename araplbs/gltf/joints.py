@@ -56,7 +56,9 @@ def improve_joints(
         options.rigid_parts,
     )
     if problem.unweighted and not options.optimize_weights:
-        raise Refused(f"has {problem.unweighted} vertices without weights: optimize weights, too")
+        raise Refused(
+            f"has {problem.unweighted} vertices without weights: also optimize the weights"
+        )
     m = len(skeleton.names)
     run = JointRun(problem, meshes, options, np.zeros((m, 2), bool), np.ones(m), threads)
     solution = run.solve(progress)

@@ -78,8 +78,8 @@ def _refuse_other_skin(armature: Armature, mesh: SkinnedMesh, skin: Skin) -> Non
     weights."""
     if skin.joints != mesh.skin.joints:
         raise Refused(
-            f"mesh '{mesh.mesh.name}' hangs on skins {mesh.skin.number} and {skin.number} with "
-            "different joints: give each a mesh of its own"
+            f"mesh '{mesh.mesh.name}' is used with skins {mesh.skin.number} and {skin.number}, "
+            "which have different joints: give each skin its own mesh"
         )
 
 
@@ -133,7 +133,7 @@ def _shape(
     else:
         corners = np.arange(count)
     if len(corners) and not 0 <= corners.min() <= corners.max() < count:
-        raise Refused(f"'{name}' has an index of {corners.max()}, and {count} vertices")
+        raise Refused(f"'{name}' has a vertex index {corners.max()}, but only {count} vertices")
     used, corners = np.unique(corners, return_inverse=True)
     corners = corners.ravel()
     faces, lines = np.zeros((0, 3), np.int64), np.zeros((0, 2), np.int64)
@@ -180,12 +180,14 @@ def _present(
     weights: list[Floats] = [np.zeros(0)]
     for joints, values in read_sets(document, attributes, name):
         if len(joints) <= used.max(initial=-1):
-            raise Refused(f"'{name}' has weights for {len(joints)} vertices only")
+            raise Refused(f"'{name}' has weights for only {len(joints)} vertices")
         joints, values = joints[used], values[used]
         at, slot = np.nonzero(values > 0)
         which = joints[at, slot]
         if len(which) and which.max() >= len(bone_of):
-            raise Refused(f"'{name}' names joint {which.max()}, and its skin has {len(bone_of)}")
+            raise Refused(
+                f"'{name}' refers to joint {which.max()}, but its skin has {len(bone_of)} joints"
+            )
         vertices.append(at)
         bones.append(bone_of[which])
         weights.append(values[at, slot])
@@ -206,7 +208,7 @@ def read_sets(
         values = read_accessor(document, weights, "VEC4").astype(np.float64)
         values[~np.isfinite(values)] = 0
         if which.dtype.kind not in "iu":
-            raise Refused(f"'{name}' has joints that are not whole numbers")
+            raise Refused(f"'{name}' has joint indices that are not whole numbers")
         if len(which) != len(values):
             raise Refused(f"'{name}' has {len(which)} joints for {len(values)} weights")
         found.append((which.astype(np.int64), values))

@@ -42,12 +42,12 @@ def read_obj(path: str | Path) -> tuple[Document, Integers]:
                 count = len(corners) - first
                 triangles += [(first, first + k, first + k + 1) for k in range(1, count - 1)]
         except ValueError:
-            raise Refused(f"{path}, line {number}: is not a line of an .obj file") from None
+            raise Refused(f"{path}, line {number}: not a valid line of an .obj file") from None
     if not triangles:
         raise Refused(f"{path} has no faces")
     points = np.array(places)
     if not np.isfinite(points).all():
-        raise Refused(f"{path} has a vertex whose place is not finite")
+        raise Refused(f"{path} has a vertex with a non-finite position")
     # Vertices without a face are omitted because they are invisible.
     pairs, place = np.unique(np.array(corners), axis=0, return_inverse=True)
     faces = place.ravel()[np.array(triangles)]

@@ -63,8 +63,8 @@ class Predicted:
                 own, first = first + own, first + skinned.primitives[0].count
             if own.max() >= rows.count:
                 raise Refused(
-                    f"{self.path} has weights of {rows.count} vertices, and the mesh has more: "
-                    "give the .obj file that the rig was made for, or add --start-from fresh"
+                    f"{self.path} has weights for {rows.count} vertices, but the mesh has more: "
+                    "use the .obj file for which the rig was made, or add --start-from fresh"
                 )
             _give(character, k, rows, own[:, None], np.ones((len(own), 1)), bones)
 

@@ -88,23 +88,23 @@ def read_rig_text(path: str | Path) -> RigText:
                 raise ValueError
             elif kind == "joints":
                 if words[1] in names:
-                    raise Refused(f"{path}, line {number}: the joint '{words[1]}' is there twice")
+                    raise Refused(f"{path}, line {number}: the joint '{words[1]}' occurs twice")
                 names[words[1]] = len(names)
                 places.append([float(word) for word in words[2:]])
             elif kind == "hier":
                 above[words[2]] = words[1]
         except ValueError:
             raise Refused(
-                f"{path}, line {number}: is not a line of a rig (joints, root, hier or skin)"
+                f"{path}, line {number}: not a valid line of a rig (joints, root, hier or skin)"
             ) from None
     if not names:
-        raise Refused(f"{path} has no joints: it is not a rig as networks write them")
+        raise Refused(f"{path} has no joints: it is not a rig text file")
     used = {*above, *above.values(), *(name for _vertex, name, _weight in entries)}
     if unknown := sorted(used - set(names)):
-        raise Refused(f"{path} names the joint '{unknown[0]}', which it does not have")
+        raise Refused(f"{path} refers to the joint '{unknown[0]}', which it does not contain")
     joints = np.array(places)
     if not np.isfinite(joints).all():
-        raise Refused(f"{path} has a joint whose place is not finite")
+        raise Refused(f"{path} has a joint with a non-finite position")
     parents = np.array([names[above[name]] if name in above else -1 for name in names])
     _refuse_circles(path, list(names), parents)
     return RigText(Path(path), list(names), joints, parents, _rows(path, entries, names))
@@ -128,7 +128,7 @@ def _rows(
     bones = np.array([names[name] for _vertex, name, _weight in entries])
     values = np.array([weight for _vertex, _name, weight in entries])
     if vertices.min() < 0:
-        raise Refused(f"{path} has weights of vertex {vertices.min()}")
+        raise Refused(f"{path} has weights for vertex {vertices.min()}")
     if not np.isfinite(values).all() or (values < 0).any():
         raise Refused(f"{path} has weights that are negative or not finite")
     return make_sparse_weights(int(vertices.max()) + 1, vertices, bones, values)

@@ -236,7 +236,7 @@ def _rounded(weights: Floats, component: int) -> Array:
         return values
     whole = {BYTE: 255, SHORT: 65535}.get(component)
     if whole is None:
-        raise Refused(f"has weights of the component type {component!r}")
+        raise Refused(f"has weights of component type {component!r}")
     shares = weights * whole
     values = np.floor(shares)
     left = np.rint(whole - values.sum(axis=1)).astype(int)

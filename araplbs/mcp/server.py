@@ -19,11 +19,11 @@ MISSING = (
 )
 USAGE = """usage: python -m araplbs.mcp
 
-A server of the Model Context Protocol on standard input and output, for an assistant's settings:
+A Model Context Protocol server on standard input and output. Settings of an assistant:
 
   {"mcpServers": {"araplbs": {"command": "python", "args": ["-m", "araplbs.mcp"]}}}
 
-Its tools are weight, check, repair and compare. They take files of this machine."""
+Its tools are weight, check, repair and compare. They work on files on this machine."""
 
 
 def skill() -> str:

@@ -19,8 +19,8 @@ from .without_names import DOTS, without_names
 
 TITLE = "Auto-weight (ARAP): report of a problem"
 WISH = (
-    "What did you do, and what did you expect? Please write it here, look through the rest, and "
-    "send it to the maintainers. Nothing was sent automatically."
+    "What did you do, and what did you expect? Please write it here, review the rest, and send "
+    "it to the maintainers. Nothing was sent automatically."
 )
 MOST_LETTERS = 400  # of an error
 UNKNOWN = "an error without details: the names in the file are unknown"
@@ -52,7 +52,7 @@ def settings_lines(options: Options) -> list[str]:
     for name, value in options.as_dict().items():
         if value != usual[name]:
             lines.append(f"{name}: {DOTS if name in typed else value}")
-    return lines or ["all as by default"]
+    return lines or ["all at their defaults"]
 
 
 def error_line(fault: Fault) -> str:

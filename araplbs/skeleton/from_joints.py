@@ -27,7 +27,7 @@ def skeleton_from_joints(
     heads = _floats("joints", joints, None)
     m = len(heads)
     if not m:
-        raise ValueError("joints is empty: at least one is wanted")
+        raise ValueError("joints is empty: at least one joint is needed")
     above = np.asarray(parents)
     if above.shape != (m,) or above.dtype.kind not in "iu":
         raise ValueError(
@@ -80,10 +80,10 @@ def _floats(name: str, values: Any, count: int | None) -> Floats:
 def _names(names: Iterable[object] | None, m: int) -> list[str]:
     own = [f"joint {k}" for k in range(m)] if names is None else list(map(str, names))
     if len(own) != m:
-        raise ValueError(f"names has {len(own)} entries: there are {m} joints")
+        raise ValueError(f"names has {len(own)} entries, but there are {m} joints")
     if len(set(own)) < m:
         twice = next(name for k, name in enumerate(own) if name in own[:k])
-        raise ValueError(f"names has {twice!r} twice")
+        raise ValueError(f"names contains {twice!r} twice")
     return own
 
 
@@ -94,7 +94,7 @@ def _refuse_circle(parents: Any) -> None:
             return
         above = np.where(above >= 0, parents[above], -1)
     bone = int(np.flatnonzero(above >= 0)[0])
-    raise ValueError(f"parents leads in a circle from joint {bone}")
+    raise ValueError(f"parents form a cycle from joint {bone}")
 
 
 def _ends(heads: Floats, parents: Any) -> Floats:

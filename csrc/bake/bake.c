@@ -44,15 +44,17 @@ static arap_status check(arap_error *error, const arap_bake_problem *p,
     if (!n) return arap_fail(error, ARAP_BAD_VALUE, "the mesh has no vertices");
     if (!p->frames.count) return arap_fail(error, ARAP_BAD_VALUE, "there are no frames");
     if (!bones)
-        return arap_fail(error, ARAP_BAD_VALUE, "there are no bones: give transforms or new_bones");
-    if (bones == 1 && s->iterations && !s->move_bones && !s->new_bones)
         return arap_fail(error, ARAP_BAD_VALUE,
-                         "there is one bone: it gets all weight, baking needs 2 or more");
+                         "there are no bones: provide transforms or new_bones");
+    if (bones == 1 && s->iterations && !s->move_bones && !s->new_bones)
+        return arap_fail(
+            error, ARAP_BAD_VALUE,
+            "there is only one bone, which gets all the weight: baking needs 2 or more");
     if (s->new_bones > n)
         return arap_fail(error, ARAP_BAD_VALUE, "new_bones is %d: more than the %d vertices",
                          s->new_bones, n);
     if (!s->iterations && (!p->weights.start || s->new_bones))
-        return arap_fail(error, ARAP_BAD_VALUE, "iterations is 0: that needs %s",
+        return arap_fail(error, ARAP_BAD_VALUE, "iterations is 0: this requires %s",
                          s->new_bones ? "no new_bones" : "weights");
     if ((p->locked_vertices || p->locked_bones) && !p->weights.start)
         return arap_fail(error, ARAP_BAD_VALUE, "%s needs weights",
@@ -64,17 +66,17 @@ static arap_status check(arap_error *error, const arap_bake_problem *p,
     size_t each = 12 * (size_t)p->bone_count;
     for (size_t k = 0; k < each * (size_t)p->frames.count; k++)
         if (!isfinite(p->transforms[k]))
-            return arap_fail(error, ARAP_BAD_VALUE, "transforms[%zu, %zu] holds %g: not finite",
+            return arap_fail(error, ARAP_BAD_VALUE, "transforms[%zu, %zu] contains %g: not finite",
                              k / each, k % each / 12, p->transforms[k]);
     for (size_t t = 0; t < 3 * p->geometry.triangle_count; t++)
         if (p->geometry.triangles[t] < 0 || p->geometry.triangles[t] >= n)
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "triangle %zu names vertex %d: no vertex of the %d there are", t / 3,
+                             "triangle %zu refers to vertex %d, but there are %d vertices", t / 3,
                              p->geometry.triangles[t], n);
     for (size_t e = 0; e < 2 * p->geometry.edge_count; e++)
         if (p->geometry.edges[e] < 0 || p->geometry.edges[e] >= n)
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "edge %zu names vertex %d: no vertex of the %d there are", e / 2,
+                             "edge %zu refers to vertex %d, but there are %d vertices", e / 2,
                              p->geometry.edges[e], n);
     return p->weights.start ? arap_check_sparse_weights(error, &p->weights, n, p->bone_count)
                             : ARAP_OK;
@@ -201,8 +203,8 @@ static arap_status check_size(const arap_bake_state *state, int pose, int bone,
     for (int k = 0; k < 12; k++)
         if (!(fabs(placed[k]) < ARAP_FRAME_FARTHEST))
             return arap_fail(&state->context->error, ARAP_BAD_VALUE,
-                             "transforms[%d, %d] holds %g: too large for a mesh of size %g", pose,
-                             bone, given[k], state->size);
+                             "transforms[%d, %d] contains %g: too large for a mesh of size %g",
+                             pose, bone, given[k], state->size);
     return ARAP_OK;
 }
 

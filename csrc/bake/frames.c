@@ -49,13 +49,13 @@ arap_status arap_read_frames(arap_context *context, const arap_frames *frames, i
         for (size_t k = 0; k < size; k++) {
             if (!isfinite(points[k]))
                 return arap_fail(&context->error, ARAP_BAD_VALUE,
-                                 "frames[%d] holds %g at vertex %zu: not finite", first + f,
+                                 "frames[%d] contains %g at vertex %zu: not finite", first + f,
                                  points[k], k / 3);
             if (!(fabs(points[k]) * block->scale < ARAP_FRAME_FARTHEST))
-                return arap_fail(&context->error, ARAP_BAD_VALUE,
-                                 "frames[%d] holds %g at vertex %zu: too far off for a mesh of "
-                                 "size %g",
-                                 first + f, points[k], k / 3, 1 / block->scale);
+                return arap_fail(
+                    &context->error, ARAP_BAD_VALUE,
+                    "frames[%d] contains %g at vertex %zu: too far away for a mesh of size %g",
+                    first + f, points[k], k / 3, 1 / block->scale);
         }
         center(block, points, block->center[f]);
     }

@@ -92,7 +92,7 @@ arap_status arap_forest_divide(arap_context *context, int count, const int *pare
         if (above < 0) continue;
         if (above <= s || above >= count) {
             status = arap_fail(&context->error, ARAP_FAULT,
-                               "a fault in araplbs: parent %d of node %d of %d", above, s, count);
+                               "a bug in araplbs: parent %d of node %d of %d", above, s, count);
             goto done;
         }
         cost[above] += cost[s];
@@ -228,7 +228,7 @@ arap_status arap_forest_run(arap_context *context, const arap_forest *forest, ar
         arap_note_shared(context, arap_seconds() - begin, forest->path / forest->total);
     if (r.faulty && !status && !r.status)
         status = arap_fail(&context->error, ARAP_FAULT,
-                           "a fault in araplbs: %d of %d tasks are done, and no other is ready",
+                           "a bug in araplbs: %d of %d tasks are done, and no other is ready",
                            r.finished, forest->task_count);
     if (!status) status = r.status;
 

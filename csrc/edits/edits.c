@@ -17,10 +17,12 @@ static arap_status check_pairs(arap_error *error, const char *what, int count, c
                                const int *bone, int vertices, int bones) {
     for (int k = 0; k < count; k++) {
         if (vertex[k] < 0 || vertex[k] >= vertices)
-            return arap_fail(error, ARAP_BAD_VALUE, "%s %d names vertex %d of %d", what, k,
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "%s %d refers to vertex %d, but there are %d vertices", what, k,
                              vertex[k], vertices);
         if (bone[k] < 0 || bone[k] >= bones)
-            return arap_fail(error, ARAP_BAD_VALUE, "%s %d names bone %d of %d", what, k, bone[k],
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "%s %d refers to bone %d, but there are %d bones", what, k, bone[k],
                              bones);
     }
     return ARAP_OK;
@@ -37,12 +39,13 @@ arap_status arap_check_edits(arap_error *error, const arap_edits *e, int vertice
                              e->release_bone, vertices, bones);
     for (int k = 0; k < e->smooth_count && !status; k++) {
         if (e->smooth_vertex[k] < 0 || e->smooth_vertex[k] >= vertices)
-            status = arap_fail(error, ARAP_BAD_VALUE, "smoothed %d names vertex %d of %d", k,
+            status = arap_fail(error, ARAP_BAD_VALUE,
+                               "smoothed %d refers to vertex %d, but there are %d vertices", k,
                                e->smooth_vertex[k], vertices);
         else if (!(e->smooth_strength[k] >= 0 && e->smooth_strength[k] <= 1))
-            status = arap_fail(error, ARAP_BAD_VALUE,
-                               "smoothed %d has the strength %g: must be from 0 to 1", k,
-                               e->smooth_strength[k]);
+            status =
+                arap_fail(error, ARAP_BAD_VALUE, "smoothed %d has strength %g: must be from 0 to 1",
+                          k, e->smooth_strength[k]);
     }
     for (int c = 0; c < e->constraint_count && !status; c++)
         if (!isfinite(e->constraint_target[c]))

@@ -127,10 +127,10 @@ static arap_status check_far(arap_error *error, const arap_geometry *geometry,
         const double *at = geometry->vertices + 3 * (size_t)mesh->first[i];
         for (int c = 0; c < 3; c++)
             if (!(fabs(mesh->v[3 * (size_t)i + (size_t)c]) < FARTHEST))
-                return arap_fail(error, ARAP_BAD_VALUE,
-                                 "vertex %d, at (%g, %g, %g), is too far off for an elastic body "
-                                 "of size %g",
-                                 mesh->first[i], at[0], at[1], at[2], mesh->diagonal);
+                return arap_fail(
+                    error, ARAP_BAD_VALUE,
+                    "vertex %d, at (%g, %g, %g), is too far away for an elastic body of size %g",
+                    mesh->first[i], at[0], at[1], at[2], mesh->diagonal);
     }
     return ARAP_OK;
 }

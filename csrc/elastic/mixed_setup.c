@@ -96,7 +96,7 @@ arap_status arap_mixed_create(arap_context *context, const arap_body *body, cons
                          body->mesh.count, ARAP_MAX_MIXED);
     if (!mixed->count)
         return arap_fail(&context->error, ARAP_BAD_VALUE,
-                         "the mixed method needs a triangle or a tet that has a size");
+                         "the mixed method needs a triangle or tet of nonzero size");
     mixed->element = ARAP_NEW(arap_mixed_element, mixed->count);
     arap_status status = mixed->element ? order(context, mixed)
                                         : arap_fail_memory(&context->error, "the mixed system");

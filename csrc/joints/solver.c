@@ -150,7 +150,7 @@ arap_status arap_joint_solver_iterate(arap_context *context, arap_joint_solver *
     arap_status status = ARAP_OK;
     if (s->broken)
         return arap_fail(&context->error, ARAP_NOT_FACTORED,
-                         "the joint solver failed before and cannot go on: create another");
+                         "the joint solver failed before and cannot continue: create a new one");
     for (int k = 0; k < count && !status && !s->over; k++) {
         status = arap_progress(context, "iteration", (double)k / count);
         if (status) break;

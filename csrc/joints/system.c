@@ -372,7 +372,7 @@ static void make_symmetric(const arap_joint_system *s, double unit, double *matr
 
 static arap_status refuse(arap_error *error) {
     return arap_fail(error, ARAP_NOT_FACTORED,
-                     "the joints could not be solved for: a larger joint_stiffness would help");
+                     "the joint positions could not be computed: increase joint_stiffness");
 }
 
 arap_status arap_joint_solve(arap_context *context, const arap_joint_system *s, double unit,

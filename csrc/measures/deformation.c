@@ -170,7 +170,7 @@ static arap_status fail_far(arap_error *error, int first, int poses, size_t coun
         }
     }
     return arap_fail(error, ARAP_BAD_VALUE,
-                     "posed[%zu, %zu] is (%g, %g, %g): too far off to be measured", far[0], far[1],
+                     "posed[%zu, %zu] is (%g, %g, %g): too far away to be measured", far[0], far[1],
                      at[0], at[ARAP_POSE_LANES], at[2 * ARAP_POSE_LANES]);
 }
 

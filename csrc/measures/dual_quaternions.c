@@ -61,12 +61,12 @@ arap_status arap_check_blended(arap_error *error, int count, const double *verti
                          bad % 3, vertices[bad]);
     bad = first_bad(transforms, (size_t)poses * (size_t)bones, 12);
     if (bad >= 0)
-        return arap_fail(error, ARAP_BAD_VALUE, "poses[%lld, %lld] holds %g: not finite",
+        return arap_fail(error, ARAP_BAD_VALUE, "poses[%lld, %lld] contains %g: not finite",
                          bad / 12 / bones, bad / 12 % bones, transforms[bad]);
     if (!axes) return ARAP_OK;
     bad = first_bad(axes, (size_t)bones, 9);
     if (bad >= 0)
-        return arap_fail(error, ARAP_BAD_VALUE, "bone_axes[%lld] holds %g: not finite", bad / 9,
+        return arap_fail(error, ARAP_BAD_VALUE, "bone_axes[%lld] contains %g: not finite", bad / 9,
                          axes[bad]);
     for (int b = 0; b < bones; b++) {
         double column[3][3];

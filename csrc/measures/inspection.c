@@ -323,7 +323,7 @@ static arap_status check_links(arap_error *error, size_t count, const int *links
     for (size_t k = 0; k < 2 * count; k++)
         if (links[k] < 0 || links[k] >= vertices)
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "links[%zu, %zu] is %d: no vertex of the %d there are", k / 2, k % 2,
+                             "links[%zu, %zu] is %d, but there are %d vertices", k / 2, k % 2,
                              links[k], vertices);
     return ARAP_OK;
 }

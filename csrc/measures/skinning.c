@@ -26,7 +26,7 @@ static arap_status check_finite(arap_error *error, const double *transforms, siz
                                 size_t items, const char *name, const char *item) {
     for (size_t k = 0; k < 12 * poses * items && transforms; k++)
         if (!isfinite(transforms[k]))
-            return arap_fail(error, ARAP_BAD_VALUE, "%s[%zu] of %s %zu holds %g", name,
+            return arap_fail(error, ARAP_BAD_VALUE, "%s[%zu] of %s %zu contains %g", name,
                              k / 12 / items, item, k / 12 % items, transforms[k]);
     return ARAP_OK;
 }

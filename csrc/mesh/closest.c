@@ -77,9 +77,8 @@ static void search_chunk(void *data, int chunk, int worker) {
 static arap_status check_owners(arap_error *error, int count, const int *owner, int vertices) {
     for (int i = 0; i < count && owner; i++)
         if (owner[i] < -1 || owner[i] >= vertices)
-            return arap_fail(error, ARAP_BAD_VALUE,
-                             "owners[%d] is %d: no vertex of the %d there are", i, owner[i],
-                             vertices);
+            return arap_fail(error, ARAP_BAD_VALUE, "owners[%d] is %d, but there are %d vertices",
+                             i, owner[i], vertices);
     return ARAP_OK;
 }
 
@@ -93,8 +92,8 @@ arap_status arap_closest_points(arap_context *context, const arap_geometry *geom
     arap_status status = check_owners(&context->error, count, owner, geometry->vertex_count);
     for (int i = 0; i < count && radius && !status; i++)
         if (isnan(radius[i]))
-            status = arap_fail(&context->error, ARAP_BAD_VALUE, "radius[%d] is %g: no distance", i,
-                               radius[i]);
+            status = arap_fail(&context->error, ARAP_BAD_VALUE, "radius[%d] is %g: not a distance",
+                               i, radius[i]);
     if (!status) status = arap_progress(context, "nearest points", 0);
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;

@@ -186,8 +186,8 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *g, arap
         if (size > 0 && out->diagonal > FENCE * size) {
             if (out->diagonal > FARTHEST_APART * size)
                 return arap_fail(&context->error, ARAP_BAD_VALUE,
-                                 "the parts of the mesh are too far apart: all of it measures %g, "
-                                 "its largest part %g",
+                                 "the parts of the mesh are too far apart: the whole mesh measures "
+                                 "%g, its largest part %g",
                                  out->diagonal, size);
             near = part;
             out->diagonal = size;

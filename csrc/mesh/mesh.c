@@ -59,17 +59,17 @@ arap_status arap_check_geometry(arap_error *error, const arap_geometry *g) {
     for (size_t i = 0; i < 3 * g->triangle_count; i++)
         if (g->triangles[i] < 0 || g->triangles[i] >= g->vertex_count)
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "triangles[%zu, %zu] is %d: no vertex of the %d there are", i / 3,
-                             i % 3, g->triangles[i], g->vertex_count);
+                             "triangles[%zu, %zu] is %d, but there are %d vertices", i / 3, i % 3,
+                             g->triangles[i], g->vertex_count);
     for (size_t i = 0; i < 2 * g->edge_count; i++)
         if (g->edges[i] < 0 || g->edges[i] >= g->vertex_count)
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "edges[%zu, %zu] is %d: no vertex of the %d there are", i / 2, i % 2,
+                             "edges[%zu, %zu] is %d, but there are %d vertices", i / 2, i % 2,
                              g->edges[i], g->vertex_count);
     for (size_t i = 0; i < 4 * g->tet_count; i++)
         if (g->tets[i] < 0 || g->tets[i] >= g->vertex_count)
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "tets[%zu, %zu] is %d: no vertex of the %d there are", i / 4, i % 4,
+                             "tets[%zu, %zu] is %d, but there are %d vertices", i / 4, i % 4,
                              g->tets[i], g->vertex_count);
     return ARAP_OK;
 }

@@ -268,7 +268,7 @@ static int assign(const arap_signature *signature, const arap_parameter *paramet
     PyObject *key, *value;
     while (positional < count && !parameters[positional].keyword) positional++;
     if (given > positional) {
-        PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments, %zd were given",
+        PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments, but %zd were given",
                      function, positional, given);
         return -1;
     }

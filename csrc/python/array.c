@@ -54,7 +54,7 @@ static int fits_signed(PyObject *copy, const char *name) {
     npy_intp count = PyArray_SIZE((PyArrayObject *)copy), i = 0;
     while (i < count && data[i] >= 0) i++;
     if (i < count)
-        PyErr_Format(PyExc_ValueError, "%s holds %llu: too large", name,
+        PyErr_Format(PyExc_ValueError, "%s contains %llu: too large", name,
                      (unsigned long long)data[i]);
     return i == count;
 }
@@ -73,7 +73,7 @@ static PyObject *convert(PyObject *argument, const char *name, int type, const c
     char kind = PyArray_DESCR(array)->kind;
     int empty = PyArray_SIZE(array) == 0; /* an empty list has dtype float64 */
     if (!strchr(kinds, kind) && !empty) {
-        PyErr_Format(PyExc_TypeError, "%s must hold %s, not %R", name, expected,
+        PyErr_Format(PyExc_TypeError, "%s must contain %s, not %R", name, expected,
                      (PyObject *)PyArray_DESCR(array));
         Py_DECREF(any);
         return NULL;
@@ -117,7 +117,7 @@ int arap_check_finite(const double *data, npy_intp count, const char *name) {
         if (isfinite(data[i])) continue;
         char text[32];
         snprintf(text, sizeof text, "%g", data[i]);
-        PyErr_Format(PyExc_ValueError, "%s holds %s: not finite", name, text);
+        PyErr_Format(PyExc_ValueError, "%s contains %s: not finite", name, text);
         return -1;
     }
     return 0;
@@ -141,7 +141,7 @@ const int *arap_ints(arap_arrays *arrays, PyObject *argument, const char *name, 
         for (npy_intp i = 0; i < count; i++) {
             to[i] = (int)from[i];
             if (to[i] == from[i]) continue;
-            PyErr_Format(PyExc_ValueError, "%s holds %lld: too large", name, from[i]);
+            PyErr_Format(PyExc_ValueError, "%s contains %lld: too large", name, from[i]);
             Py_CLEAR(array);
             break;
         }
@@ -174,7 +174,8 @@ const char *arap_bools(arap_arrays *arrays, PyObject *argument, const char *name
         npy_intp count = PyArray_SIZE((PyArrayObject *)wide), i = 0;
         for (; i < count && (from[i] == 0 || from[i] == 1); i++) to[i] = from[i] == 1;
         if (i < count) {
-            PyErr_Format(PyExc_ValueError, "%s holds %lld: must be True or False", name, from[i]);
+            PyErr_Format(PyExc_ValueError, "%s contains %lld: must be True or False", name,
+                         from[i]);
             Py_CLEAR(array);
         }
     }

@@ -27,8 +27,9 @@ static int copy_frame(const frame_source *source, int index, double *out) {
     if (!points && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "%s is None: must be an array", name);
     if (points && shape.size[0] != source->vertices) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd vertices, the mesh has %zd: another topology",
-                     name, shape.size[0], source->vertices);
+        PyErr_Format(PyExc_ValueError,
+                     "%s has %zd vertices, but the mesh has %zd: the topology differs", name,
+                     shape.size[0], source->vertices);
         points = NULL;
     }
     if (points) memcpy(out, points, 3 * (size_t)source->vertices * sizeof *out);
@@ -83,7 +84,7 @@ static int problem_from_inputs(arap_inputs *in, frame_source *source, arap_bake_
         return -1;
     }
     if (in->transforms && count != arap_input_size(in, 'p')) {
-        PyErr_Format(PyExc_ValueError, "frames has %zd frames, transforms has %zd", count,
+        PyErr_Format(PyExc_ValueError, "frames has %zd frames, but transforms has %zd", count,
                      arap_input_size(in, 'p'));
         return -1;
     }

@@ -84,7 +84,7 @@ static arap_status skin_linearly(arap_context *context, const arap_inputs *in,
     arap_influences columns = {0};
     for (size_t k = 0; k < 3 * (size_t)geometry->vertex_count; k++)
         if (!isfinite(geometry->vertices[k]))
-            return arap_fail(&context->error, ARAP_BAD_VALUE, "vertices holds %g: not finite",
+            return arap_fail(&context->error, ARAP_BAD_VALUE, "vertices contains %g: not finite",
                              geometry->vertices[k]);
     int n = geometry->vertex_count, groups = arap_pose_groups(given->count);
     arap_status status =

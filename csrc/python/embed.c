@@ -11,8 +11,8 @@
 static int check_tets(const int *tets, npy_intp count, npy_intp vertices) {
     for (npy_intp i = 0; i < 4 * count; i++) {
         if (tets[i] >= 0 && tets[i] < vertices) continue;
-        PyErr_Format(PyExc_ValueError, "tets[%zd, %zd] is %d: no vertex of the %zd there are",
-                     i / 4, i % 4, tets[i], vertices);
+        PyErr_Format(PyExc_ValueError, "tets[%zd, %zd] is %d, but there are %zd vertices", i / 4,
+                     i % 4, tets[i], vertices);
         return -1;
     }
     return 0;

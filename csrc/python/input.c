@@ -27,7 +27,8 @@ int arap_geometry_from_inputs(const arap_inputs *in, arap_geometry *geometry) {
 static int read_kind(PyObject *item, npy_intp bone) {
     static const char *const names[] = {"rigid", "stb", "spine", "bendy"};
     if (!item || !PyUnicode_Check(item)) {
-        if (item) PyErr_Format(PyExc_TypeError, "bone_kinds[%zd] is %R: not a string", bone, item);
+        if (item)
+            PyErr_Format(PyExc_TypeError, "bone_kinds[%zd] is %R: must be a string", bone, item);
         return -1;
     }
     for (int kind = 0; kind < 4; kind++)

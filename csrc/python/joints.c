@@ -302,16 +302,16 @@ typedef PyObject *(*reader)(joints_object *);
     }
 
 static PyGetSetDef joints_properties[] = {
-    PROPERTY("heads", present_heads, "(bones, 3) present heads"),
-    PROPERTY("tails", present_tails, "(bones, 3) present tails"),
+    PROPERTY("heads", present_heads, "(bones, 3) current heads"),
+    PROPERTY("tails", present_tails, "(bones, 3) current tails"),
     PROPERTY("poses", present_poses, "(poses, bones, 3, 4) the poses with the joints moved"),
     PROPERTY("bends", present_bends, "(poses, bones, 4) bends of these poses"),
     PROPERTY("weights", dense_weights, "(vertices, bones) weights to use"),
     PROPERTY("sparse_weights", sparse_weights, "the same as (start, bones, weights) of the rows"),
     PROPERTY("energy", present_energy, "relative energy of joints and weights"),
-    PROPERTY("energies", energy_history, "energies with all terms, from the start on"),
+    PROPERTY("energies", energy_history, "energies with all terms since the start"),
     PROPERTY("report", full_report, "a report of the work, as a dict"),
-    PROPERTY("done", is_done, "whether nothing is left to do"),
+    PROPERTY("done", is_done, "whether all work is done"),
     PROPERTY("_inside", inside, "state for the tests"),
     {0}};
 

@@ -19,7 +19,7 @@ typedef struct arap_py_lock {
 static inline int arap_py_take(arap_py_lock *self, const char *name) {
     unsigned long me = PyThread_get_thread_ident();
     if (self->owner == me) {
-        PyErr_Format(PyExc_RuntimeError, "the %s is at work: its progress function cannot use it",
+        PyErr_Format(PyExc_RuntimeError, "the %s is running: its progress function cannot use it",
                      name);
         return -1;
     }

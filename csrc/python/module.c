@@ -120,8 +120,8 @@ static int choose_linear_algebra(PyObject *module) {
     const char *wrong = arap_blas_wrong(wish && !strncmp(wish, "wrong ", 6) ? wish + 6 : NULL);
     if (plain || wrong) arap_blas_use_plain_loops();
     if (wrong && PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
-                                  "OpenBLAS computes wrongly on this processor (%s): araplbs uses "
-                                  "plain loops, which are right and slower",
+                                  "OpenBLAS gives wrong results on this processor (%s): araplbs "
+                                  "uses plain loops, which are correct but slower",
                                   wrong) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "linear_algebra",

@@ -42,7 +42,7 @@ int arap_py_object_begin(arap_py_object *self) {
     if (arap_py_take(&self->lock, self->name)) return -1;
     if (!self->created) return 0;
     arap_py_leave(&self->lock);
-    PyErr_Format(PyExc_RuntimeError, "a %s is created once", self->name);
+    PyErr_Format(PyExc_RuntimeError, "a %s can be created only once", self->name);
     return -1;
 }
 
@@ -59,7 +59,7 @@ arap_module_state *arap_py_object_state(arap_py_object *self) {
 
 int arap_py_object_enter(arap_py_object *self) {
     if (self->created) return arap_py_take(&self->lock, self->name);
-    PyErr_Format(PyExc_RuntimeError, "the %s was not created", self->name);
+    PyErr_Format(PyExc_RuntimeError, "the %s has not been created", self->name);
     return -1;
 }
 

@@ -41,7 +41,7 @@ int arap_py_object_enter(arap_py_object *self);
 void arap_py_object_start(arap_py_object *self, arap_py_context *run);
 
 /* Methods of iterating objects. step: runs up to `count` iterations with the lock held, and its
- * value is returned, or NULL with an exception; done: whether nothing is left to do. */
+ * value is returned, or NULL with an exception; done: whether all work is done. */
 typedef PyObject *(*arap_py_step)(arap_py_object *self, int count);
 typedef int (*arap_py_done)(const arap_py_object *self);
 PyObject *arap_py_object_iterate(arap_py_object *self, PyObject *args, arap_py_step step);

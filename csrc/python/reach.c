@@ -37,8 +37,8 @@ static arap_status make_chain(arap_context *context, const arap_skeleton *s,
                               chain_room *room, arap_ik_chain *chain) {
     int found = 0;
     if (effector < 0 || effector >= s->count)
-        return arap_fail(&context->error, ARAP_BAD_VALUE,
-                         "effector is %d: no bone of the %d there are", effector, s->count);
+        return arap_fail(&context->error, ARAP_BAD_VALUE, "effector is %d, but there are %d bones",
+                         effector, s->count);
     if (count < 0)
         return arap_fail(&context->error, ARAP_BAD_VALUE, "chain_count is %d: must be 0 or more",
                          count);
@@ -68,7 +68,7 @@ static int check_targets(const double *targets, npy_intp numbers) {
         char text[32];
         snprintf(text, sizeof text, "%g", targets[i]);
         PyErr_Format(PyExc_ValueError, "targets[%zd, %zd] is %s: %s", i / 3, i % 3, text,
-                     isfinite(targets[i]) ? "too far off" : "not finite");
+                     isfinite(targets[i]) ? "too far away" : "not finite");
         return -1;
     }
     return 0;

@@ -27,7 +27,7 @@ static int check_indices(const int *indices, npy_intp count, int corners, npy_in
                          const char *name) {
     for (npy_intp i = 0; i < count * corners; i++) {
         if (indices[i] >= 0 && indices[i] < vertices) continue;
-        PyErr_Format(PyExc_ValueError, "%s[%zd, %zd] is %d: no vertex of the %zd there are", name,
+        PyErr_Format(PyExc_ValueError, "%s[%zd, %zd] is %d, but there are %zd vertices", name,
                      i / corners, i % corners, indices[i], vertices);
         return -1;
     }

@@ -291,7 +291,7 @@ static arap_status check_transforms(arap_error *error, const arap_given_poses *g
                                     size_t bones) {
     for (size_t i = 0; i < 12 * bones * (size_t)given->count; i++)
         if (!isfinite(given->transforms[i]))
-            return arap_fail(error, ARAP_BAD_VALUE, "poses[%zu] of bone %zu holds %g",
+            return arap_fail(error, ARAP_BAD_VALUE, "poses[%zu] of bone %zu contains %g",
                              i / (12 * bones), i / 12 % bones, given->transforms[i]);
     return ARAP_OK;
 }
@@ -309,8 +309,9 @@ static arap_status take_joints(arap_context *context, const arap_skeleton *s, co
         const double *from = given->joints ? given->joints + 12 * p * (size_t)joints : NULL;
         for (int i = 0; i < 12 * joints && from && !status; i++)
             if (!isfinite(from[i]))
-                status = arap_fail(&context->error, ARAP_BAD_VALUE,
-                                   "segment_poses[%zu] of joint %d holds %g", p, i / 12, from[i]);
+                status =
+                    arap_fail(&context->error, ARAP_BAD_VALUE,
+                              "segment_poses[%zu] of joint %d contains %g", p, i / 12, from[i]);
         if (from) {
             rescale_pose(mesh, joints, from, scaled);
             arap_bendy_take(&poses->bendy, scaled, to);
@@ -329,8 +330,8 @@ arap_status arap_check_reach(arap_error *error, size_t poses, size_t bones, cons
     for (size_t i = 0; i < size * poses; i++)
         if (!(fabs(x[i]) <= FARTHEST))
             return arap_fail(error, ARAP_BAD_VALUE,
-                             i % 4 == 3 ? "poses[%zu] is too far off: a bone takes the mesh %g "
-                                          "times its size away, more than %g"
+                             i % 4 == 3 ? "poses[%zu] is too far away: a bone moves the mesh by %g "
+                                          "times its size, more than %g"
                                         : "poses[%zu] is too large: a bone scales the mesh by %g, "
                                           "more than %g",
                              i / size, fabs(x[i]), FARTHEST);

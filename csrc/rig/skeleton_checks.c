@@ -17,7 +17,7 @@ static arap_status check_ranges(arap_error *error, const arap_bones *bones, int 
         if (isnan(range[0]) && isnan(range[1])) continue;
         if (!isfinite(range[0]) || !isfinite(range[1]) || range[0] > range[1])
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "bone_ranges[%d, %d] (%s) is (%g, %g): no range", b, r, names[r],
+                             "bone_ranges[%d, %d] (%s) is (%g, %g): not a range", b, r, names[r],
                              range[0], range[1]);
         double max = r == ARAP_RANGE_STRETCH ? MAX_STRETCH : MAX_ANGLE;
         if (range[0] < -max || range[1] > max)
@@ -45,7 +45,7 @@ arap_status arap_check_bones(arap_error *error, const arap_bones *bones) {
                                  c, bones->tails[3 * b + c]);
             if (bones->roll_axes && isinf(bones->roll_axes[3 * b + c]))
                 return arap_fail(error, ARAP_BAD_VALUE,
-                                 "bone_roll_axes[%d, %d] is %g: no direction", b, c,
+                                 "bone_roll_axes[%d, %d] is %g: not a direction", b, c,
                                  bones->roll_axes[3 * b + c]);
             if (!bones->limits) continue;
             double lo = bones->limits[6 * b + 2 * c], hi = bones->limits[6 * b + 2 * c + 1];
@@ -61,7 +61,7 @@ arap_status arap_check_bones(arap_error *error, const arap_bones *bones) {
         }
         if (bones->parents[b] < -1 || bones->parents[b] >= bones->count)
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "bone_parents[%d] is %d: no bone of the %d there are, nor -1", b,
+                             "bone_parents[%d] is %d: must be -1 or one of the %d bones", b,
                              bones->parents[b], bones->count);
         deforming += !bones->deform || bones->deform[b];
         arap_status status = bones->ranges ? check_ranges(error, bones, b) : ARAP_OK;

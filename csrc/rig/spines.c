@@ -143,16 +143,17 @@ static arap_status check_bend(arap_error *error, const arap_skeleton *s, int pos
                          pose, b, bend[3]);
     if (arap_deforming(s, b) < 0) return ARAP_OK;
     if (s->kinds[b] == ARAP_BONE_RIGID && (turn2 > 0 || bend[3] != 1))
-        return arap_fail(error, ARAP_BAD_VALUE,
-                         "bends[%d, %d] is (%g, %g, %g, %g), but bone %d is rigid: (0, 0, 0, 1)",
-                         pose, b, bend[0], bend[1], bend[2], bend[3], b);
+        return arap_fail(
+            error, ARAP_BAD_VALUE,
+            "bends[%d, %d] is (%g, %g, %g, %g), but bone %d is rigid: must be (0, 0, 0, 1)", pose,
+            b, bend[0], bend[1], bend[2], bend[3], b);
     arap_sub(s->tails + 3 * b, s->heads + 3 * b, along);
     arap_cross(along, bend, off);
     if (s->kinds[b] == ARAP_BONE_STB &&
         arap_dot(off, off) > STRAIGHT * STRAIGHT * turn2 * arap_dot(along, along))
         return arap_fail(error, ARAP_BAD_VALUE,
-                         "bends[%d, %d] turns about (%g, %g, %g), but bone %d is an STB: only "
-                         "about itself",
+                         "bends[%d, %d] turns about (%g, %g, %g), but bone %d is an STB, which "
+                         "turns only about itself",
                          pose, b, bend[0], bend[1], bend[2], b);
     return ARAP_OK;
 }

@@ -47,8 +47,8 @@ static arap_status check_partner(arap_error *error, const arap_reflection *refle
     int other = reflection->bone_partners[b];
     if (other < -1 || other >= s->count)
         return arap_fail(error, ARAP_BAD_VALUE,
-                         "the mirror partner of bone %d is %d: no bone of the %d there are", b,
-                         other, s->count);
+                         "the mirror partner of bone %d is %d, but there are %d bones", b, other,
+                         s->count);
     if (other < 0) return ARAP_OK;
     if (reflection->bone_partners[other] != b)
         return arap_fail(error, ARAP_BAD_VALUE,
@@ -56,7 +56,7 @@ static arap_status check_partner(arap_error *error, const arap_reflection *refle
                          other, reflection->bone_partners[other]);
     if ((arap_deforming(s, b) < 0) != (arap_deforming(s, other) < 0))
         return arap_fail(error, ARAP_BAD_VALUE,
-                         "of the mirror partners %d and %d only one is a deforming bone", b, other);
+                         "only one of the mirror partners %d and %d is a deform bone", b, other);
     if (s->kinds[b] != s->kinds[other] || s->bendy_segments[b] != s->bendy_segments[other] ||
         s->stretch[b] != s->stretch[other])
         return arap_fail(error, ARAP_BAD_VALUE,
@@ -75,7 +75,7 @@ arap_status arap_symmetry_bones(arap_context *context, const arap_reflection *re
                          point[2]);
     if (!(length > 0 && isfinite(length)))
         return arap_fail(&context->error, ARAP_BAD_VALUE,
-                         "the mirror plane has the normal (%g, %g, %g): no direction", normal[0],
+                         "the mirror plane has the normal (%g, %g, %g): not a direction", normal[0],
                          normal[1], normal[2]);
     for (int b = 0; b < s->count; b++) {
         arap_status status = check_partner(&context->error, reflection, s, b);

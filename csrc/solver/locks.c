@@ -45,8 +45,8 @@ arap_status arap_locks_create(arap_context *context, const arap_problem *problem
         l->set[i] = problem->vertex_set[i];
         if (l->set[i] < 0 || l->set[i] >= sets)
             return arap_fail(&context->error, ARAP_BAD_VALUE,
-                             "vertex_sets[%zu] is %d: no row of the %d in locked_bones", i,
-                             l->set[i], sets);
+                             "vertex_sets[%zu] is %d, but locked_bones has %d rows", i, l->set[i],
+                             sets);
     }
     for (int k = 0; k < sets && problem->locked_bones; k++)
         for (int d = 0; d < bones; d++)

@@ -133,7 +133,7 @@ static arap_status hold_riders(arap_context *context, arap_rigid_search *s, cons
     arap_touching touching = {0};
     char *all = ARAP_NEW(char, mesh->part_count);
     arap_status status = ARAP_OK;
-    if (!all) return arap_fail_memory(&context->error, "what rides on props");
+    if (!all) return arap_fail_memory(&context->error, "the parts that sit on props");
     memset(all, 1, (size_t)mesh->part_count);
     status = arap_touching_create(context, mesh, all, &touching);
     for (int p = 0; p < mesh->part_count && !status; p++) {

@@ -354,7 +354,7 @@ static arap_status step(arap_context *context, arap_solver *s) {
 
 static arap_status fail_broken(arap_context *context) {
     return arap_fail(&context->error, ARAP_NOT_FACTORED,
-                     "the solver failed before and cannot go on: create another");
+                     "the solver failed before and cannot continue: create a new one");
 }
 
 arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count) {

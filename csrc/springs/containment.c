@@ -165,7 +165,7 @@ static arap_status collect(arap_context *context, const search *of, int bones,
     for (int b = 0; b < bones; b++) count += of->around[b].count;
     kept->found = ARAP_NEW(struct arap_containment, count);
     if (!kept->found || memchr(of->failed, 1, (size_t)bones))
-        return arap_fail_memory(&context->error, "what surrounds the bones");
+        return arap_fail_memory(&context->error, "the surroundings of the bones");
     for (int b = 0; b < bones; b++)
         for (int k = 0; k < of->around[b].count; k++)
             kept->found[kept->count++] = of->around[b].found[k];
@@ -189,7 +189,7 @@ static arap_status find_contained(arap_context *context, const arap_mesh *mesh,
                  .failed = ARAP_NEW_ZERO(char, bones)};
     arap_status status = ARAP_OK;
     if (!nearest || !sums || !hit || !met || !of.views || !of.around || !of.failed) {
-        status = arap_fail_memory(&context->error, "what surrounds the bones");
+        status = arap_fail_memory(&context->error, "the surroundings of the bones");
         goto done;
     }
     view one = {.mesh = mesh, .lines = lines};

@@ -154,7 +154,7 @@ arap_status arap_inpaint(arap_context *context, const arap_mesh *mesh, const cha
     }
     if (!status && !good)
         status = arap_fail(&context->error, ARAP_NOT_FACTORED,
-                           "what matches cannot be continued over the target");
+                           "the matched values cannot be continued over the target");
     if (!status) status = solve(context, &q, &u, factor, n, columns, block, x, values);
 
 done:

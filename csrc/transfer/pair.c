@@ -78,13 +78,14 @@ static arap_status check_matches(arap_context *context, const arap_pair *pair,
         if (match->distance[i] <= settings->distance * diagonal) min = fmin(min, match->angle[i]);
     }
     if (isfinite(min))
-        return arap_fail(&context->error, ARAP_BAD_VALUE,
-                         "no vertex of the target faces as the source does: within the distance "
-                         "of %.3g of its size the least angle is %.3g degrees, the limit %.3g",
-                         settings->distance, min / degree, settings->angle / degree);
+        return arap_fail(
+            &context->error, ARAP_BAD_VALUE,
+            "no vertex of the target faces the same way as the source: within the distance of %.3g "
+            "of its size, the smallest angle is %.3g degrees and the limit is %.3g",
+            settings->distance, min / degree, settings->angle / degree);
     return arap_fail(&context->error, ARAP_BAD_VALUE,
-                     "no vertex of the target is within reach of the source: the nearest is "
-                     "%.3g of its size away, the limit is %.3g",
+                     "no vertex of the target is within reach of the source: the nearest is %.3g "
+                     "of its size away, and the limit is %.3g",
                      nearest / diagonal, settings->distance);
 }
 

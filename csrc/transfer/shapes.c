@@ -62,7 +62,7 @@ static arap_status bend(arap_context *context, following *f, const arap_geometry
         for (int c = 0; c < 3; c++)
             if (!(fabs(f->skin[3 * (size_t)v + (size_t)c]) < FARTHEST))
                 return arap_fail(&context->error, ARAP_BAD_VALUE,
-                                 "shape %d takes vertex %d to %g: more than %g sizes off", number,
+                                 "shape %d moves vertex %d to %g: more than %g sizes away", number,
                                  mesh->first[v], shape[3 * (size_t)mesh->first[v] + (size_t)c],
                                  FARTHEST);
     }

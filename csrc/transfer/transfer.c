@@ -58,7 +58,7 @@ static arap_status take_weighted(arap_context *context, const arap_geometry *sou
     }
     if (source->triangle_count && !out->triangle_count)
         return arap_fail(&context->error, ARAP_BAD_VALUE,
-                         "the source has no weights: no face of it has them at all its corners");
+                         "the source has no weights: none of its faces has weights at all corners");
     return ARAP_OK;
 }
 

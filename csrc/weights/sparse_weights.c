@@ -9,9 +9,10 @@ arap_status arap_check_sparse_weights(arap_error *error, const arap_sparse_weigh
     for (int i = 0; i < vertices; i++)
         for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) {
             if (rows->bone[e] < 0 || rows->bone[e] >= bones)
-                return arap_fail(error, ARAP_BAD_VALUE,
-                                 "weights of vertex %d name bone %d: no bone of the %d there are",
-                                 i, rows->bone[e], bones);
+                return arap_fail(
+                    error, ARAP_BAD_VALUE,
+                    "the weights of vertex %d refer to bone %d, but there are %d bones", i,
+                    rows->bone[e], bones);
             if (!(rows->weight[e] >= 0 && rows->weight[e] < MAX_WEIGHT))
                 return arap_fail(error, ARAP_BAD_VALUE,
                                  "the weight of vertex %d for bone %d is %g: not a weight", i,
@@ -19,7 +20,8 @@ arap_status arap_check_sparse_weights(arap_error *error, const arap_sparse_weigh
             for (long long f = rows->start[i]; f < e; f++)
                 if (rows->bone[f] == rows->bone[e])
                     return arap_fail(error, ARAP_BAD_VALUE,
-                                     "weights of vertex %d name bone %d twice", i, rows->bone[e]);
+                                     "the weights of vertex %d refer to bone %d twice", i,
+                                     rows->bone[e]);
         }
     return ARAP_OK;
 }

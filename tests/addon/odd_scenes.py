@@ -22,7 +22,7 @@ from scenes import (
 # Who else uses what is there.
 
 
-@odd(said=("shares its mesh, and with it these weights: Twin",))
+@odd(said=("shares its mesh, and therefore these weights, with: Twin",))
 def shared_mesh(tube, rig):
     twin = add_object("Twin", tube.data, Matrix.Translation((5, 0, 0)))
     bind(twin, rig)
@@ -37,19 +37,19 @@ def shared_mesh_both_selected():
     return Odd(tube, rig, said=said, selected=(twin,))
 
 
-@odd(said=("shares its mesh, and with it these weights: Twin",))
+@odd(said=("shares its mesh, and therefore these weights, with: Twin",))
 def shared_mesh_under_another_rig(tube, rig):
     auto_weight(tube, rig)
     bind(add_object("Twin", tube.data), add_armature("Other"))
 
 
-@odd(said=("shares its mesh, and with it these weights: Twin",))
+@odd(said=("shares its mesh, and therefore these weights, with: Twin",))
 def shared_mesh_under_a_rig_of_other_bones(tube, rig):
     other = add_armature("Other", [("only", (0, 0, 0), (0, 0, 3), None)])
     bind(add_object("Twin", tube.data), other)
 
 
-@odd(said=("shares its mesh, and with it these weights: Twin",))
+@odd(said=("shares its mesh, and therefore these weights, with: Twin",))
 def shared_mesh_and_shared_bones(tube, rig):
     """A character and its linked duplicate."""
     rig_2 = add_object("Rig 2", rig.data, Matrix.Translation((5, 0, 0)))

@@ -279,7 +279,7 @@ def test_no_worker(plan, blender, tmp_path):
         printed, errors = finish(client, 1)
     finally:
         empty.end()
-    assert "no worker yet: waiting" in printed
+    assert "waiting: there is no worker yet" in printed
     assert f"the scheduler {empty.address} has no worker after 5 s" in errors
 
 
@@ -287,7 +287,7 @@ def test_no_worker(plan, blender, tmp_path):
     ("command", "sentence"),
     [
         ("/no/blender", "Blender cannot be started on"),
-        ("/bin/false", "Blender ended by exit code 1"),
+        ("/bin/false", "Blender ended with exit code 1"),
     ],
 )
 def test_no_blender(command, sentence, plan, cluster, blender, tmp_path):

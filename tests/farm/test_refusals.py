@@ -33,7 +33,7 @@ def test_scheduler_that_does_not_answer(plan):
     pytest.importorskip("distributed")
     for address in ("tcp://127.0.0.1:1", "127.0.0.1:1"):
         errors = refused(plan, "--scheduler", address, "--patience", "2")
-        assert f"the scheduler {address} does not answer within 2 s" in errors
+        assert f"the scheduler {address} did not respond within 2 s" in errors
 
 
 def test_bad_address(plan):
@@ -44,7 +44,7 @@ def test_bad_address(plan):
 def test_plan_with_missing_file(tmp_path, plan):
     (tmp_path / "a.blend").unlink()
     errors = refused(plan, "--scheduler", "tcp://127.0.0.1:1")
-    assert f"the plan names a file that is missing: {tmp_path / 'a.blend'}" in errors
+    assert f"the plan refers to a missing file: {tmp_path / 'a.blend'}" in errors
 
 
 def test_no_plan(tmp_path):

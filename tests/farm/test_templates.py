@@ -133,7 +133,7 @@ def test_flamenco_tasks(flamenco):
 
 @pytest.mark.parametrize(
     ("files", "sentence"),
-    [(" ; ", "there is no file"), ("/a/x.blend;/b/x.blend", "several files are called x.blend")],
+    [(" ; ", "there is no file"), ("/a/x.blend;/b/x.blend", "several files are named x.blend")],
 )
 def test_flamenco_refuses(files, sentence, flamenco):
     settings = {"files": files, "output": "/out", "reports": "/rep"}

@@ -1,4 +1,4 @@
-"""Problems drawn at random, the nastier the better, and what must hold of every one of them:
+"""Problems drawn at random, the nastier the better, and what must contain of every one of them:
 
 either the module refuses the problem in words (without NaN in them), or it hands out weights that
 are finite, >= 0, sum to 1, are at most as many as asked for, for every vertex; it comes to an end
@@ -450,7 +450,7 @@ def run(seed):
         promise("nan" not in str(error).lower(), "message:", error)
         result = f"refused: {error}"
     except araplbs.SolverError as error:
-        if "a larger joint_stiffness would help" in str(error):  # of joints: can be followed
+        if "increase joint_stiffness" in str(error):  # of joints: can be followed
             return "refused: joints"
         raise Broken(f"no solution: {error}") from error
     promise(time.process_time() - begin < LONGEST, "it took", time.process_time() - begin, "s")

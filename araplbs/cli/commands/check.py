@@ -36,13 +36,13 @@ def _work(job: Job) -> Outcome:
 
 COMMAND = Command(
     "check",
-    "report what is wrong with the weights of a file",
-    "Prints findings about the weights of each file, the worst first, and changes no file.",
+    "report problems with the weights of a file",
+    "Prints findings about the weights of each file, worst first, and changes no file.",
     """examples:
   araplbs check out.glb
   araplbs check *.glb --fail-on medium --json findings.json
 
-exit codes: 0 nothing is as bad as --fail-on, 3 something is, 1 a file could not be checked""",
+exit codes: 0 no finding reaches --fail-on, 3 a finding does, 1 a file could not be checked""",
     Options,
     _work,
     saves=False,

@@ -28,7 +28,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 def _check(arguments: argparse.Namespace) -> None:
     if len(arguments.input) > 1:
-        raise WrongArguments(f"one FILE is compared at a time, not {len(arguments.input)}")
+        raise WrongArguments(f"only one FILE can be compared at a time, not {len(arguments.input)}")
     try:
         find_methods(arguments.method)
         refuse_folder(arguments.output)
@@ -54,9 +54,9 @@ def _work(job: Job) -> Outcome:
 
 COMMAND = Command(
     "compare",
-    "a page that compares weights of several methods",
-    "Weights the characters of a file by several methods and judges them in poses that none was "
-    "optimized for. The file itself is not changed.",
+    "create a page that compares the weights of several methods",
+    "Weights the characters of a file with several methods and judges the results in poses for "
+    "which none was optimized. The file itself is not changed.",
     """examples:
   araplbs compare in.glb -o report/
   araplbs compare in.glb -o report/ --method present --method heat --method ours""",

@@ -25,8 +25,8 @@ def _work(job: Job) -> Outcome:
 
 COMMAND = Command(
     "joints",
-    "move joints to better places, with new weights",
-    "Moves the joints of each file to the places at which the posed mesh is most rigid, and "
+    "move joints to better positions, with new weights",
+    "Moves the joints of each file to the positions at which the posed mesh is most rigid, and "
     "optimizes the weights with them. Animations are kept: their curves move with the joints.",
     """examples:
   araplbs joints in.glb -o out.glb

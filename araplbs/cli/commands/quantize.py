@@ -21,8 +21,9 @@ def _work(job: Job) -> Outcome:
 
 COMMAND = Command(
     "quantize",
-    "store weights in 8 or 16 bits whose sum is exact",
-    "Rounds the weights of each file to whole steps that sum to 1 exactly, and stores them so.",
+    "store weights in 8 or 16 bits with an exact sum",
+    "Rounds the weights of each file to whole steps that sum to exactly 1, and stores them in "
+    "this form.",
     """examples:
   araplbs quantize in.glb -o out.glb
   araplbs quantize in.glb -o out.glb --bits 16 --platform mobile""",

@@ -27,7 +27,7 @@ def _work(job: Job) -> Outcome:
             character, job.options, job.options.posing(), job.arguments.threads, job.progress
         )
         names = names_in_line([f"'{name}'" for name in report["removed"]])
-        job.say(f"  {character.name}: these joints move nothing now: {names}")
+        job.say(f"  {character.name}: these joints now move nothing: {names}")
         job.say(f"  {character.name}: {reduce_bones_summary(report)}")
         outcome.characters.append(report)
     job.save(document, save_document)
@@ -36,7 +36,7 @@ def _work(job: Job) -> Outcome:
 
 COMMAND = Command(
     "reduce-bones",
-    "weights for fewer joints",
+    "compute weights for fewer joints",
     "Removes the weights of the joints that a character needs least, and solves the weights of the "
     "other joints again. The joints themselves stay in the file.",
     """examples:

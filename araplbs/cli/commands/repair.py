@@ -27,9 +27,9 @@ def _work(job: Job) -> Outcome:
 
 COMMAND = Command(
     "repair",
-    "repair what is wrong with the weights of a file",
-    "Solves weights again where `check` finds something. All other weights stay the same, to the "
-    "last bit.",
+    "repair problems with the weights of a file",
+    "Solves the weights again where `check` finds a problem. All other weights stay the same, "
+    "to the last bit.",
     """examples:
   araplbs repair in.glb -o out.glb
   araplbs repair in.glb -o out.glb --kind speckle --kind bleeding""",

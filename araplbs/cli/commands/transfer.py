@@ -43,9 +43,9 @@ def _with_mesh(characters: list[Character], name: str) -> Character:
 
 COMMAND = Command(
     "transfer",
-    "give meshes the weights of the meshes that they are worn on",
-    "Gives target meshes the weights of source meshes of the same skeleton, such as clothes those "
-    "of the body, or a simpler mesh those of the full one.",
+    "give clothes and other meshes the weights of the mesh beneath",
+    "Gives target meshes the weights of source meshes with the same skeleton: for example, "
+    "clothes get the weights of the body, or a simplified mesh those of the original.",
     """examples:
   araplbs transfer in.glb -o out.glb --source Body --target Shirt --target Skirt""",
     TransferOptions,

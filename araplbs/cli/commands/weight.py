@@ -32,35 +32,35 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--skeleton",
         metavar="FILE",
-        help="take the skeleton of another file, for meshes without a skin",
+        help="use the skeleton of another file, for meshes without a skin",
     )
     parser.add_argument(
         "--from",
         dest="predicted",
         metavar="FILE",
-        help="a rig that a network predicted for this mesh (.glb, .gltf, .vrm, or .txt as RigNet "
-        "and Puppeteer write it): take its skeleton, and start from its weights. With --start-from "
-        "fresh its weights are ignored",
+        help="use a rig that a network predicted for this mesh (.glb, .gltf, .vrm, or .txt as "
+        "written by RigNet and Puppeteer): its skeleton, and its weights as the start. With "
+        "--start-from fresh, its weights are ignored",
     )
     parser.add_argument(
         "--preset",
         metavar="NAME",
-        help="options of this preset: game-4, unity, unreal, vrchat...; options that you give take "
-        "precedence",
+        help="use the options of this preset: game-4, unity, unreal, vrchat...; options given "
+        "explicitly take precedence",
     )
     parser.add_argument(
         "--rigid-material",
         action="append",
         default=[],
         metavar="NAME",
-        help="parts with this material keep their shape; repeatable",
+        help="keep the shape of parts with this material; repeatable",
     )
     parser.add_argument(
         "--rigid-mesh",
         action="append",
         default=[],
         metavar="NAME",
-        help="the mesh or node of this name keeps its shape; repeatable",
+        help="keep the shape of the mesh or node with this name; repeatable",
     )
     parser.add_argument(
         "--float-weights",
@@ -83,9 +83,9 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.predicted is not None:
         refuse_input(arguments.predicted, RIGS)
         if arguments.skeleton is not None:
-            raise WrongArguments("--from and --skeleton exclude each other")
+            raise WrongArguments("--from and --skeleton cannot be used together")
     elif arguments.skeleton is None and any(is_obj(name) for name in arguments.input):
-        raise WrongArguments("an .obj file has no skeleton: give one by --from or --skeleton")
+        raise WrongArguments("an .obj file has no skeleton: specify one with --from or --skeleton")
     refuse_animation(arguments)
 
 
@@ -141,9 +141,9 @@ def _work(job: Job) -> Outcome:
 
 COMMAND = Command(
     "weight",
-    "give the skinned meshes of a file new weights",
-    "Gives all skinned meshes of each file new weights. Everything else in the file stays the "
-    "same, byte for byte.",
+    "compute new weights for the skinned meshes of a file",
+    "Computes new weights for all skinned meshes of each file. Everything else in the file "
+    "stays the same, byte for byte.",
     """examples:
   araplbs weight in.glb -o out.glb
   araplbs weight in.glb -o out.glb --max-influences 8 --report page.html

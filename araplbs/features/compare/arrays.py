@@ -56,7 +56,7 @@ def case_of_arrays(
         ("bone_roll_axes", rolls),
     ):
         if len(each) != m:
-            raise ValueError(f"{what} has {len(each)} rows: there are {m} bones")
+            raise ValueError(f"{what} has {len(each)} rows, but there are {m} bones")
     skeleton = Skeleton(
         names,
         heads,
@@ -72,12 +72,12 @@ def case_of_arrays(
     mesh = Mesh(name, points, np.asarray(triangles), edges, np.eye(4))
     present = None if weights is None else as_sparse(weights)
     if present is not None and present.count != len(points):
-        raise ValueError(f"weights has {present.count} rows: there are {len(points)} vertices")
+        raise ValueError(f"weights has {present.count} rows, but there are {len(points)} vertices")
     poses = {RANDOM: judged_poses(skeleton, options)}
     if animation is not None and len(animation) and options.judged_frames:
         frames = np.asarray(animation, float)
         if frames.ndim != 4 or frames.shape[1] != m or frames.shape[2:] not in ((3, 4), (4, 4)):
-            raise ValueError(f"animation has the shape {frames.shape}: must be (p, {m}, 3 or 4, 4)")
+            raise ValueError(f"animation has shape {frames.shape}: must be (p, {m}, 3 or 4, 4)")
         frames = frames[spread(len(frames), options.judged_frames), :, :3]
         poses[ANIMATION] = Poses(np.ascontiguousarray(frames), None)
     problem = Problem([mesh], skeleton, symmetric=Options().symmetric)

@@ -67,7 +67,7 @@ def _given(identifier: str, missing: str) -> Callable[[Work], SparseWeights]:
         if not isinstance(found, SparseWeights):
             raise Refused(found or missing)
         if not len(found.bones):
-            raise Refused("it leaves every vertex without weights")
+            raise Refused("it leaves all vertices without weights")
         return found
 
     return make
@@ -177,7 +177,7 @@ def _deformer(work: Work, rows: SparseWeights, skin: Callable[..., Floats], *mor
 def _elastic(method: Literal["mixed", "free"]) -> Callable[[Work], Posed]:
     def make(work: Work) -> Posed:
         if work.problem.skeleton.flexible:
-            raise Refused("only for bones that neither bend nor stretch")
+            raise Refused("supports only bones that neither bend nor stretch")
         arguments = work.problem.arguments
         start = work.weights_of("OURS")
 
@@ -206,21 +206,22 @@ METHODS = (
     Method(
         "PRESENT",
         "Weights in the file",
-        "the present vertex groups, painted or computed, normalized",
+        "the current vertex groups, painted or computed, normalized",
         _given("PRESENT", NO_WEIGHTS),
         share=0.1,
     ),
     Method(
         "BLENDER_HEAT",
         "Blender: Automatic Weights",
-        "Blender's own bone heat: Parent > With Automatic Weights, the largest kept and normalized",
+        "Blender's own bone heat: Parent > With Automatic Weights, with the largest weights "
+        "kept and normalized",
         _given("BLENDER_HEAT", "needs Blender"),
         share=0.1,
     ),
     Method(
         "BLENDER_ENVELOPE",
         "Blender: Envelope Weights",
-        "Blender's own, by the distance to the bones: Parent > With Envelope Weights",
+        "Blender's own weights by distance to the bones: Parent > With Envelope Weights",
         _given("BLENDER_ENVELOPE", "needs Blender"),
         share=0.1,
     ),
@@ -262,14 +263,15 @@ METHODS = (
     Method(
         "PUBLISHED",
         "ARAP as published",
-        "the recipe that ours grew from (Thiery and Eisemann 2018); any number of influences",
+        "the method on which Auto-weight is based (Thiery and Eisemann 2018), with any number "
+        "of influences",
         _published,
         share=4.0,
     ),
     Method(
         "OURS",
         "Auto-weight (ARAP)",
-        "ours: the button Auto-weight, with its defaults",
+        "our method: the Auto-weight button with its defaults",
         _ours,
         share=3.0,
     ),
@@ -285,7 +287,7 @@ METHODS = (
     Method(
         "OURS_FOR_DUAL",
         "Auto-weight for Preserve Volume",
-        "weights that were optimized for Preserve Volume, and blended so",
+        "weights that were optimized for Preserve Volume and are blended with it",
         _ours_for_dual,
         kind=DEFORMER,
         share=6.0,
@@ -335,7 +337,9 @@ def find_methods(identifiers: Iterable[str] | None = None) -> list[Method]:
     unknown = [each for each in wanted if each not in known]
     if unknown:
         names = ", ".join(known).lower().replace("_", "-")
-        raise Refused(f"no method {unknown[0].lower().replace('_', '-')}: there are {names}")
+        raise Refused(
+            f"there is no method {unknown[0].lower().replace('_', '-')}; available: {names}"
+        )
     return [method for method in METHODS if method.identifier in wanted]
 
 

@@ -33,57 +33,56 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-s
 READING = (
     (
         "Stretch",
-        "How much the surface is stretched and squeezed: the root of (s1 − 1)² + (s2 − 1)² of the "
-        "two principal stretches, mean square over triangles by area and over poses. 10 % is "
+        "How much the surface is stretched and squeezed: the root of (s1 − 1)² + (s2 − 1)² for the "
+        "two principal stretches, averaged over triangles by area and over poses. 10 % is "
         "hardly visible, 50 % is a fold or a tear. <i>By face</i> counts every triangle equally, "
-        "so "
-        "dense areas, such as hands and faces, count more; <i>worst 1 %</i> is the 99th "
+        "so dense areas, such as hands and faces, count more. <i>Worst 1 %</i> is the 99th "
         "percentile over the triangles.",
     ),
     (
         "Limb Drift",
-        "How far the middle of a limb leaves its bone, in radii of the limb: 0.1 is hardly "
-        "visible. A "
-        "surface that stretches little only because its bones hardly move it has a large drift.",
+        "How far the middle of a limb moves away from its bone, in radii of the limb: 0.1 is "
+        "hardly visible. A surface that stretches little only because its bones hardly move it "
+        "has a large drift.",
     ),
-    ("Volume Change", "Mean change of the volume of closed parts: below 0 limbs collapse."),
+    ("Volume Change", "Mean change of the volume of closed parts. Below 0, limbs collapse."),
     (
         "Likeness",
-        "To the weights in the file, by the protocol of the papers that learn weights: weights "
-        f"below {LEAST} are dropped, then, of those that are judged, those below {KEPT} of the "
-        f"largest of their vertex; rows whose reference sums to 1 within {SUM_ERROR} count. L1 is "
+        "Compared with the weights in the file, by the protocol of papers on learned weights: "
+        f"weights below {LEAST} are dropped, and also judged weights below {KEPT} of the largest "
+        f"of their vertex. Only rows whose reference sums to 1 within {SUM_ERROR} count. L1 is "
         "the mean over the vertices of the sum of differences, from 0 to 2. Precision is the share "
         "of the influences that the file also has; recall is the share of the file's influences "
-        "that are found. It is meaningful only if an artist painted the weights in the file.",
+        "that are found. Likeness is meaningful only if an artist painted the weights in the file.",
     ),
     (
         "Which poses",
-        "Random ones: every bone swings by up to 60 degrees and twists by up to 10 within its "
-        "limits. No method was optimized for them: they come from another seed. Frames of the "
-        "animation are spread evenly over all actions. Pictures of random poses are seen from the "
-        "bone that the body hangs on, so that it stands upright.",
+        "Random poses: every bone swings by up to 60 degrees and twists by up to 10 degrees within "
+        "its limits. No method was optimized for them, because they come from another seed. Frames "
+        "of the animation are spread evenly over all actions. Pictures of random poses are drawn "
+        "relative to the main bone of the body, so the body stands upright.",
     ),
     (
         "Reference",
-        "Elastic bodies with posed bones are not weights: they show how little stretch is "
+        "Elastic bodies with posed bones are not weights, but show how little stretch is "
         "possible. They are a local minimum, not a proven bound. The distance to them is the root "
-        "mean square over the vertices in the pictures, as a share of the size of the character.",
+        "mean square over the vertices in the pictures, as a share of the character's size.",
     ),
     (
         "Best",
-        "The best of each column is marked; values that are shown as equal count as equal. "
-        "References "
-        "are left out, and so are the file's weights if they would be compared with themselves.",
+        "The best value of each column is marked. Values that are shown as equal count as equal. "
+        "References are excluded, as are the file's weights if they would be compared with "
+        "themselves.",
     ),
     (
         "Time",
-        "Seconds on this computer, reading not included; for a deformer, the time on top of "
-        "its weights. Times vary with the load of the computer.",
+        "Seconds on this computer, without reading the file. For a deformer, the additional time "
+        "after computing its weights. Times vary with the load of the computer.",
     ),
     (
         "Body parts",
-        "Chains of bones, named by their first bone, with the triangles that follow them; chains "
-        "that move little are combined.",
+        "Chains of bones, named after their first bone, with the triangles that follow them. "
+        "Chains that move little are combined.",
     ),
 )
 
@@ -142,10 +141,10 @@ def _how_to_read(comparison: Comparison) -> str:
     said = [SAID.get(outcome.identifier, "the best of the others") for outcome in first]
     order = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
     return (
-        '<p class="lead read">Every row is a way to weight this character and every column a pose: '
-        "skin that keeps its shape is gray, stretched or squeezed skin goes from orange to "
-        f"dark. The percentage is that stretch over {count} {KINDS[RANDOM]}, less is better; "
-        f"{order} come{'s' if len(said) == 1 else ''} first.</p>"
+        '<p class="lead read">Every row is a method for weighting this character, and every column '
+        "is a pose. Skin that keeps its shape is gray; stretched or squeezed skin ranges from "
+        f"orange to dark. The percentage is the stretch over {count} {KINDS[RANDOM]}; lower is "
+        f"better; {order} come{'s' if len(said) == 1 else ''} first.</p>"
     )
 
 
@@ -272,8 +271,8 @@ def _duel(comparison: Comparison, pictures: dict[tuple[str, int, int], str]) -> 
     return (
         '<section><div class="duel" hidden>'
         f'<div class="stage">{images}<i></i></div><div><h2 style="margin-top:0">Two at a time</h2>'
-        '<p class="lead">Move the pointer over the picture: one method is left of the line, the '
-        "other right of it.</p>"
+        '<p class="lead">Move the pointer over the picture: one method is shown to the left of the '
+        "line, the other to the right.</p>"
         f'<label>Left<select name="left">{choices(left)}</select></label>'
         f'<label>Right<select name="right">{choices(right)}</select></label>'
         f'<label>Pose<select name="pose">{poses}</select></label>'
@@ -291,14 +290,14 @@ def _plots(comparison: Comparison) -> str:
     )
     if not figures:
         return (
-            "<section><h2>Stretch and likeness</h2><p class=lead>The file has no weights that the "
-            "others could be compared with.</p></section>"
+            "<section><h2>Stretch and likeness</h2><p class=lead>The file has no weights with "
+            "which to compare the others.</p></section>"
         )
     return (
         "<section><h2>Stretch and likeness</h2>"
-        '<p class="lead">Lower: it keeps its shape better. Further left: closer to the weights '
-        "in the file. A method that is above and to the right of another is worse in "
-        f'both.</p><div class="plots">{figures}</div></section>'
+        '<p class="lead">Lower methods keep the shape better, and those farther left are closer to '
+        "the weights in the file. A method that is above and to the right of another is worse in "
+        f'both respects.</p><div class="plots">{figures}</div></section>'
     )
 
 
@@ -314,7 +313,7 @@ def _reasons(comparison: Comparison) -> str:
     if not lines and not unweighted:
         return ""
     return (
-        "<section><h2>What could not run</h2>"
+        "<section><h2>Methods that could not run</h2>"
         f'<dl class="reasons">{lines}{unweighted}</dl></section>'
     )
 
@@ -337,6 +336,6 @@ def _footer(comparison: Comparison) -> str:
     return (
         f'<section><h2>The methods</h2><div class="columns"><dl>{methods}</dl></div></section>'
         f"<footer>Auto-weight (ARAP) {araplbs.__version__}; {escape(options)}; seed of the "
-        f"poses {JUDGE_SEED}. Computed in {comparison.seconds:.1f} s, pictures not included."
+        f"poses {JUDGE_SEED}. Computed in {comparison.seconds:.1f} s, without pictures."
         "</footer>"
     )

@@ -115,8 +115,8 @@ def measures_table(comparison: Comparison, kind: str) -> str:
     fewer = "".join(
         f"<p class=lead>{escape(o.name)}: in {o.poses[kind]} of these poses.</p>" for o in judged
     )
-    title = "Measures" if kind == RANDOM else "These measures in the animation"
-    intro = f"In {len(comparison.case.poses[kind])} {KINDS[kind]}; less is better."
+    title = "Measures" if kind == RANDOM else "Measures in the animation"
+    intro = f"In {len(comparison.case.poses[kind])} {KINDS[kind]}; lower is better."
     return (
         f'<section><h2>{title}</h2><p class="lead">{intro}</p>'
         f"{_table(outcomes, columns, first=len(first))}{fewer}"
@@ -168,6 +168,6 @@ def parts_table(comparison: Comparison, kind: str) -> str:
         return ""
     return (
         f"<section><h2>By body part: {KINDS[kind]}</h2>"
-        '<p class="lead">Stretch in percent. Warmer is more; the lowest value of each part '
-        f"is underlined.</p>{_table(outcomes, columns, 'parts', heat, len(first))}</section>"
+        '<p class="lead">Stretch in percent. Warmer colors mean more; the lowest value of each '
+        f"part is underlined.</p>{_table(outcomes, columns, 'parts', heat, len(first))}</section>"
     )

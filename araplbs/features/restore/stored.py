@@ -130,7 +130,7 @@ def _about(arrays: dict[str, np.ndarray]) -> Any:
     try:
         return json.loads(_array(arrays, "about").tobytes())
     except RecursionError:
-        raise Odd("the list of meshes is nested too deep") from None
+        raise Odd("the list of meshes is nested too deeply") from None
     except ValueError as error:
         raise Odd(f"the list of meshes is not JSON: {error}") from None
 

@@ -50,7 +50,7 @@ def check_about(about: dict[str, Any]) -> None:
             _check_name(f"one of its '{name}'", value)
         if len(set(values)) < len(values):
             twice = next(value for value in values if values.count(value) > 1)
-            raise Odd(f"{_shown(twice)} is twice in its '{name}'")
+            raise Odd(f"{_shown(twice)} occurs twice in its '{name}'")
     for item in _list(about, "edits"):
         _check_edit(item)
 
@@ -71,7 +71,9 @@ def _check_name(what: str, value: Any) -> None:
     except (AttributeError, UnicodeEncodeError):
         raise Odd(f"{what} is {_shown(value)}, not a name") from None
     if not 0 < size <= LONGEST or "\0" in value:
-        raise Odd(f"{what} is {_shown(value)}: names have 1 to {LONGEST} bytes, none of them 0")
+        raise Odd(
+            f"{what} is {_shown(value)}: names must have 1 to {LONGEST} bytes, none of which is 0"
+        )
 
 
 def _check_edit(item: Any) -> None:
@@ -91,7 +93,7 @@ def check_arrays(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     for name, (dimensions, kinds) in ARRAYS.items():
         values = arrays[name]
         if values.ndim != dimensions or values.dtype.kind not in kinds:
-            raise Odd(f"its '{name}' has the shape {values.shape} and the type {values.dtype}")
+            raise Odd(f"its '{name}' has shape {values.shape} and type {values.dtype}")
     count, entries = len(arrays["vertices"]), len(arrays["group"])
     _check_shape(arrays, "vertices", (max(count, 1), 3))
     _check_shape(arrays, "triangles", (max(len(arrays["triangles"]), 1), 3))
@@ -117,7 +119,7 @@ def check_arrays(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
 
 def _check_shape(arrays: dict[str, np.ndarray], name: str, wanted: tuple[int, ...]) -> None:
     if arrays[name].shape != wanted:
-        raise Odd(f"its '{name}' has the shape {arrays[name].shape}: must be {wanted}")
+        raise Odd(f"its '{name}' has shape {arrays[name].shape}: must be {wanted}")
 
 
 def _check(

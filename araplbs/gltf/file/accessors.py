@@ -33,9 +33,9 @@ def shape_of(accessor: dict[str, Any], what: str) -> tuple[int, int, np.dtype[An
     """Returns (count, width, component type)."""
     kind, component = accessor.get("type"), accessor.get("componentType")
     if kind not in WIDTHS:
-        raise Refused(f"{what} has the type {kind!r}")
+        raise Refused(f"{what} has type {kind!r}")
     if component not in COMPONENTS:
-        raise Refused(f"{what} has the component type {component!r}")
+        raise Refused(f"{what} has component type {component!r}")
     return number_of(accessor, "count", what), WIDTHS[kind], np.dtype(COMPONENTS[component])
 
 
@@ -48,7 +48,7 @@ def read_accessor(document: Document, number: object, kind: str | None = None) -
     accessor, what = document.item("accessors", number), f"accessor {number}"
     shape_of(accessor, what)
     if kind and accessor["type"] != kind:
-        raise Refused(f"{what} has the type {accessor['type']!r}: {kind} is wanted")
+        raise Refused(f"{what} has type {accessor['type']!r}: must be {kind}")
     return _as_numbers(read_stored(document, number), accessor)
 
 
@@ -87,7 +87,7 @@ def _replace_sparse(document: Document, sparse: dict[str, Any], values: Array, w
     count = number_of(sparse, "count", what)
     parts = sparse.get("indices"), sparse.get("values")
     if not all(isinstance(part, dict) for part in parts):
-        raise Refused(f"{what} is sparse, without indices or values")
+        raise Refused(f"{what} is sparse, but has no indices or values")
     where, new = parts
     component = where.get("componentType")
     if component not in (5121, 5123, 5125):
@@ -100,7 +100,7 @@ def _replace_sparse(document: Document, sparse: dict[str, Any], values: Array, w
         arguments.append(_strided(document, view, place, count, width, dtype, what))
     indices = arguments[0].ravel()
     if len(indices) and int(indices.max()) >= len(values):
-        raise Refused(f"{what} has a sparse index of {indices.max()}, and {len(values)} elements")
+        raise Refused(f"{what} has a sparse index {indices.max()}, but only {len(values)} elements")
     values[indices] = arguments[1]
 
 
@@ -119,11 +119,11 @@ def _strided(
     own = width * component.itemsize
     step = step or own
     if step < own:
-        raise Refused(f"{what} has elements of {own} bytes, every {step} bytes")
+        raise Refused(f"{what} has elements of {own} bytes at intervals of {step} bytes")
     needed = offset + (count - 1) * step + own if count else 0
     content = document.buffers[buffer]
     if needed > length or begin + needed > len(content):
-        raise Refused(f"{what} goes past the end of bufferView {view_number}")
+        raise Refused(f"{what} extends beyond the end of bufferView {view_number}")
     if not count:
         return np.zeros((0, width), component)
     strides = step, component.itemsize

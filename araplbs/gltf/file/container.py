@@ -57,7 +57,7 @@ class Document:
         """One item of a list. Raises Refused for an index out of range."""
         found = self.items(kind)
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(found):
-            raise Refused(f"the file asks for {kind}[{number!r}], and has {len(found)}")
+            raise Refused(f"the file refers to {kind}[{number!r}], but has only {len(found)}")
         return found[number]
 
 
@@ -84,7 +84,7 @@ def _read_binary(path: Path, content: bytes) -> Document:
         raise Refused(f"ends after {len(content)} bytes, within its header")
     version, length = struct.unpack_from("<II", content, 4)
     if version != VERSION:
-        raise Refused(f"is of version {version} of glTF: only version {VERSION} is read")
+        raise Refused(f"uses glTF version {version}: only version {VERSION} is supported")
     if length > len(content):
         raise Refused(f"ends after {len(content)} of {length} bytes")
     chunks: list[tuple[int, bytes]] = []
@@ -92,7 +92,7 @@ def _read_binary(path: Path, content: bytes) -> Document:
     while place + 8 <= length and len(chunks) < 2:
         size, kind = struct.unpack_from("<II", content, place)
         if place + 8 + size > length:
-            raise Refused(f"has a chunk of {size} bytes that goes past its end")
+            raise Refused(f"has a chunk of {size} bytes that extends beyond its end")
         if len(chunks) == 1 and kind != BINARY_CHUNK:
             break
         chunks.append((kind, content[place + 8 : place + 8 + size]))
@@ -118,7 +118,7 @@ def _check_version(document: Document) -> None:
     asset = document.json.get("asset")
     version = asset.get("version") if isinstance(asset, dict) else None
     if not isinstance(version, str) or version.split(".")[0] != str(VERSION):
-        raise Refused(f"is of version {version!r} of glTF: only version {VERSION} is read")
+        raise Refused(f"uses glTF version {version!r}: only version {VERSION} is supported")
 
 
 def _read_buffers(document: Document, binary: bytes | None) -> None:
@@ -139,7 +139,7 @@ def _read_buffers(document: Document, binary: bytes | None) -> None:
             content = read_input(place_of(document, str(uri)), MOST_BYTES)
             document.outside.add(number)
         if uri is not None and len(content) < size:
-            raise Refused(f"buffer {number} has {len(content)} of {size} bytes")
+            raise Refused(f"buffer {number} has only {len(content)} of {size} bytes")
         document.buffers.append(bytearray(content[:size]))
 
 
@@ -160,10 +160,10 @@ def place_of(document: Document, uri: str) -> Path:
     split = urlsplit(uri)
     name = unquote(split.path)
     if split.scheme or split.netloc or "\0" in name or "\\" in name:
-        raise Refused(f"names '{uri}', which is not a file in its folder")
+        raise Refused(f"refers to '{uri}', which is not a file in its folder")
     found = (folder / name).resolve()
     if not found.is_relative_to(folder):
-        raise Refused(f"names '{uri}', which is outside its folder")
+        raise Refused(f"refers to '{uri}', which is outside its folder")
     return found
 
 
@@ -215,7 +215,7 @@ def _chunks(text: bytes, binary: bytes, more: bytes) -> bytes:
         parts += [struct.pack("<II", len(binary), BINARY_CHUNK), binary]
     body = b"".join(parts) + more
     if 12 + len(body) >= MOST_BYTES:
-        raise Refused("is larger than the 4 GB that a .glb can hold")
+        raise Refused("is larger than the 4 GB limit of a .glb file")
     return struct.pack("<4sII", MAGIC, VERSION, 12 + len(body)) + body
 
 
@@ -232,7 +232,7 @@ def save_document(document: Document, path: str | Path) -> None:
         document = packed(document)
     elif beside and away:
         raise Refused(
-            f"has data in other files ({beside[0]}): write it into the same folder, or as .glb"
+            f"has data in other files ({beside[0]}): write it to the same folder, or as .glb"
         )
     content = as_bytes(document, binary)
     with replaced(path, GLTF) as temporary:

@@ -76,7 +76,7 @@ DEFORMS = bpy.props.BoolProperty(
     options=set(),
 )
 ACTIVE = bpy.props.IntProperty(
-    name="Control Bone", description="Place in the list", options={"SKIP_SAVE"}
+    name="Control Bone", description="Position in the list", options={"SKIP_SAVE"}
 )
 PROPERTIES = (
     (bpy.types.Bone, "araplbs_control", CONTROL),

@@ -19,7 +19,7 @@ class RigPlan(ControlPlan):
         self.rest = [bone.matrix_local.copy() for bone in armature.data.bones]
         posed = [armature.pose.bones.get(name) for name in skeleton.names]
         if None in posed:
-            raise NotDrivable("it has new bones that were not posed yet")
+            raise NotDrivable("it has new bones that have not been posed yet")
         facts = ControlFacts(
             controls=controls(armature, relations, skeleton.deform),
             rest=np.array(self.rest),

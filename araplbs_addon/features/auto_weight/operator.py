@@ -47,7 +47,7 @@ def _own(parser):
     parser.add_argument(
         "--only-new",
         action="store_true",
-        help="weight the vertices without weights only, all others stay unchanged; if there are "
+        help="weight only vertices without weights and leave all others unchanged; if there are "
         "none, the output is the same as the input",
     )
     add_if_worse(parser)
@@ -58,12 +58,12 @@ def _choose_new(command, arguments):
         keep = arguments.if_worse == KEEP
         return replace(command, task=partial(ComparedWeighting, keep=keep))
     if arguments.if_worse != REPORT:
-        raise Refused(f"--only-new and --if-worse {arguments.if_worse} exclude each other")
+        raise Refused(f"--only-new and --if-worse {arguments.if_worse} cannot be used together")
     for name, usual in (("volume", "none"), ("start_from", "fresh")):
         value = getattr(arguments, name)
         if value != usual:
             flag = name.replace("_", "-")
-            raise Refused(f"--only-new and --{flag} {value} exclude each other")
+            raise Refused(f"--only-new and --{flag} {value} cannot be used together")
     return replace(command, task=NewVerticesTask, summary=summary_of_new)
 
 

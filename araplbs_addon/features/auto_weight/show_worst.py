@@ -22,7 +22,7 @@ MODES = ("OBJECT", "POSE", "PAINT_WEIGHT")
 
 
 class OBJECT_OT_araplbs_show_worst(OfOutcome, Operator):
-    """Put the rig into the pose in which the result is worst, turn the view to that place, and \
+    """Put the rig into the pose in which the result is worst, turn the view to that location, and \
 color the mesh by its stretch. Hold Y to see the earlier weights"""
 
     bl_idname = IDNAME

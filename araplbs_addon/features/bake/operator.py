@@ -76,9 +76,9 @@ the selected meshes: Corrective Smooth, Preserve Volume, shape keys, lattices, c
 CLASSES = (OBJECT_OT_araplbs_bake,)
 COMMAND = Command(
     "bake",
-    "bake what modifiers do into weights",
-    "Gives every armature's meshes the weights with which bones alone come closest to the effect "
-    f"of all modifiers: {WHICH}",
+    "bake the effect of modifiers into weights",
+    "Computes weights of every armature's meshes with which bones alone best reproduce the "
+    f"effect of all modifiers: {WHICH}",
     BakeTask,
     BakeOptions,
     bake_summary,

@@ -109,7 +109,7 @@ Paint mode, and make its bone the active one"""
 
 
 class OBJECT_OT_araplbs_view_finding(OfFinding, Operator):
-    """Turn the 3D view to the place of the finding"""
+    """Turn the 3D view to the location of the finding"""
 
     bl_idname = VIEW
     bl_label = "View Finding"
@@ -138,10 +138,10 @@ CLASSES = (
 )
 COMMAND = Command(
     "check",
-    "report what is wrong with the weights of .blend files",
-    "Prints findings about the weights of every armature's meshes, the worst first, and "
-    "writes no .blend file. Exit codes: 0 nothing is as bad as --fail-on, 3 something is, 1 a "
-    "file could not be checked.",
+    "report problems with the weights of .blend files",
+    "Prints findings about the weights of every armature's meshes, worst first, and writes no "
+    ".blend file. Exit codes: 0 no finding reaches --fail-on, 3 a finding does, 1 a file could "
+    "not be checked.",
     CheckTask,
     Options,
     check_summary,
@@ -150,7 +150,7 @@ COMMAND = Command(
     only=CHECKED,
     finish=_code,
     texts=(
-        ("max_influences", "Report vertices with more influences than this, 0 for no limit"),
+        ("max_influences", "Report vertices with more influences than this; 0 for no limit"),
         ("symmetric", "Report different weights on the two sides of a symmetric mesh"),
     ),
 )

@@ -172,9 +172,9 @@ CLASSES = (
 COMMAND = Command(
     "compare",
     "compare all methods on the characters of a .blend file",
-    "Weights every armature's meshes by all methods and judges them in poses that none was "
-    "optimized for. Writes FOLDER/index.html, a self-contained page, and "
-    "FOLDER/report.json; the .blend file stays unchanged. Each armature has a page of its own.",
+    "Weights every armature's meshes with all methods and judges the results in poses for which "
+    "none was optimized. Writes FOLDER/index.html, a self-contained page, and "
+    "FOLDER/report.json; the .blend file stays unchanged. Each armature has its own page.",
     CompareTask,
     CompareOptions,
     compare_summary,

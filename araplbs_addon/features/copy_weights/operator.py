@@ -47,8 +47,8 @@ CLASSES = (OBJECT_OT_araplbs_copy_weights,)
 COMMAND = Command(
     "copies",
     "copy weights to the other side and to copies in .blend files",
-    "Gives meshes the weights of another exactly: mirrored, or those of the same bones. "
-    "The input stays unchanged, unless you give --in-place.",
+    "Gives meshes the exact weights of another mesh: mirrored, or those of the same bones. The "
+    "input stays unchanged unless --in-place is given.",
     CopyTask,
     CopyOptions,
     copies_summary,

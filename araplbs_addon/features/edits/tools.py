@@ -88,8 +88,8 @@ class ARAPLBS_TOOL_influence(_Tool, WorkSpaceTool):
     bl_label = "Bone Influence (ARAP)"
     short = "Bone Influence"
     bl_description = (
-        "Paint where the active bone may move the mesh.\nCtrl keeps it away, Shift leaves it to "
-        "the optimization again"
+        "Paint where the active bone may move the mesh.\nCtrl keeps the bone away, Shift leaves "
+        "the choice to the optimization again"
     )
     bl_icon = _icon("influence")
     draw_cursor = _circles((0.3, 0.9, 0.45, 0.9))
@@ -108,8 +108,8 @@ class ARAPLBS_TOOL_smooth(_Tool, WorkSpaceTool):
     bl_label = "Smooth Weights (ARAP)"
     short = "Smooth Weights"
     bl_description = (
-        "Paint where the weights of all bones are to vary smoothly. The solver keeps it so and "
-        "fits the rest.\nCtrl leaves it to the optimization again"
+        "Paint where the weights of all bones should vary smoothly. The solver keeps them smooth "
+        "and fits the rest.\nCtrl leaves the weights to the optimization again"
     )
     bl_icon = _icon("smooth")
     draw_cursor = _circles((0.35, 0.7, 1.0, 0.9), graded=True)

@@ -78,7 +78,7 @@ def _other_users(armature):
     return _say(
         [ob.name for ob in _users(armature)],
         "Another object uses the same bones, which move there too: {names}",
-        "{n} other objects have the same bones, which move there too: {names}",
+        "{n} other objects use the same bones, which move there too: {names}",
     )
 
 
@@ -118,7 +118,7 @@ def _posed(armature, moved):
     return _say(
         [bone.name for bone in armature.pose.bones if bone.name in moved and _is_posed(bone)],
         "A moved bone is posed; its pose now rotates about the new joint: {names}",
-        "{n} moved bones are posed; their poses now turn about the new joints: {names}",
+        "{n} moved bones are posed; their poses now rotate about the new joints: {names}",
     )
 
 
@@ -144,15 +144,14 @@ def _actions(armature, moved):
         *_say(
             turned,
             "An action rotates moved bones, now about the new joints: {names}",
-            "{n} actions turn moved bones, now about the new joints: {names}",
+            "{n} actions rotate moved bones, now about the new joints: {names}",
         ),
         *_say(
             located,
             "An action has location keys of moved bones, which are now relative to the new "
             "positions: {names}",
             "{n} actions have location keys of moved bones, which are now relative to the new "
-            "places: "
-            "{names}",
+            "positions: {names}",
         ),
     ]
 
@@ -176,17 +175,17 @@ def _constraints(armature, moved, resized):
         *_say(
             found["STRETCH_TO"],
             "A Stretch To constraint still has its old rest length; reset it: {names}",
-            "{n} Stretch To constraints keep their rest lengths, reset them: {names}",
+            "{n} Stretch To constraints still have their old rest lengths; reset them: {names}",
         ),
         *_say(
             found["IK"] + found["SPLINE_IK"],
             "An IK chain has moved bones; check its pole angle and bend: {names}",
-            "{n} IK chains have moved bones, look at their pole angles and bends: {names}",
+            "{n} IK chains have moved bones; check their pole angles and bends: {names}",
         ),
         *_say(
             found["CHILD_OF"] + found["ARMATURE"],
             "A Child Of or Armature constraint was set for the old positions: {names}",
-            "{n} Child Of or Armature constraints were set for the old places: {names}",
+            "{n} Child Of or Armature constraints were set for the old positions: {names}",
         ),
     ]
 
@@ -208,7 +207,7 @@ def _outer_constraints(armature, moved):
     return _say(
         found,
         "Another object follows moved bones through constraints: {names}",
-        "{n} other objects follow moved bones by constraints: {names}",
+        "{n} other objects follow moved bones through constraints: {names}",
     )
 
 

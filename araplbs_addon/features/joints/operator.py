@@ -114,8 +114,8 @@ CLASSES = (OBJECT_OT_araplbs_joints, OBJECT_OT_araplbs_lock_joints)
 COMMAND = Command(
     "joints",
     "optimize the joints of the armatures of .blend files",
-    "Moves the joints of every armature to where its meshes deform best, and weights these: "
-    f"{WHICH}",
+    "Moves the joints of every armature to where its meshes deform best, and weights the "
+    f"meshes: {WHICH}",
     JointTask,
     JointOptions,
     joint_summary,

@@ -66,10 +66,10 @@ the rig, if there are any"""
 CLASSES = (own_motion.ARAPLBS_motion, OBJECT_OT_araplbs_range_of_motion)
 COMMAND = Command(
     "motion",
-    "make an action that moves every joint of the armatures of .blend files",
-    "Gives every armature an action that moves every joint alone to its limits, then all "
-    "together, and lets a biped walk and reach; each pose has a marker. "
-    "The input stays unchanged, unless you give --in-place.",
+    "create an action that moves every joint of the armatures of .blend files",
+    "Gives every armature an action that moves each joint to its limits, then all joints "
+    "together, and makes a biped walk and reach; each pose has a marker. The input stays "
+    "unchanged unless --in-place is given.",
     MotionTask,
     MotionOptions,
     motion_summary,

@@ -62,7 +62,7 @@ def bone_uses(armature, names):
     for name in names:
         held = [constraint.name for constraint in armature.pose.bones[name].constraints]
         if held:
-            lines.append(f"'{name}' has constraints of its own: {', '.join(held)}")
+            lines.append(f"'{name}' has its own constraints: {', '.join(held)}")
     animated = sorted(animated_bones(wanted))
     if animated:
         shown = ", ".join(f"'{name}'" for name in animated[:8])

@@ -120,8 +120,8 @@ def _choose_kinds(command, arguments):
 CLASSES = (OBJECT_OT_araplbs_repair,)
 COMMAND = Command(
     "repair",
-    "repair what is wrong with the weights of .blend files",
-    "Solves the weights of every armature's meshes again where `check` finds something, and "
+    "repair problems with the weights of .blend files",
+    "Solves the weights of every armature's meshes again where `check` finds a problem, and "
     f"nowhere else: {WHICH}",
     RepairTask,
     Options,

@@ -25,7 +25,7 @@ from ...window.settings import present_options
 from .all_names import all_names
 
 IDNAME = "wm.araplbs_report_problem"
-NONE = "none was asked for"
+NONE = "none was requested"
 
 
 class WM_OT_araplbs_report_problem(Placed, Operator):
@@ -52,7 +52,7 @@ review and send to its maintainers. Nothing is sent automatically"""
     def draw(self, _context):
         column = self.layout.column()
         column.prop(self, "with_problem")
-        for line in ("Nothing is sent:", "look through the file,", "then send it yourself."):
+        for line in ("Nothing is sent:", "review the file,", "then send it yourself."):
             column.label(text=line)
 
     def invoke(self, context, _event):

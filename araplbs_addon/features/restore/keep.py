@@ -41,7 +41,8 @@ before you remesh, decimate or export them"""
 def _choose(command, arguments):
     if arguments.file and len(arguments.input) > 1:
         raise Refused(
-            f"--file {arguments.file} takes the weights of one file, not of {len(arguments.input)}"
+            f"--file {arguments.file} can store the weights of only one file, not of "
+            f"{len(arguments.input)}"
         )
     return replace(command)
 
@@ -57,8 +58,8 @@ CLASSES = (OBJECT_OT_araplbs_keep_weights,)
 COMMAND = Command(
     "keep",
     "keep the weights of .blend files for meshes that will change",
-    "Keeps the weights, vertex groups and corrections of every armature's meshes with the armature "
-    f"in the output, or in the file of --file: {WHICH}",
+    "Keeps the weights, vertex groups and corrections of every armature's meshes with the "
+    f"armature in the output, or in the file given by --file: {WHICH}",
     KeepOneOfSeveral,
     KeepOptions,
     keep_summary,

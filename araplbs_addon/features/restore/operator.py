@@ -38,9 +38,9 @@ the armature"""
 CLASSES = (OBJECT_OT_araplbs_restore_weights,)
 COMMAND = Command(
     "restore",
-    "give meshes of .blend files the weights that were kept",
-    "Gives every armature's meshes the weights that `keep` has kept, even if they were remeshed "
-    f"since: {WHICH}",
+    "restore the kept weights of meshes of .blend files",
+    "Restores the weights of every armature's meshes that were kept with `keep`, even if the "
+    f"meshes were remeshed since: {WHICH}",
     RestoreTask,
     RestoreOptions,
     restore_summary,

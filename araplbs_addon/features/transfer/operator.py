@@ -122,8 +122,7 @@ COMMAND = Command(
     "transfer",
     "transfer weights between meshes of .blend files",
     "Gives meshes the weights of other meshes on the same armature that lie close to them, and "
-    "fills in and optimizes the rest. "
-    "The input stays unchanged, unless you give --in-place.",
+    "fills in and optimizes the rest. The input stays unchanged unless --in-place is given.",
     TransferTask,
     TransferOptions,
     transfer_summary,

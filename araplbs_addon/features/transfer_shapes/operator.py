@@ -65,8 +65,8 @@ CLASSES = (OBJECT_OT_araplbs_transfer_shapes,)
 COMMAND = Command(
     "shapes",
     "transfer shape keys between meshes of .blend files",
-    "Gives meshes the shape keys of another mesh that lies close to them. "
-    "The input stays unchanged, unless you give --in-place.",
+    "Gives meshes the shape keys of another mesh that lies close to them. The input stays "
+    "unchanged unless --in-place is given.",
     ShapesTask,
     ShapeOptions,
     shapes_summary,

@@ -292,7 +292,7 @@ def test_one_bone():
     rig = add_armature(bones=[("only", (0, 0, 0), (0, 0, 3), None)])
     tube = add_tube()
     bind(tube, rig)
-    refused("'Rig' has one deform bone: it gets all weight", tube, rig)
+    refused("'Rig' has only one deform bone, which gets all the weight", tube, rig)
 
 
 def test_bendy_bones(character):

@@ -197,7 +197,7 @@ def test_a_folder_that_is_gone(acting, monkeypatch):
     tube, rig = acting
     module = addon("features.bake.task")
     monkeypatch.setattr(module, "frame_folder", lambda: "/nowhere/at/all")
-    refused("The temporary folder /nowhere/at/all cannot hold the frames", tube, rig)
+    refused("The temporary folder /nowhere/at/all cannot store the frames", tube, rig)
 
 
 def test_command(sliding, tmp_path):

@@ -44,7 +44,7 @@ def test_reported(good, tmp_path, capfd):
         report["compared"]["file"]["surface_strain"],
     )
     assert report["compared"]["worse"] and after > was > 0 and "kept" not in report
-    line = f"more than with the earlier weights: {100 * after:.1f} %, not {100 * was:.1f} %"
+    line = f"more than with the earlier weights: {100 * after:.1f} % instead of {100 * was:.1f} %"
     assert line in capfd.readouterr().out and any(line in each for each in report["warnings"])
     opened(out)
     assert entries(bpy.data.objects["Tube"]) != before
@@ -87,7 +87,7 @@ def test_excludes_only_new(good, tmp_path, capfd):
     source, _before = good
     arguments = ("-o", tmp_path / "out.blend", "--only-new", "--if-worse", "keep")
     assert run("weight", source, *arguments) == 2
-    assert "--only-new and --if-worse keep exclude each other" in capfd.readouterr().err
+    assert "--only-new and --if-worse keep cannot be used together" in capfd.readouterr().err
 
 
 def test_nothing_before(tmp_path, capfd):

@@ -343,7 +343,7 @@ def test_old_broken_report(three, tmp_path, capfd):
     (reports / "old.blend.json").write_text('{"generator": "araplbs report", "fil')
     words = ["-o", tmp_path / "out", "--report", reports, "--json", report]
     assert run("weight", *three, *words) == 0
-    assert "old.blend.json is not a whole report" in capfd.readouterr().out
+    assert "old.blend.json is not a complete report" in capfd.readouterr().out
     assert len(json.loads((reports / "table.json").read_text())["rows"]) == 3
     assert len(json.loads(report.read_text())["files"]) == 3
 
@@ -382,7 +382,7 @@ def test_process_that_dies(tmp_path):
     pool = package("farm.pool").Pool([sys.executable, "-c", script], 2)
     found = []
     pool.run([task()], lambda _task, result: found.append(result["error"]), stop())
-    assert found == ["Blender ended by exit code 3, its last line: out of luck (2 times)"]
+    assert found == ["Blender ended with exit code 3, its last line: out of luck (2 times)"]
 
 
 @pytest.mark.outside

@@ -141,7 +141,7 @@ def test_another_package_of_that_name(monkeypatch):
         package.register()
         notice = sys.modules[f"{MODULE}.missing_module"]
         assert notice.is_registered() and not registered()
-        assert "finds a package 'araplbs' that is not its own" in notice.sentence
+        assert "found a package 'araplbs' that is not its own" in notice.sentence
         package.unregister()
     finally:
         for name in [n for n in sys.modules if n.startswith((f"{MODULE}.", "araplbs"))]:

@@ -106,7 +106,7 @@ def test_more_than_one_in_locked_groups(capfd):
         group.lock_weight = True
     auto_weight(tube, rig)
     told = (
-        "'Tube': 50 vertices have more than 1 in locked groups: no weight is left for other bones"
+        "'Tube': 50 vertices have a total weight above 1 in locked groups, which leaves no weight"
     )
     assert told in capfd.readouterr().out
     dense = weights(tube, deform_names(rig))

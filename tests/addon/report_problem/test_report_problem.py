@@ -39,7 +39,7 @@ def test_the_text_alone(tmp_path):
     assert report(tmp_path / "a.txt") == {"FINISHED"}
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
     text = (tmp_path / "a.txt").read_text("utf-8")
-    assert bpy.app.version_string in text and "none was asked for" in text
+    assert bpy.app.version_string in text and "none was requested" in text
     assert "Mesh: " in text and "Armature: 3 bones" in text
     assert not any(name in text for name in ("Berta", "Carla", "Dora", "Emil"))
 

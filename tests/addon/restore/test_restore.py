@@ -341,7 +341,7 @@ def refused(operator, *objects, **options):
 
 def test_refusals(tmp_path):
     tube, rig = painted()
-    assert "'Rig' holds no kept weights" in refused("restore", tube, rig)
+    assert "'Rig' has no kept weights" in refused("restore", tube, rig)
     bare = add_tube("Bare")
     assert "'Bare' has no weights for the bones of 'Rig'" in refused("keep", bare, rig)
     wire = add_mesh("Wire", np.eye(3), [], edges=[(0, 1), (1, 2)])
@@ -350,7 +350,7 @@ def test_refusals(tmp_path):
     foreign.write_text("mine", encoding="utf-8")
     assert "already exists" in refused("keep", tube, rig, file=str(foreign))
     assert foreign.read_text(encoding="utf-8") == "mine"
-    assert "holds no kept weights" in refused("restore", tube, rig, file=str(foreign))
+    assert "contains no kept weights" in refused("restore", tube, rig, file=str(foreign))
     assert "cannot be read" in refused("restore", tube, rig, file=str(tmp_path / "none.kept"))
     assert "not saved yet" in refused("keep", tube, rig, file="//x.kept")
     keep(tube, rig)
@@ -396,7 +396,7 @@ def test_command_line(tmp_path, capfd):
     file, two = tmp_path / "a.kept", tmp_path / "two"
     assert run("keep", source, "--output", kept, "--file", file) == 0 and file.exists()
     assert run("restore", source, "--output", out) == 1
-    assert "holds no kept weights" in capfd.readouterr().err
+    assert "has no kept weights" in capfd.readouterr().err
     assert run("restore", source, "--output", out, "--file", file) == 0
     assert run("keep", source, bare, "--output", two, "--file", file) == 2
     assert "takes the weights of one file" in capfd.readouterr().err

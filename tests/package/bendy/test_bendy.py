@@ -311,7 +311,7 @@ test_refused = table(
         segment_poses=JOINTS[:, :, :2],
     ),
     row(
-        r"^segment_poses\[1\] of joint 5 holds nan",
+        r"^segment_poses\[1\] of joint 5 contains nan",
         poses=STILL,
         segment_poses=joints_with(np.nan),
     ),

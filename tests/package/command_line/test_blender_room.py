@@ -11,7 +11,7 @@ from paths import ROOT
 
 def test_it_needs_no_blender():
     assert "bpy" not in sys.modules
-    with pytest.raises(araplbs.Refused, match="There is no Blender in this Python: run the script"):
+    with pytest.raises(araplbs.Refused, match="This Python has no Blender: run the script"):
         araplbs.blender.bind([], None)
 
 
@@ -23,4 +23,7 @@ def test_the_command_needs_one():
         cwd=ROOT,
     )
     assert done.returncode == 1 and done.stdout == ""
-    assert done.stderr.startswith("araplbs: There is no Blender") and done.stderr.count("\n") == 1
+    assert (
+        done.stderr.startswith("araplbs: This Python has no Blender")
+        and done.stderr.count("\n") == 1
+    )

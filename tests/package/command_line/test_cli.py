@@ -145,7 +145,7 @@ def without_skin(folder):
 
 def test_no_skin_says_what_to_do(main, folder, capsys):
     assert main(without_skin(folder)) == 1
-    assert "Take the joints of another file by --skeleton" in capsys.readouterr().err
+    assert "Use the joints of another file with --skeleton" in capsys.readouterr().err
     assert not (folder / "out.glb").exists()
 
 

@@ -128,9 +128,9 @@ def test_transfer(main, folder, capsys):
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["--source", "Body", "--target", "Shirt"], "has no skinned mesh 'Shirt': there are body"),
+        (["--source", "Body", "--target", "Shirt"], "has no skinned mesh 'Shirt'; available: body"),
         (["--source", "Hat", "--target", "Body"], "has no skinned mesh 'Hat'"),
-        (["--source", "Body", "--target", "body"], "'body' is a source and a target"),
+        (["--source", "Body", "--target", "body"], "'body' is both a source and a target"),
     ],
 )
 def test_transfer_refuses(main, folder, capsys, names, words):
@@ -150,7 +150,10 @@ def test_compare(main, folder, capsys):
 
 WRONG = [
     (["compare", "in.glb"], "required: --output"),
-    (["compare", "in.glb", "good.glb", "-o", "made"], "one FILE is compared at a time, not 2"),
+    (
+        ["compare", "in.glb", "good.glb", "-o", "made"],
+        "only one FILE can be compared at a time, not 2",
+    ),
     (["compare", "in.glb", "-o", "made", "--method", "magic"], "no method magic"),
     (["compare", "in.glb", "-o", "in.glb"], "is not a folder"),
     (["repair", "in.glb", "-o", "out.glb", "--kind", "ugly"], "invalid choice: 'ugly'"),

@@ -86,7 +86,7 @@ def test_what_is_printed_is_no_reply(line, started):
 
 # Bytes in place of a reply, straight into its pipe.
 TORN = {
-    "cut short": "replies.write(bytes(3)); replies.flush(); os._exit(0)",
+    "truncated": "replies.write(bytes(3)); replies.flush(); os._exit(0)",
     "bytes": "replies.write(bytes([255]) * 8); replies.flush(); hang()",
     "Expecting": "replies.write((3).to_bytes(8, 'big') + b'{no'); replies.flush(); hang()",
     "no results": "replies.write((2).to_bytes(8, 'big') + b'{}'); replies.flush(); hang()",
@@ -105,7 +105,7 @@ def test_torn_reply(reason, started):
 @pytest.mark.parametrize("line", ["os._exit(7)", "raise ValueError('out of luck')"])
 def test_process_that_ends(line, started):
     blender = started(line)
-    with pytest.raises(Died, match=r"Blender ended by exit code [17]"):
+    with pytest.raises(Died, match=r"Blender ended with exit code [17]"):
         blender.do([])
     assert any("out of luck" in each for each in blender.printed) == ("luck" in line)
 
@@ -126,7 +126,7 @@ def test_time_out(stubborn, started, monkeypatch):
     ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN)" if stubborn else "pass"
     blender = started(ignore, "hang()")
     reply = blender.do([], timeout=0.5)
-    assert reply["results"] == [{"error": "given up after 0.5 s (--timeout)", "died": True}]
+    assert reply["results"] == [{"error": "stopped after 0.5 s (--timeout)", "died": True}]
     assert reply["code"] == 1 and not blender.lives
 
 
@@ -135,7 +135,7 @@ def test_frozen_process(started, monkeypatch):
     monkeypatch.setattr(process, "PATIENCE", 0.5)
     blender = started()
     os.kill(blender.process.pid, signal.SIGSTOP)
-    assert "given up after 0.5 s" in blender.do([], timeout=0.5)["results"][0]["error"]
+    assert "stopped after 0.5 s" in blender.do([], timeout=0.5)["results"][0]["error"]
     assert blender.process.returncode == -signal.SIGKILL
 
 
@@ -153,7 +153,7 @@ def test_pool_goes_on():
     tasks = [task(name, 0.5 if name == "slow" else 0) for name in ("slow", "a", "b")]
     found = {}
     Pool(command, 1).run(tasks, lambda task, result: found.update({task["input"]: result}), Stop())
-    assert found["slow"]["error"] == "given up after 0.5 s (--timeout)"
+    assert found["slow"]["error"] == "stopped after 0.5 s (--timeout)"
     assert [found[name]["said"] for name in "ab"] == [["a"], ["b"]]
 
 
@@ -174,7 +174,7 @@ def test_replies_that_make_no_sense(reply):
     stream, content = io.BytesIO(), json.dumps(reply).encode()
     stream.write(len(content).to_bytes(8, "big") + content)
     stream.seek(0)
-    with pytest.raises(ValueError, match="it holds no"):
+    with pytest.raises(ValueError, match="it contains no"):
         read_reply(stream)
 
 

@@ -82,7 +82,7 @@ def test_one_odd_report(what, tmp_path):
     report(tmp_path, "a.blend", entry("a.blend", armature()))
     (tmp_path / "old.json").write_bytes(odd(what))
     count, (line,) = reports.merge(tmp_path)
-    assert count == 1 and f"{tmp_path / 'old.json'} is not a whole report: " in line
+    assert count == 1 and f"{tmp_path / 'old.json'} is not a complete report: " in line
     assert "/in/a.blend" in (tmp_path / "index.html").read_text()
 
 
@@ -107,7 +107,7 @@ def test_no_report(tmp_path):
         reports.merge(tmp_path)
     (tmp_path / "a.blend.json").write_bytes(odd("truncated"))
     with pytest.raises(
-        Refused, match=r"no report in the folder .*a.blend.json is not a whole report"
+        Refused, match=r"no report in the folder .*a.blend.json is not a complete report"
     ):
         reports.merge(tmp_path)
 

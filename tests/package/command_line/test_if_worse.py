@@ -52,7 +52,9 @@ def test_reported(main, good, capsys):
         report["compared"]["file"]["surface_strain"],
     )
     assert report["compared"]["worse"] and after > before
-    line = f"more than with the earlier weights: {100 * after:.1f} %, not {100 * before:.1f} %"
+    line = (
+        f"more than with the earlier weights: {100 * after:.1f} % instead of {100 * before:.1f} %"
+    )
     assert line in capsys.readouterr().out
     assert any(line in each for each in report["warnings"]) and "kept" not in report
     assert not np.array_equal(weights("out.glb"), weights("good.glb"))

@@ -97,11 +97,11 @@ def test_what_comes_meanwhile_stays(tmp_path):
 
 
 def test_unmarked_content_is_not_written(tmp_path):
-    with pytest.raises(ValueError, match="mark of its kind"):
+    with pytest.raises(ValueError, match="signature of its kind"):
         outputs.write_content(tmp_path / "page", outputs.REPORT_PAGE, "<!DOCTYPE html><title>")
-    with pytest.raises(ValueError, match="mark of its kind"):
+    with pytest.raises(ValueError, match="signature of its kind"):
         outputs.write_content(tmp_path / "picture", outputs.PICTURE, png(PIXELS))
-    with pytest.raises(ValueError, match="mark of its kind"):
+    with pytest.raises(ValueError, match="signature of its kind"):
         outputs.write_content(tmp_path / "text", outputs.PROBLEM_TEXT, "a diary")
     assert not os.listdir(tmp_path)
 

@@ -191,7 +191,7 @@ def test_what_is_read_beforehand():
     assert heat.influences == pytest.approx((count - 9) / count)
     case.given["BLENDER_HEAT"] = as_sparse(np.zeros((count, 3)))
     found = compare(case, OPTIONS, methods=["blender-heat"])
-    assert found.outcomes[0].reason == "it leaves every vertex without weights"
+    assert found.outcomes[0].reason == "it leaves all vertices without weights"
 
 
 def test_progress_rises_and_names_methods():
@@ -223,7 +223,7 @@ def test_same_every_time_and_with_any_threads():
 
 
 def test_unknown_method():
-    with pytest.raises(Refused, match="no method bone-heat: there are present, blender-heat"):
+    with pytest.raises(Refused, match="no method bone-heat; available: present, blender-heat"):
         find_methods(["bone-heat"])
     assert [m.identifier for m in find_methods(["ours", "Heat"])] == ["HEAT", "OURS"]
 
@@ -233,12 +233,12 @@ def test_wrong_arrays():
     bones = chain(3)
     arguments = vertices, triangles, *bones
     wrong = {
-        "bone_names has 2 rows: there are 3 bones": {"bone_names": ["a", "b"]},
+        "bone_names has 2 rows, but there are 3 bones": {"bone_names": ["a", "b"]},
         "bone_deform has 1 rows": {"bone_deform": [True]},
         "bone_roll_axes has 2 rows": {"bone_roll_axes": np.zeros((2, 3))},
-        "weights has 5 rows: there are 72 vertices": {"weights": np.zeros((5, 3))},
-        r"animation has the shape \(6, 2, 4, 4\)": {"animation": bent(chain(2))},
-        r"animation has the shape \(1, 3\)": {"animation": np.zeros((1, 3))},
+        "weights has 5 rows, but there are 72 vertices": {"weights": np.zeros((5, 3))},
+        r"animation has shape \(6, 2, 4, 4\)": {"animation": bent(chain(2))},
+        r"animation has shape \(1, 3\)": {"animation": np.zeros((1, 3))},
     }
     for message, each in wrong.items():
         refuse(ValueError, message, lambda each=each: case_of_arrays(*arguments, **each))

@@ -363,7 +363,7 @@ test_bad_arguments = table(
     row(r"vertices\[3, 0\] is nan", vertices=changed(MESH[0], 3, np.nan)),
     row("triangle", triangles=MESH[1] + 1),
     row("parents form a loop", bone_parents=[1, 2, 0]),
-    row("bone_evidence holds nan: not finite", bone_evidence=[0, np.nan, 0]),
+    row("bone_evidence contains nan: not finite", bone_evidence=[0, np.nan, 0]),
     row("bone_evidence has shape", bone_evidence=[1.0]),
     row("bone_evidence", bone_evidence=["IK", "", ""], kind=TypeError),
     row("bone_deform has shape", bone_deform=[True]),

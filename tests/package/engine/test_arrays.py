@@ -59,7 +59,7 @@ def test_as_numpy_reads():
         (zipped(("a.npy", npy((-1,)))), "array of the shape"),
         (zipped(("a.npy", npy((1,), content=bytes(4)))), "4 bytes for the shape"),
         (zipped(("a.npy", npy((1,), content=bytes(12)))), "12 bytes for the shape"),
-        (zipped(("a.npy", npy((1,), "|O", bytes(8)))), "it holds no numbers"),
+        (zipped(("a.npy", npy((1,), "|O", bytes(8)))), "it contains no numbers"),
         (zipped(("a.npy", npy((), version=(9, 0)))), "array of the version"),
         (zipped(("a.npy", b"")), "it is damaged"),
         (zipped(("a.npy", b"\x93NUMPY\1\0\x76\0" + b"[" * 118)), "it is damaged"),

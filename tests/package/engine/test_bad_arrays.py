@@ -88,14 +88,14 @@ WRONG = {  # test_properties.py has text, for all functions
 @pytest.mark.parametrize("name", SHAPES)
 def test_types(name, what):
     bad = WRONG[what](SHAPES[name])
-    pattern = rf"^{name} must hold (numbers|integers|booleans), not "
+    pattern = rf"^{name} must contain (numbers|integers|booleans), not "
     refuse(TypeError, pattern, araplbs.Solver, **arguments(name, bad))
 
 
 @pytest.mark.parametrize("name", sorted(INTEGERS | BOOLEANS))
 def test_floats_are_neither_integers_nor_booleans(name):
     bad = np.zeros(SHAPES[name])
-    refuse(TypeError, rf"^{name} must hold", araplbs.Solver, **arguments(name, bad))
+    refuse(TypeError, rf"^{name} must contain", araplbs.Solver, **arguments(name, bad))
 
 
 @pytest.mark.parametrize("name", sorted(BOOLEANS))
@@ -108,13 +108,13 @@ def test_integers_are_booleans_if_they_are_0_and_1(name, kind):
     good.flat[0] = 2
     refuse(
         ValueError,
-        rf"^{name} holds 2: must be True or Fal",
+        rf"^{name} contains 2: must be True or Fal",
         araplbs.Solver,
         **arguments(name, good),
     )
     if np.iinfo(kind).min < 0:
         bad = ~np.zeros(SHAPES[name], kind)
-        refuse(ValueError, rf"^{name} holds -1: must be", araplbs.Solver, **arguments(name, bad))
+        refuse(ValueError, rf"^{name} contains -1: must be", araplbs.Solver, **arguments(name, bad))
 
 
 @pytest.mark.parametrize("name", SHAPES)

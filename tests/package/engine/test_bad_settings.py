@@ -191,19 +191,19 @@ test_energy = table(
     row("weight of vertex 2 for bone 1 is -1", weights=changed(WEIGHTS, (2, 1), -1.0)),
     row("weight of vertex 2 for bone 1 is nan", weights=changed(WEIGHTS, (2, 1), NAN)),
     row(
-        "vertex 0 name bone 0 twice",
+        "vertex 0 refer to bone 0 twice",
         weights=(np.arange(N + 1) * 2, np.zeros(2 * N, int), np.ones(2 * N)),
     ),
-    row("vertex 0 name bone 3", weights=(np.arange(N + 1), np.full(N, 3), np.ones(N))),
-    row("vertex 0 name bone -1", weights=(np.arange(N + 1), np.full(N, -1), np.ones(N))),
+    row("vertex 0 refer to bone 3", weights=(np.arange(N + 1), np.full(N, 3), np.ones(N))),
+    row("vertex 0 refer to bone -1", weights=(np.arange(N + 1), np.full(N, -1), np.ones(N))),
     row("there are no poses", poses=POSES[:0]),
     row("there are no poses", poses=[]),
-    row(r"poses\[1\] of bone 0 holds nan", poses=changed(POSES, (1, 0, 0, 0), NAN)),
+    row(r"poses\[1\] of bone 0 contains nan", poses=changed(POSES, (1, 0, 0, 0), NAN)),
     row("poses has 2 rows", poses=POSES[:, :, :2]),
     row("poses has shape", poses=POSES[0]),
     row("poses must be an array", poses=None, kind=TypeError),
     row("weights must be an array", weights=None, kind=TypeError),
-    row("weights must hold numbers", weights=WEIGHTS.astype(str), kind=TypeError),
+    row("weights must contain numbers", weights=WEIGHTS.astype(str), kind=TypeError),
     row("threads is -1", threads=-1),
 )
 
@@ -251,7 +251,7 @@ def test_forward_kinematics():
     turns = np.tile(np.eye(3), (2, M, 1, 1))
     assert call(turns).shape == (2, M, 3, 4)
     assert call(turns[:0]).shape == (0, M, 3, 4)
-    refuse(ValueError, "rotations holds nan", call, rotations=changed(turns, (0, 0, 0, 0), NAN))
+    refuse(ValueError, "rotations contains nan", call, rotations=changed(turns, (0, 0, 0, 0), NAN))
     refuse(ValueError, "rotations has shape", call, rotations=turns[:, :-1])
     refuse(TypeError, "rotations must be an array", call, rotations=None)
 
@@ -260,10 +260,10 @@ def test_nearest_rotations():
     def call(matrices):
         return araplbs.nearest_rotations(matrices)
 
-    refuse(ValueError, "matrices holds nan", call, matrices=np.full((1, 3, 3), NAN))
-    refuse(ValueError, "matrices holds -inf", call, matrices=np.full((1, 3, 3), -INF))
+    refuse(ValueError, "matrices contains nan", call, matrices=np.full((1, 3, 3), NAN))
+    refuse(ValueError, "matrices contains -inf", call, matrices=np.full((1, 3, 3), -INF))
     refuse(ValueError, r"matrices has shape \(3, 3\)", call, matrices=np.eye(3))
-    refuse(TypeError, "matrices must hold numbers", call, matrices=np.full((1, 3, 3), 1j))
+    refuse(TypeError, "matrices must contain numbers", call, matrices=np.full((1, 3, 3), 1j))
     refuse(TypeError, "matrices must be an array", call, matrices=None)
 
 
@@ -272,7 +272,7 @@ def test_prune():
         return araplbs.prune(vertices, triangles, weights, least, share, ratio)
 
     assert call().all()
-    refuse(ValueError, "weights holds nan", call, weights=changed(WEIGHTS, (0, 0), NAN))
+    refuse(ValueError, "weights contains nan", call, weights=changed(WEIGHTS, (0, 0), NAN))
     refuse(ValueError, "weights has shape", call, weights=WEIGHTS[1:])
     refuse(ValueError, r"triangles\[0, 0\] is 1000", call, triangles=[[1000, 0, 1]])
     refuse(TypeError, "weights must be an array", call, weights=None)

@@ -29,13 +29,15 @@ def bends_with(bone, bend):
 WRONG_KINDS = (
     row(r"^bone_kinds\[1\] is 'spline': must be 'rigid'", bone_kinds=["rigid", "spline", "stb"]),
     row("^bone_kinds has 2 entries, expected 3", bone_kinds=["rigid", "stb"]),
-    row(r"^bone_kinds\[1\] is 1: not a string", TypeError, bone_kinds=["rigid", 1, "stb"]),
-    row(r"^bone_kinds\[1\] is None: not a string", TypeError, bone_kinds=["rigid", None, "stb"]),
+    row(r"^bone_kinds\[1\] is 1: must be a string", TypeError, bone_kinds=["rigid", 1, "stb"]),
+    row(
+        r"^bone_kinds\[1\] is None: must be a string", TypeError, bone_kinds=["rigid", None, "stb"]
+    ),
     row("^bone_kinds is 'stb', expected a sequence", TypeError, bone_kinds="stb"),
     row("^bone_kinds is 3, expected a sequence", TypeError, bone_kinds=3),
 )
 WRONG_RANGES = (
-    row(r"^bone_ranges\[1, 0\] \(swing\) is \(0.5, 0.4\): no range", **range_of(1, 0, 0.5, 0.4)),
+    row(r"^bone_ranges\[1, 0\] \(swing\) is \(0.5, 0.4\): not a range", **range_of(1, 0, 0.5, 0.4)),
     row(r"^bone_ranges\[0, 1\] \(twist\) is \(nan, 1\)", **range_of(0, 1, np.nan, 1)),
     row(r"^bone_ranges\[2, 2\] \(bend\) is \(-inf, 1\)", **range_of(2, 2, -np.inf, 1)),
     row(r"^bone_ranges\[2, 3\] \(stretch\) is \(0, 1\): must be above", **range_of(2, 3, 0, 1)),

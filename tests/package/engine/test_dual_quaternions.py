@@ -151,11 +151,11 @@ test_bad_arguments = table(
         vertices=changed(MESH[0], (4, 1), NAN),
     ),
     row(
-        r"poses\[1, 2\] holds inf: not finite",
+        r"poses\[1, 2\] contains inf: not finite",
         poses=changed(POSES, (1, 2, 0, 3), INF),
     ),
     row(
-        r"bone_axes\[1\] holds nan: not finite",
+        r"bone_axes\[1\] contains nan: not finite",
         bone_axes=changed(AXES, (1, 0, 0), NAN),
     ),
     row(r"bone_axes\[2\] is not a rotation", bone_axes=AXES * [[[1]], [[1]], [[-1]]]),

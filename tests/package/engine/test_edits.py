@@ -190,10 +190,18 @@ def test_wrong_edits_change_nothing():
     solver.iterate(2)
     before = solver.weights
     for error, text, edits in (
-        (ValueError, "constraint 0 names vertex 999 of 130", {"constraints": ([999], [0], [1])}),
-        (ValueError, "influence 1 names bone 3 of 3", {"influences": ([0, 0], [0, 3], [1, 1])}),
-        (ValueError, "influence 0 names vertex -1", {"influences": ([-1], [0], [1])}),
-        (ValueError, "released 0 names bone -1", {"released": ([0], [-1])}),
+        (
+            ValueError,
+            "constraint 0 refers to vertex 999, but there are 130",
+            {"constraints": ([999], [0], [1])},
+        ),
+        (
+            ValueError,
+            "influence 1 refers to bone 3, but there are 3",
+            {"influences": ([0, 0], [0, 3], [1, 1])},
+        ),
+        (ValueError, "influence 0 refers to vertex -1", {"influences": ([-1], [0], [1])}),
+        (ValueError, "released 0 refers to bone -1", {"released": ([0], [-1])}),
         (ValueError, "constraint 0 has the target nan", {"constraints": ([0], [0], [np.nan])}),
         (TypeError, "influences must be a tuple", {"influences": [0, 0, 1]}),
         (TypeError, "released must be a tuple", {"released": ([0], [0], [1])}),

@@ -67,8 +67,8 @@ def test_a_wrong_routine_is_found_and_named(routine):
     found, said = run(f"wrong {routine}")
     assert found == "plain loops"
     assert said == (
-        f"OpenBLAS computes wrongly on this processor ({routine}): araplbs uses plain loops, which "
-        "are right and slower"
+        f"OpenBLAS gives wrong results on this processor ({routine}): araplbs uses plain loops, "
+        "which are correct but slower"
     )
 
 

@@ -195,13 +195,13 @@ def test_bad_values_are_named():
     refuse(ValueError, "turns", mixed, **arguments, turns=np.zeros((5, 2)), samples=5)
     refuse(ValueError, "samples is 0", mixed, **arguments, samples=0)
     refuse(ValueError, "hold is 0", mixed, **arguments, hold=0.0)
-    refuse(ValueError, "needs a triangle or a tet that has a size", mixed,
+    refuse(ValueError, "needs a triangle or tet of nonzero size", mixed,
            **{**arguments, "triangles": None})  # fmt: skip
     large = shapes.tube(60, 101)
     refuse(ValueError, "6060 vertices are too many for the mixed method: at most 5000",
            araplbs.elastic_poses, **{**arguments, "vertices": large[0], "triangles": large[1]},
            method="mixed")  # fmt: skip
-    refuse(ValueError, "turns holds nan: not finite", mixed, **arguments, samples=5,
+    refuse(ValueError, "turns contains nan: not finite", mixed, **arguments, samples=5,
            turns=np.full((5, 3), np.nan))  # fmt: skip
 
 

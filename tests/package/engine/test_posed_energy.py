@@ -79,7 +79,7 @@ test_bad_arguments = table(
     row(r"posed has shape", posed=np.zeros((2, 29, 3))),
     row("there are no poses", posed=GOOD["posed"][:0]),
     row("there are no poses", posed=[]),
-    row("posed must hold numbers", posed=GOOD["posed"].astype(complex), kind=TypeError),
+    row("posed must contain numbers", posed=GOOD["posed"].astype(complex), kind=TypeError),
     row(
         r"posed\[1, 7\] is \(.*nan.*\): not finite",
         posed=changed(GOOD["posed"], (1, 7, 2), NAN),

@@ -120,7 +120,7 @@ def test_using_the_solver_inside_is_refused():
     holder.append(solver)
     solver.iterate(2)
     assert len(errors) >= 8
-    assert set(errors) == {"the Solver is at work: its progress function cannot use it"}
+    assert set(errors) == {"the Solver is running: its progress function cannot use it"}
     np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-12)
 
 
@@ -131,7 +131,7 @@ def test_other_solvers_may_be_used_inside():
 
 def test_creating_it_twice_is_refused_even_from_inside():
     solver = make()
-    with pytest.raises(RuntimeError, match="created once"):
+    with pytest.raises(RuntimeError, match="created only once"):
         solver.__init__(*MESH, *BONES)
     before = solver.weights
     np.testing.assert_array_equal(solver.weights, before)

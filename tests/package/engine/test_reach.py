@@ -198,7 +198,7 @@ REACHING |= {"bone_parents": [-1, 0, 1], "effector": 2, "targets": [[0, 0, 1.0]]
 test_bad_input_of_inverse_kinematics = table(
     araplbs.inverse_kinematics,
     REACHING,
-    row("effector is 3: no bone of the 3 there are", effector=3),
+    row("effector is 3, but there are 3 bones", effector=3),
     row("effector is -1: no bone", effector=-1),
     row("effector is 'hand': must be an integer", effector="hand", kind=TypeError),
     row("chain_count is -1: must be 0 or more", chain_count=-1),
@@ -209,7 +209,7 @@ test_bad_input_of_inverse_kinematics = table(
     row("swing is 4: must be", swing=4),
     row("twist is -1: must be", twist=-1),
     row(r"targets\[0, 2\] is nan: not finite", targets=[[0, 0, np.nan]]),
-    row(r"targets\[1, 0\] is 1e\+154: too far off", targets=[[0, 0, 1], [1e154, 0, 0]]),
+    row(r"targets\[1, 0\] is 1e\+154: too far away", targets=[[0, 0, 1], [1e154, 0, 0]]),
     row("targets", targets=[0, 0, 1]),
     row("targets must be an array, not None", targets=None, kind=TypeError),
     row("bone_limits", bone_limits=np.zeros((2, 3, 2))),

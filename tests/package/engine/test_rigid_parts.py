@@ -304,7 +304,7 @@ BAD = [
     (ValueError, "rigid_parts has shape", LABELS[:-1]),
     (ValueError, "rigid_parts has shape", LABELS[:, None]),
     (TypeError, "rigid_parts", LABELS + 0.5),
-    (ValueError, "rigid_parts holds 2147483648", changed(LABELS, 0, 2**31)),
+    (ValueError, "rigid_parts contains 2147483648", changed(LABELS, 0, 2**31)),
 ]
 
 

@@ -220,7 +220,7 @@ test_bad_arguments_of_centers = table(
         vertices=changed(MESH[0], (4, 1), NAN),
     ),
     row(
-        r"triangles\[0, 0\] is 30: no vertex of the 30",
+        r"triangles\[0, 0\] is 30, but there are 30",
         triangles=changed(MESH[1], (0, 0), N),
     ),
     row(
@@ -228,7 +228,7 @@ test_bad_arguments_of_centers = table(
         weights=changed(WEIGHTS, (2, 1), -1.0),
     ),
     row(
-        "weights of vertex 0 name bone -1",
+        "weights of vertex 0 refer to bone -1",
         weights=(START, np.full(N, -1), np.ones(N)),
     ),
     row(
@@ -245,7 +245,7 @@ test_bad_arguments_of_skinning = table(
     row("centers has shape", centers=MESH[0][:3]),
     row("there are no poses", poses=[]),
     row(
-        r"poses\[1, 2\] holds inf: not finite",
+        r"poses\[1, 2\] contains inf: not finite",
         poses=changed(POSES, (1, 2, 0, 3), INF),
     ),
     row(r"bone_axes\[0\] is not a rotation", bone_axes=1.1 * np.tile(np.eye(3), (M, 1, 1))),

@@ -187,8 +187,8 @@ def test_wrong_ones_are_refused():
     solver = solved()
     before = solver.weights
     for error, text, smoothed in (
-        (ValueError, "smoothed 1 names vertex 492 of 492", ([0, 492], [1, 1])),
-        (ValueError, "smoothed 0 names vertex -1 of 492", ([-1], [1])),
+        (ValueError, "smoothed 1 refers to vertex 492, but there are 492", ([0, 492], [1, 1])),
+        (ValueError, "smoothed 0 refers to vertex -1, but there are 492", ([-1], [1])),
         (ValueError, r"smoothed 1 has the strength 1.5: must be from 0 to 1", ([0, 1], [1, 1.5])),
         (ValueError, "smoothed 0 has the strength -0.1", ([0], [-0.1])),
         (ValueError, "smoothed 0 has the strength nan", ([0], [np.nan])),

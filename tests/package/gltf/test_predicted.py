@@ -126,25 +126,25 @@ def test_forms_of_obj(core, tmp_path, name):
 
 
 BAD_OBJ = [
-    ("v 0 0\nf 1 1 1\n", "line 1: is not a line of an .obj file"),
-    ("v 0 0 0\nf 1 2 3\n", "line 2: is not a line of an .obj file"),
-    ("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n", "line 4: is not a line"),
+    ("v 0 0\nf 1 1 1\n", "line 1: not a valid line of an .obj file"),
+    ("v 0 0 0\nf 1 2 3\n", "line 2: not a valid line of an .obj file"),
+    ("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n", "line 4: not a valid line"),
     ("v 0 0 0\n", "has no faces"),
-    ("v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "has a vertex whose place is not finite"),
+    ("v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "has a vertex with a non-finite position"),
 ]
 BAD_RIG = [
-    ("", "has no joints: it is not a rig as networks write them"),
-    ("hello world\n", "line 1: is not a line of a rig"),
-    ("joints a 0 0\n", "line 1: is not a line of a rig"),
-    ("joints a 0 0 x\n", "line 1: is not a line of a rig"),
-    ("joints a 0 0 0\njoints a 0 0 1\n", "line 2: the joint 'a' is there twice"),
-    ("joints a 0 0 0\nhier b a\n", "names the joint 'b', which it does not have"),
-    ("joints a 0 0 0\nskin 0 b 1\n", "names the joint 'b', which it does not have"),
+    ("", "has no joints: it is not a rig text file"),
+    ("hello world\n", "line 1: not a valid line of a rig"),
+    ("joints a 0 0\n", "line 1: not a valid line of a rig"),
+    ("joints a 0 0 x\n", "line 1: not a valid line of a rig"),
+    ("joints a 0 0 0\njoints a 0 0 1\n", "line 2: the joint 'a' occurs twice"),
+    ("joints a 0 0 0\nhier b a\n", "refers to the joint 'b', which it does not contain"),
+    ("joints a 0 0 0\nskin 0 b 1\n", "refers to the joint 'b', which it does not contain"),
     ("joints a 0 0 0\njoints b 0 0 1\nhier a b\nhier b a\n", "the joint 'a' is its own ancestor"),
-    ("joints a 0 0 inf\n", "has a joint whose place is not finite"),
+    ("joints a 0 0 inf\n", "has a joint with a non-finite position"),
     ("joints a 0 0 0\nskin 0 a -1\n", "has weights that are negative or not finite"),
-    ("joints a 0 0 0\nskin -1 a 1\n", "has weights of vertex -1"),
-    ("joints a 0 0 0\nskin 0 a\n", "line 2: is not a line of a rig"),
+    ("joints a 0 0 0\nskin -1 a 1\n", "has weights for vertex -1"),
+    ("joints a 0 0 0\nskin 0 a\n", "line 2: not a valid line of a rig"),
 ]
 
 
@@ -169,7 +169,7 @@ def test_a_rig_that_does_not_fit(main, tmp_path, capsys):
     (tmp_path / "far.obj").write_text(far)
     for words, sentence in [
         (["mesh.obj", "--from", "none.txt"], "has no weights to start from: add --start-from"),
-        (["mesh.obj", "--from", "short.txt"], "has weights of 50 vertices, and the mesh has more"),
+        (["mesh.obj", "--from", "short.txt"], "has weights for 50 vertices, but the mesh has more"),
     ]:
         assert main(["weight", *words, "-o", "out.glb"]) == 1
         assert sentence in capsys.readouterr().err
@@ -180,7 +180,7 @@ def test_a_rig_that_does_not_fit(main, tmp_path, capsys):
 
 
 WRONG = [
-    (["mesh.obj", "-o", "out.glb"], "an .obj file has no skeleton: give one by --from or"),
+    (["mesh.obj", "-o", "out.glb"], "an .obj file has no skeleton: specify one with --from"),
     (["mesh.obj", "--from", "rig.txt", "--in-place"], "--in-place cannot write .obj files"),
     (["mesh.obj", "-o", "o.glb", "--from", "rig.fbx"], "rig.fbx: no such file"),
     (["mesh.obj", "-o", "o.glb", "--from", "mesh.obj"], "mesh.obj: is not a .glb, .gltf, .vrm or"),

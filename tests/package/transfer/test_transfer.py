@@ -191,7 +191,7 @@ def test_what_is_near_matches_whatever_it_faces():
 
 
 def test_an_island_without_a_match_takes_what_is_nearest():
-    """A button in front of a coat: too far off to match, and on no part that does."""
+    """A button in front of a coat: too far away to match, and on no part that does."""
     coat, (button, faces) = shell(0.02), shapes.box((0.1, 0.1, 0.1), (1.5, 0.02, 0.03))
     n = len(coat[0])
     target = np.concatenate([coat[0], button]), np.concatenate([coat[1], faces + n])
@@ -294,20 +294,20 @@ test_what_is_refused = table(
     row("the source has no vertices", vertices=NONE, triangles=NONE.astype(int), weights=NONE),
     row("the target has no vertices", target_vertices=NONE, target_triangles=None),
     row("the source has no faces", triangles=np.zeros((0, 3), int)),
-    row("the source has no weights: no face", weights=np.zeros_like(WEIGHTS)),
+    row("the source has no weights: none of its faces", weights=np.zeros_like(WEIGHTS)),
     row(
         "no vertex of the target is within reach of the source: the nearest is 2.42 of its size "
-        r"away, the limit is 0.05$",
+        r"away, and the limit is 0.05$",
         target_vertices=GOOD["target_vertices"] + 6,
     ),
     row(
-        "no vertex of the target faces as the source does: within the distance of 0.05 of its "
-        r"size the least angle is 1\d\d(\.\d*)? degrees, the limit 30$",
+        "no vertex of the target faces the same way as the source: within the distance of 0.05 of "
+        r"its size, the smallest angle is 1\d\d(\.\d*)? degrees and the limit is 30$",
         target_triangles=GOOD["target_triangles"][:, ::-1],
     ),
     row(r"vertices\[3, 1\] is nan: not finite", vertices=changed(SOURCE[0], (3, 1), np.nan)),
     row(
-        "target_vertices holds inf: not finite",
+        "target_vertices contains inf: not finite",
         target_vertices=changed(GOOD["target_vertices"], (3, 1), np.inf),
     ),
     row(r"triangles\[2, 0\] is 999", triangles=changed(SOURCE[1], (2, 0), 999)),

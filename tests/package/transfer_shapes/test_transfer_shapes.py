@@ -316,9 +316,9 @@ test_what_is_refused = table(
     ),
     row("shapes has shape", shapes=SOURCE[0]),
     row("shapes has shape", shapes=SOURCE[0][None, 1:]),
-    row("shapes holds nan: not finite", shapes=changed(GOOD["shapes"], (0, 3, 1), np.nan)),
+    row("shapes contains nan: not finite", shapes=changed(GOOD["shapes"], (0, 3, 1), np.nan)),
     row(
-        r"shape 0 takes vertex 3 to 1e\+09: more than 1e\+06 sizes off",
+        r"shape 0 moves vertex 3 to 1e\+09: more than 1e\+06 sizes away",
         shapes=changed(GOOD["shapes"], (0, 3, 1), 1e9),
     ),
     row(
