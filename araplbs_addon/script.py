@@ -88,7 +88,7 @@ def _objects(meshes):
         if not isinstance(each, bpy.types.Object) or each.type != "MESH":
             raise TypeError(f"meshes contains {_shown(each)}: must contain mesh objects")
     if not found:
-        raise Refused("meshes is empty: name at least one mesh object")
+        raise Refused("meshes is empty: specify at least one mesh object")
     return list(dict.fromkeys(found))
 
 

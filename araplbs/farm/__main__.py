@@ -53,7 +53,7 @@ def main(argv: list[str]) -> int:
         complain(f"araplbs: {error}")
         return 1
     except KeyboardInterrupt:
-        print("araplbs: stopped; running tasks are canceled", file=sys.stderr, flush=True)
+        print("araplbs: stopped; running tasks are cancelled", file=sys.stderr, flush=True)
         return 130
 
 

@@ -41,8 +41,8 @@ class BakeOptions(OptionTable):
     frames: int = option(
         60,
         "Frames",
-        "Number of random poses, or maximum number of frames of the scene or of all actions, "
-        "evenly spread",
+        "Number of random poses, or maximum number of evenly spread frames of the scene or of "
+        "all actions",
         min=1,
         max=10000,
         soft_max=500,
@@ -78,7 +78,7 @@ class BakeOptions(OptionTable):
     only_present: bool = option(
         False,
         "Only Current Bones",
-        "Only bones that move a vertex now may move it afterwards",
+        "Only bones that currently move a vertex may move it afterwards",
     )
     turn_off: bool = option(
         False,

@@ -31,8 +31,8 @@ class MotionOptions(OptionTable):
     combinations: int = option(
         12,
         "Combinations",
-        "Random poses of all joints together, after the poses of single joints. The default number "
-        "gives the poses that Check Weights uses",
+        "Number of random poses of all joints together, after the poses of single joints. The "
+        "default gives the poses that Check Weights uses",
         min=0,
         max=10000,
         soft_max=100,

@@ -49,12 +49,12 @@ class Options(OptionTable):
         "Parts that keep their shape: all vertices of a part get the same weights",
         choices=(
             ("OFF", "Off", "Every vertex has its own weights"),
-            ("MARKED", "Marked", "Parts that are marked in the list of corrections"),
+            ("MARKED", "Marked", "Parts marked in the list of corrections"),
             (
                 "DETECTED",
                 "Detected",
-                "Marked ones, and loose parts that one bone can move as a whole: props, armor, "
-                "robots. Clothes and other parts around several bones stay soft",
+                "Marked parts, and loose parts that one bone can move as a whole, such as "
+                "props, armor and robots. Clothes and other parts around several bones stay soft",
             ),
         ),
     )
@@ -70,8 +70,7 @@ class Options(OptionTable):
     volume: str = option(
         "NONE",
         "Volume",
-        "The shape that is kept in the poses: that of the surface, or of a volume of tetrahedra "
-        "around it",
+        "The shape to keep in the poses: the surface, or a volume of tetrahedra around it",
         choices=(
             ("NONE", "Surface Only", "No volume"),
             (
@@ -120,7 +119,7 @@ class Options(OptionTable):
         "Start From",
         "The weights that the optimization starts from",
         choices=(
-            ("FRESH", "Fresh Weights", "Weights computed from mesh and skeleton alone"),
+            ("FRESH", "Fresh Weights", "Weights computed only from the mesh and the skeleton"),
             ("PRESENT", "Current Weights", "The current weights of the vertex groups"),
         ),
         advanced=True,

@@ -75,7 +75,7 @@ KINDS = (
     Kind("CARRIES", 1, "is the parent of objects", _fact("carries")),
     Kind("COLLECTION", 1, "collection", _fact("control_collection")),
     Kind("APART", 1, "not in the collection of the deform bones", _fact("apart")),
-    Kind("SPANNED", 4, "shorter bones go from its head to its tail", _fact("spanned")),
+    Kind("SPANNED", 4, "shorter bones run from its head to its tail", _fact("spanned")),
     Kind("LESSER", 10, "another bone there more likely belongs to the skin", _fact("lesser")),
     Kind("POINTS_ASIDE", 1, "a root that does not point at any child", _fact("points_aside")),
     Kind("HANDLE", 0.5, "handle of a bendy bone", _fact("handle")),

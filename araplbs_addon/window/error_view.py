@@ -197,8 +197,8 @@ def register():
             (
                 "BONES",
                 "All Bones",
-                "The weights of all bones at once: each bone has a color, mixed where several "
-                "move a vertex",
+                "The weights of all bones at once: each bone has a color, and colors are mixed "
+                "where several bones move a vertex",
             ),
         ),
         update=_chosen,

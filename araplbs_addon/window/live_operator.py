@@ -193,7 +193,7 @@ class _OfSession:
 
 
 class OBJECT_OT_araplbs_accept(_OfSession, Operator):
-    """Keep the shown result and end the session"""
+    """Keep the displayed result and end the session"""
 
     bl_idname = "object.araplbs_accept"
     bl_label = "Accept"

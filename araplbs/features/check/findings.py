@@ -19,7 +19,7 @@ KINDS = (
         "A bone moves skin across a gap, such as another finger, the other leg or the other lip",
     ),
     ("DRIFT", "Drift", "A limb leaves its bone when posed"),
-    ("BONE_OUTSIDE", "Bone Outside", "The bone is outside the part that it moves"),
+    ("BONE_OUTSIDE", "Bone Outside", "The bone is outside the part it moves"),
     ("IDLE_BONE", "Idle Bone", "A deform bone moves no vertex"),
     ("DEAF_BONE", "Weak Bone", "A bone hardly moves the skin around it"),
     ("UNWEIGHTED", "Unweighted", "Vertices without weights stay where they are"),

@@ -69,8 +69,9 @@ def unnormalized(look: Inspected) -> Iterator[Finding]:
         found.value = float(sums[np.abs(sums - 1).argmax()])
         found.severity = min(0.6, ramp(abs(found.value - 1), OFF_SUM, least=0.1))
         found.words = (
-            f"weights of {counted(len(found.vertices))} of '{look.problem.names[found.mesh]}' do "
-            f"not sum to 1, the farthest to {found.value:.3g}"
+            f"the weights of {counted(len(found.vertices))} of "
+            f"'{look.problem.names[found.mesh]}' do not sum to 1; the worst sum is "
+            f"{found.value:.3g}"
         )
         yield found
 

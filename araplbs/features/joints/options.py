@@ -44,7 +44,7 @@ class JointOptions(Options):
         "JOINTS",
         "min_length",
         "Minimum Length",
-        "Share of its length that every bone keeps",
+        "Minimum share of its length that every bone keeps",
         min=0.01,
         max=0.99,
         advanced=True,

@@ -69,7 +69,7 @@ class TransferOptions(OptionTable):
         "The bones whose weights are written",
         choices=(
             ("ALL", "All", "All deform bones"),
-            ("SELECTED", "Selected", "Deform bones that are selected in Pose mode"),
+            ("SELECTED", "Selected", "Deform bones selected in Pose mode"),
         ),
     )
     mix: float = option(

@@ -66,7 +66,7 @@ def blocked_drivers():
     if not names:
         return []
     return [
-        "scripted drivers were not run, so driven values stay as saved: "
+        "scripted drivers were not run, so driven values keep their saved state: "
         f"{names_in_line(names)} (blender --enable-autoexec -c ... runs them)"
     ]
 

@@ -75,7 +75,7 @@ def weight_of(action):
     if isinstance(value, Real) and (value == 0 or LEAST_WEIGHT <= value <= MOST_WEIGHT):
         return float(value)
     raise Refused(
-        f"Action '{action.name}' has the {WEIGHT} {value!r}: must be 0, or a number from "
+        f"Action '{action.name}' has {WEIGHT} {value!r}: it must be 0, or a number from "
         f"{LEAST_WEIGHT:g} to {MOST_WEIGHT:g}"
     )
 

@@ -18,7 +18,7 @@ def refuse_volume(options):
         return
     need_for_file(modules_folder())
     if not options.tet_file:
-        raise Refused("Volume is File, but no file is given")
+        raise Refused("Volume is set to File, but no file is specified")
     if options.tet_file.startswith("//") and not bpy.data.filepath:
         raise Refused(
             f"'{options.tet_file}' is relative to a .blend file that has not been saved: save "

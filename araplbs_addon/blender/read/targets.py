@@ -166,7 +166,7 @@ def find_in_file(view_layer, armature_name=None, mesh_names=()):
         ]
     found = [targets for targets in found if targets.meshes]
     if not found:
-        raise Refused("no mesh is bound to an armature, by modifier or as its child")
+        raise Refused("no mesh is bound to an armature by a modifier or as its child")
     return found
 
 

@@ -151,7 +151,7 @@ def make_shape_targets(source, meshes):
     """Raises Refused if there is nothing to transfer, and for data that is shared or linked."""
     keys = source.data.shape_keys
     if not keys or len(keys.key_blocks) < 2:
-        raise Refused(f"'{source.name}' has no shape keys except its basis")
+        raise Refused(f"'{source.name}' has no shape keys except the basis")
     refuse_absolute(source)
     if not source.data.polygons:
         raise Refused(f"'{source.name}' has no faces to transfer shapes from")

@@ -121,7 +121,7 @@ class OBJECT_OT_araplbs_remove_preset(Operator):
     def poll(cls, context):
         name = preset_in_use(settings_of(context))
         if name in ORDER or name == CUSTOM:
-            raise Refused("Only presets of your own can be removed")
+            raise Refused("Only your own presets can be removed")
         return True
 
     def execute(self, context):

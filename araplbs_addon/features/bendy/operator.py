@@ -211,7 +211,7 @@ games. The bendy bones stay as controls that the new bones follow"""
             self.report(
                 {"WARNING"},
                 translated(
-                    f"There are vertices with {done.most_influences} influences: exporters keep "
+                    f"Some vertices have {done.most_influences} influences: exporters keep "
                     f"{GAME_INFLUENCES} unless set otherwise"
                 ),
             )

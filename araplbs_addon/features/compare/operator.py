@@ -129,7 +129,7 @@ them. This takes a few minutes"""
 
 
 class OBJECT_OT_araplbs_open_comparison(Operator):
-    """Open the page of the comparison in a browser"""
+    """Open the comparison page in a browser"""
 
     bl_idname = "object.araplbs_open_comparison"
     bl_label = "Open Page"

@@ -73,7 +73,7 @@ class CopyTask(Task):
         skeleton = read_armature(armature, False)
         rows = present_weights(source, skeleton)
         if not rows.sums().any():
-            raise Refused(f"'{source.name}' has no weights of deform bones")
+            raise Refused(f"'{source.name}' has no weights for deform bones")
         given = _given(source, armature, view_layer)
         yield
         receivers = []

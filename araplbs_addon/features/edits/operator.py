@@ -154,7 +154,7 @@ together"""
         if ends == [-1, -1]:
             ends = [v.index for v in ob.data.vertices if v.select]
             if len(ends) != 2:
-                raise Refused(f"{len(ends)} vertices of '{ob.name}' are selected, not 2")
+                raise Refused(f"{len(ends)} vertices of '{ob.name}' are selected instead of 2")
         wrong = [end for end in ends if not 0 <= end < len(ob.data.vertices)]
         if wrong or ends[0] == ends[1]:
             raise Refused(f"'{ob.name}' cannot link vertices {ends[0]} and {ends[1]}")

@@ -51,7 +51,7 @@ class QuantizeTask(Task):
             limits.append(limit)
         if not any(each.sums().any() for each in rows):
             names = names_in_line([f"'{ob.name}'" for ob in targets.meshes])
-            raise Refused(f"No vertex of {names} has weights of deform bones")
+            raise Refused(f"No vertex of {names} has weights for deform bones")
         subjects = Subjects.of(targets.armature, targets.meshes)
         self.reading = Reading(subjects, skeleton, rows, limits)
 

@@ -167,7 +167,7 @@ REFUSED = [
     (other_type, {}, TypeError, "armature is 'Tube', of type MESH: must be an armature object"),
     (light, {}, TypeError, "meshes has 'Lamp', of type LIGHT: must contain mesh objects"),
     (name_of, {}, TypeError, "meshes has 'Tube': must contain mesh objects"),
-    (nothing, {}, araplbs.Refused, "meshes is empty: name at least one mesh object"),
+    (nothing, {}, araplbs.Refused, "meshes is empty: specify at least one mesh object"),
     (elsewhere, {}, araplbs.Refused, "'Tube' is not in the view layer"),
     (edited, {}, araplbs.Refused, "'Tube' is in Edit mode: leave it first"),
     (pair, {"max_influence": 4}, TypeError, "did you mean 'max_influences'"),

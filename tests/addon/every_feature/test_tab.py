@@ -44,7 +44,7 @@ def test_add_and_remove_a_preset():
     assert not file.exists() and presets.preset_in_use(settings()) == "Custom"
     file.parent.rmdir()  # as other tests expect it
     bpy.ops.object.araplbs_load_preset(filepath=str(presets.preset_files()["Crisp"]))
-    with pytest.raises(RuntimeError, match="Only presets of your own can be removed"):
+    with pytest.raises(RuntimeError, match="Only your own presets can be removed"):
         bpy.ops.object.araplbs_remove_preset()
 
 

@@ -144,7 +144,7 @@ def test_refusals():
     assert "'Tube' has locked vertex groups; unlock them first: middle" in said
     tube.vertex_groups.clear()
     said = refused("quantize", tube)
-    assert "No vertex of 'Tube' has weights of deform bones" in said
+    assert "No vertex of 'Tube' has weights for deform bones" in said
 
 
 @pytest.mark.parametrize(

@@ -317,7 +317,7 @@ def test_odd_meshes_have_poses(name):
         posed = araplbs.elastic_poses(*arguments, method="mixed", iterations=5)
         assert np.isfinite(posed).all()
     except ValueError as error:
-        assert "needs a triangle or a tet" in str(error)
+        assert "needs a triangle or tet" in str(error)
 
 
 def test_points_and_bones_in_one_place():

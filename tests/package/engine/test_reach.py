@@ -199,7 +199,7 @@ test_bad_input_of_inverse_kinematics = table(
     araplbs.inverse_kinematics,
     REACHING,
     row("effector is 3, but there are 3 bones", effector=3),
-    row("effector is -1: no bone", effector=-1),
+    row("effector is -1, but", effector=-1),
     row("effector is 'hand': must be an integer", effector="hand", kind=TypeError),
     row("chain_count is -1: must be 0 or more", chain_count=-1),
     row("method is 'spring': must be 'fabrik', 'ccd' or", method="spring"),

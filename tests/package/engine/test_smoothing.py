@@ -189,9 +189,9 @@ def test_wrong_ones_are_refused():
     for error, text, smoothed in (
         (ValueError, "smoothed 1 refers to vertex 492, but there are 492", ([0, 492], [1, 1])),
         (ValueError, "smoothed 0 refers to vertex -1, but there are 492", ([-1], [1])),
-        (ValueError, r"smoothed 1 has the strength 1.5: must be from 0 to 1", ([0, 1], [1, 1.5])),
-        (ValueError, "smoothed 0 has the strength -0.1", ([0], [-0.1])),
-        (ValueError, "smoothed 0 has the strength nan", ([0], [np.nan])),
+        (ValueError, r"smoothed 1 has strength 1.5: must be from 0 to 1", ([0, 1], [1, 1.5])),
+        (ValueError, "smoothed 0 has strength -0.1", ([0], [-0.1])),
+        (ValueError, "smoothed 0 has strength nan", ([0], [np.nan])),
         (ValueError, r"smoothed\[1\]", ([0, 1], [1])),
         (TypeError, "smoothed must be a tuple", [0, 1]),
         (TypeError, "smoothed must be a tuple", ([0], [0], [1])),

@@ -189,7 +189,7 @@ def test_it_is_created_once_and_first():
     s = solver()
     with pytest.raises(RuntimeError, match="created only once"):
         s.__init__(*ARM, *BONES)
-    with pytest.raises(RuntimeError, match="not created"):
+    with pytest.raises(RuntimeError, match="not been created"):
         araplbs.JointSolver.__new__(araplbs.JointSolver).solve()
     with pytest.raises(ValueError, match="cannot go back"):
         s.iterate(-1)
