@@ -13,7 +13,7 @@
 #include "control/surrounded.h"
 
 #include "base/vec3.h"
-#include "mesh/nearest.h"
+#include "mesh/sight.h"
 #include "mesh/winding.h"
 
 #define RAYS 64
@@ -24,10 +24,8 @@
 static int meets(const void *data, int index, const double *a, const double *b) {
     const arap_mesh *mesh = data;
     if ((size_t)index >= mesh->triangle_count) return 0;
-    const int *tri = mesh->triangles + 3 * (size_t)index;
-    double t = arap_cross_triangle(a, b, mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
-                                   mesh->v + 3 * (size_t)tri[2]);
-    return t > 0 && t < 1;
+    double at = arap_cross_face(mesh, index, a, b);
+    return at > 0 && at < 1;
 }
 
 double arap_surrounding(const arap_mesh *mesh, const arap_bvh *surface, const double *p,

@@ -29,7 +29,7 @@
 #include "base/memory.h"
 #include "base/sets.h"
 #include "base/vec3.h"
-#include "mesh/nearest.h"
+#include "mesh/sight.h"
 
 #define CHUNK 256
 #define INWARD 0.25 /* of the distance from a corner to the middle of a face */
@@ -130,22 +130,6 @@ static arap_status choose(arap_context *context, const finder *f, arap_bvh **fac
     return status;
 }
 
-/* A ray from near a corner of a face. */
-typedef struct ray {
-    const arap_mesh *mesh;
-    int corner;
-} ray;
-
-static int is_between(const void *data, int index, const double *a, const double *b) {
-    const ray *r = data;
-    const double *v = r->mesh->v;
-    const int *t = r->mesh->triangles + 3 * (size_t)index;
-    if (t[0] == r->corner || t[1] == r->corner || t[2] == r->corner) return 0;
-    double at =
-        arap_cross_triangle(a, b, v + 3 * (size_t)t[0], v + 3 * (size_t)t[1], v + 3 * (size_t)t[2]);
-    return at > 0 && at < 1;
-}
-
 /* Whether face t pierces the limb of the bone nearest to its corner i, by the criterion for
  * vertices. The test uses a point near that corner. area: times 2. */
 static arap_status test_face(arap_context *context, const finder *f, size_t t, int i,
@@ -169,7 +153,9 @@ static arap_status test_face(arap_context *context, const finder *f, size_t t, i
     *pierces = f->outward * arap_dot(one, normal) < 0 && f->outward * arap_dot(two, normal) > 0;
     if (!*pierces) return ARAP_OK;
     arap_status status = *faces ? ARAP_OK : arap_face_bvh(context, mesh, NULL, faces);
-    if (!status) *pierces = !arap_bvh_crossed(*faces, p, point, is_between, &(ray){mesh, i});
+    if (!status)
+        *pierces = !arap_bvh_crossed(*faces, p, point, arap_face_between,
+                                     &(arap_sight){.mesh = mesh, .vertex = i});
     return status;
 }
 

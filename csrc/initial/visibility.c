@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/nearest.h"
+#include "mesh/sight.h"
 
 #define SAME_DISTANCE 3e-8 /* share of a distance, but not of more than the bone's length */
 #define ON_LINE 1e-9       /* units of the mesh: the same on a bone */
@@ -62,11 +63,6 @@ static double collect_owner(const void *data, int index, const double *p) {
     return INFINITY;
 }
 
-typedef struct ray {
-    const arap_mesh *mesh;
-    int vertex;
-} ray;
-
 /* Whether the point is on the face, relative to the length of the ray. Lengths are in units of the
  * ray because triangles of a small object among distant others are tiny. */
 static int is_on_face(const double *point, const double *const corner[3], double length) {
@@ -79,14 +75,12 @@ static int is_on_face(const double *point, const double *const corner[3], double
 
 /* Faces that touch an end hide nothing, because bones may lie or end in the surface. Rays may run
  * along such faces, so their crossing points depend on rounding. */
-static int face_between(const void *data, int index, const double *a, const double *b) {
-    const ray *r = data;
-    const int *tri = r->mesh->triangles + 3 * (size_t)index;
+static int hides(const void *data, int index, const double *a, const double *b) {
+    const arap_mesh *mesh = ((const arap_sight *)data)->mesh;
+    const int *tri = mesh->triangles + 3 * (size_t)index;
     const double *corner[3];
-    if (tri[0] == r->vertex || tri[1] == r->vertex || tri[2] == r->vertex) return 0;
-    for (int k = 0; k < 3; k++) corner[k] = r->mesh->v + 3 * (size_t)tri[k];
-    double t = arap_cross_triangle(a, b, corner[0], corner[1], corner[2]);
-    if (!(t > 0 && t < 1)) return 0;
+    if (!arap_face_between(data, index, a, b)) return 0;
+    for (int k = 0; k < 3; k++) corner[k] = mesh->v + 3 * (size_t)tri[k];
     double length = sqrt(arap_distance2(a, b));
     return !is_on_face(a, corner, length) && !is_on_face(b, corner, length);
 }
@@ -99,7 +93,8 @@ static int is_inside(const visibility_task *task, int i, const double *point) {
 }
 
 int arap_sees(const arap_mesh *mesh, const arap_bvh *faces, int i, const double *point) {
-    return !arap_bvh_crossed(faces, mesh->v + 3 * (size_t)i, point, face_between, &(ray){mesh, i});
+    return !arap_bvh_crossed(faces, mesh->v + 3 * (size_t)i, point, hides,
+                             &(arap_sight){.mesh = mesh, .vertex = i});
 }
 
 static int is_visible(const visibility_task *task, int i, const double *point) {

@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/sets.h"
 #include "base/vec3.h"
-#include "mesh/nearest.h"
+#include "mesh/sight.h"
 
 #define CHUNK 256
 #define SEEN 0.1
@@ -33,21 +33,6 @@ static int leaf_of(const arap_joint_study *t, int i) {
     return t->at_end[i] && !t->children[w->to] ? w->to : -1;
 }
 
-typedef struct leaf_ray {
-    const arap_mesh *mesh;
-    int vertex;
-} leaf_ray;
-
-static int is_between(const void *data, int index, const double *a, const double *b) {
-    const leaf_ray *ray = data;
-    const int *tri = ray->mesh->triangles + 3 * (size_t)index;
-    const double *v = ray->mesh->v;
-    if (tri[0] == ray->vertex || tri[1] == ray->vertex || tri[2] == ray->vertex) return 0;
-    double at = arap_cross_triangle(a, b, v + 3 * (size_t)tri[0], v + 3 * (size_t)tri[1],
-                                    v + 3 * (size_t)tri[2]);
-    return at > BETWEEN && at < 1 - BETWEEN;
-}
-
 /* Set a preliminary `strange`: something is between the vertex and the joint of its leaf. */
 static void look(void *data, int chunk, int worker) {
     (void)worker;
@@ -57,7 +42,7 @@ static void look(void *data, int chunk, int worker) {
         int leaf = leaf_of(t, i);
         t->strange[i] =
             leaf >= 0 && arap_bvh_crossed(t->faces, t->head + 3 * leaf, t->mesh->v + 3 * (size_t)i,
-                                          is_between, &(leaf_ray){t->mesh, i});
+                                          arap_face_between, &(arap_sight){t->mesh, i, BETWEEN});
     }
 }
 

@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/bvh.h"
-#include "mesh/nearest.h"
+#include "mesh/sight.h"
 
 #define MANY_FACES 2000 /* per bone: fewer than its rays cost */
 #define RAYS 12         /* around a bone */
@@ -39,11 +39,8 @@ typedef struct view {
 /* An arap_hit_fn that records what the ray hits and continues. */
 static int note_hit(const void *data, int index, const double *a, const double *b) {
     view *v = *(view *const *)data;
-    const int *tri = v->mesh->triangles + 3 * (size_t)index;
-    int part = v->mesh->part[tri[0]];
-    double at =
-        arap_cross_triangle(a, b, v->mesh->v + 3 * (size_t)tri[0], v->mesh->v + 3 * (size_t)tri[1],
-                            v->mesh->v + 3 * (size_t)tri[2]);
+    int part = v->mesh->part[v->mesh->triangles[3 * (size_t)index]];
+    double at = arap_cross_face(v->mesh, index, a, b);
     if (!(at >= 0 && at <= 1)) return 0;
     if (v->nearest[part] > 1) v->hit[v->count++] = part;
     v->nearest[part] = fmin(v->nearest[part], at);

@@ -24,7 +24,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "mesh/nearest.h"
+#include "mesh/sight.h"
 
 #define MIDDLE 0.6
 #define LARGER 2
@@ -134,11 +134,9 @@ typedef struct ray {
 static int meets(const void *data, int index, const double *a, const double *b) {
     const ray *r = data;
     const arap_mesh *mesh = r->s->mesh;
-    const int *tri = mesh->triangles + 3 * (size_t)index;
-    int q = mesh->part[tri[0]];
+    int q = mesh->part[mesh->triangles[3 * (size_t)index]];
     if (q == r->own || r->s->parts[q].radius < r->larger) return 0;
-    double at = arap_cross_triangle(a, b, mesh->v + 3 * (size_t)tri[0],
-                                    mesh->v + 3 * (size_t)tri[1], mesh->v + 3 * (size_t)tri[2]);
+    double at = arap_cross_face(mesh, index, a, b);
     return at >= 0 && at <= 1;
 }
 

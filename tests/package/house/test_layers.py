@@ -141,3 +141,16 @@ def test_the_public_header_stands_alone(tmp_path):
         shutil.copyfile(CSRC / name, tmp_path / name)
     flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c"]
     subprocess.run([compiler, *flags, tmp_path / PUBLIC[0]], check=True)
+
+
+def test_only_the_mesh_room_crosses_triangles():
+    """Other rooms ask by arap_cross_face and arap_face_between: corners of a face are looked up, and
+    its own vertices left out, in one place."""
+    crossing = [
+        file.relative_to(CSRC).as_posix()
+        for file in FILES
+        if "arap_cross_triangle(" in COMMENT_OR_TEXT.sub("", file.read_text(encoding="utf-8"))
+    ]
+    assert crossing == [
+        f"mesh/{name}" for name in ("nearest.c", "nearest.h", "sight.c", "touching.c")
+    ]
