@@ -14,6 +14,7 @@ import araplbs
 from ..cli.errors import WrongArguments
 from ..cli.options import add_options, preset_given, read_options, warn_old_flags
 from ..cli.parser import Parser
+from ..cli.processors import add_threads
 from ..farm import commands as farm
 from ..farm import tasks
 from .command import Command
@@ -128,7 +129,7 @@ def _add_command(parsers: Any, command: Command, prog: str) -> None:
             metavar="REPORT.json|-",
             help="write a machine-readable report; -: to standard output, without other lines",
         )
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: all processors")
+    add_threads(parser)
     parser.add_argument("--quiet", "-q", action="store_true", help="print only errors")
     if command.saves:
         parser.add_argument(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from ..disk.files import identity
 from ..disk.outputs import REPORT_PAGE, RESULTS, Kind, Outputs
 from ..gltf.file.container import GLTF, SUFFIXES, is_gltf
 from .errors import WrongArguments
+from .patterns import expanded
 
 KNOWN = ", ".join(SUFFIXES[:-1]) + " or " + SUFFIXES[-1]
 
@@ -26,19 +26,11 @@ def is_obj(path: str | Path) -> bool:
 
 
 def inputs_of(patterns: Sequence[str], also: Sequence[str] = ()) -> list[Path]:
-    """Expands these names and patterns into files, because not every shell does. Raises
-    WrongArguments."""
-    found: dict[Path, None] = {}
-    for pattern in patterns:
-        names = [pattern]
-        if not os.path.exists(pattern) and glob.has_magic(pattern):
-            names = sorted(glob.glob(pattern, recursive=True))
-            if not names:
-                raise WrongArguments(f"{pattern}: no file matches this pattern")
-        for name in names:
-            refuse_input(name, also)
-            found[Path(name)] = None
-    return list(found)
+    """The files for these names and patterns. Raises WrongArguments."""
+    names = expanded(patterns)
+    for name in names:
+        refuse_input(name, also)
+    return list(dict.fromkeys(map(Path, names)))
 
 
 def refuse_input(name: str, also: Sequence[str] = ()) -> None:

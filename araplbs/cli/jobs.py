@@ -20,6 +20,7 @@ from ..base.printed import complain
 from ..base.stop import Stop, Stopped
 from .command import Done, Job
 from .errors import FAILED
+from .processors import threads_of_job
 
 POLL = 0.2  # seconds between checks for signals
 STARTER = "from araplbs.cli.jobs import serve; serve()"
@@ -34,7 +35,7 @@ def do_files(
     stop: Stop,
 ) -> list[Done]:
     """Processes the files of a plan, in order."""
-    each = max(1, (threads or _processors()) // jobs)
+    each = threads_of_job(threads, jobs)
     found: dict[int, Done] = {}
     running: set[subprocess.Popen[str]] = set()
 
@@ -128,9 +129,3 @@ def serve() -> None:
     answer = {"lines": lines, "result": done.result, "code": done.code, "pictures": pictures}
     answers.write(json.dumps(answer))
     answers.close()
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

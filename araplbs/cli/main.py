@@ -30,6 +30,7 @@ from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import inputs_of, outputs_of, refuse_outputs
 from .options import add_options, offered, read_options, warn_old_flags
 from .parser import Parser
+from .processors import add_jobs, add_threads, check_processors
 
 # In the order of the help: (name, its purpose).
 COMMANDS = (
@@ -98,10 +99,7 @@ def read_command(argv: list[str]) -> tuple[Command, argparse.Namespace, Any]:
     help."""
     command = load_command(argv[0])
     arguments = make_parser(command).parse_args(argv[1:])
-    if arguments.threads < 0:
-        raise WrongArguments(f"--threads is {arguments.threads}: must be 0 or more")
-    if arguments.jobs is not None and arguments.jobs < 1:
-        raise WrongArguments(f"--jobs is {arguments.jobs}: must be at least 1")
+    check_processors(arguments)
     if command.check:
         command.check(arguments)
     defaults = command.defaults(arguments) if command.defaults else {}
@@ -161,12 +159,8 @@ def make_parser(command: Command) -> Parser:
         parser.add_argument(
             "--report", metavar="PAGE.html", help="write a page with numbers and pictures"
         )
-    parser.add_argument(
-        "--threads", type=int, default=0, metavar="N", help="0: OMP_NUM_THREADS, or all processors"
-    )
-    parser.add_argument(
-        "--jobs", type=int, metavar="N", help="process N files at a time, each in its own process"
-    )
+    add_threads(parser)
+    add_jobs(parser)
     parser.add_argument("--quiet", "-q", action="store_true", help="print only errors")
     if command.add:
         command.add(parser)

@@ -14,9 +14,10 @@ from ..base.printed import complain, say
 from ..base.refusal import Refused
 from ..base.stop import Stop
 from ..cli.errors import WrongArguments
+from ..cli.processors import threads_of_job
 from ..disk.files import placed
 from ..disk.outputs import BLEND, refuse_foreign
-from .pool import Pool, Progress, free_memory, processors
+from .pool import Pool, Progress, free_memory
 from .process import serve
 from .reports import INDEX, merge, write_report
 from .tasks import Plan, Task, done_before, make_task, read_plan
@@ -117,8 +118,7 @@ def run_jobs(
     stop: Stop,
 ) -> list[dict[str, Any]]:
     """Runs --jobs and returns the results in the order of the plan."""
-    threads = max(1, (arguments.threads or processors()) // arguments.jobs)
-    settings = vars(arguments) | {"threads": threads}
+    settings = vars(arguments) | {"threads": threads_of_job(arguments.threads, arguments.jobs)}
     tasks: list[Task] = []
     results: dict[tuple[str, ...], dict[str, Any]] = {}
 

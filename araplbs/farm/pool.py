@@ -19,12 +19,6 @@ Finished = Callable[[Task, dict[str, Any]], None]
 ATTEMPTS = 2  # a file that ends two processes is not retried
 
 
-def processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def free_memory() -> int | None:
     """Available memory in bytes; None if unknown."""
     try:

@@ -22,6 +22,7 @@ import araplbs
 
 from ..base.refusal import Refused
 from ..cli.errors import WrongArguments
+from ..cli.processors import add_jobs, check_processors
 from ..disk.blend_file import count
 from ..disk.files import content_mark, has_content, identity, placed, refuse_input
 from ..disk.inputs import read_input, read_input_text
@@ -59,7 +60,7 @@ NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("many files")
-    group.add_argument("--jobs", type=int, metavar="N", help="N processes of Blender")
+    add_jobs(group)
     group.add_argument(
         "--timeout",
         type=float,
@@ -90,10 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check(arguments: argparse.Namespace) -> None:
     """Raises WrongArguments for incompatible arguments."""
-    if arguments.threads < 0:
-        raise WrongArguments(f"--threads is {arguments.threads}: must be 0 or more")
-    if arguments.jobs is not None and arguments.jobs < 1:
-        raise WrongArguments(f"--jobs {arguments.jobs}: must be at least 1")
+    check_processors(arguments)
     timeout = getattr(arguments, "timeout", None)
     if timeout is not None and not 0 <= timeout < math.inf:
         raise WrongArguments(f"--timeout {timeout:g}: must be 0 or more seconds")

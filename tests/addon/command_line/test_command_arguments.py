@@ -54,7 +54,7 @@ WRONG = [
     ([*WEIGHT, "--preset", "nintendo"], "there is no preset named nintendo: as-published, crisp"),
     ([*WEIGHT, "--threads", "-2"], "--threads is -2: must be 0 or more"),
     ([*WEIGHT, "--threads", "all"], "invalid int value: 'all'"),
-    ([*WEIGHT, "--jobs", "0"], "--jobs 0: must be at least 1"),
+    ([*WEIGHT, "--jobs", "0"], "--jobs is 0: must be at least 1"),
     ([*WEIGHT, "--timeout", "-1"], "--timeout -1: must be 0 or more seconds"),
     ([*WEIGHT, "--resume"], "--resume needs --report FOLDER"),
     ([*WEIGHT, "--report", "notes.txt"], "--report notes.txt: not a folder"),
