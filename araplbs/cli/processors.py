@@ -16,7 +16,7 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 
 def add_jobs(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="work on N files at a time, each in its own process"
+        "--jobs", type=int, metavar="N", help="process N files at a time, each in its own process"
     )
 
 

@@ -1,11 +1,12 @@
 """Poses of an armature: those of its animation, and its current pose.
 
 Frames are evaluated in a separate scene that contains only the armature. No mesh has to be
-deformed, and neither the current frame nor the user's pose changes.
+deformed, and neither the current frame nor the user's pose changes. A copy of the rig plays actions
+other than its own. If the rig played them, Blender would evaluate its own action again after an
+undo, over hand-posed values that have no key.
 """
 
 from contextlib import contextmanager, suppress
-from numbers import Real
 
 import bpy
 import numpy as np
@@ -15,9 +16,8 @@ from araplbs.skeleton.poses import BENDY, Poses, frames_in, no_poses, shared_out
 from mathutils import Matrix
 
 from ..data.references import remove_made
-from .pose_sources import action_curves, clips, marked_frames, pose_assets, weight_of
-
-TURNS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale")
+from .copied_rig import copied_rig
+from .pose_sources import clips, marked_frames, pose_assets, weight_of
 
 
 def read_poses(armature, skeleton, which, most, view_layer):
@@ -43,15 +43,11 @@ def read_poses(armature, skeleton, which, most, view_layer):
     at_rest = which == "POSE_LIBRARY"
     parts = _assets(armature, most) if at_rest else frames_of_actions(armature, most)
     weights = [weight_of(action) for action, _slot, _frames in parts]
-    with (
-        stage(armature) as scene,
-        swapped_actions(armature, view_layer) as play,
-        _rested(armature, at_rest),
-    ):
+    with played_copy(armature, at_rest) as (copy, scene, play):
         poses = no_poses(skeleton)
         for (action, slot, frames), weight in zip(parts, weights, strict=True):
             play(action, slot)
-            part = _evaluate(armature, skeleton, scene, frames).weighted(weight)
+            part = _evaluate(copy, skeleton, scene, frames).weighted(weight)
             poses = poses.and_more(part)
         return poses
 
@@ -186,93 +182,26 @@ def stage(armature):
 
 
 @contextmanager
-def _rested(armature, wanted):
-    """Puts bones without a key to rest, so they do not stay in the pose set by hand."""
-    kept = []
+def played_copy(armature, at_rest):
+    """Yields (a copy of the rig, the scene that contains it, play(action, slot)), which makes the
+    copy play only this action. Bones without a key keep the current pose of the rig, or are at
+    rest."""
+    made = []
     try:
-        for bone in armature.pose.bones if wanted else ():
-            kept.append((bone, [getattr(bone, name)[:] for name in TURNS]))
-            bone.matrix_basis = Matrix()
-        yield
+        copy, helpers = copied_rig(armature, made)
+        data = copy.animation_data or copy.animation_data_create()
+        has_slots = hasattr(data, "action_slot")
+
+        def play(action, slot):
+            data.action = action
+            if has_slots:
+                data.action_slot = slot
+
+        for posed in copy.pose.bones if at_rest else ():
+            posed.matrix_basis = Matrix()
+        with stage(copy) as scene:
+            for helper in helpers:
+                scene.collection.objects.link(helper)
+            yield copy, scene, play
     finally:
-        for bone, values in kept:
-            for name, value in zip(TURNS, values, strict=True):
-                setattr(bone, name, value)
-
-
-@contextmanager
-def swapped_actions(armature, view_layer):
-    """Yields play(action, slot), which makes the armature play only this action. Everything is
-    restored afterwards."""
-    if armature.library:
-        raise Refused(
-            f"'{armature.name}' is linked from another file and can play only its own action"
-        )
-    made = armature.animation_data is None
-    data = armature.animation_data or armature.animation_data_create()
-    if data.use_tweak_mode:
-        raise Refused(f"'{armature.name}' is in NLA tweak mode: leave it to use all actions")
-    has_slots = hasattr(data, "action_slot")
-    before = data.action, data.action_slot if has_slots else None, data.use_nla
-    identifier = data.last_slot_identifier if has_slots else None
-    values = _animated_values(armature)
-
-    def play(action, slot):
-        data.action = action
-        if has_slots and action:
-            data.action_slot = slot
-
-    try:
-        data.use_nla = False
-        yield play
-    finally:
-        play(*before[:2])
-        data.use_nla = before[2]
-        if has_slots and data.last_slot_identifier != identifier:
-            data.last_slot_identifier = identifier
-        if made:
-            armature.animation_data_clear()
-        # The next update would play the action again, over hand-posed values that have no key.
-        view_layer.update()
-        for each in values:
-            _set(*each)
-
-
-def _animated_values(armature):
-    """[(owner, whether it is a custom property, name, value)] of everything that its animation
-    moves."""
-    data = armature.animation_data
-    actions = {data.action} | {s.action for track in data.nla_tracks for s in track.strips}
-    paths = {curve.data_path for a in actions if a for _slot, curve in action_curves(a)}
-    values = []
-    for path in sorted(paths):
-        # Quotes in a key are escaped, so the last unescaped one begins a custom property.
-        custom = path.endswith('"]')
-        above, name = (path[: path.rindex('["')], path) if custom else path.rpartition(".")[::2]
-        try:
-            owner = armature.path_resolve(above) if above else armature
-            value = _numbers(armature.path_resolve(path))
-        except ValueError:  # a curve of a bone that no longer exists
-            continue
-        if value is None:
-            continue
-        if custom:
-            name = bpy.utils.unescape_identifier(path[len(above) + 2 : -2])
-        values.append((owner, custom, name, value))
-    return values
-
-
-def _numbers(value):
-    """A number, or a copy of an array of numbers. None for anything else, which a curve can name
-    but does not move."""
-    if isinstance(value, Real):
-        return value
-    values = value[:] if hasattr(value, "__len__") and not hasattr(value, "keys") else None
-    return values if values and all(isinstance(each, Real) for each in values) else None
-
-
-def _set(owner, custom, name, value):
-    if custom:
-        owner[name] = value
-    else:
-        setattr(owner, name, value)
+        remove_made(*made)

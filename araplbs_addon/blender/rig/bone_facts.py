@@ -11,9 +11,10 @@ from araplbs.skeleton.bone_motion import Motion
 from araplbs.skeleton.bone_names import is_socket_name, words_of
 
 from ..data.bones import visible_bones
+from ..data.object_targets import constraint_targets, object_targets
 from ..poses.pose_sources import action_curves, clips
 from ..poses.read_poses import read_poses
-from .rig_relations import BONE, constraint_targets, drivers, object_targets
+from .rig_relations import BONE, drivers
 
 # Evidence that a constraint of this type gives about its target bone.
 OF_TARGET = {

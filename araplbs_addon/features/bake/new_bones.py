@@ -14,7 +14,7 @@ from araplbs.base.refusal import Refused
 from mathutils import Matrix
 
 from ...blender.poses.pose_sources import action_bags, action_curves
-from ...blender.poses.read_poses import swapped_actions
+from ...blender.poses.swapped_actions import swapped_actions
 from ...blender.write.edit_bones import editing
 
 NAME = "Bake"

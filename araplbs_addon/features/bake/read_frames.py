@@ -20,7 +20,8 @@ from ...blender.data.mesh_shape import points_of
 from ...blender.data.references import remove_made
 from ...blender.poses.flexible_bones import bare_copy, pose_copy
 from ...blender.poses.pose_sources import weight_of
-from ...blender.poses.read_poses import PoseReader, frames_of_actions, stage, swapped_actions
+from ...blender.poses.read_poses import PoseReader, frames_of_actions, stage
+from ...blender.poses.swapped_actions import swapped_actions
 
 STEP = 0.1  # seconds of work on copies
 MAKES_VERTICES = {

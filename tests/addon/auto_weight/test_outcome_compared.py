@@ -90,17 +90,24 @@ def test_stretch_in_the_actions_of_the_file():
     assert outcome.worse and outcome.stretches_more("actions") and not outcome.stretches_more()
 
 
-def test_actions_are_not_played_over_a_pose_set_by_hand():
-    """Undo would evaluate the action again and lose the pose."""
+def test_actions_are_measured_under_a_pose_set_by_hand():
+    """A copy plays them, so the pose of the rig has no effect on them, and is there after undo."""
     tube, rig = weighted()
     keyed(rig)
-    rig.pose.bones["middle"].rotation_euler = (0.5, 0, 0)
     select(tube, rig)
     auto_weight()
-    assert "actions" not in at_hand().facts
-    rig.pose.bones["middle"].rotation_euler = (0, 0, 0)
+    expected = at_hand().facts["actions"]
+    rig.pose.bones["middle"].rotation_euler = (0.5, 0, 0)
+    for _ in range(2):
+        bpy.ops.ed.undo_push(message="posed")
+    bpy.ops.ed.undo()
     auto_weight()
-    assert "actions" in at_hand().facts
+    assert at_hand().facts["actions"] == pytest.approx(expected, rel=1e-6)
+    bpy.ops.ed.undo_push(message="weighted")
+    bpy.ops.ed.undo()
+    posed = bpy.data.objects["Rig"].pose.bones["middle"]
+    assert tuple(posed.rotation_euler) == (0.5, 0, 0)
+    assert posed.matrix.to_3x3()[1][1] < 0.9, "it is visible, too"
 
 
 def test_heat_in_the_actions_of_the_file():

@@ -7,7 +7,7 @@ import araplbs
 import bpy
 import numpy as np
 import pytest
-from deep import deep_snapshot, difference, without_weights
+from deep import deep_snapshot, difference, without_memory, without_weights
 from mathutils import Quaternion
 from scenes import (
     addon,
@@ -166,6 +166,28 @@ def test_the_scene_is_untouched_after_an_error(which, monkeypatch):
         read(rig, which)
     bpy.context.view_layer.update()
     assert snapshot() == before
+
+
+@pytest.mark.parametrize("which", SOURCES)
+def test_undo_keeps_a_pose_set_by_hand(which):
+    """The own pose of the rig is never played over: at undo, Blender would evaluate the action
+    again, and hand-posed values without a key would be lost."""
+    tube, rig = library()
+    by_hand(rig)
+    select(tube, rig)
+    for _ in range(2):
+        bpy.ops.ed.undo_push(message="posed")
+    bpy.ops.ed.undo()
+    before = without_memory(deep_snapshot())
+    assert bpy.data.objects["Rig"].pose.bones["upper"].rotation_euler.x == pytest.approx(0.4)
+    auto_weight(animation=which, animation_frames=10, pose_count=10)
+    bpy.ops.ed.undo_push(message="weighted")
+    after = without_memory(deep_snapshot())
+    bpy.ops.ed.undo()
+    assert difference(before, without_memory(deep_snapshot())) == {}
+    bpy.ops.ed.redo()
+    assert difference(after, without_memory(deep_snapshot())) == {}
+    assert bpy.data.objects["Rig"].pose.bones["upper"].rotation_euler.x == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(
