@@ -69,15 +69,19 @@ def _retarget(struct, new):
 def _hanging(armature):
     """Objects that the bone constraints target and that are themselves attached to the armature."""
 
-    def hangs(ob, seen):
-        return ob == armature or any(
-            hangs(target, seen | {ob}) for target, _name in object_targets(ob) if target not in seen
-        )
-
-    found, work = [], constraint_objects(armature)
+    targets, work = {armature: []}, constraint_objects(armature)
     while work:
         ob = work.pop()
-        if ob not in found and ob != armature and hangs(ob, {ob}):
-            found.append(ob)
-            work += [target for target, _name in object_targets(ob)]
-    return found
+        if ob not in targets:
+            targets[ob] = [target for target, _name in object_targets(ob)]
+            work += targets[ob]
+    users = {ob: [] for ob in targets}
+    for ob, above in targets.items():
+        for target in above:
+            users[target].append(ob)
+    found, work = {armature}, [armature]
+    while work:
+        new = [ob for ob in users[work.pop()] if ob not in found]
+        found.update(new)
+        work += new
+    return [ob for ob in targets if ob in found and ob != armature]

@@ -1,12 +1,14 @@
 """Actions are played on a copy of the rig: rigs that could not play them themselves have poses, and
 the copy moves as the rig does."""
 
+import itertools
+
 import bpy
 import numpy as np
 import pytest
 from deep import deep_snapshot, difference
 from rigs import driven_rig, ik_rig, spline_rig
-from scenes import auto_weight, new_scene, select, tube_and_rig
+from scenes import addon, auto_weight, new_scene, select, tube_and_rig
 from test_pose_sources import keyed
 from test_poses import animate, bend_of, read
 from test_rig_poses import sampled
@@ -108,3 +110,22 @@ def test_a_press_in_tweak_mode():
     tweaked(rig)
     select(tube, rig)
     assert auto_weight(animation="ALL", animation_frames=5, pose_count=10) == {"FINISHED"}
+
+
+def test_objects_that_hang_on_each_other(monkeypatch):
+    """Each is looked at once: paths between twelve layers of two Empties are 4,096."""
+    rig = ik_rig()
+    layers = [[bpy.data.objects.new("Empty", None) for _ in range(2)] for _ in range(12)]
+    for above, below in itertools.pairwise(layers):
+        for ob, target in itertools.product(above, below):
+            ob.constraints.new("COPY_LOCATION").target = target
+    layers[-1][0].parent = rig
+    free = bpy.data.objects.new("Free", None)
+    for ob in (*layers[0], free):
+        rig.pose.bones["fore"].constraints.new("COPY_LOCATION").target = ob
+    copies, looked = addon("blender.poses.copied_rig"), []
+    whole = copies.object_targets
+    monkeypatch.setattr(copies, "object_targets", lambda ob: looked.append(ob) or whole(ob))
+    hanging = copies._hanging(rig)
+    assert len(looked) == len(set(looked)) == 25
+    assert set(hanging) == {ob for layer in layers for ob in layer} - {layers[-1][1]}
