@@ -16,7 +16,7 @@ from ..base.steps import Steps
 from ..base.worker import work_in_steps
 from ..model.sparse_weights import make_sparse_weights
 from ..skeleton.bone_distances import nearest_bones
-from ..skeleton.bone_evidence import weigh
+from ..skeleton.bone_evidence import Motion, weigh, with_motion
 from ..skeleton.bone_facts import (
     BoneFacts,
     leaf_bones,
@@ -25,7 +25,6 @@ from ..skeleton.bone_facts import (
     spanned,
     steers_end,
 )
-from ..skeleton.bone_motion import Motion, with_motion
 from .coincident_bones import bones_with_parts, lesser_copies, lesser_doubles
 from .mirror_modifier import reflect
 from .problem import join_geometry

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..base.arrays import Bools, Floats
+from ..skeleton.bone_evidence import Motion, with_motion
 from ..skeleton.bone_facts import BoneFacts
-from ..skeleton.bone_motion import Motion, with_motion
 from ..skeleton.bone_names import is_socket_name
 from ..skeleton.skeleton import Skeleton
 from .animations import Clip, own_motion, poses_of

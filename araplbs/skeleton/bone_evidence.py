@@ -2,26 +2,32 @@
 
 Each kind is a function of BoneFacts. A value above 0 is evidence for a control and a value below 0
 for skin; 1 is a single indication, and 2 is almost certain. The engine (control_bones.py) combines
-the sum with the evidence of skeleton and mesh; neither decides alone.
+the sum with the evidence of skeleton and mesh; neither decides alone. Animations are read only for
+bones about which the other evidence leaves a doubt: leaf bones that are never turned, and bones
+that move away from the others or that the others move away from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import Bools, Index
+from ..base.arrays import Bools, Floats, Index
+from .bone_facts import leaf_bones, strays
 from .bone_names import is_control_name
 from .generators import Generator, recognize, says_control, says_skin
+from .skeleton import hanging
 
 if TYPE_CHECKING:
     from .bone_facts import BoneFacts
+    from .skeleton import Skeleton
 
 SURE, SKIN = 2, -1  # sums equivalent to the evidence that the engine requires
 FEW = 0.5  # a mark on more of the deform bones does not distinguish any
+MOST = 0.5  # of the deform bones: a bone that carries more of them moves the body
 
 
 @dataclass(frozen=True)
@@ -111,3 +117,35 @@ def weigh(facts: BoneFacts) -> Evidence:
     found = np.array([kind.find(facts) for kind in KINDS], bool).T
     found |= found[facts.opposite]
     return Evidence(found, found @ np.array([kind.weight for kind in KINDS], float))
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Functions that read animations; they are called only when the result could matter.
+
+    own: returns, for at least the queried bones (m,) bool, ((m,) bool: whether an animation
+    rotates, moves or scales the bone by itself, (m,) the largest displacement of the bone from its
+    rest position along one coordinate). poses: (p, m, 3, 4) of a few frames.
+    """
+
+    own: Callable[[Bools], tuple[Bools, Floats]]
+    poses: Callable[[], Floats]
+
+
+def with_motion(facts: BoneFacts, skeleton: Skeleton, points: Floats, motion: Motion) -> BoneFacts:
+    """The BoneFacts, with facts from the animations. points: (n, 3) the skin at rest."""
+    deform, carried = skeleton.deform, hanging(skeleton.parents).T
+    sums, leaves = weigh(facts).sums, leaf_bones(skeleton)
+    others = carried & deform & ~np.eye(len(deform), dtype=bool)
+    ends = deform & (sums > SKIN) & (sums < SURE) & ~others.any(axis=1)
+    found = np.zeros(len(deform), bool)
+    if leaves.any() or ends.any():
+        carriers = np.count_nonzero(carried & deform, axis=1) > MOST * np.count_nonzero(deform)
+        turned, away = motion.own(leaves | ends | carriers)
+        leaves &= ~turned
+        lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
+        for bone in np.flatnonzero((ends | carriers) & (away > lengths)).tolist():
+            found |= ends & (~carried[bone] if carriers[bone] else carried[bone])
+    if found.any():
+        found = strays(motion.poses(), skeleton, points, found)
+    return replace(facts, leaf=leaves, strays=found)

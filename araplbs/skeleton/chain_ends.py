@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base.arrays import Bools, Integers
 from .bone_names import is_control_name
+from .skeleton import hanging
 
 if TYPE_CHECKING:
     from .skeleton import Skeleton
@@ -41,18 +42,18 @@ def hung_on_ends(skeleton: Skeleton, parents: Integers) -> Integers:
 def _ends_at_heads(skeleton: Skeleton, parents: Integers) -> Integers:
     """The last bone of the chain that ends at the head of each bone, (m,), or -1."""
     deform, found = skeleton.deform, np.full(len(parents), -1)
-    ends, lengths = _ends(skeleton, parents), np.zeros(0)
-    last = np.flatnonzero(ends)
+    last = np.flatnonzero(_ends(skeleton, parents))
     if not len(last):
         return found
     lengths = np.linalg.norm(skeleton.tails[last] - skeleton.heads[last], axis=1)
     is_root = (parents < 0) | (parents[parents] < 0)
     above = np.where(parents < 0, np.arange(len(parents)), parents)
+    below = hanging(parents)
     for bone in np.flatnonzero(deform & is_root).tolist():
         far = np.linalg.norm(skeleton.tails[last] - skeleton.heads[bone], axis=1)
         own = np.linalg.norm(skeleton.tails[above[bone]] - skeleton.heads[bone])
         near = (far < NEAR * lengths) & (far < own)
-        near &= [end != bone and not _is_below(parents, end, bone) for end in last.tolist()]
+        near &= ~below[last, bone]
         if near.any():
             found[bone] = last[near][np.argmin(far[near])]
     return found
@@ -69,8 +70,6 @@ def _ends(skeleton: Skeleton, parents: Integers) -> Bools:
 
 def _is_below(parents: Integers, bone: int, above: int) -> bool:
     """Whether a bone is a descendant of another, or the same bone."""
-    for _ in range(len(parents)):
-        if bone == above or bone < 0:
-            break
+    while bone >= 0 and bone != above:
         bone = int(parents[bone])
     return bone == above

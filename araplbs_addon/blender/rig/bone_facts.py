@@ -6,8 +6,8 @@ import re
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
+from araplbs.skeleton.bone_evidence import Motion
 from araplbs.skeleton.bone_facts import BoneFacts
-from araplbs.skeleton.bone_motion import Motion
 from araplbs.skeleton.bone_names import is_socket_name, words_of
 
 from ..data.bones import visible_bones

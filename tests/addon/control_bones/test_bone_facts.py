@@ -366,7 +366,7 @@ def strays(rig):
     facts, skeleton = read(rig)
     motion = module.motion_of(rig, skeleton, bpy.context.view_layer)
     points = np.array([[0.3, 0, 2.5]])
-    found = package("skeleton.bone_motion").with_motion(facts, skeleton, points, motion)
+    found = package("skeleton.bone_evidence").with_motion(facts, skeleton, points, motion)
     return [skeleton.names[bone] for bone in np.flatnonzero(found.strays)]
 
 

@@ -1,8 +1,8 @@
 """Facts that animations tell about bones; nothing is read that could not tell anything."""
 
 import numpy as np
+from araplbs.skeleton.bone_evidence import Motion, with_motion
 from araplbs.skeleton.bone_facts import BoneFacts
-from araplbs.skeleton.bone_motion import Motion, with_motion
 from araplbs.skeleton.skeleton import Skeleton
 
 # On the spine lie a head and a helper, without bones below.

@@ -144,8 +144,7 @@ def test_the_public_header_stands_alone(tmp_path):
 
 
 def test_only_the_mesh_room_crosses_triangles():
-    """Other rooms ask by arap_cross_face and arap_face_between: corners of a face are looked up, and
-    its own vertices left out, in one place."""
+    """Other rooms ask arap_cross_face or arap_face_between, which look up the corners of a face."""
     crossing = [
         file.relative_to(CSRC).as_posix()
         for file in FILES
