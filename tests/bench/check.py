@@ -21,11 +21,12 @@ RUNS = os.environ.get("BENCH_RUNS", "3")
 FASTEST = "once each" if RUNS == "1" else f"each the fastest of {RUNS}"
 NOTE = f"""\
 Each cell lists the findings of high / medium / low severity in 12 random poses (every bone
-swings by up to 60 and twists by up to 10 degrees). *heat*: Blender's automatic weights. *check
-s*: run time of Check Weights on our weights in seconds, including reading data from Blender.
-*Auto-weight s*: total run time of the operator on the same mesh in seconds. Times are {FASTEST}.
-*new*: number of our findings of high severity for which the artist's weights have none of the
-same kind and severity at the same place (a fifth of the smaller one's vertices)."""
+swings by up to 60 and twists by up to 10 degrees). The poses are the same for all three weights.
+*heat*: Blender's automatic weights. *check s*: run time of Check Weights on our weights in seconds,
+including reading data from Blender. *Auto-weight s*: total run time of the operator on the same
+mesh in seconds. Times are {FASTEST}. *new*: number of findings of high severity, of heat / of ours,
+for which the artist's weights have none of the same kind and severity at the same place (a fifth of
+the smaller one's vertices)."""
 KINDS_NOTE = """\
 Findings by kind, over all characters."""
 
@@ -33,7 +34,8 @@ ALONE = """\
 ## Ours alone
 
 Findings of high severity about our weights. The artist's weights have no finding of that kind and
-severity at the same place."""
+severity at the same place. *artist*: the highest severity of the artist's findings of that kind at
+that place."""
 SAME_PLACE = 0.2  # of the vertices of the smaller finding, that are in both
 
 
@@ -58,10 +60,31 @@ def same_place(one, other):
     return len(a & b) > SAME_PLACE * min(len(a), len(b)) or not (a or b)
 
 
-def alone(row):
-    """Our findings of high severity that the artist's weights do not have."""
-    known = row["artist"]["high"]
-    return [f for f in row["ours"]["high"] if not any(same_place(f, each) for each in known)]
+def in_file(row, finding):
+    """The highest level of the artist's findings of this kind at this place, or "none"."""
+    here = {each["level"] for each in row["artist"]["findings"] if same_place(finding, each)}
+    return next((level for level in LEVELS if level in here), "none")
+
+
+def alone(row, way="ours"):
+    """[(finding, highest level there with the artist's weights)] for the findings of high severity
+    that the artist's weights do not have at that severity."""
+    high = [each for each in row[way]["findings"] if each["level"] == "high"]
+    placed = [(each, in_file(row, each)) for each in high]
+    return [(each, there) for each, there in placed if there != "high"]
+
+
+def in_all(rows):
+    """A sentence on the findings of high severity that the artist's weights do not have."""
+    said = []
+    for way, name in (("ours", "our weights"), ("heat", "heat")):
+        counts = [len(alone(row, way)) for row in rows]
+        nowhere = sum(there == "none" for row in rows for _each, there in alone(row, way))
+        said.append(
+            f"{name}: {sum(counts)} on {sum(map(bool, counts))} of {len(rows)} characters, "
+            f"{nowhere} of them where the artist's weights have no finding of the kind at any level"
+        )
+    return f"New findings of high severity, in all: {'; '.join(said)}."
 
 
 def by_kind(rows):
@@ -83,7 +106,8 @@ def main(zip_path, output, *asked):
             failed.append(f"{name}: {row}")
             continue
         rows.append({"name": name, **row})
-        cells = [*(levels(row[way]["health"]) for way in WAYS), len(alone(row))]
+        new = f"{len(alone(row, 'heat'))} / {len(alone(row))}"
+        cells = [*(levels(row[way]["health"]) for way in WAYS), new]
         seconds = row["ours"]["seconds"], row["auto_weight"]
         lines.append(
             (name, f"{row['vertices']:,}", *cells, *(f"{s:.3f}" for s in seconds),
@@ -93,10 +117,11 @@ def main(zip_path, output, *asked):
     if not rows:
         sys.exit("bench: no character could be checked")
     head = ("character", "vertices", *WAYS, "new", "check s", "Auto-weight s", "ratio")
-    blocks = [NOTE, table(head, lines), KINDS_NOTE, table(("kind", *WAYS), by_kind(rows))]
-    new = [(row["name"], f["kind"], f["words"]) for row in rows for f in alone(row)]
+    blocks = [NOTE, table(head, lines), in_all(rows)]
+    blocks += [KINDS_NOTE, table(("kind", *WAYS), by_kind(rows))]
+    new = [(row["name"], f["kind"], there, f["words"]) for row in rows for f, there in alone(row)]
     if new:
-        blocks += [ALONE, table(("character", "kind", "finding"), new)]
+        blocks += [ALONE, table(("character", "kind", "artist", "finding"), new)]
     if failed:
         blocks.append("Failed: " + "; ".join(failed))
     write_page(Path(output), "check", "Findings of Check Weights", *blocks, rows=rows)

@@ -2,8 +2,10 @@
 
 check_in_blender.py ZIP CHARACTER.blend RESULT.json      in a headless Blender
 
-RESULT.json: {"artist", "heat", "ours": {"health", "kinds", "seconds", "high"}}, and the seconds of
-the operator Auto-weight, each the fastest of several runs."""
+RESULT.json: {"artist", "heat", "ours": {"health", "kinds", "seconds", "findings"}}, and the seconds
+of the operator Auto-weight, each the fastest of several runs. All three are judged in the poses in
+which the file's own weights are judged: a bone that Auto-weight leaves out is no longer posed by
+the check."""
 
 import json
 import os
@@ -19,9 +21,12 @@ import compare
 RUNS = int(os.environ.get("BENCH_RUNS", "3"))
 
 
-def checked(armature, meshes):
-    """What Check Weights finds, and the seconds that it takes with all reading."""
+def checked(armature, meshes, poses=None):
+    """({"health", "kinds", "seconds", "findings"}, poses): what Check Weights finds in these poses,
+    or in its own; and the seconds that it takes with all reading, in its own poses."""
     tasks = compare.part("features.check.task")
+    check = compare.package("features.check.check").check
+    plain = compare.package("features.check.findings")
     targets = compare.part("blender.read.targets").Targets(armature, meshes)
     options = compare.package("model.options").Options()
     best = float("inf")
@@ -31,32 +36,36 @@ def checked(armature, meshes):
         task.read(targets, bpy.context.view_layer)
         task.solve()
         best = min(best, time.perf_counter() - start)
-    report = task.apply()
-    kinds, places = {}, report["objects"]
-    high = [
-        {**{key: found[key] for key in ("kind", "vertices", "words")},
-         "mesh": places.index(found["mesh"])}
-        for found in report["findings"] if found["level"] == "high"
+    found = task.findings
+    if poses is not None:
+        found = check(task.problem, task.rows, poses, task.options)
+    kinds = {}
+    for each in found:
+        levels = kinds.setdefault(each.kind, dict.fromkeys(plain.LEVELS, 0))
+        levels[plain.level(each.severity)] += 1
+    places = [
+        {"kind": each.kind, "level": plain.level(each.severity), "mesh": each.mesh,
+         "vertices": each.vertices.tolist(), "words": each.words}
+        for each in found
     ]  # fmt: skip
-    for found in report["findings"]:
-        levels = kinds.setdefault(found["kind"], dict.fromkeys(report["health"], 0))
-        levels[found["level"]] += 1
-    return {"health": report["health"], "kinds": kinds, "seconds": best, "high": high}
+    result = {"health": plain.health(found), "kinds": kinds, "seconds": best, "findings": places}
+    return result, task.judged_poses if poses is None else poses
 
 
 def main(zip_path, blend, result):
     compare.install_extension(zip_path)
     armature, meshes = compare.open_largest(blend)
-    found = {"artist": checked(armature, meshes)}
+    artist, poses = checked(armature, meshes)
+    found = {"artist": artist}
     character = compare.Character(armature, meshes)
     _outcome, copies = compare.blender_weights(character)
-    found["heat"] = checked(armature, copies)
+    found["heat"], _poses = checked(armature, copies, poses)
     compare.remove(copies)
     seconds = float("inf")
     for _ in range(RUNS):
         outcome, copies = compare.our_weights(character)
         seconds = min(seconds, outcome.seconds)
-        found["ours"] = checked(armature, copies)
+        found["ours"], _poses = checked(armature, copies, poses)
         compare.remove(copies)
     found["auto_weight"] = seconds
     found["vertices"] = sum(len(ob.data.vertices) for ob in meshes)

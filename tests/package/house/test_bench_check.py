@@ -1,4 +1,4 @@
-"""The part of the benchmark on Check Weights: which findings are ours alone."""
+"""The part of the benchmark on Check Weights: which findings the artist's weights do not have."""
 
 import sys
 from importlib import import_module
@@ -9,12 +9,20 @@ sys.path.append(str(TESTS / "bench"))
 check = import_module("check")
 
 
-def finding(kind="DRIFT", vertices=range(10), mesh=0):
-    return {"kind": kind, "vertices": list(vertices), "mesh": mesh, "words": kind}
+def finding(kind="DRIFT", vertices=range(10), mesh=0, level="high"):
+    return {
+        **{"kind": kind, "vertices": list(vertices), "mesh": mesh, "words": kind},
+        "level": level,
+    }
+
+
+def row(ours, *artist, heat=()):
+    found = {"ours": [ours], "artist": artist, "heat": heat}
+    return {way: {"findings": list(each)} for way, each in found.items()}
 
 
 def alone(ours, *artist):
-    return len(check.alone({"ours": {"high": [ours]}, "artist": {"high": list(artist)}}))
+    return len(check.alone(row(ours, *artist)))
 
 
 def test_what_the_artist_has_as_well():
@@ -25,3 +33,23 @@ def test_what_the_artist_has_as_well():
     assert alone(finding(), finding(mesh=1)) == 1
     assert alone(finding(vertices=()), finding(vertices=())) == 0, "a bone that moves nothing"
     assert alone(finding(), finding(kind="STRETCH"), finding()) == 0
+
+
+def test_what_the_artist_has_less_badly():
+    assert alone(finding(level="medium")) == 0, "only findings of high severity count"
+    ((_found, there),) = check.alone(row(finding(), finding(level="medium")))
+    assert there == "medium"
+    both = finding(level="low"), finding(level="medium")
+    assert check.in_file(row(finding(), *both), finding()) == "medium", "the worst one"
+    assert check.in_file(row(finding()), finding()) == "none"
+
+
+def test_in_all():
+    """Of both ways, and on how many characters."""
+    rows = [
+        row(finding(), finding(level="medium"), heat=[finding(), finding("STRETCH")]),
+        row(finding(), finding(), heat=[]),
+    ]
+    told = check.in_all(rows)
+    assert "our weights: 1 on 1 of 2 characters, 0 of them" in told
+    assert "heat: 2 on 1 of 2 characters, 1 of them" in told
