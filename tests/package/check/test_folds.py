@@ -1,0 +1,85 @@
+"""Collapse is worst where a limb loses its girth, and skin lies below cloth only if it clearly
+does."""
+
+import numpy as np
+import pytest
+import shapes
+
+POSES = 4  # equal ones: strain in a single one of many is not looked at
+BONES = [((0, 0, 0), (0, 0, 1), -1), ((0, 0, 1), (0, 0, 2), 0)]
+
+
+def turned(axis, degrees):
+    """Transforms of both bones, (POSES, 2, 3, 4): the second turns about the joint."""
+    angle, (x, y, z) = np.radians(degrees), axis
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]], float)
+    turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+    joint = np.array([0.0, 0, 1])
+    moved = np.column_stack([turn, joint - turn @ joint])
+    return np.repeat(np.stack([np.eye(3, 4), moved])[None], POSES, axis=0)
+
+
+def checked(core, meshes, weights, transforms):
+    """[Finding] of meshes [(vertices, triangles)] with these weights (n, 2) in these poses."""
+    own, skeletons = core("character.problem"), core("skeleton.skeleton")
+    heads, tails, parents = (np.array(each, float) for each in zip(*BONES, strict=True))
+    skeleton = skeletons.Skeleton(
+        names=["lower", "upper"], heads=heads, tails=tails, parents=parents.astype(int),
+        roll_axes=np.tile([0.0, 1, 0], (2, 1)), deform=np.ones(2, bool),
+        limits=np.full((2, 3, 2), np.nan), opposite=np.arange(2),
+    )  # fmt: skip
+    problem = own.Problem(
+        [own.Mesh(f"mesh {k}", *mesh, np.zeros((0, 2), int), np.eye(4))
+         for k, mesh in enumerate(meshes)],
+        skeleton, symmetric=False,
+    )  # fmt: skip
+    vertices, bones = np.nonzero(weights)
+    rows = core("model.sparse_weights").make_sparse_weights(
+        len(weights), vertices, bones, weights[vertices, bones]
+    )
+    poses = core("skeleton.poses").Poses(np.asarray(transforms, float), None)
+    return core("features.check.check").check(
+        problem, rows, poses, core("model.options").Options(symmetric=False)
+    )
+
+
+def blended(vertices, width=0.6):
+    upper = np.clip((vertices[:, 2] - 1) / width + 0.5, 0, 1)
+    return np.column_stack([1 - upper, upper])
+
+
+def worst(found, kind):
+    return max((each.severity for each in found if each.kind == kind), default=0)
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_a_bend_folds_on_one_side_and_a_twist_all_around(core, flipped):
+    vertices, triangles = shapes.tube(24, 81, 0.3)
+    if flipped:
+        triangles = triangles[:, ::-1]
+    mesh, weights = (vertices, triangles), blended(vertices)
+    bent = checked(core, [mesh], weights, turned((1, 0, 0), 90))
+    twisted = checked(core, [mesh], blended(vertices, 0.4), turned((0, 0, 1), 175))
+    (fold,) = [each for each in bent if each.kind == "COLLAPSE"]
+    assert 0.33 <= fold.severity <= 0.6 and fold.value > 0.92, "visible, and not ruined"
+    assert (vertices[fold.vertices, 1] < 0.1).all(), "on one side"
+    assert worst(twisted, "COLLAPSE") >= 0.66, "ruined"
+
+
+@pytest.mark.parametrize("depth", [5e-5, -5e-5, 0.0])
+def test_copies_of_a_surface_are_no_clothes(core, depth):
+    """Other levels of detail, or a glove for the same hand: rounding decides which one is below."""
+    vertices, triangles = shapes.tube(16, 41, 0.3)
+    copy = vertices * (1 + depth, 1 + depth, 1)
+    rigid = np.column_stack([np.ones(len(vertices)), np.zeros(len(vertices))])
+    weights = np.concatenate([blended(vertices), rigid])
+    meshes = [(vertices, triangles), (copy, triangles)]
+    assert not worst(checked(core, meshes, weights, turned((1, 0, 0), 60)), "INTERSECTION")
+
+
+def test_clothes_that_are_clearly_above(core):
+    vertices, triangles = shapes.tube(16, 41, 0.3)
+    rigid = np.column_stack([np.ones(len(vertices)), np.zeros(len(vertices))])
+    weights = np.concatenate([blended(vertices), rigid])
+    meshes = [(vertices, triangles), (vertices * (1.02, 1.02, 1), triangles)]
+    assert worst(checked(core, meshes, weights, turned((1, 0, 0), 60)), "INTERSECTION") >= 0.66
