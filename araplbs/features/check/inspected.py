@@ -23,7 +23,9 @@ from ...skeleton.symmetry import on_one_side, reflected
 from .findings import Finding
 from .quantities import connected, factors
 
-CANDIDATE = 1.4  # strain in one pose: triangles below it in the mean are skipped
+# Strain of the least collapse that counts, in one pose; stretch that counts has more. Triangles
+# with less in the sum over the poses are skipped.
+CANDIDATE = 0.8
 
 # Shares of the size of the character.
 TOUCHES = 0.01  # a part sits on a surface within this distance
