@@ -34,8 +34,8 @@ ALONE = """\
 ## Ours alone
 
 Findings of high severity about our weights. The artist's weights have no finding of that kind and
-severity at the same place. *artist*: the highest severity of the artist's findings of that kind at
-that place."""
+severity at the same place. *ours*, *artist*: the severity (from 0 to 1, high from 0.66) of ours and
+of the artist's worst finding of that kind at that place."""
 SAME_PLACE = 0.2  # of the vertices of the smaller finding, that are in both
 
 
@@ -61,17 +61,21 @@ def same_place(one, other):
 
 
 def in_file(row, finding):
-    """The highest level of the artist's findings of this kind at this place, or "none"."""
-    here = {each["level"] for each in row["artist"]["findings"] if same_place(finding, each)}
-    return next((level for level in LEVELS if level in here), "none")
+    """The worst of the artist's findings of this kind at this place, or None."""
+    here = [each for each in row["artist"]["findings"] if same_place(finding, each)]
+    return max(here, key=lambda each: each["severity"], default=None)
 
 
 def alone(row, way="ours"):
-    """[(finding, highest level there with the artist's weights)] for the findings of high severity
-    that the artist's weights do not have at that severity."""
+    """[(finding, the artist's worst one there or None)] for the findings of high severity that the
+    artist's weights do not have at that severity."""
     high = [each for each in row[way]["findings"] if each["level"] == "high"]
     placed = [(each, in_file(row, each)) for each in high]
-    return [(each, there) for each, there in placed if there != "high"]
+    return [(each, there) for each, there in placed if not there or there["level"] != "high"]
+
+
+def told(finding):
+    return f"{finding['level']}, {finding['severity']:.2f}" if finding else "none"
 
 
 def in_all(rows):
@@ -79,7 +83,7 @@ def in_all(rows):
     said = []
     for way, name in (("ours", "our weights"), ("heat", "heat")):
         counts = [len(alone(row, way)) for row in rows]
-        nowhere = sum(there == "none" for row in rows for _each, there in alone(row, way))
+        nowhere = sum(there is None for row in rows for _each, there in alone(row, way))
         said.append(
             f"{name}: {sum(counts)} on {sum(map(bool, counts))} of {len(rows)} characters, "
             f"{nowhere} of them where the artist's weights have no finding of the kind at any level"
@@ -119,9 +123,12 @@ def main(zip_path, output, *asked):
     head = ("character", "vertices", *WAYS, "new", "check s", "Auto-weight s", "ratio")
     blocks = [NOTE, table(head, lines), in_all(rows)]
     blocks += [KINDS_NOTE, table(("kind", *WAYS), by_kind(rows))]
-    new = [(row["name"], f["kind"], there, f["words"]) for row in rows for f, there in alone(row)]
+    new = [
+        (row["name"], each["kind"], f"{each['severity']:.2f}", told(there), each["words"])
+        for row in rows for each, there in alone(row)
+    ]  # fmt: skip
     if new:
-        blocks += [ALONE, table(("character", "kind", "artist", "finding"), new)]
+        blocks += [ALONE, table(("character", "kind", "ours", "artist", "finding"), new)]
     if failed:
         blocks.append("Failed: " + "; ".join(failed))
     write_page(Path(output), "check", "Findings of Check Weights", *blocks, rows=rows)

@@ -44,8 +44,8 @@ def checked(armature, meshes, poses=None):
         levels = kinds.setdefault(each.kind, dict.fromkeys(plain.LEVELS, 0))
         levels[plain.level(each.severity)] += 1
     places = [
-        {"kind": each.kind, "level": plain.level(each.severity), "mesh": each.mesh,
-         "vertices": each.vertices.tolist(), "words": each.words}
+        {"kind": each.kind, "level": plain.level(each.severity), "severity": each.severity,
+         "mesh": each.mesh, "vertices": each.vertices.tolist(), "words": each.words}
         for each in found
     ]  # fmt: skip
     result = {"health": plain.health(found), "kinds": kinds, "seconds": best, "findings": places}

@@ -12,7 +12,7 @@ check = import_module("check")
 def finding(kind="DRIFT", vertices=range(10), mesh=0, level="high"):
     return {
         **{"kind": kind, "vertices": list(vertices), "mesh": mesh, "words": kind},
-        "level": level,
+        **{"level": level, "severity": {"high": 0.8, "medium": 0.5, "low": 0.1}[level]},
     }
 
 
@@ -38,10 +38,10 @@ def test_what_the_artist_has_as_well():
 def test_what_the_artist_has_less_badly():
     assert alone(finding(level="medium")) == 0, "only findings of high severity count"
     ((_found, there),) = check.alone(row(finding(), finding(level="medium")))
-    assert there == "medium"
+    assert check.told(there) == "medium, 0.50"
     both = finding(level="low"), finding(level="medium")
-    assert check.in_file(row(finding(), *both), finding()) == "medium", "the worst one"
-    assert check.in_file(row(finding()), finding()) == "none"
+    assert check.in_file(row(finding(), *both), finding()) is both[1], "the worst one"
+    assert check.told(check.in_file(row(finding()), finding())) == "none"
 
 
 def test_in_all():
