@@ -121,7 +121,7 @@ static int may_follow(const arap_rigid_search *s, const arap_candidate *c, int b
 int arap_candidate_follow(const arap_rigid_search *s, int part, int bone) {
     arap_candidate *c = &s->parts[part];
     if (!may_follow(s, c, bone)) return 0;
-    c->open = 1;
+    c->open = c->fixed = 1;
     c->blends = c->hangs = 0;
     c->bone = bone;
     return 1;

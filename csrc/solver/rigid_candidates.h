@@ -14,6 +14,7 @@ typedef struct arap_candidate {
     int hangs;          /* end of a card (hanging.h) whose underlying surface provides its row; 0:
                            its own mean */
     int image;          /* part that contains the images of its vertices; -1: none */
+    int fixed;          /* a rule for its kind has chosen its bone */
     int around, inside; /* number of bones that it surrounds, and the one that it surrounds most */
     int last;           /* bone most recently found inside it */
     double share, off;  /* result of the rays from that bone, see containment.h */

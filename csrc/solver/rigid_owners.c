@@ -13,8 +13,9 @@
  *
  * Orphans. The energy gives a plate to its neighbor's bone as easily as to its own, because it is
  * not stretched either way. So a bone without a part, and without a weight of MUCH at any vertex,
- * gets back rigid parts. Such a part must be near for its size, the bone must clearly be the
- * nearest of all by mean distance, and the current bone of the part must keep another part.
+ * gets back rigid parts whose bone no other rule has chosen. Such a part must be near for its size,
+ * the bone must clearly be the nearest of all by mean distance, and the current bone of the part
+ * must keep another part.
  *
  * O(parts x bones), and for orphans O(vertices of rigid parts x bones). Fails on out-of-memory,
  * or cancelled. */
@@ -26,7 +27,6 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/cards.h"
-#include "springs/bone_lines.h"
 
 #define ROUND 1.25 /* mean distances from the center: maximum, and its inverse as the minimum */
 #define CENTERED 0.35
@@ -110,8 +110,7 @@ static int find_joint(const arap_rigid_search *s, const arap_bone_lines *lines,
     return count > 1 || *below >= 0 ? above : -1;
 }
 
-/* The bone that moves most of a rigid part, by its row. */
-static int bone_of_part(const arap_rigid_search *s, int p) {
+int arap_owner_of_part(const arap_rigid_search *s, int p) {
     if (!s->parts[p].blends) return s->parts[p].bone;
     int best = -1;
     double max = 0;
@@ -152,8 +151,8 @@ static int find_custom(const arap_rigid_search *s, const joint *joints) {
     int down = 0, up = 0;
     for (int p = 0; p < s->solver->mesh.part_count; p++) {
         if (joints[p].above < 0 || joints[p].below < 0 || !s->parts[p].open) continue;
-        down += bone_of_part(s, p) == joints[p].below;
-        up += bone_of_part(s, p) == joints[p].above;
+        down += arap_owner_of_part(s, p) == joints[p].below;
+        up += arap_owner_of_part(s, p) == joints[p].above;
     }
     return down + up > 0 && up >= CUSTOM * (down + up) ? -1 : 1;
 }
@@ -177,26 +176,22 @@ arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *c
     return status;
 }
 
-/* (deforming bones) the number of parts that each bone moves most, and of soft vertices with much
- * of its weight. */
-static void count_owned(const arap_rigid_search *s, int *owned) {
+void arap_count_owned(const arap_rigid_search *s, int *owned, int *soft) {
     const arap_influences *in = &s->solver->influences;
     for (int p = 0; p < s->solver->mesh.part_count; p++) {
-        int bone = s->parts[p].open ? bone_of_part(s, p) : -1;
+        int bone = s->parts[p].open ? arap_owner_of_part(s, p) : -1;
         if (bone >= 0) owned[bone]++;
     }
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             if (!s->parts[s->solver->mesh.part[i]].open && in->weight[e] > MUCH)
-                owned[in->bone[e]]++;
+                soft[in->bone[e]]++;
 }
 
-/* The bone that is near a part and clearly the nearest, or -1. distance: scratch, (lines); s->mean
- * is also scratch. */
-static int nearest_bone(const arap_rigid_search *s, const arap_bone_lines *lines,
-                        const arap_candidate *c, double *distance) {
-    int bones = s->solver->skeleton.deform_count, best = -1, second = -1;
-    memset(s->mean, 0, (size_t)bones * sizeof *s->mean);
+void arap_part_distances(const arap_rigid_search *s, const arap_bone_lines *lines,
+                         const arap_candidate *c, double *distance, double *mean) {
+    int bones = s->solver->skeleton.deform_count;
+    memset(mean, 0, (size_t)bones * sizeof *mean);
     for (int k = 0; k < c->size; k++) {
         double area = s->solver->mesh.area[s->vertices[c->first + k]];
         arap_line_distances(lines, place(s, c, k), distance);
@@ -204,10 +199,18 @@ static int nearest_bone(const arap_rigid_search *s, const arap_bone_lines *lines
             double min = INFINITY;
             for (int l = lines->start[b]; l < lines->start[b + 1]; l++)
                 min = fmin(min, distance[l]);
-            s->mean[b] += area * min;
+            mean[b] += area * min;
         }
     }
-    for (int b = 0; b < bones; b++) {
+}
+
+/* The bone that is near a part and clearly the nearest, or -1. distance: scratch, (lines); s->mean
+ * is also scratch. */
+static int nearest_bone(const arap_rigid_search *s, const arap_bone_lines *lines,
+                        const arap_candidate *c, double *distance) {
+    int best = -1, second = -1;
+    arap_part_distances(s, lines, c, distance, s->mean);
+    for (int b = 0; b < s->solver->skeleton.deform_count; b++) {
         if (best < 0 || s->mean[b] < s->mean[best])
             second = best, best = b;
         else if (second < 0 || s->mean[b] < s->mean[second])
@@ -225,7 +228,7 @@ arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *s, int *
     arap_bone_lines lines = {0};
     arap_status status = ARAP_OK;
     if (!owned) goto no_memory;
-    count_owned(s, owned);
+    arap_count_owned(s, owned, owned);
     for (int b = 0; b < bones; b++) any |= !owned[b];
     if (!any) goto done;
     status = arap_bone_lines_create(context, &solver->skeleton, &lines);
@@ -234,7 +237,8 @@ arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *s, int *
     if (!distance) goto no_memory;
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
         const arap_candidate *c = &s->parts[p];
-        int from = c->open && !c->hangs && s->rod[p] < 0 ? bone_of_part(s, p) : -1;
+        int from =
+            c->open && !c->hangs && !c->fixed && s->rod[p] < 0 ? arap_owner_of_part(s, p) : -1;
         if (from < 0 || owned[from] < 2) continue;
         status = arap_poll_cancel(context);
         int to = nearest_bone(s, &lines, c, distance);

@@ -3,6 +3,19 @@
 #define ARAP_RIGID_OWNERS_H
 
 #include "solver/rigid_candidates.h"
+#include "springs/bone_lines.h"
+
+/* The bone that moves most of a rigid part, by its row. */
+int arap_owner_of_part(const arap_rigid_search *search, int part);
+
+/* Add to owned (deforming bones) the number of rigid parts that each bone moves most, and to `soft`
+ * that of soft vertices with much of its weight; both may be the same array. */
+void arap_count_owned(const arap_rigid_search *search, int *owned, int *soft);
+
+/* The mean distance of a part from each bone, times its area. distance: scratch, (lines); mean:
+ * (deforming bones). */
+void arap_part_distances(const arap_rigid_search *search, const arap_bone_lines *lines,
+                         const arap_candidate *candidate, double *distance, double *mean);
 
 /* *changes: whether any decision has been made. */
 arap_status arap_hold_joints(arap_context *context, arap_rigid_search *search, int *changes);

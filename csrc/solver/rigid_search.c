@@ -21,7 +21,8 @@
  * Cards of hair that touch the skin with an end follow the skin there (rigid_hanging.h).
  *
  * Props that several fingers hold follow the hand (rigid_props.h). Balls follow the joint that
- * they sit in, and bones that are left without a part get the nearest one (rigid_owners.h).
+ * they sit in, and bones that are left without a part get the nearest one (rigid_owners.h). Parts
+ * between several branches of bones follow the bone from which these descend (rigid_between.h).
  *
  * Parts that are images of each other become rigid together, to rows that are images, or not at
  * all; a part that is its own image takes a bone that is its own image. The search leaves out
@@ -40,6 +41,7 @@
 #include "energy/stiffness.h"
 #include "mesh/rods.h"
 #include "solver/rigid.h"
+#include "solver/rigid_between.h"
 #include "solver/rigid_candidates.h"
 #include "solver/rigid_hanging.h"
 #include "solver/rigid_owners.h"
@@ -243,6 +245,7 @@ static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
             if (!c->open) continue;
             if (departs_little(s, c)) {
                 if (c->blends && belongs_inside(s, c)) arap_candidate_follow(s, p, c->inside);
+                c->fixed = 0; /* others may still choose */
                 continue;
             }
             c->open = !c->blends && c->around < 2 && most_blended(solver) > 0;
@@ -296,8 +299,8 @@ static int hold_rod(arap_rigid_search *s, int rod) {
     return bone >= 0;
 }
 
-/* Process cards, then rods, balls and held props, however far they depart; finally, remaining parts
- * for bones without one. */
+/* Process cards, then rods, balls and held props, however far they depart; then remaining parts for
+ * bones without one, and finally parts between branches. */
 static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
     int changes = 0;
@@ -305,11 +308,15 @@ static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     if (!status) status = arap_find_rods(context, mesh, s->beside, s->rod, s->contact);
     for (int p = 0; p < mesh->part_count && !status; p++)
         changes |= s->rod[p] == p && hold_rod(s, p);
+    for (int p = 0; p < mesh->part_count && !status; p++) s->parts[p].fixed |= s->rod[p] >= 0;
     if (!status) status = arap_hold_joints(context, s, &changes);
     if (!status) status = arap_hold_props(context, s, s->rod, s->touched, &changes);
     if (!status && changes) status = make_rows(context, s);
     changes = 0;
     if (!status) status = arap_hold_orphans(context, s, &changes);
+    if (!status && changes) status = make_rows(context, s);
+    changes = 0;
+    if (!status) status = arap_hold_between(context, s, &changes);
     if (!status && changes) status = make_rows(context, s);
     if (status) return status;
     refuse_lopsided(s);

@@ -1,0 +1,198 @@
+/* Parts between several branches of bones: see rigid_between.h.
+ *
+ * The wheels of a tank lie inside the ring of bones that move the plates of its track, and the
+ * shell of a robot's hand lies around the first bones of its fingers. These bones are about equally
+ * near, so the energy gives such a part to one of them, and it moves with a single plate or finger.
+ * It belongs to the bone from which all of them descend, the hull or the hand.
+ *
+ * Let d_b be the mean distance of a part from bone b. A part is between the branches of bone a if
+ * the bone nearest to it, a aside, descends from a, and if at least BRANCHES children of a are, or
+ * lead to, bones with d_b <= ALIKE min d. Then it follows a; of several such bones, the lowest.
+ * With two branches, an armor plate on the outside of a shoulder would already be between bones. A
+ * part farther than REACH of its radii from these bones is not between any: all are alike from far.
+ *
+ * A part that is already rigid moves unless it surrounds one bone, or another rule has chosen its
+ * bone. A part that bends moves only if it surrounds no bone, if the near bones hold rigid parts
+ * and no skin, as those of a machine, and if it already follows the common bone most or is farther
+ * than FAR of its radii from all others. So a skirt or a coat still bends.
+ *
+ * A bone that would lose its only parts keeps the nearest one, unless the common bone is less than
+ * NEARLY times as far: plates of a track stay on their bones, although these are as near to the
+ * plate above or below.
+ *
+ * Only the joint counts of a leaf that is one of MANY or more children of its parent, such as a
+ * plate of a track, and of a bone with several ways: the rest of their lines is a guess
+ * (joint_skeleton.h), and goes through whatever is near.
+ *
+ * O(vertices x bones + parts x bones x depth). Fails only on out-of-memory or when cancelled. */
+#include "solver/rigid_between.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solver/rigid_owners.h"
+
+#define ALIKE 1.25
+#define BRANCHES 3
+#define FAR 1.5
+#define REACH 2.5
+#define MANY 10
+#define NEARLY 1.3
+#define TIED 1e-6 /* relative difference: parts this alike are images of each other */
+
+typedef struct between {
+    const arap_rigid_search *search;
+    arap_bone_lines lines;
+    double *distance; /* (lines) scratch */
+    double *mean;     /* (deforming bones) mean distances of the present part, times its area */
+    int *branch;      /* (deforming bones) scratch, -1: marks children of a bone */
+    int *parts;       /* (deforming bones) rigid parts of each bone */
+    int *soft;        /* (deforming bones) soft vertices with much of its weight */
+    int *common;      /* (parts) the bone that the part should follow, or -1 */
+    double *own;      /* (parts) mean distance from the present bone, INFINITY if it may leave it */
+} between;
+
+/* Leave only the joints of leaves that are many children of one bone, and of bones with several
+ * ways. */
+static void shorten_guesses(const arap_skeleton *skeleton, arap_bone_lines *lines, int *children) {
+    const int *parent = skeleton->deform_parent;
+    memset(children, 0, (size_t)skeleton->deform_count * sizeof *children);
+    for (int b = 0; b < skeleton->deform_count; b++)
+        if (parent[b] >= 0) children[parent[b]]++;
+    for (int b = 0; b < skeleton->deform_count; b++) {
+        int ways = lines->start[b + 1] - lines->start[b];
+        int one_of_many = !children[b] && parent[b] >= 0 && children[parent[b]] >= MANY;
+        for (int l = lines->start[b]; l < lines->start[b + 1] && (one_of_many || ways > 1); l++)
+            lines->line[l].length = lines->lanes[6 * lines->count + l] = 0;
+    }
+}
+
+/* Whether at least BRANCHES children of bone `above` lead to bones no farther than max; `hard`:
+ * only to those with rigid parts and without skin. */
+static int gathers(const between *w, int above, double max, int hard) {
+    const arap_skeleton *skeleton = &w->search->solver->skeleton;
+    int count = 0;
+    for (int b = 0; b < skeleton->deform_count; b++) {
+        int child = b;
+        if (w->mean[b] > max || (hard && (!w->parts[b] || w->soft[b]))) continue;
+        while (child >= 0 && skeleton->deform_parent[child] != above)
+            child = skeleton->deform_parent[child];
+        if (child < 0 || w->branch[child] == above) continue;
+        w->branch[child] = above;
+        count++;
+    }
+    return count >= BRANCHES;
+}
+
+/* The bone nearest to the present part except bone `other`, or -1. */
+static int find_nearest(const between *w, int other) {
+    int nearest = -1;
+    for (int b = 0; b < w->search->solver->skeleton.deform_count; b++)
+        if (b != other && (nearest < 0 || w->mean[b] < w->mean[nearest])) nearest = b;
+    return nearest;
+}
+
+/* The bone between whose branches a part is, or -1. */
+static int find_common(const between *w, const arap_candidate *c) {
+    const arap_rigid_search *s = w->search;
+    const arap_skeleton *skeleton = &s->solver->skeleton;
+    double radius = sqrt(c->radius2 * c->area); /* times the area, as w->mean is */
+    arap_part_distances(s, &w->lines, c, w->distance, w->mean);
+    for (int b = 0; b < skeleton->deform_count; b++) w->branch[b] = -1;
+    for (int a = find_nearest(w, -1); a >= 0; a = skeleton->deform_parent[a]) {
+        int nearest = find_nearest(w, a);
+        double min = nearest < 0 ? INFINITY : w->mean[nearest];
+        if (min > REACH * radius) return -1;
+        if (!gathers(w, a, ALIKE * min, !c->open)) continue;
+        if (c->open || min > FAR * radius) return a;
+        arap_candidate_mean(s, c);
+        return arap_candidate_bone(s, 0) == a ? a : -1;
+    }
+    return -1;
+}
+
+/* Whether the rule concerns a part. */
+static int is_open_to(const arap_rigid_search *s, int p) {
+    const arap_candidate *c = &s->parts[p];
+    if (!s->may[p] || c->fixed || c->hangs || c->around == 1) return 0;
+    return c->open || !c->around;
+}
+
+/* Find w->common and w->own. */
+static arap_status choose(arap_context *context, const between *w) {
+    const arap_rigid_search *s = w->search;
+    const arap_solver *solver = s->solver;
+    arap_status status = ARAP_OK;
+    for (int p = 0; p < solver->mesh.part_count && !status; p++) {
+        const arap_candidate *c = &s->parts[p];
+        w->common[p] = -1;
+        if (!is_open_to(s, p)) continue;
+        status = arap_poll_cancel(context);
+        int bone = find_common(w, c), from = c->open ? arap_owner_of_part(s, p) : -1;
+        if (bone < 0 || bone == from ||
+            (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[bone] != bone))
+            continue;
+        int may_leave = from < 0 || w->mean[bone] < NEARLY * w->mean[from];
+        w->common[p] = bone;
+        w->own[p] = may_leave ? INFINITY : w->mean[from] / c->area;
+    }
+    return status;
+}
+
+/* Keep the nearest part of bones that would lose all. w->mean: scratch. */
+static void keep_last(const between *w) {
+    const arap_rigid_search *s = w->search;
+    int bones = s->solver->skeleton.deform_count, parts = s->solver->mesh.part_count;
+    for (int b = 0; b < bones; b++) w->mean[b] = INFINITY;
+    for (int p = 0; p < parts; p++) {
+        int from = w->common[p] >= 0 && s->parts[p].open ? arap_owner_of_part(s, p) : -1;
+        if (from < 0) continue;
+        w->parts[from]--;
+        w->mean[from] = fmin(w->mean[from], w->own[p]);
+    }
+    for (int p = 0; p < parts; p++) {
+        int from = w->common[p] >= 0 && s->parts[p].open ? arap_owner_of_part(s, p) : -1;
+        if (from < 0 || w->parts[from] || isinf(w->own[p])) continue;
+        if (w->own[p] <= (1 + TIED) * w->mean[from]) w->common[p] = -1;
+    }
+}
+
+arap_status arap_hold_between(arap_context *context, arap_rigid_search *s, int *changes) {
+    const arap_solver *solver = s->solver;
+    size_t bones = (size_t)solver->skeleton.deform_count, parts = (size_t)solver->mesh.part_count;
+    between w = {.search = s,
+                 .mean = ARAP_NEW(double, bones),
+                 .branch = ARAP_NEW(int, bones),
+                 .parts = ARAP_NEW_ZERO(int, bones),
+                 .soft = ARAP_NEW_ZERO(int, bones),
+                 .common = ARAP_NEW(int, parts),
+                 .own = ARAP_NEW(double, parts)};
+    arap_status status = ARAP_OK;
+    if (!w.mean || !w.branch || !w.parts || !w.soft || !w.common || !w.own) goto no_memory;
+    status = arap_bone_lines_create(context, &solver->skeleton, &w.lines);
+    if (status) goto done;
+    w.distance = ARAP_NEW(double, w.lines.count);
+    if (!w.distance) goto no_memory;
+    shorten_guesses(&solver->skeleton, &w.lines, w.branch);
+    arap_count_owned(s, w.parts, w.soft);
+    status = choose(context, &w);
+    if (status) goto done;
+    keep_last(&w);
+    for (int p = 0; p < solver->mesh.part_count; p++)
+        if (w.common[p] >= 0) *changes |= arap_candidate_follow(s, p, w.common[p]);
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the parts between bones");
+done:
+    arap_free(w.distance);
+    arap_free(w.mean);
+    arap_free(w.branch);
+    arap_free(w.parts);
+    arap_free(w.soft);
+    arap_free(w.common);
+    arap_free(w.own);
+    arap_bone_lines_clear(&w.lines);
+    return status;
+}
