@@ -5,11 +5,11 @@
  * closed part of more than ARAP_BOX vertices that are all about equally far from its center. It
  * sits in a joint if the head of a bone is nearer to its center than CENTERED of its radius r, the
  * parent's line also ends in the ball, and both bones are longer than r / SMALL: a head is not a
- * ball in the joint of its jaw. Artists assign nearly all balls of a figure to the bone that starts
- * there (55 of 60 on 50 files), or all to the bone that ends there: only if CUSTOM of them are on
- * the latter, all are. If several bones of one parent start in the ball, as in a wrist, it follows
- * the parent. If the ball contains one bone, which starts in its middle, and the parent ends
- * elsewhere, it follows that bone.
+ * ball in the joint of its jaw. An artist assigns all balls of a figure to the bones that start
+ * there (three of seven figures), or to the bones that end there (the other four): they go to the
+ * latter if the energy has CUSTOM of them there. If several bones of one parent start in the ball,
+ * as in a wrist, it follows the parent. If the ball contains one bone, which starts in its middle,
+ * and the parent ends elsewhere, it follows that bone.
  *
  * Orphans. The energy gives a plate to its neighbor's bone as easily as to its own, because it is
  * not stretched either way. So a bone without a part, and without a weight of MUCH at any vertex,
@@ -30,7 +30,7 @@
 
 #define ROUND 1.25 /* mean distances from the center: maximum, and its inverse as the minimum */
 #define CENTERED 0.35
-#define CUSTOM 0.8
+#define CUSTOM 0.6
 #define SMALL 0.6
 #define MUCH 0.5     /* of a soft vertex: a bone that has so much of none has lost its skin */
 #define NEAR 1.5     /* radii of a part: maximum distance of its bone */
@@ -145,8 +145,7 @@ static arap_status find_balls(arap_context *context, const arap_rigid_search *s,
     return status;
 }
 
-/* Whether balls with one bone below follow that bone (1), or nearly all follow the one above
- * (-1). */
+/* Whether balls with one bone below follow that bone (1), or most follow the one above (-1). */
 static int find_custom(const arap_rigid_search *s, const joint *joints) {
     int down = 0, up = 0;
     for (int p = 0; p < s->solver->mesh.part_count; p++) {
