@@ -74,8 +74,9 @@ class Solver:
     """Skinning weights of one mesh and skeleton.
 
     Creating a solver checks the input, welds coincident vertices, links loose parts, and computes
-    the initial weights (heat weights by default) unless you provide them. `solve()` then does the
-    rest. Alternatively, call `iterate()` until `done` is true. You can read `weights` at any time.
+    the initial weights (heat weights by default) unless you provide them. `solve()` then optimizes
+    the weights. Alternatively, call `iterate()` until `done` is true. You can read `weights` at any
+    time.
 
     The solver releases the GIL while it works. Solvers in different threads do not interfere with
     each other. The same input and seed give bit-identical results for any number of threads.
@@ -167,15 +168,17 @@ class Solver:
           vertices (n, 3), triangles (f, 3); edges (e, 2): wire edges, which belong to no face.
           tets (t, 4): a volume, with the corners in either order. Its surface is found
           automatically and need not be given. Triangles that are not a face of a tet count as
-          sheets, whose thickness is the volume divided by its surface area. Flat tets add nothing.
+          sheets, whose thickness is the volume divided by its surface area. Flat tets contribute
+          nothing.
         Skeleton
           bone_heads, bone_tails (m, 3); bone_parents (m,), -1 for roots; bone_roll_axes (m, 3):
-          local Z, NaN for any axis; bone_deform (m,): bones that do not deform only connect others
-          (default: all bones deform). bone_tails=None: the skeleton consists of joints only (see
-          bone_directions), and a root whose joint is outside the mesh then moves nothing. bone_ways
-          (m,): bones whose parents extend to their heads, regardless of where the tails of the
-          parents are. bone_limits (m, 3, 2): rotation limits in radians about local X, Y (the bone)
-          and Z, NaN for none. In the sampled poses they replace `swing` and `twist`.
+          local Z, NaN for any axis; bone_deform (m,): False for bones that do not deform and only
+          connect other bones (default: all bones deform). bone_tails=None: the skeleton consists of
+          joints only (see bone_directions), and a root whose joint is outside the mesh then moves
+          nothing. bone_ways (m,): True for bones to whose heads their parents extend, regardless of
+          the tails of these parents. bone_limits (m, 3, 2): rotation limits in radians about local
+          X, Y (the bone) and Z, NaN for none. In the sampled poses, these limits replace `swing`
+          and `twist`.
           bone_kinds (m,): the kind of each bone, "rigid" by default. Bones that do not deform are
           rigid.
           bone_ranges (m, 4, 2): lower and upper bounds for the sampled poses, NaN for the default
@@ -190,44 +193,45 @@ class Solver:
           bone_stretch (m,): rigid or bendy bones that are intended to stretch (ignored for STBs and
           spines, which always stretch). If given poses scale these bones, or their bends stretch
           them, edges may have any length instead of their rest length (section 4.1). The energy may
-          then rise in some iterations, and rotation_clusters counts as 0. A one-ring moved by an
-          STB or spine uses the paper's stretch along the axes of its covariance, while other
+          then rise in some iterations, and rotation_clusters is treated as 0. A one-ring moved by
+          an STB or spine uses the paper's stretch along the axes of its covariance, while other
           one-rings use the exact stretch. The energy is therefore discontinuous at the border of a
           spine's influence.
         Poses
           pose_count: number of random poses (paper section 3.3), generated from `seed`. Each bone
           swings by at most `swing` radians (default 60 degrees) and twists by at most `twist` (10
-          degrees). reach_poses: share of the random poses, the last ones, in which limbs reach: the
-          ends of bone chains move to targets spread over their reach. In these poses, joints bend
-          in the direction of their bend at rest, by up to 1.5 `swing` within limits and ranges.
-          Bones outside chains swing less.
+          degrees). reach_poses: share of the random poses in which limbs reach for targets (the
+          last of the random poses). In these poses, the ends of bone chains move to targets spread
+          over their reach. Joints bend in the direction of their bend at rest, by up to 1.5 times
+          `swing` within limits and ranges. Bones outside chains swing less.
           poses (p, m, 3, 4) or (p, m, 4, 4): additional poses, such as frames of an animation. They
-          can come with bends (p, m, 4) of the bones that are not rigid (default: no bends), or with
-          segment_poses (p, j, 3, 4) or (p, j, 4, 4). The latter are the transforms of the joints of
-          all deforming bendy bones, one bone after the other, and replace the poses and bends of
-          these bones. A rigid bone with a bend, an STB that turns about an axis other than its own,
-          and a stretch of 0 or less are errors.
+          can be accompanied by the bends (p, m, 4) of the bones that are not rigid (default: no
+          bends), or by segment_poses (p, j, 3, 4) or (p, j, 4, 4). The latter are the transforms of
+          the joints of all deforming bendy bones, one bone after the other, and replace the poses
+          and bends of these bones. A rigid bone with a bend, an STB that turns about an axis other
+          than its own, and a stretch of 0 or less are errors.
           pose_weights (p,): weight of each of `poses`, 0 or from 1e-6 to 1e6 (default: 1, the
           weight of each random pose). A pose of weight 2 counts like the same pose given twice.
           parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1. NaN
           (the default) stands for the position of the vertex along the bone. The argument is
           ignored for rigid bones.
           displace_components: random poses turn each root of a disconnected skeleton about its own
-          head, which tears the mesh between the roots. In each of these poses, every component of
-          the skeleton is therefore moved as a whole to where the energy is lowest (paper section 7,
-          Figure 12). This is repeated before every stage. Bones with a common ancestor, deforming
-          or not, form one component, and so do roots whose heads coincide. The setting has no
-          effect with STBs, spines or stretchable bones.
+          head, which tears the mesh between the roots. In each of these poses, the solver therefore
+          moves every component of the skeleton as a whole to the position at which the energy is
+          lowest (paper section 7, Figure 12). It repeats this step before every stage. Bones with a
+          common ancestor, deforming or not, form one component, and so do roots whose heads
+          coincide. The setting has no effect with STBs, spines or stretchable bones.
           With STBs and spines, the transforms of one-rings are as rigid as desired (section 4.1)
-          instead of rotations, so the energy may rise in some iterations. Vertices near these bones
-          take about a microsecond per pose and iteration. Memory grows by 24 bytes per vertex, pose
-          and STB or spine, and by the same amount again for the posed mesh. `coarsen` and
-          `rotation_clusters` then count as 0.
+          instead of rotations, so the energy may rise in some iterations. Each vertex near these
+          bones takes about a microsecond per pose and iteration. Memory grows by 24 bytes per
+          vertex, pose and STB or spine, and by the same amount again for the posed mesh. `coarsen`
+          and `rotation_clusters` are then treated as 0.
         Given weights
-          weights: (n, m), or rows (start, bones, weights). locked_vertices (n,) and locked_bones
-          (m,) keep their weights exactly, and the others share the remainder. For several meshes
-          with separate locks, pass locked_bones (s, m) and vertex_sets (n,), which gives the row of
-          each vertex. A lock on one of several welded vertices locks all of them.
+          weights: (n, m), or rows (start, bones, weights). Locked vertices (locked_vertices (n,))
+          and locked bones (locked_bones (m,)) keep their weights exactly, and the other bones share
+          the remainder. For several meshes with separate locks, pass locked_bones (s, m) and
+          vertex_sets (n,), which gives the row of each vertex. A lock on one of several welded
+          vertices locks all of them.
           With start_from_weights, the solver also starts from these weights instead of heat
           weights. Their pattern, including explicit zeros in rows, determines the first influence
           patterns. Vertices without any weight still start from heat weights.
@@ -239,8 +243,8 @@ class Solver:
           False takes precedence.
           smoothed: (vertices, strengths), 0 to 1: vertices where the cotangent Laplacian of all
           weights is pulled toward 0 (paper section 6), so that each weight is the mean of the
-          neighbors' weights. A strength of 0.1 leaves about half of the Laplacian, 1 leaves little.
-          Vertices that have only wire edges have no Laplacian.
+          neighbors' weights. A strength of 0.1 leaves about half of the Laplacian, and a strength
+          of 1 leaves very little. Vertices that have only wire edges have no Laplacian.
           released: (vertices, bones): pairs whose springs and whose peak and attach rows are
           ignored.
           rigid_parts: (n,) part number of each vertex, 0 or more, -1 for vertices of no part. In
@@ -259,27 +263,29 @@ class Solver:
           stretchable. Vertices are paired by position, and from there along edges. These vertices
           are solved without symmetry: those without a partner, those influenced by an unpaired bone
           or affected by a lock and, if max_influences is 1, those on the plane. The random poses 2
-          k and 2 k + 1 are then mirror images of each other, so choose an even number. The limits
-          of two partners should also be mirror images.
+          k and 2 k + 1 are then mirror images of each other, so pose_count should be even. The
+          limits of two partners should also be mirror images.
         progress(stage, fraction of the call): callback that can return False to stop the call,
         which then raises Cancelled. The callback must not use the solver.
-        threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or else one per processor.
+        threads: number of threads; 0 uses the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or one
+        thread per processor if neither is set.
         precision: floating-point precision of the local step and the factor.
         Result
           max_influences: maximum number of influences per vertex, 0 for no limit. Weights below
           min_weight are dropped.
           expansion_rounds: rounds in which every vertex adopts the influences of its neighbors and
-          loses those that lower the energy least. 0 keeps the initial influence patterns, cut to
-          the limit. inner_bones: a bone in the middle of a loose part that something larger
-          surrounds, such as an eye or a wheel, moves that part alone, and no other bone moves it.
-          Influences that edits allow take precedence. response (0 to 1): the lower limit, relative
-          to the initial weights, for the weight of every bone and for how far its own skin follows
-          when the bone turns. Bones below this limit, and their mirror images, are held: rows pull
-          their own skin toward its initial weights, and another stage follows. Locked weights,
-          constraints and other edits take precedence. 0: no bone is held. min_gain (0 to 1): in the
-          expansion rounds, an influence is dropped if its gain is less than this share of the rest
-          energy of its one-ring in all poses. With 0, it is dropped only if its weight would be
-          negative. If a spring ties the vertex to a bone, the influence of that bone is kept.
+          loses those that lower the energy least. 0 keeps the initial influence patterns, reduced
+          to the limit. inner_bones: a bone in the middle of a loose part that a larger part
+          surrounds, such as an eye or a wheel, moves only this loose part, and no other bone moves
+          it. Influences that edits allow take precedence. response (0 to 1): the lower limit,
+          relative to the initial weights, for the weight of every bone and for how far its own skin
+          follows when the bone turns. Bones below this limit, and their mirror images, are held:
+          rows pull their own skin toward its initial weights, and another stage follows. Locked
+          weights, constraints and other edits take precedence. With 0, no bone is held. min_gain (0
+          to 1): in the expansion rounds, an influence is dropped if its gain is less than this
+          share of the rest energy of its one-ring in all poses. With 0, it is dropped only if its
+          weight would be negative. If a spring ties the vertex to a bone, the influence of that
+          bone is kept.
         Energy
           edge_power (0 to 4): edges are weighted by their share of area times (mean edge /
           edge)^edge_power. With 3 the weights hardly depend on the tessellation, and 0 gives the
@@ -298,36 +304,38 @@ class Solver:
           section (0 to 1e6): strength of one additional spring for each limb, as a share of the
           strength of the springs there. This spring connects the mean of the skin around the middle
           of the limb's bone with the position to which the bone moves that mean. It is never
-          weakened. A value of 0 turns it off, and so do bones that are not rigid.
+          weakened. A value of 0 turns the spring off. It is also off if the skeleton has bones that
+          are not rigid.
         Optimization
-          iterations: maximum number for the last stage. A stage ends when the relative change of
-          the energy is below `tolerance`. acceleration: number of past iterations that Anderson
-          acceleration mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at least this
-          many vertices is first solved on a coarser mesh with about a third of them, and so on
-          recursively; 0 for never. It has no effect with the paper's constraint rows. With given
-          start weights it only takes effect if coarsen_given is set, which is faster but may lose
-          some of the detail of the weights. fine_poses: share of the random poses used on meshes
-          finer than the coarsest, unless components move. Together with `poses`, each of these
-          random poses gets a correspondingly higher weight. rotation_clusters: up to 16 neighbors
-          whose weights differ by at most this value share their rotations, 0 for none. This saves
-          about half of the local step. `energies` are then those of shared rotations, up to a fifth
-          higher than the values that `energy` returns. heat_floor and pruning = (min_influences,
-          prune_sum, prune_ratio) prune the initial weights (paper section 3.2). link_parts ties
-          loose parts to the surface that they lie on. peak_stiffness: without bone springs,
-          strength of the rows that keep every bone at least as influential at its strongest vertex
-          as at the start, 0 for none. attach, neumann, positivity="penalty" and constraint_strength
-          control the paper's constraint rows (section 4.3). positivity="clip" keeps weights >= 0 in
-          every iteration, "none" only in the result. filter: after every global step, every weight
-          (or only spurious local extrema) is replaced by the mean of the neighbors' weights.
-          harmonic: the factor delta of the paper's harmonic term (Eq. 13), with its c_i from
-          constraint_strength. It makes the weights smoother, but increases the energy and takes 1.5
-          times as long; 1e-6 is weak, 1e-3 strong, 0 none. Reported energies do not include this
-          term. damping: strength of the pull toward the initial weights where the energy does not
-          determine the weights. initial: the method of the initial weights, one of those of
-          `automatic_weights`. On a volume, attach holds the vertices that lie on bones. deformer:
-          how the weights will be blended. With "dual_quaternions" (Blender's Preserve Volume; rigid
-          bones only), another stage follows with the same influence patterns. Its energies are
-          those of dual quaternion blending, and so are `energy` and the two energies in the report.
+          iterations: maximum number of iterations in the last stage. A stage ends when the relative
+          change of the energy is below `tolerance`. acceleration: number of past iterations that
+          Anderson acceleration mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at
+          least this many vertices is first solved on a coarser mesh with about a third of them, and
+          so on recursively; 0 for never. It has no effect with the paper's constraint rows. With
+          given start weights it only takes effect if coarsen_given is set, which is faster but may
+          lose some of the detail of the weights. fine_poses: share of the random poses used on
+          meshes finer than the coarsest, unless components move. Together with `poses`, each of
+          these random poses gets a correspondingly higher weight. rotation_clusters: up to 16
+          neighbors whose weights differ by at most this value share their rotations, 0 for none.
+          This saves about half of the local step. `energies` are then those of shared rotations, up
+          to a fifth higher than the values that `energy` returns. heat_floor and pruning =
+          (min_influences, prune_sum, prune_ratio) prune the initial weights (paper section 3.2).
+          link_parts ties loose parts to the surface that they lie on. peak_stiffness: without bone
+          springs, strength of the rows that keep every bone at least as influential at its
+          strongest vertex as at the start, 0 for none. attach, neumann, positivity="penalty" and
+          constraint_strength control the paper's constraint rows (section 4.3). positivity="clip"
+          keeps weights >= 0 in every iteration, "none" only in the result. filter: after every
+          global step, every weight (or only spurious local extrema) is replaced by the mean of the
+          neighbors' weights. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with
+          its c_i from constraint_strength. It makes the weights smoother, but increases the energy
+          and takes 1.5 times as long; 1e-6 is weak, 1e-3 strong, 0 none. Reported energies do not
+          include this term. damping: strength of the pull toward the initial weights where the
+          energy does not determine the weights. initial: the method of the initial weights, one of
+          those of `automatic_weights`. On a volume, attach holds the vertices that lie on bones.
+          deformer: how the weights will be blended. With "dual_quaternions" (Blender's Preserve
+          Volume; rigid bones only), another stage follows with the same influence patterns. Its
+          energies are those of dual quaternion blending, and so are `energy` and the two energies
+          in the report.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -346,7 +354,7 @@ class Solver:
         released: tuple[ArrayLike, ArrayLike] | None = None,
         rigid_parts: ArrayLike | None = None,
     ) -> None:
-        """Replace the current edits. The weights continue from their current state.
+        """Replace the current edits. The optimization continues from the current weights.
 
         The solver is then no longer done: it first runs a short stage with all allowed influences,
         and then the last stage. Invalid edits raise ValueError or TypeError and change nothing.
@@ -355,8 +363,8 @@ class Solver:
     @property
     def constraint_rows(self) -> list[dict[str, Any]]:
         """Rows that hold weights: {vertex, bone, target, kind, released} with the kinds "peak",
-        "attach" and "user". For welded vertices, the number is that of the first one. The list is
-        empty while a coarse mesh is being solved."""
+        "attach" and "user". Welded vertices appear under the number of the first of them. The list
+        is empty while a coarse mesh is being solved."""
 
     @property
     def bone_springs(
@@ -414,8 +422,8 @@ class Solver:
     @property
     def energies(self) -> Floats:
         """Energies of the initial weights, after each change of the influence patterns (less one
-        local step) and after each iteration. While the coarse mesh is being solved, they are those
-        of that mesh."""
+        local step) and after each iteration. While the coarse mesh is being solved, they are the
+        energies on that mesh."""
 
     @property
     def initial_weights(self) -> Floats:
@@ -557,20 +565,20 @@ class JointSolver:
         Constraints on joints
           pinned (m, 2): heads and tails that keep their exact positions.
           joint_stiffness, tangential: the paper's eps1 and eps2, as numbers or as (m, 2) for heads
-          and tails. The largest value of a joint counts, relative to the stiffness and the bones of
-          the joint itself. They shorten the steps in all directions or along the bones,
-          respectively.
+          and tails. At each joint, the largest value counts; it is relative to the stiffness and
+          the bones of that joint. These values shorten the steps in all directions or along the
+          bones, respectively.
           anchor: strength of the pull toward the initial positions; 1 is about as stiff as the
           energy itself.
           max_shift: maximum distance from the initial positions, as a share of the mean length of
           the bones that meet at the joint. min_length: minimum length of every bone, as a share of
           its initial length.
           component_stiffness: stiffness of the displacements of unconnected parts of the skeleton.
-        centering: minimum stiffness across the bones of a joint. The energy can be less stiff than
-        this, as between rigid parts that no edge connects (the paper's Figure 15C). A pull toward
-        the middle of the limb then makes up the difference. 0 for none. The stiffness of limb
-        joints is 0.02 to 0.2, that of finger joints 0.0003 or more. Values from 0.001 to 0.01 leave
-        most of these joints to the energy.
+        centering: minimum stiffness across the bones of a joint. If the energy is less stiff than
+        this, as between rigid parts that no edge connects (the paper's Figure 15C), a pull toward
+        the middle of the limb makes up the difference. 0 turns the pull off. The stiffness of limb
+        joints is 0.02 to 0.2, that of finger joints 0.0003 or more. With values from 0.001 to 0.01,
+        the energy still determines the positions of most of these joints.
         symmetry: joints that are mirror images of each other within 1 % of the diagonal stay
         bit-identical mirror images. The joints of a bone that is its own partner stay on the plane.
         If the bone crosses the plane, its two ends are mirror images of each other.
@@ -915,8 +923,9 @@ def elastic_poses(
     acceleration: int = 5,
     samples: int = 30,
 ) -> Floats | tuple[Floats, Floats]:
-    """Return the rest positions (p, n, 3) of the vertices of an elastic body when its bones are
-    posed. No skinning weights produce these shapes, but they show how little strain is possible.
+    """Return the equilibrium positions (p, n, 3) of the vertices of an elastic body when its bones
+    are posed. No skinning weights produce these shapes, but they show how little strain is
+    possible.
 
     vertices (n, 3), triangles (f, 3), edges (e, 2) that belong to no face, tets (t, 4) of a solid;
     bone_heads and bone_tails (m, 3) of rigid bones, bone_deform (m,); poses (p, m, 3 or 4, 4) from
@@ -1114,14 +1123,15 @@ class Deformation:
         bone_drift (m,): the distance between the center of the limb around the middle of a bone and
         the position to which the bone moves that center. It is given in radii of the limb, as the
         root mean square over poses, and is NaN for bones that no limb encloses. limbs: the number
-        of limbs. A limb consists of the vertices, at least 6, that are nearest to the bone at 0.3
-        to 0.7 of its length. Their mean distance from the bone is the radius of the limb: at most
-        1.5 times the length of the bone, and the center of the limb lies within half of the radius.
-        volume: Volume Change, the mean over poses, as a share of the volume at rest (-0.1 is 10 %
-        less), of the closed_parts: parts in which every edge joins two triangles of the same
-        orientation. poses: the number of added poses. On request, the result also contains
-        triangle_strain (f,), the root mean square over poses, and vertex_strain (n,), the root of
-        its area-weighted mean square over the triangles of each vertex.
+        of limbs. A limb consists of the vertices that are nearest to the bone at 0.3 to 0.7 of its
+        length, and there must be at least 6 of them. Their mean distance from the bone is the
+        radius of the limb. The radius must be at most 1.5 times the length of the bone, and the
+        center of the limb must lie within half a radius of the bone. volume: Volume Change, the
+        mean over poses, as a share of the volume at rest (-0.1 is 10 % less), of the closed_parts:
+        parts in which every edge joins two triangles of the same orientation. poses: the number of
+        added poses. On request, the result also contains triangle_strain (f,), the root mean square
+        over poses, and vertex_strain (n,), the root of its area-weighted mean square over the
+        triangles of each vertex.
         """
 
 def automatic_weights(
@@ -1277,7 +1287,7 @@ def sample_poses(
     twist: float = 0.17453292519943295,
     reach_poses: float = 0.0,
 ) -> Floats:
-    """Return (count, m, 3, 4) random poses, identical to those that a Solver with these arguments
+    """Return random poses (count, m, 3, 4), identical to those that a Solver with these arguments
     uses.
 
     Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
@@ -1305,9 +1315,9 @@ def sample_poses(
     twist: float = 0.17453292519943295,
     reach_poses: float = 0.0,
 ) -> tuple[Floats, Floats]:
-    """Return (count, m, 3, 4) random poses, identical to those that a Solver with the same
-    arguments uses, and, if bone_kinds are given, their bends (count, m, 4). Children of an STB or
-    spine follow it at the position of their heads along it.
+    """Return random poses (count, m, 3, 4) and their bends (count, m, 4), identical to those that a
+    Solver with the same arguments uses. Children of an STB or spine follow it at the position of
+    their heads along it.
 
     Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
     invalid argument (the message names it).
@@ -1323,7 +1333,7 @@ def forward_kinematics(
     bends: ArrayLike | None = None,
     /,
 ) -> Floats:
-    """Return (p, m, 3, 4) transforms computed from local rotations (p, m, 3, 3) in rest
+    """Return transforms (p, m, 3, 4) computed from local rotations (p, m, 3, 3) in rest
     orientation. With bends (p, m, 4), bones whose bend is not (0, 0, 0, 1) carry their children
     along the bend.
 
@@ -1348,19 +1358,19 @@ def inverse_kinematics(
     swing: float = 1.0471975511965976,
     twist: float = 0.17453292519943295,
 ) -> tuple[Floats, Floats, NDArray[np.int32]]:
-    """Find poses that bring the tail of the bone `effector` to each of the targets (k, 3), from
-    rest.
+    """Find poses that bring the tail of the bone `effector` to each of the targets (k, 3), starting
+    from the rest pose.
 
     Returns (rotations (k, m, 3, 3), errors (k,), iterations (k,)): local rotations in rest
     orientation, for forward_kinematics; the remaining distance; and the number of iterations. If a
     target is out of reach, the result is the nearest pose found.
 
-    chain_count: number of bones that turn, from the effector up; 0 for all bones up to its root.
-    Joints stay within bone_limits. Without limits, they swing by at most `swing` (default 60
-    degrees) and twist by at most `twist` (10 degrees), and values of pi leave them unlimited.
-    method: forward and backward reaching (Aristidou & Lasenby 2011), cyclic coordinate descent, or
-    damped least squares. tolerance: a share of the length of the chain. iterations: the maximum
-    number of iterations.
+    chain_count: number of bones that turn, counted from the effector toward the root; 0 for all
+    bones up to the root. Joints stay within bone_limits. Without limits, they swing by at most
+    `swing` (default 60 degrees) and twist by at most `twist` (10 degrees), and values of pi remove
+    these limits. method: forward and backward reaching (Aristidou & Lasenby 2011), cyclic
+    coordinate descent, or damped least squares. tolerance: a share of the length of the chain.
+    iterations: the maximum number of iterations.
 
     Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
     invalid argument (the message names it).
@@ -1376,8 +1386,8 @@ def reach_chains(
     bone_deform: ArrayLike | None = None,
 ) -> list[tuple[NDArray[np.int32], Floats]]:
     """Return the limbs, necks, tails and fingers that reach for targets in sampled poses. For each
-    one, the result contains the bones from its root down and the position (3,) of its effector at
-    rest.
+    of these chains, the result contains its bones, starting at its root, and the position (3,) of
+    its effector at rest.
 
     Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
     invalid argument (the message names it).
@@ -1385,7 +1395,7 @@ def reach_chains(
     """
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
-    """Return the (n, 3, 3) proper rotations nearest to the matrices (n, 3, 3) in the Frobenius
+    """Return the proper rotations (n, 3, 3) nearest to the matrices (n, 3, 3) in the Frobenius
     norm. They are never reflections, even for singular matrices.
 
     Raises ValueError if a matrix is not finite or the shape is not (n, 3, 3), and TypeError if the
@@ -1481,14 +1491,14 @@ def inspect_weights(
     dense weight that is not 0.
 
     contrast: half the sum over bones of |w - mean of the neighbors|: 0 for a vertex that moves like
-    its neighbors, 1 for a vertex that other bones move. roughness: the mean contrast of the
-    neighbors with this vertex left out, which is large where bones meet; 0 if the contrast is below
-    0.2. straight, along: the distance of the vertex from the core of the bone, in a straight line
-    and along edges and links, respectively. links (h, 2) are additional connections between
-    vertices. The core consists of vertices with at least half of the bone's largest weight: the
-    connected part with the most weight. Both distances are 0 in the core and for weights below
-    0.05. along is inf beyond 4 times the largest straight distance of the bone. Rows are
-    normalized. Coincident vertices count as one, with the row of the first.
+    its neighbors, 1 for a vertex that other bones than those of its neighbors move. roughness: the
+    mean contrast of the neighbors with this vertex left out, which is large where bones meet; 0 if
+    the contrast is below 0.2. straight, along: the distance of the vertex from the core of the
+    bone, in a straight line and along edges and links, respectively. links (h, 2) are additional
+    connections between vertices. The core consists of vertices with at least half of the bone's
+    largest weight: the connected part with the most weight. Both distances are 0 in the core and
+    for weights below 0.05. along is inf beyond 4 times the largest straight distance of the bone.
+    Rows are normalized. Coincident vertices count as one, with the row of the first.
 
     Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any
     other invalid argument (the message names it), and Cancelled if `progress` returns False.
@@ -1599,12 +1609,12 @@ def prune(
     prune_sum: float,
     prune_ratio: float,
 ) -> NDArray[np.bool_]:
-    """Return the (n, m) mask of the influences that the paper's pruning (section 3.2) keeps.
+    """Return a mask (n, m) of the influences that the paper's pruning (section 3.2) keeps.
 
     vertices (n, 3), triangles (f, 3); weights (n, m), dense. The weights are visited in increasing
-    order. A weight is dropped if all of these conditions hold: at least `min_influences` others
-    remain; these sum to more than `prune_sum`; the weight is below the share `prune_ratio` of the
-    largest weight of the vertex; and no neighbor that keeps the bone has a smaller weight.
+    order. A weight is dropped if all of these conditions hold: at least `min_influences` other
+    weights remain; these sum to more than `prune_sum`; the weight is below the share `prune_ratio`
+    of the largest weight of the vertex; and no neighbor that keeps the bone has a smaller weight.
 
     Raises InputError if the mesh cannot be used, and ValueError or TypeError for any other invalid
     argument (the message names it).

@@ -1,10 +1,10 @@
 """Reads arrays from untrusted .npz files without pickle or waiting, and unpacks nothing before its
 size is known.
 
-A zip file states the size of its members, and none is read beyond that size. Together they may have
-`most` bytes and, above FREE, at most RATIO times as many as the file. Weights and coordinates are
-compressed to a tenth at best, a zip bomb to a thousandth. Cost: the file is read once, and each
-array is allocated once.
+A zip file states the size of its members, and no member is read beyond that size. Together, the
+members may have at most `most` bytes and, above FREE, at most RATIO times as many bytes as the
+file. Weights and coordinates are compressed to a tenth at best, a zip bomb to a thousandth. Cost:
+the file is read once, and each array is allocated once.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Everything that is registered with Blender if the native module works."""
+"""Registers all parts of the add-on with Blender if the native module works."""
 
 from pathlib import Path
 

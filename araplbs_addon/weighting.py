@@ -1,5 +1,5 @@
-"""The task for one armature and its meshes: read, solve, write. Both the operator and the command
-line call it."""
+"""The task for one armature and its meshes: read, solve, write. The operator and the command line
+both use this task."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,8 +7,8 @@
  * you like), and read the weights. A solver may be used by only one thread at a time; two solvers
  * share no state.
  *
- * This is the only public header; settings.def is part of it. It includes no other header; all
- * other headers are private to their folders (ARCHITECTURE.md). */
+ * This is the only public header; settings.def belongs to it. Apart from this table, it includes no
+ * other header; all other headers are private to their folders (ARCHITECTURE.md). */
 #ifndef ARAP_H
 #define ARAP_H
 

@@ -10,7 +10,7 @@ THICK = 0.006  # meters
 
 
 def between(bone, begin, end):
-    """Planes across a bone, at two shares of its length."""
+    """Return the planes across a bone, at two shares of its length."""
     head, tail, *_rest = bones()[bone]
     head, along = Vector(head), Vector(tail) - Vector(head)
     return (
@@ -29,12 +29,12 @@ def level(low, high):
 
 
 def beyond(x, lean=0.0):
-    """The plane that leaves larger x."""
+    """Return the plane that keeps larger x."""
     return (x, 0, 1.33), (-1, 0, lean)
 
 
 def up_to(x, lean=0.0):
-    """The plane that leaves smaller x."""
+    """Return the plane that keeps smaller x."""
     return (x, 0, 1.33), (1, 0, lean)
 
 
@@ -67,7 +67,7 @@ LEFT_PIECES = (
 
 
 def piece(skin, near, planes, lift):
-    """A bmesh of the part of the skin within the planes that is nearest to a point."""
+    """Return a bmesh of the part of the skin within the planes that is nearest to a point."""
     mesh = skin.copy()
     for point, outwards in planes:
         everything = [*mesh.verts, *mesh.edges, *mesh.faces]
@@ -98,7 +98,7 @@ def piece(skin, near, planes, lift):
 
 
 def bar(begin, end, wide, thick, steps=24):
-    """A bmesh of a flat bar in many pieces, as a sword is modeled."""
+    """Return a bmesh of a flat bar in many pieces, as a sword is modeled."""
     mesh = bmesh.new()
     along = Vector(end) - Vector(begin)
     bmesh.ops.create_cube(mesh, size=1)

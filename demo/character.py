@@ -52,7 +52,7 @@ FILLING = (
 
 
 def bones():
-    """All bones, both sides: {name: (head, tail, parent, radius, tail radius)}."""
+    """Return all bones of both sides: {name: (head, tail, parent, radius, tail radius)}."""
     left = dict(LEFT)
     for name, (y, lengths, drift) in FINGERS.items():
         joint, parent = Vector((0.715, y, 1.216)), "hand"
@@ -93,7 +93,7 @@ def make_armature(collection):
 
 
 def add_cone(mesh, head, tail, radius, tail_radius):
-    """The convex hull of two spheres."""
+    """Add the convex hull of two spheres."""
     vertices = []
     for center, r in ((head, radius), (tail, tail_radius)):
         made = bmesh.ops.create_uvsphere(
@@ -134,7 +134,8 @@ def make_body(collection):
 
 
 def make_ball(collection, body, name, outside, towards, radius, scale):
-    """A flattened ball set into the body where the ray from `outside` along `towards` meets it."""
+    """Create a flattened ball, set into the body at the point where the ray from `outside` along
+    `towards` meets it."""
     towards = Vector(towards).normalized()
     hit, place, normal, _face = body.ray_cast(outside, towards)
     if not hit:
@@ -153,7 +154,7 @@ def make_ball(collection, body, name, outside, towards, radius, scale):
 
 
 def make_character():
-    """(rig, [mesh objects]) in a new collection of the scene."""
+    """Create (rig, [mesh objects]) in a new collection of the scene."""
     collection = bpy.data.collections.new("Character")
     bpy.context.scene.collection.children.link(collection)
     rig = make_armature(collection)
@@ -195,8 +196,8 @@ def apply_pose(rig):
 
 
 def displace_joints(rig, off=0.022, seed=7):
-    """Moves joints by about so much at random, less where bones are short, the same on both
-    sides."""
+    """Displace joints at random by about this distance, less for short bones, and in the same way
+    on both sides."""
     numbers = random.Random(seed)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")

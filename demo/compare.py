@@ -16,7 +16,7 @@ EXTENSION = "bl_ext.user_default.araplbs"
 
 
 def install_extension(zip_path):
-    """Installs and enables the extension for this user of Blender."""
+    """Install and enable the extension for this user of Blender."""
     bpy.ops.extensions.package_install_files(
         repo="user_default", filepath=os.path.abspath(zip_path), enable_on_install=True
     )
@@ -25,18 +25,18 @@ def install_extension(zip_path):
 
 
 def part(name):
-    """A module of the installed extension."""
+    """Import a module of the installed extension."""
     return importlib.import_module(f"{EXTENSION}.{name}")
 
 
 def package(name):
-    """A module of the package araplbs, which comes in the extension's wheel."""
+    """Import a module of the package araplbs, which comes in the extension's wheel."""
     return importlib.import_module(f"araplbs.{name}")
 
 
 @dataclass
 class Outcome:
-    """What one way of weighting a character came to."""
+    """The outcome of one method of weighting a character."""
 
     name: str
     seconds: float
@@ -68,7 +68,7 @@ class Outcome:
 
 
 def measured(name, work):
-    """The Outcome of this function, without weights, and what it returned."""
+    """Return the Outcome of this function, without weights, and its return value."""
     before = resident()
     reset_peak()
     start, processor = time.perf_counter(), time.process_time()
@@ -89,7 +89,8 @@ def select(armature, meshes):
 
 
 def copies_of(meshes):
-    """Unbound copies of mesh objects, without vertex groups, at the same place in the world."""
+    """Create unbound copies of mesh objects, without vertex groups, at the same positions in the
+    world."""
     result = []
     for ob in meshes:
         copy = ob.copy()
@@ -115,7 +116,7 @@ def remove(objects):
 
 
 def open_largest(file):
-    """Opens a file; (armature, meshes) of the character with the most vertices in it."""
+    """Open a file and return (armature, meshes) of the character with the most vertices."""
     bpy.ops.wm.open_mainfile(filepath=str(file))
     targets = part("blender.read.targets").find_in_file(bpy.context.view_layer)
     largest = max(targets, key=lambda each: sum(len(ob.data.vertices) for ob in each.meshes))
@@ -123,7 +124,7 @@ def open_largest(file):
 
 
 def animation_poses(armature, frames=60):
-    """(p, m, 3, 4) poses of all actions of the armature, or None."""
+    """Return the poses (p, m, 3, 4) of all actions of the armature, or None."""
     skeleton = part("blender.read.read_armature").read_armature(armature, False)
     read = part("blender.poses.read_poses").read_poses
     try:
@@ -133,7 +134,7 @@ def animation_poses(armature, frames=60):
 
 
 class Character:
-    """An armature with its meshes, as arrays in armature space, and the poses to judge with."""
+    """An armature with its meshes as arrays in armature space, and the poses for the evaluation."""
 
     def __init__(self, armature, meshes, threads=0):
         import araplbs
@@ -170,7 +171,7 @@ class Character:
         )  # fmt: skip
 
     def measures(self, rows, poses, **wanted):
-        """araplbs.deformation of these weights."""
+        """Return araplbs.deformation of these weights."""
         import araplbs
 
         s = self.skeleton
@@ -180,7 +181,7 @@ class Character:
         )  # fmt: skip
 
     def deformation(self, rows, poses):
-        """Its entry in a report."""
+        """Return the entry in a report."""
         as_report = package("measures.deformation").as_report
         return as_report(self.skeleton, self.measures(rows, poses))
 
@@ -203,7 +204,7 @@ class Character:
 
 
 def blender_weights(character, limit=0, kind="ARMATURE_AUTO"):
-    """(Outcome of Blender's automatic weights on copies, the copies). limit: influences per
+    """Return (Outcome of Blender's automatic weights on copies, the copies). limit: influences per
     vertex, by Blender's own operators. kind: of parenting."""
     copies = copies_of(character.meshes)
     select(character.armature, copies)
@@ -220,7 +221,7 @@ def blender_weights(character, limit=0, kind="ARMATURE_AUTO"):
 
 
 def our_weights(character, **options):
-    """(Outcome of the operator on copies, the copies)."""
+    """Return (Outcome of the operator on copies, the copies)."""
     copies = copies_of(character.meshes)
     select(character.armature, copies)
     press = bpy.ops.object.araplbs_auto_weight
@@ -232,7 +233,7 @@ def our_weights(character, **options):
 
 
 def solve_again(character, **options):
-    """The engine's own report for these options: stages, iterations, energies."""
+    """Return the engine's own report for these options: stages, iterations, energies."""
     task = character.task
     task.options = package("model.options").Options(**options)
     task.solve()
@@ -240,7 +241,7 @@ def solve_again(character, **options):
 
 
 def reset_peak():
-    """Lets peak() count from here, if the system can."""
+    """Restart the measurement of peak(), if the system supports it."""
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
             file.write("5")
@@ -249,12 +250,13 @@ def reset_peak():
 
 
 def peak():
-    """Peak resident memory of the process in bytes since reset_peak(), 0 where unknown."""
+    """Return the peak resident memory of the process in bytes since reset_peak(), or 0 if
+    unknown."""
     return _status("VmHWM")
 
 
 def resident():
-    """Bytes of memory that the process has now, 0 where unknown."""
+    """Return the resident memory of the process in bytes, or 0 if unknown."""
     return _status("VmRSS")
 
 

@@ -21,7 +21,7 @@ from picture import Stage, posed_copy
 
 
 def find_characters(file):
-    """[(armature, meshes)] of the file, or the generated one."""
+    """Return [(armature, meshes)] of the file, or the generated character."""
     if not file:
         bpy.ops.wm.read_homefile(use_empty=True)  # the start-up file, not the preferences
         return [make_warrior()]
@@ -31,8 +31,8 @@ def find_characters(file):
 
 
 def make_warrior():
-    """(rig, [meshes]): the generated character in armor, as most game characters are: loose parts
-    that are to keep their shape, over skin that is to bend."""
+    """Create (rig, [meshes]): the generated character in armor, like most game characters, with
+    loose parts that should keep their shape over skin that should bend."""
     rig, meshes = generated.make_character()
     body = meshes[0]
     for part in [ob for ob in meshes if ob.name.startswith(("Button", "Pouch"))]:
@@ -49,7 +49,7 @@ def apply_pose(rig):
 
 
 def pose_at_random(armature, seed=3):
-    """Bends the deform bones of a rig without constraints by moderate angles."""
+    """Bend the deform bones of a rig without constraints by moderate angles."""
     numbers = random.Random(seed)
     for bone in armature.pose.bones:
         if not bone.bone.use_deform:
@@ -61,7 +61,7 @@ def pose_at_random(armature, seed=3):
 
 
 def posed_rig(armature, own):
-    """A copy of the armature that poses freely, and the pose of the picture in it."""
+    """Return a copy of the armature that can be posed freely, and its pose in the picture."""
     copy = armature.copy()
     copy.animation_data_clear()
     armature.users_collection[0].objects.link(copy)
@@ -78,13 +78,13 @@ def posed_rig(armature, own):
 
 
 def pose_matrices(armature, names):
-    """(1, m, 4, 4) rest to posed, armature space."""
+    """Return (1, m, 4, 4) transforms from rest to the pose, in armature space."""
     bones = armature.pose.bones
     return np.array([[bones[n].matrix @ bones[n].bone.matrix_local.inverted() for n in names]])
 
 
 def draw(character, figures, own, path):
-    """figures: [(title, outcome, mesh copies)]."""
+    """Draw figures: [(title, outcome, mesh copies)]."""
     rig = posed_rig(character.armature, own)
     pose = pose_matrices(rig, character.skeleton.names)
     wide, _deep, tall = posed_size(figures[-1][2], character.armature, rig)
@@ -108,7 +108,7 @@ def draw(character, figures, own, path):
 
 @contextmanager
 def posed_by(rig, meshes, before):
-    """Meshes follow this rig in place of the one that they followed before."""
+    """Make the meshes follow this rig instead of their previous rig."""
     modifiers = [m for ob in meshes for m in ob.modifiers if m.type == "ARMATURE"]
     for modifier in modifiers:
         modifier.object = rig
@@ -121,7 +121,7 @@ def posed_by(rig, meshes, before):
 
 
 def posed_size(meshes, armature, rig):
-    """(3,) extent of what is drawn."""
+    """Return the extent (3,) of the drawn objects."""
     with posed_by(rig, meshes, armature):
         depsgraph = bpy.context.evaluated_depsgraph_get()
         corners = [
@@ -156,7 +156,7 @@ def strain_in_words(seen):
 
 
 def rest_in_words(seen):
-    """Drift and volume, if there is something to measure."""
+    """Return drift and volume in words, if there is something to measure."""
     words = []
     if seen["limb_drift"] is not None:
         words.append(f"Limb Drift {seen['limb_drift']:.2f}")
@@ -166,7 +166,7 @@ def rest_in_words(seen):
 
 
 def weigh(armature, meshes, own, picture):
-    """Weights one character in place; returns its entry of the report."""
+    """Weight one character in place and return its entry of the report."""
     character = compare.Character(armature, meshes)
     bpy.context.view_layer.update()
     before, before_copies = compare.blender_weights(character)

@@ -30,7 +30,8 @@ STAGES = ("displaced joints, weighted for them", "the same, optimized", "the ori
 
 
 def make(stage):
-    """(rig, body): 0 displaced, 1 optimized from there, 2 as built; weighted."""
+    """Create (rig, body), weighted, with joints: 0 displaced, 1 optimized from there, 2 as
+    built."""
     bpy.ops.wm.read_homefile(use_empty=True)
     rig, meshes = generated.make_character()
     if stage < 2:
@@ -44,7 +45,7 @@ def make(stage):
 
 
 def look(rig, body):
-    """The arrays to draw: {name: arrays}."""
+    """Return the arrays to draw: {name: arrays}."""
     strains = compare.part("blender.read.deformation_errors").object_strain
     layer = bpy.context.view_layer
     every = strains(body, layer, False)
@@ -104,7 +105,7 @@ def add_surface(scene, points, faces, strain, place):
 
 
 def add_bones(scene, bones, place):
-    """Sticks with a ball at each joint."""
+    """Add sticks with a ball at each joint."""
     made = bmesh.new()
     for head, tail in bones:
         along = Vector(tail) - Vector(head)

@@ -76,7 +76,7 @@ def featured(path):
 
 
 def bone_colors(ob, rows, names):
-    """(n, 4): the colors of the bones, mixed by the weights."""
+    """Return (n, 4) colors: the bone colors, mixed by the weights."""
     table = np.array([next((c for start, c in COLORS.items() if name.startswith(start)),
                            COLORS["finger"]) for name in names])  # fmt: skip
     mixed = np.zeros((len(ob.data.vertices), 3))

@@ -20,7 +20,7 @@ PAPER = (0.72, 0.73, 0.75)
 
 
 def colors(strain):
-    """(n, 4) colors of (n,) strains; NaN (no weights) is drawn in blue."""
+    """Return (n, 4) colors of (n,) strains; NaN (no weights) is drawn in blue."""
     stops, values = zip(*SCALE, strict=True)
     strain = np.asarray(strain, float)
     rgb = [np.interp(strain, stops, [value[c] for value in values]) for c in range(3)]
@@ -30,8 +30,9 @@ def colors(strain):
 
 
 def posed_copy(scene, source, strain):
-    """The mesh of `source` as its modifiers leave it now, as an object of its own in `scene`,
-    colored by the strain of its vertices (of the base mesh, or NaN where it has none)."""
+    """Return a separate object in `scene`: the mesh of `source` as its modifiers currently deform
+    it, colored by the strain of its vertices (of the base mesh, or NaN for vertices without
+    strain)."""
     evaluated = source.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = bpy.data.meshes.new_from_object(evaluated)
     mesh.transform(source.matrix_world)
@@ -77,10 +78,11 @@ def skin_material():
 
 
 class Stage:
-    """A scene with floor, light and camera in which figures stand in a row, along +X."""
+    """A scene with floor, light and camera in which figures stand in a row along +X."""
 
     def __init__(self, size, step=0.95):
-        """size: height of a figure; step: from one to the next, as a share of it."""
+        """Create a stage. size: height of a figure; step: distance between figures, as a share of
+        their height."""
         self.size, self.step = size, step * size
         self.scene = bpy.data.scenes.new("Picture")
         self.count = 0
@@ -128,7 +130,7 @@ class Stage:
         self.scene.collection.objects.link(text)
 
     def legend(self, location, width, height, title="Stretch"):
-        """Color bar of the strain."""
+        """Add a color bar of the strain."""
         stops, _ = zip(*SCALE, strict=True)
         steps = 160
         x = np.linspace(0, 1, steps + 1)

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def tube(around=10, rings=25, radius=0.2, height=3.0):
-    """(vertices, triangles) of an open tube from 0 to `height`."""
+    """Return (vertices, triangles) of an open tube from 0 to `height`."""
     angle = 2 * np.pi * np.arange(around) / around
     circle = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     vertices = [(x, y, z) for z in np.linspace(0, height, rings) for x, y in circle]
@@ -17,13 +17,14 @@ def tube(around=10, rings=25, radius=0.2, height=3.0):
 
 
 def chain(count=3, height=3.0):
-    """(heads, tails, parents) of bones one after the other, each the child of the one before."""
+    """Return (heads, tails, parents) of consecutive bones, each the child of the previous one."""
     ends = np.linspace((0, 0, 0), (0, 0, height), count + 1)
     return ends[:-1], ends[1:], np.arange(count) - 1
 
 
 def bend(heads, degrees):
-    """(m, 3, 4) transforms from rest of a chain in which every joint turns by this about X."""
+    """Return (m, 3, 4) transforms from rest of a chain in which every joint turns by this angle
+    about X."""
     angle, transforms = np.radians(degrees), [np.eye(4)]
     for head in heads[1:]:
         c, s = np.cos(angle), np.sin(angle)

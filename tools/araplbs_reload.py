@@ -1,9 +1,9 @@
-"""Makes a Blender that tools/dev_blender.sh has started use the changed files of the checkout.
+"""Reloads the changed files of the checkout in a Blender started by tools/dev_blender.sh.
 
 In its Python console:  import araplbs_reload; araplbs_reload.now()
 
-The add-on is disabled, its modules and those of the package are taken out of memory, and it is
-enabled again. The loaded engine stays: a change of csrc/ needs a restart.
+The add-on is disabled, its modules and those of the package are removed from memory, and it is
+enabled again. The engine stays loaded, so a change to csrc/ requires a restart.
 """
 
 import sys

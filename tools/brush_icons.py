@@ -1,4 +1,5 @@
-"""The icons of the brushes in the toolbar, as Blender has them: triangles in files of its own kind.
+"""Creates the icons of the brushes in the toolbar in Blender's own format, which consists of
+triangles.
 
 brush_icons.py [FOLDER]     default: araplbs_addon/features/edits/icons
 """
@@ -14,7 +15,7 @@ HEADER = b"VCO\0" + bytes((255, 255, 0, 0))  # size of the field, and its corner
 
 
 def polygon(color, *points):
-    """[(color, three points)]: a convex one."""
+    """Return [(color, three points)] of a convex polygon."""
     return [
         (color, (points[0], points[k], points[k + 1])) for k in range(1, len(points) - 1)
     ]  # fmt: skip
@@ -33,7 +34,7 @@ def bar(color, begin, end, wide):
 
 
 def pin():
-    """A pushpin and the place that it holds."""
+    """A pushpin and the point that it holds."""
     return [
         *disc(ACCENT, 128, 62, 18),
         *polygon(GRAY, (128, 62), (117, 132), (139, 132)),
@@ -43,7 +44,7 @@ def pin():
 
 
 def influence():
-    """A bone, and a plus."""
+    """A bone and a plus sign."""
     return [
         *polygon(GRAY, (104, 208), (140, 108), (104, 56), (68, 108)),
         *bar(ACCENT, (150, 176), (206, 176), 16),
@@ -52,7 +53,7 @@ def influence():
 
 
 def smooth():
-    """Weights that rise and fall evenly."""
+    """Weights that rise and fall smoothly."""
     heights = (28, 62, 108, 132, 108, 62, 28)
     found = []
     for k, height in enumerate(heights):
@@ -63,7 +64,7 @@ def smooth():
 
 
 def release():
-    """Two ends of a tie that is cut."""
+    """The two ends of a tie that has been cut."""
     return [
         *disc(GRAY, 66, 76, 24),
         *disc(GRAY, 190, 180, 24),
@@ -74,7 +75,7 @@ def release():
 
 
 def link():
-    """Two ends that are tied."""
+    """Two ends that are tied together."""
     return [
         *bar(ACCENT, (66, 76), (190, 180), 16),
         *disc(GRAY, 66, 76, 26),
@@ -86,7 +87,7 @@ DRAWN = {"pin": pin, "influence": influence, "smooth": smooth, "release": releas
 
 
 def content(triangles):
-    """Of a file: corners of all triangles, then their colors."""
+    """Return the content of the file: the corners of all triangles, then their colors."""
     corners = [round(value) for _color, points in triangles for point in points for value in point]
     shades = [value for color, points in triangles for _point in points for value in color]
     return HEADER + struct.pack(f"{len(corners)}B", *corners) + bytes(shades)

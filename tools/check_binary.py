@@ -1,7 +1,9 @@
-"""Requirements of a wheel made by cross.py, for systems that its builder cannot run: `check_wheel`.
+"""Checks the requirements for a wheel built by cross.py for systems that the build machine cannot
+run (`check_wheel`).
 
-The name of the wheel says what it promises: the system, the processor and the oldest version of
-the system. Each function checks one thing and raises Bad, naming the thing and what is wrong.
+The name of the wheel states its requirements: the system, the processor and the oldest version of
+the system. Each function checks one property and raises Bad, which names the property and the
+fault.
 """
 
 import base64
@@ -44,7 +46,7 @@ WINDOWS_LICENSES = {"mingw-w64-COPYING.txt", "mingw-w64-winpthreads.txt"}
 
 
 class Bad(Exception):
-    """A file is not what it must be."""
+    """Raised if a file does not meet a requirement."""
 
 
 class Binary(NamedTuple):
@@ -57,7 +59,8 @@ class Binary(NamedTuple):
 
 @cache
 def limited_api():
-    """{name: is it data?} of all that Python has promised since the oldest version we run on."""
+    """Return {name: is it data?} for all names in Python's limited API since the oldest version
+    that we support."""
     known = [(abi3info.FUNCTIONS, False), (abi3info.DATAS, True)]
     return {
         symbol.name: data
@@ -92,7 +95,7 @@ def read_pe(data):
 
 
 def clear_times(path):
-    """The linker writes when it ran into a DLL."""
+    """Clear the timestamps that the linker writes into a DLL."""
     pe = pefile.PE(data=path.read_bytes())
     pe.FILE_HEADER.TimeDateStamp = 0
     if hasattr(pe, "DIRECTORY_ENTRY_EXPORT"):
@@ -125,7 +128,7 @@ def load_commands(data):
 
 
 def thin(data):
-    """The one file inside a universal file for one processor; any other unchanged."""
+    """Return the file for one processor from a universal file, and any other file unchanged."""
     magic, count = struct.unpack_from(">II", data)
     if magic != 0xCAFEBABE or count != 1:
         return data
@@ -164,7 +167,8 @@ def read_macho(data):
 
 
 def check_signature(name, data):
-    """Apple silicon runs nothing unsigned: an ad hoc signature holds the hash of every page."""
+    """Check the ad hoc signature, which contains the hash of every page; Apple silicon runs no
+    unsigned code."""
     data = thin(data)
     where = [struct.unpack_from("<II", b, 8) for c, b in load_commands(data) if c == 0x1D]
     if not where:
@@ -251,15 +255,15 @@ def check_minimum(name, binary, minimum):
 
 
 def check_exports(name, binary):
-    """A name that is exported could be bound to by Blender or another extension."""
+    """Check the exported names, because Blender or another extension could bind to them."""
     names = {n.removeprefix("_") if n == f"_{EXPORT}" else n for n in binary.exports}
     if names - MACOS_HARMLESS != {EXPORT}:
         raise Bad(f"{name} exports {sorted(names - MACOS_HARMLESS)}, not {EXPORT} alone")
 
 
 def check_imports(name, binary, system, blas_name, blas):
-    """The limited API of Python, what OpenBLAS has, and the system's own libraries. A BLAS name
-    without our prefix would bind to Blender's own copy."""
+    """Check that only the limited API of Python, names of OpenBLAS, and the system's own libraries
+    are imported. A BLAS name without our prefix would bind to Blender's own copy."""
     for library in binary.libraries:
         place = posixpath.join(posixpath.dirname(name), library.removeprefix("@loader_path/"))
         names = (library, posixpath.normpath(place))
@@ -280,7 +284,7 @@ def check_imports(name, binary, system, blas_name, blas):
 
 
 def check_bundled(name, binary, system, processor, files):
-    """A library that is bundled needs nothing but the system, and the other bundled files."""
+    """Check that a bundled library needs only the system and the other bundled files."""
     for library in binary.libraries:
         from_blender = processor == "aarch64" and WINDOWS_FROM_BLENDER.fullmatch(library)
         place = posixpath.join(posixpath.dirname(name), library.removeprefix("@loader_path/"))
@@ -314,7 +318,7 @@ def check_record(files):
 
 
 def promise(wheel_name):
-    """(system, processor, oldest version of the system) of a wheel's tag."""
+    """Return (system, processor, oldest version of the system) from a wheel's tag."""
     tag = wheel_name.removesuffix(".whl").split("-")[-1]
     if found := re.fullmatch(r"win_(amd64|arm64)", tag):
         return "windows", {"amd64": "x86_64", "arm64": "aarch64"}[found[1]], (10, 0)
@@ -327,7 +331,7 @@ def promise(wheel_name):
 
 
 def check_files(wheel_name, files):
-    """files: {name in the wheel: bytes}"""
+    """Check the files of a wheel. files: {name in the wheel: bytes}."""
     system, processor, minimum = promise(wheel_name)
     check_record(files)
     check_licenses(files, system)

@@ -1,5 +1,5 @@
-"""Says what is wrong with a commit message: its subject has at most 72 characters and no period at
-the end, and an empty line comes after it.
+"""Checks a commit message: the subject must have at most 72 characters and no period at the end,
+and an empty line must follow it.
 
 usage: commit_message.py FILE     as git's hook commit-msg calls it; .pre-commit-config.yaml
 """
@@ -14,7 +14,8 @@ OF_GIT = re.compile(r"(Merge|Revert|fixup!|squash!|amend!) ")  # git has written
 
 
 def faults(message):
-    """Sentences, of a message without the comments of git's editor."""
+    """Return sentences about the faults of a message, after removing the comments of git's
+    editor."""
     lines = [line for line in message.splitlines() if not line.startswith("#")]
     subject = lines[0] if lines else ""
     if OF_GIT.match(subject):

@@ -4,16 +4,17 @@
   tools/cross.py                        all targets
   tools/cross.py --target win_amd64     one of them (--target may be repeated)
 
-leaves build/cross/wheels/araplbs-VERSION-cp311-abi3-TAG.whl and, made of it by Blender's own tool,
-dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...); --no-zip stops at the wheels.
-A wheel that is up to date is left alone.
-`make build` must have run: build/venv runs this and holds the tools that check the result.
-build/cross/TARGET/kernels.dll (.dylib, .so) is for tests/package/engine/test_kernels.py.
+The output is build/cross/wheels/araplbs-VERSION-cp311-abi3-TAG.whl and, built from it by Blender's
+own tool, dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...); --no-zip builds only the
+wheels. A wheel that is up to date is not rebuilt. Run `make build` first, because build/venv runs
+this script and contains the tools that check the result. build/cross/TARGET/kernels.dll (.dylib,
+.so) is for tests/package/engine/test_kernels.py.
 
-zig, OpenBLAS and NumPy's headers come by pip, once, with pinned hashes, into the cache folder. No
-library of a target is needed to link: import libraries are made of the names in the limited API of
-Python and of those that sources.py knows of OpenBLAS. The same sources give the same bits: nothing
-holds a time or a folder of this machine. Every binary passes the checks of check_binary.py.
+pip downloads zig, OpenBLAS and NumPy's headers once, with pinned hashes, into the cache folder.
+Linking needs no library of a target, because import libraries are generated from the names in the
+limited API of Python and from the OpenBLAS names in sources.py. The same sources give the same
+bits, because no file contains a time or a folder of this machine. Every binary passes the checks of
+check_binary.py.
 """
 
 import argparse
@@ -93,7 +94,7 @@ TARGETS = {
 
 
 def run(*command, **options):
-    """Its output on failure only, and then as the last word."""
+    """Run a command, and print its output only if it fails."""
     command = list(map(str, command))
     options |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     done = subprocess.run(command, **options)
@@ -103,7 +104,7 @@ def run(*command, **options):
 
 
 def fetched(requirements, name, *options):
-    """Folder of the cache with what pip gives for a file of requirements, unpacked."""
+    """Return the cache folder with the unpacked packages of a requirements file."""
     text = (TOOLS / requirements).read_bytes()
     folder = CACHE / "cross" / f"{name}-{hashlib.sha256(text).hexdigest()[:12]}"
     if not folder.exists():
@@ -143,8 +144,7 @@ class Compiler:
 
 
 def python_headers():
-    """The headers of this Python, with a pyconfig.h for all systems next to them, where Python.h
-    looks."""
+    """Return the folder with the headers of this Python and a pyconfig.h for all systems."""
     folder = OUT / "python"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(sysconfig.get_path("include"), folder)
@@ -153,7 +153,7 @@ def python_headers():
 
 
 def compile_all(compiler, target, parts, folder):
-    """Paths of the objects."""
+    """Compile all sources and return the paths of the objects."""
     include = [
         *sources.include_dirs(),
         OUT / "python",
@@ -184,8 +184,8 @@ def compile_all(compiler, target, parts, folder):
 
 
 def link(compiler, target, parts, objects, folder):
-    """Files of the wheel by their names in it: the module, OpenBLAS and, where these are not inside
-    OpenBLAS, the libraries of its Fortran compiler."""
+    """Return {name in the wheel: file}: the module, OpenBLAS and, unless it contains them, the
+    libraries of its Fortran compiler."""
     listing = folder / "objects.txt"
     listing.write_text("\n".join(map(str, objects)))
     lib, files = folder / "lib", folder / "files"
@@ -246,7 +246,7 @@ def link(compiler, target, parts, objects, folder):
 
 
 def link_kernels(compiler, target, folder):
-    """The kernels alone, for tests/package/engine/test_kernels.py on a machine without a
+    """Link only the kernels, for tests/package/engine/test_kernels.py on a machine without a
     compiler."""
     end = {"windows": "dll", "macos": "dylib", "linux": "so"}[target.system]
     flags = ["-O3", "-g0", "-fno-math-errno", "-std=gnu11", "-fno-sanitize=undefined"]
@@ -261,7 +261,7 @@ def link_kernels(compiler, target, folder):
 
 
 def blas_names():
-    """All that CHOLMOD may call, and what csrc/ does."""
+    """Return all BLAS names that CHOLMOD and csrc/ may call."""
     names = {f"scipy_{p}{r}_" for p in "sdcz" for r in sources.BLAS_ROUTINES}
     for source in sources.own_sources():
         names |= set(re.findall(r"\bscipy_\w+", source.read_text()))
@@ -269,7 +269,7 @@ def blas_names():
 
 
 def write_definitions(path, library, names):
-    """names: {name: is it data?}"""
+    """Write a definition file. names: {name: is it data?}."""
     lines = [f"{name}{' DATA' if data else ''}" for name, data in sorted(names.items())]
     path.write_text("\n".join([f"LIBRARY {library}", "EXPORTS", *lines, ""]))
 
@@ -280,7 +280,7 @@ def openblas_version(parts):
 
 
 def licenses(compiler, target, parts):
-    """Texts for the wheel's folder of licenses; build/cross/licenses holds those for all."""
+    """Return the license texts for the wheel; build/cross/licenses has those for all wheels."""
     (info,) = parts.glob("scipy_openblas32-*.dist-info")
     texts = [f for f in sorted(info.rglob("*")) if f.is_file() and sources.is_license(f)]
     version = openblas_version(parts)
@@ -334,8 +334,7 @@ def digest(data):
 
 
 def made_of(name):
-    """A hash of all that a wheel is made of, except packages from pip, which have hashes of their
-    own."""
+    """Return a hash of all inputs of a wheel, except packages from pip, which have hashes."""
     tops = (sources.SUITESPARSE / d for d in ("SuiteSparse_config", "AMD", "COLAMD", "CHOLMOD"))
     files = [f for d in (sources.CSRC, *tops) for f in d.rglob("*.*") if f.is_file()]
     files += sources.wheel_files()

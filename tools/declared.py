@@ -1,8 +1,8 @@
-"""Writes down what csrc/settings.def, csrc/report.def and csrc/python/arguments.def declare where
-Python has to have it: types and defaults of settings and of keyword arguments and the entries of
-reports in araplbs/_engine.pyi, defaults and ranges in araplbs/base/declared.py, which the options
-of the panel, the command line and weights() take from there. A change of a setting is a change of
-its one line.
+"""Copies the declarations of csrc/settings.def, csrc/report.def and csrc/python/arguments.def to
+the files in which Python needs them: types and defaults of settings and of keyword arguments and
+the entries of reports in araplbs/_engine.pyi, defaults and ranges in araplbs/base/declared.py,
+from which the options of the panel, the command line and weights() take them. To change a setting,
+only its line has to be changed.
 
 usage: declared.py          writes both files, if they are out of date; `make build` does it
        declared.py --check  lists those that are out of date
@@ -66,7 +66,7 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class Setting:
-    """A line of settings.def. smallest, largest: the ends of the range, None without one."""
+    """A line of settings.def. smallest, largest: the ends of the range, or None."""
 
     name: str
     type: str  # in the stubs
@@ -76,7 +76,7 @@ class Setting:
 
 
 def settings(text=None, constants=None):
-    """{section: {name: Setting}} of settings.def."""
+    """Return {section: {name: Setting}} of settings.def."""
     text = text or (CSRC / "settings.def").read_text("utf-8")
     constants = constants or _constants()
     tables, found = {}, {}
@@ -88,13 +88,13 @@ def settings(text=None, constants=None):
 
 
 def _constants():
-    """{name: text} of the macros without arguments in csrc/arap.h."""
+    """Return {name: text} of the macros without arguments in csrc/arap.h."""
     text = (CSRC / "arap.h").read_text("utf-8").replace("\\\n", " ")
     return dict(re.findall(r"^#define (ARAP_\w+) +(.+?)(?: */\*.*)?$", text, re.MULTILINE))
 
 
 def _sections(text, prefix):
-    """(section, its lines) of a .def file, in the order of the file."""
+    """Yield (section, its lines) of a .def file, in the order of the file."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     for found in re.finditer(rf"#ifdef {prefix}(\w+)\s*\n(.*?)#endif", text, re.DOTALL):
         if found[1] != "OF":
@@ -102,8 +102,8 @@ def _sections(text, prefix):
 
 
 def _calls(body):
-    """(macro, [argument...]) of lines such as REAL(bone_spring_stiffness, 12, 0, 1e6, "strength");
-    strings that follow each other are one."""
+    """Yield (macro, [argument...]) of lines such as REAL(bone_spring_stiffness, 12, 0, 1e6,
+    "strength"); adjacent strings are concatenated."""
     for start in re.finditer(r"^(\w+)\(", body, re.MULTILINE):
         arguments, word, depth, at = [], "", 0, start.end()
         while depth or body[at] != ")":
@@ -147,7 +147,8 @@ def _setting(macro, args, tables, constants):
 
 
 def keywords():
-    """{function or type: its keyword arguments, "**" for the settings}, from the sources in C."""
+    """Return {function or type: its keyword arguments, "**" for the settings}, read from the C
+    sources."""
     found = {}
     for file in sorted((CSRC / "python").glob("*.c")):
         for name, text in SIGNATURE.findall(file.read_text("utf-8")):
@@ -158,7 +159,7 @@ def keywords():
 
 
 def arguments():
-    """{name: Setting} of arguments.def, as they are in the stubs after "*"."""
+    """Return {name: Setting} of arguments.def, in the order of the stubs after "*"."""
     text = (CSRC / "python/arguments.def").read_text("utf-8")
     found = {}
     for macro, args in _calls(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)):
@@ -174,7 +175,7 @@ def arguments():
 
 
 def reports():
-    """{section: {entry: its meaning}} of report.def."""
+    """Return {section: {entry: its meaning}} of report.def."""
     text = (CSRC / "report.def").read_text("utf-8")
     return {
         section: {args[0]: ast.literal_eval(args[1]) for _macro, args in _calls(body)}
@@ -183,11 +184,13 @@ def reports():
 
 
 def table_text():
-    """The file araplbs/base/declared.py."""
+    """Return the text of araplbs/base/declared.py."""
     lines = [
-        '"""Defaults and ranges of the settings of the engine, by the sections of',
-        "csrc/settings.def: {section: {setting: (default, smallest, largest)}}. tools/declared.py",
-        'makes this file of that one: reading them from the engine would load it."""',
+        '"""Defaults and ranges of the engine\'s settings, by the sections of csrc/settings.def: '
+        "{section:",
+        "{setting: (default, smallest, largest)}}. tools/declared.py generates this file from "
+        "settings.def,",
+        'because reading the values from the engine would load the engine."""',
         "",
         "from typing import Any",
         "",
@@ -203,14 +206,14 @@ def table_text():
 
 
 def _python(value):
-    """As ruff formats it."""
+    """Format code as ruff does."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_python, value))})"
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def stubs_text(stubs):
-    """The stubs with what is declared elsewhere brought up to date."""
+    """Return the stubs, with all parts that are declared elsewhere brought up to date."""
     lines = stubs.split("\n")
     for at, end, new in sorted(_changes(stubs), reverse=True):
         lines[at:end] = new
@@ -218,7 +221,7 @@ def stubs_text(stubs):
 
 
 def _changes(stubs):
-    """(first line, line after the last, lines in their place)."""
+    """Yield (first line, line after the last, lines that replace them)."""
     known, given, taken = settings(), arguments(), keywords()
     for node in ast.parse(stubs).body:
         for function in getattr(node, "body", []) if isinstance(node, ast.ClassDef) else [node]:
@@ -239,7 +242,8 @@ def _changes(stubs):
 
 
 def _of_signature(function, table, *, whole):
-    """Arguments keep their places; missing ones come last."""
+    """Update a signature: arguments keep their positions, and missing arguments are added at the
+    end."""
     own = function.args
     given = {a.arg: a for a in own.kwonlyargs}
     for name, argument in given.items():
@@ -276,12 +280,12 @@ def _of_report(function, entries):
 
 
 def files():
-    """{file: its text as it has to be}."""
+    """Return {file: its required text}."""
     return {TABLE: table_text(), STUBS: stubs_text(STUBS.read_text("utf-8"))}
 
 
 def stale():
-    """Files that are out of date."""
+    """Return the files that are out of date."""
     return [f for f, text in files().items() if not f.exists() or f.read_text("utf-8") != text]
 
 

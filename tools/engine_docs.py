@@ -1,5 +1,5 @@
-"""The documentation of the engine's functions for help() and inspect.signature(), out of the stubs:
-a header in C with a text for each. Declared once: araplbs/_engine.pyi."""
+"""Generates the documentation of the engine's functions for help() and inspect.signature() from the
+stubs, as a C header with a text for each function. The only source is araplbs/_engine.pyi."""
 
 import ast
 
@@ -7,8 +7,8 @@ LETTERS = 90  # of a line of the header
 
 
 def texts(stubs):
-    """{"energy", "Solver" or "Solver.iterate": (signature, documentation)} of a stub file. The
-    signature of an overloaded function is the first one, its documentation that of all."""
+    """Return {"energy", "Solver" or "Solver.iterate": (signature, documentation)} of a stub file.
+    An overloaded function has its first signature, with the documentation of all overloads."""
     found = {}
     for node in ast.parse(stubs).body:
         if isinstance(node, ast.FunctionDef):
@@ -40,7 +40,8 @@ def _add(found, name, node, first):
 
 
 def _signature(node, first):
-    """As CPython wants it: no annotations, and positional arguments before the others."""
+    """Return a signature as CPython requires it: without annotations, and with positional arguments
+    first."""
     own = node.args
     plain = [*own.posonlyargs, *own.args]
     defaults = [None] * (len(plain) - len(own.defaults)) + own.defaults
@@ -64,8 +65,8 @@ def _argument(argument, default):
 
 
 def header(stubs):
-    """The text of a header in C: DOC_energy, DOC_Solver_iterate..., each with its signature, and
-    TEXT_energy... without."""
+    """Return the text of a C header: DOC_energy, DOC_Solver_iterate..., each with its signature,
+    and TEXT_energy... without it."""
     lines = ["/* Made of araplbs/_engine.pyi by tools/engine_docs.py. */"]
     for name, (signature, said) in texts(stubs).items():
         macro = name.replace(".", "_")
@@ -82,7 +83,8 @@ def _define(macro, text):
 
 
 def _escaped(text):
-    """Of UTF-8, without trigraphs; octal numbers of three digits end by themselves."""
+    """Escape UTF-8 text for C, without trigraphs; octal numbers of three digits need no
+    terminator."""
     plain = {ord("\n"): "\\n", ord('"'): '\\"', ord("\\"): "\\\\", ord("?"): "\\?"}
     return "".join(
         plain.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")

@@ -1,6 +1,6 @@
-"""The manual as pages that the extension brings: docs/manual, its Markdown as HTML, with the
-pictures that are there. If $SITE_URL has the address of the site, each page links to its page
-there, and so do links to pages that do not come along. Without it these become plain text.
+"""Converts docs/manual to the HTML pages that the extension includes, with their pictures. If
+$SITE_URL contains the address of the site, each page links to its online version, and links to
+pages that are not included lead to the site. Without it, such links become plain text.
 
 manual_pages.py FOLDER
 """
@@ -38,19 +38,19 @@ pre code { padding: 0; background: none }
 
 
 def anchor(head):
-    """As GitHub makes it of a heading."""
+    """Return the anchor that GitHub creates for a heading."""
     return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
 
 
 def address(site, file):
-    """Of the page that the site makes of a file of Markdown (tools/site_build.py)."""
+    """Return the site address of the page for a Markdown file (tools/site_build.py)."""
     place = file.relative_to(ROOT).with_suffix("")
     place = place.parent if place.name == FIRST else place
     return site if place == Path() else f"{site}{place.as_posix()}/"
 
 
 def page(source, pictures, site=""):
-    """The HTML of a file of Markdown. pictures: set that gets the files that it shows; site: the
+    """Return the HTML of a Markdown file. pictures: a set that receives the shown files; site: the
     address of the site, with a slash at its end."""
     tokens = (
         MarkdownIt("commonmark", {"html": False}).enable("table").parse(source.read_text("utf-8"))
@@ -77,8 +77,8 @@ def page(source, pictures, site=""):
 
 
 def _within(tokens, source, pictures, site):
-    """The tokens with links and pictures that work in the zip: pages that do not come along are
-    links to the site, or plain text without one."""
+    """Return the tokens with links and pictures that work in the zip. Pages that are not included
+    become links to the site, or plain text if there is no site."""
     leads_nowhere = False
     for token in tokens:
         if token.type == "image":
@@ -104,7 +104,7 @@ def _within(tokens, source, pictures, site):
 
 
 def site_address(environment=os.environ):
-    """$SITE_URL with one slash at its end, or an empty text."""
+    """Return $SITE_URL with one slash at its end, or an empty text."""
     site = environment.get("SITE_URL", "").strip()
     if site and not re.fullmatch(r"https://[\w.-]+(/[\w./~-]*)?", site):
         raise SystemExit(f"SITE_URL is {site!r}: must be an https address, or not set")

@@ -1,5 +1,5 @@
-"""Cuts the pictures of the manual out of those that the tests of the window have made, and notes
-the words that each shows, by which tests/package/house/test_manual.py knows one that has grown old.
+"""Crops the pictures of the manual from the screenshots of the window tests, and records the words
+in each picture, by which tests/package/house/test_manual.py detects outdated pictures.
 
 manual_pictures.py [FOLDER]     default: build/test/sid-gui, of `tests/run.sh sid-gui`. Needs
 ImageMagick, as these tests do.
@@ -47,7 +47,7 @@ NAMES = {"bl_label", "short"}  # of a class
 
 
 def words(picture):
-    """The words and names of settings that the code has which draws a picture's panels, sorted."""
+    """Return the sorted words and setting names in the code that draws the panels of a picture."""
     from araplbs.model.options import Options
 
     found = set()
@@ -85,7 +85,7 @@ def main(folder=ROOT / "build/test/sid-gui"):
 
 
 def read(path):
-    """(height, width, 3) uint8"""
+    """Read an image as (height, width, 3) uint8."""
     data = subprocess.run(["convert", str(path), "ppm:-"], check=True, capture_output=True).stdout
     _kind, width, height, _most = data.split(None, 4)[:4]
     shape = int(height), int(width), 3

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Tests what docs/release.md asks of a release, as far as a file shows it, and prints a table.
 
-  tools/release_check.py             the zips and the source package of this version in dist/
-  tools/release_check.py --tree      the tree alone: rules that do not need a build (tools/check.sh)
+  tools/release_check.py          checks the zips and the source package of this version in dist/
+  tools/release_check.py --tree   checks only the tree: rules without a build (tools/check.sh)
 
-Exits with 1 where a rule is broken, and says which. The rules of zips are in release_rules.py.
+Exits with 1 and names the rule if a rule is broken. The rules for zips are in release_rules.py.
 """
 
 import argparse
@@ -97,7 +97,8 @@ def sdist_size(files, modes):
 
 
 def tree():
-    """What would be in every zip and in the wheel there, except the engine and licenses."""
+    """Return the files that every zip, and the wheel in it, would contain, except the engine and
+    licenses."""
     folder = ROOT / "araplbs_addon"
     files = {
         f.relative_to(folder).as_posix(): f.read_bytes()
@@ -109,7 +110,7 @@ def tree():
 
 
 def read_sdist(data):
-    """(files, modes) without the folder that all of them are in."""
+    """Return (files, modes) of the source package, without its top folder."""
     files, modes = {}, {}
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         for member in archive:
@@ -122,7 +123,7 @@ def read_sdist(data):
 
 
 def broken_in_zip(zip, names=None):
-    """[(rule, what)]"""
+    """Return [(rule, fault)] of a zip."""
     return [(n, what) for n, f in RULES.items() if names is None or n in names for what in f(zip)]
 
 

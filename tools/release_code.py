@@ -1,5 +1,6 @@
-"""Things in the Python code of the extension that a reviewer of the platform looks for: `uses`; and
-what of it we know, with the reason: WANTED. Found in the syntax tree, not by running anything."""
+"""Finds the constructs in the extension's Python code that a reviewer of the platform looks for
+(`uses`), and lists the intended uses with their reasons (WANTED). The code is only parsed, not
+run."""
 
 import ast
 
@@ -56,7 +57,7 @@ WANTED = {
 
 
 def uses(text):
-    """{kind: [line, ...]} of what a file does."""
+    """Return {kind: [line, ...]} of the uses in a file."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
@@ -69,7 +70,7 @@ def uses(text):
 
 
 def _dotted(node):
-    """'sys.path' of that expression, '' of others."""
+    """Return 'sys.path' for that expression, and '' for expressions of other kinds."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -126,7 +127,7 @@ def _kinds_of_call(node):
 
 
 def _writes(node, name):
-    """Does this call of open(), os.open() or Path.open() ask to write?"""
+    """Return whether this call of open(), os.open() or Path.open() opens a file for writing."""
     if name == "os.open":
         return any("O_WRONLY" in ast.dump(a) or "O_RDWR" in ast.dump(a) for a in node.args)
     at = 0 if isinstance(node.func, ast.Attribute) and name not in {"io.open", "gzip.open"} else 1

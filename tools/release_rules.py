@@ -1,10 +1,10 @@
-"""What Blender's extensions platform asks of a zip, as far as a zip shows it: RULES, each a
-function that yields what is wrong with it. docs/release.md says where each comes from.
+"""The rules of Blender's extensions platform that can be checked on a zip: RULES, each a function
+that yields the faults. docs/release.md lists the source of each rule.
 
-The platform publishes its rules as text for people, so the limits here are the hardest that we
-found in them and in threads of refused add-ons. Blender's own validator, which tools/
-stage_extension.sh asks about every zip, is not repeated: missing or empty fields, version, type,
-length and end of the tagline and of reasons, names of permissions, years of copyright, wheels.
+The platform publishes its rules as text for people, so this file uses the strictest limits found in
+them and in threads of refused add-ons. It does not repeat the checks of Blender's own validator,
+which tools/stage_extension.sh runs on every zip: missing or empty fields, version, type, length and
+end of the tagline and of reasons, names of permissions, years of copyright, wheels.
 """
 
 import ast
@@ -65,7 +65,8 @@ class Zip(NamedTuple):
     manifest: dict
 
     def generated(self, key):
-        """As Blender reads a manifest: what its own tool wrote when it split platforms counts."""
+        """Return the manifest as Blender reads it: the values that its own tool wrote when it split
+        platforms take precedence."""
         made = self.manifest.get("build", {}).get("generated", {})
         return made.get(key, self.manifest.get(key, []))
 
@@ -173,7 +174,7 @@ def permissions(zip):
 
 
 def _only_elsewhere(zip, kind):
-    """Does nothing but what runs outside of Blender use it?"""
+    """Return whether only code that runs outside of Blender uses the file."""
     users = {name for name, text in zip.python().items() if kind in uses(text)}
     return users <= {"araplbs/farm/dask_client.py"}
 

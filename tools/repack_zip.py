@@ -1,5 +1,6 @@
-"""repack_zip.py ZIP...: the same files in the order of their names and with one time for all, so
-that the same files give the same zip. Blender's tool takes them as the file system has them."""
+"""repack_zip.py ZIP...: sorts the files of a zip by name and gives all of them the same timestamp,
+so that the same files give the same zip. Blender's tool keeps the order and times of the file
+system."""
 
 import sys
 import zipfile

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Draws sentences at random from everything that people read, for a review of the language.
 
-The draw is the same for the same seed and tree. Every kind of text gives the same number: pages
-for users, pages for developers, decisions, benchmark pages, the interface, the Python reference,
-heads and messages of the package, and heads of C files.
+The draw is the same for the same seed and tree. Each kind of text contributes the same number of
+sentences: pages for users, pages for developers, decisions, benchmark pages, the interface, the
+Python reference, heads and messages of the package, and heads of C files.
 
 usage: sentences.py SEED [COUNT]     80 sentences, with file and line
 """
@@ -40,7 +40,7 @@ BLOCKS = re.compile(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s+")
 
 
 def sentences_of_page(text):
-    """(line, sentence) of a page, and (line, cell) of its tables."""
+    """Yield (line, sentence) of a page, and (line, cell) of its tables."""
     text = re.sub(r"(?ms)^```.*?^```", lambda code: "\n" * code[0].count("\n"), text)
     text = re.sub(r"(?m)^#+ .*$|^!\[.*$|^<!--.*$", "", text)
     text = re.sub(r"\]\([^)\s]*\)", "]", text)
@@ -68,7 +68,8 @@ def _of_prose(text, line=1):
 
 
 def sentences_of_python(text, with_docstrings=False):
-    """Of the head and the strings of a file, and of all docstrings if they are wanted."""
+    """Yield the sentences of the head and the strings of a file, and of all docstrings on
+    request."""
     tree = ast.parse(text)
     skipped = set()
     for node in ast.walk(tree):
@@ -87,21 +88,21 @@ def sentences_of_python(text, with_docstrings=False):
 
 
 def sentences_of_head(text):
-    """Of the comment that opens a C file."""
+    """Yield the sentences of the comment that opens a C file."""
     for found in C_TEXT.finditer(text):
         if found[0].startswith("/*") and text.count("\n", 0, found.start()) < 3:
             yield from _of_prose(STARS.sub("", found[0]).rstrip("*/ \n"))
 
 
 def is_sentence(text):
-    """Names, code and markup have fewer words that stand alone."""
+    """Return whether a text is a sentence; names, code and markup have fewer stand-alone words."""
     words = re.findall(r"(?<!\S)[(*`'\"]*[A-Za-z][a-z']+[)*`'\",;:.]*(?!\S)", text)
     return len(words) >= LEAST_WORDS and not re.match(r"[|%<.:]|usage:|>>>", text)
 
 
 @cache
 def sentences():
-    """{kind: [(place, sentence)]}, each file in the first kind that names it."""
+    """Return {kind: [(place, sentence)]}, with each file in the first kind that names it."""
     read, found = set(), {}
     for kind, patterns in KINDS.items():
         found[kind] = []
@@ -121,7 +122,7 @@ def sentences():
 
 
 def draw(seed, count=80):
-    """[(kind, place, sentence)], count of them, from the kinds in turn."""
+    """Return [(kind, place, sentence)], `count` of them, from the kinds in turn."""
     chance = random.Random(seed)
     every = {kind: sorted(set(texts)) for kind, texts in sentences().items()}
     for texts in every.values():

@@ -1,6 +1,6 @@
-"""The documentation as a site that can be searched, in build/site: the manual, numbers, pictures,
-the changelog, and a reference of the Python module made from its stubs. `make site` installs what
-it needs.
+"""Builds the documentation as a searchable site in build/site: the manual, numbers, pictures, the
+changelog, and a reference of the Python module generated from its stubs. `make site` installs the
+required packages.
 
 usage: site_build.py              build/site; a link that leads nowhere is an error
        site_build.py VERSION...   also build/site/VERSION from the tag vVERSION, for each of them
@@ -65,8 +65,8 @@ def version():
 
 
 def listed(text):
-    """Python whose docstrings have their arguments as lists (paragraphs in which a line that begins
-    an argument is followed by indented ones) and their examples as code."""
+    """Return Python code whose docstrings have arguments as lists (from paragraphs in which
+    indented lines follow a line that begins an argument) and examples as code."""
 
     def changed(found):
         inside = found[2].split("\n\n")
@@ -90,8 +90,8 @@ def listed(text):
 
 
 def reference(folder):
-    """The stubs as a package that can be read without being built. The last overload of a function
-    stands for all: the reference shows no function without one that is not an overload."""
+    """Write the stubs as a package that can be read without being built. The last overload of a
+    function stands for all, because the reference shows no function that has only overloads."""
     (folder / "araplbs").mkdir(parents=True)
     for file in PACKAGE.glob("*.pyi"):
         text = file.read_text(encoding="utf-8")
@@ -116,7 +116,7 @@ def api_page():
 
 
 def configuration(pages, output):
-    """The file that mkdocs reads: tools/site.yml with folders and version."""
+    """Return the configuration for mkdocs: tools/site.yml with folders and version."""
     text = (ROOT / "tools/site.yml").read_text(encoding="utf-8")
     text = text.replace(
         "site_name: Auto-weight (ARAP)", f"site_name: Auto-weight (ARAP) {version()}"

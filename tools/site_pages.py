@@ -1,6 +1,6 @@
-"""The pages of the site: copies of our Markdown with the files that they show, in folders as in the
-tree, so that links between them hold. A link to a file of the tree that is not a page is copied as
-a file."""
+"""Creates the pages of the site: copies of our Markdown files and of the files that they show, in
+the same folders as in the tree, so that links between them stay valid. If a link leads to a file
+that is not a page, the file is also copied."""
 
 import re
 import shutil
@@ -13,19 +13,20 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def anchor(head, separator="-"):
-    """As GitHub makes it of a heading: links in our pages are tested against that."""
+    """Return the anchor that GitHub creates for a heading; links in our pages are tested against
+    it."""
     return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", separator)
 
 
 def pages():
-    """All Markdown that is for readers."""
+    """Return all Markdown files for readers."""
     yield from sorted(ROOT.glob("*.md"))
     for folder in FOLDERS:
         yield from sorted((ROOT / folder).rglob("*.md"))
 
 
 def targets(page):
-    """Files of the tree that a page links to or shows."""
+    """Return the files of the tree that a page links to or shows."""
     for link in LINK.findall(page.read_text(encoding="utf-8")):
         place = unquote(link.partition("#")[0]).replace("\\", "")
         if place and "://" not in place and not place.startswith("mailto:"):
@@ -33,7 +34,7 @@ def targets(page):
 
 
 def copy(folder):
-    """Fills an empty folder; returns the number of pages."""
+    """Fill an empty folder with the pages, and return their number."""
     sources = list(pages())
     wanted = set(sources)
     for page in sources:
@@ -49,7 +50,8 @@ def copy(folder):
 
 
 def _rank(copied, page):
-    """In the search, the manual comes before numbers, decisions and pages for developers."""
+    """Return the rank in the search: the manual comes before numbers, decisions and pages for
+    developers."""
     boost = 4 if page.parent == ROOT / "docs/manual" else 0.5
     text = copied.read_text(encoding="utf-8")
     head = f"---\nsearch:\n  boost: {boost}\n---\n\n"
@@ -57,7 +59,8 @@ def _rank(copied, page):
 
 
 def _folders_as_pages(copied, page):
-    """Links to a folder of the tree lead to its page, or are plain text without one."""
+    """Convert links to a folder of the tree into links to its page, or to plain text if it has no
+    page."""
     text = copied.read_text(encoding="utf-8")
 
     def changed(found):

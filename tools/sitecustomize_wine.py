@@ -1,5 +1,5 @@
-"""For the Windows Python of the test beds: os._exit() crashes under wine when bpy is loaded, and
-an embeddable Python does not read PYTHONPATH."""
+"""Adapts the Windows Python of the test beds, because os._exit() crashes under wine when bpy is
+loaded, and an embeddable Python does not read PYTHONPATH."""
 
 import ctypes
 import os

@@ -1,6 +1,6 @@
-"""What the package araplbs is made of, what its engine is compiled from, and with which
-names: shared by setup.py, which builds for this machine, and tools/cross.py, which builds for the
-others. Importing it does nothing.
+"""Lists the files of the package araplbs, and the sources and symbol names of its engine. It is
+shared by setup.py, which builds for this machine, and tools/cross.py, which builds for other
+systems. Importing it has no side effects.
 
 CHOLMOD comes from a SuiteSparse source tree (5.x or 7.x; tools/fetch_suitesparse.sh gets one) and
 OpenBLAS from the package scipy-openblas32. Every BLAS name carries the prefix scipy_, because
@@ -54,7 +54,8 @@ WHEEL_TAG = "cp311-abi3"  # one wheel for Python 3.11 and later
 
 
 def suitesparse_version():
-    """'7.10.1' from the header, or None if there is no SuiteSparse tree."""
+    """Return the version from the header, such as '7.10.1', or None if there is no SuiteSparse
+    tree."""
     header = SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.h"
     if not header.exists():
         return None
@@ -67,7 +68,8 @@ def suitesparse_version():
 
 
 def suitesparse_sources():
-    """The int32 files; t_*.c are templates included by others, *_l_*.c the int64 twins."""
+    """Return the int32 sources; t_*.c are templates that other files include, and *_l_*.c are the
+    int64 variants."""
     folders = [SUITESPARSE / "CHOLMOD" / m for m in CHOLMOD_MODULES]
     folders += [SUITESPARSE / "AMD/Source", SUITESPARSE / "COLAMD/Source"]
     files = [f for d in folders for f in sorted(d.glob("*.c"))]
@@ -76,7 +78,7 @@ def suitesparse_sources():
 
 
 def suitesparse_files():
-    """The files of the tree that a build needs, and its license texts."""
+    """Return the files of the tree that a build needs, and its license texts."""
     folders = [SUITESPARSE / "CHOLMOD" / m for m in (*CHOLMOD_MODULES, "Include", "Doc")]
     folders += [
         SUITESPARSE / p / d for p in ("AMD", "COLAMD") for d in ("Source", "Include", "Doc")
@@ -91,31 +93,32 @@ def own_sources():
 
 
 def package_files():
-    """The files of the package araplbs, without the engine, which is built."""
+    """Return the files of the package araplbs, without the engine, which is built."""
     files = (f for f in PACKAGE.rglob("*") if f.suffix in {".py", ".pyi", ".typed", ".md"})
     return sorted(f for f in files if "__pycache__" not in f.parts)
 
 
 def wheel_files():
-    """All files of a wheel but the engine: the add-on's modules come with the package, so that
+    """Return all files of a wheel except the engine. The add-on's modules are included, so that
     scripts find them without the extension (docs/decisions)."""
     return [*package_files(), *sorted(ADDON.rglob("*.py"))]
 
 
 def packages():
-    """['araplbs', 'araplbs.base', ..., 'araplbs_addon', ...]"""
+    """Return ['araplbs', 'araplbs.base', ..., 'araplbs_addon', ...]."""
     folders = {f.parent for f in wheel_files() if f.name == "__init__.py"}
     return sorted(".".join(f.relative_to(ROOT).parts) for f in folders)
 
 
 def include_dirs():
-    """Without Python's, NumPy's and OpenBLAS's."""
+    """Return the include folders, without those of Python, NumPy and OpenBLAS."""
     modules = (SUITESPARSE / m / "Include" for m in ("AMD", "COLAMD", "CHOLMOD"))
     return [CSRC, engine_docs_folder(), SUITESPARSE / "SuiteSparse_config", *modules]
 
 
 def engine_docs_folder():
-    """The folder of engine_docs.h, which is made of the stubs here; it is as old as its content."""
+    """Return the folder of engine_docs.h, which is generated from the stubs; its timestamp changes
+    only with its content."""
     folder, stubs = ROOT / "build/generated", ROOT / "araplbs/_engine.pyi"
     text = engine_docs.header(stubs.read_text(encoding="utf-8"))
     made = folder / "python/engine_docs.h"
@@ -126,7 +129,8 @@ def engine_docs_folder():
 
 
 def flags_of(source):
-    """The requests of the file besides COMPILE_FLAGS and the folders of headers."""
+    """Return the flags that the file requests, in addition to COMPILE_FLAGS and the header
+    folders."""
     names = {f"{p}{r}_": f"scipy_{p}{r}_" for p in "sdcz" for r in BLAS_ROUTINES}
     names |= {f"d{r}_": f"arap_d{r}_" for r in THROUGH_US}
     blas = [f"-D{theirs}={ours}" for theirs, ours in names.items()]
@@ -147,7 +151,7 @@ def flags_of(source):
 
 
 def collect_licenses(target, openblas, version, zig=None):
-    """The license texts of all that is compiled in or bundled, as files in `target`.
+    """Collect the license texts of all compiled or bundled software as files in `target`.
 
     openblas: files of that package that hold its licenses; version: of that package; zig: folder
     of that compiler, whose libraries are linked into what it builds.
@@ -189,8 +193,8 @@ def collect_licenses(target, openblas, version, zig=None):
 
 
 def opening_comments(folder):
-    """The heads of all C files there, each once: the license of a library that has no file for
-    it."""
+    """Return the heads of all C files in the folder, each once: the license of a library that has
+    no license file."""
     found = {}
     for file in sorted(folder.rglob("*.[ch]")):
         comment = re.match(r"\s*/\*.*?\*/", file.read_text(errors="replace"), re.DOTALL)

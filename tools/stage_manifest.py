@@ -1,5 +1,5 @@
 """Prints the manifest of a zip: blender_manifest.toml with its wheels, its platforms, and the
-address of the site as its website if $SITE_URL has one (only the release workflow knows it).
+address of the site as its website if $SITE_URL contains it (only the release workflow sets it).
 
 stage_manifest.py PLATFORMS WHEEL...      PLATFORMS: windows-x64,macos-arm64; "" as in the file
 """
@@ -11,7 +11,8 @@ from manual_pages import ROOT, site_address
 
 
 def manifest(text, platforms, wheels, site=""):
-    """text: of blender_manifest.toml; platforms, wheels: lists of names."""
+    """Return the manifest of a zip. text: of blender_manifest.toml; platforms, wheels: lists of
+    names."""
     changes = [("version", rf"\g<0>\nwheels = [{_listed('./wheels/' + name for name in wheels)}]")]
     if platforms:
         changes.append(("platforms", f"platforms = [{_listed(platforms)}]"))

@@ -1,10 +1,11 @@
-"""Brings the catalogues of araplbs_addon/languages up to date with the strings of the add-on:
-translations are kept, new strings come without one, and what is gone goes. `make translations`.
+"""Updates the catalogues of araplbs_addon/languages with the strings of the add-on: translations
+are kept, new strings are added without a translation, and unused strings are removed. Run by `make
+translations`.
 
-Strings are found in two ways. What operators, panels and properties declare is read from Blender,
-which the add-on is registered with. Sentences are read from the source: texts of layouts, reports,
-reasons and refusals, and in SENTENCES every text. In those with {...} a placeholder is named after
-what stands in the braces.
+Strings are found in two ways. The declarations of operators, panels and properties are read from
+Blender, in which the add-on is registered. Sentences are read from the source: texts of layouts,
+reports, reasons and refusals, and every text in SENTENCES. In sentences with {...}, a placeholder
+is named after the expression in the braces.
 
 usage, in Blender's Python: translations.py [LANGUAGE...]  new languages by Blender's names
                             translations.py --places       prints where each string is used
@@ -66,7 +67,8 @@ NAMES = {"ob": "object", "k": "number", "i": "number", "self": "name"}
 
 
 class Found(dict):
-    """{msgid: {places}}. Templates that differ in names of placeholders are one: the first."""
+    """{msgid: {places}}. Templates that differ only in the names of placeholders are merged; the
+    first one is kept."""
 
     def __init__(self):
         super().__init__()
@@ -82,7 +84,7 @@ class Found(dict):
 
 
 def templates_of(node, scope=()):
-    """The texts that a string or f-string stands for, with {placeholders}."""
+    """Return the texts that a string or f-string stands for, with {placeholders}."""
     if isinstance(node, ast.Constant):
         return [node.value] if isinstance(node.value, str) else []
     if isinstance(node, ast.IfExp):
@@ -126,7 +128,7 @@ def _part(value, taken, used):
 
 
 def name_of(node):
-    """A word for what an expression gives, or None."""
+    """Return a name for the value of an expression, or None."""
     if isinstance(node, ast.Name):
         return NAMES.get(node.id, node.id.lower().strip("_"))
     if isinstance(node, ast.Attribute):
@@ -151,7 +153,7 @@ def name_of(node):
 
 
 def sentences():
-    """The sentences of the source: {msgid: files}."""
+    """Return the sentences of the source: {msgid: files}."""
     found = Found()
     for file in (*sorted(PACKAGE.rglob("*.py")), *sorted(ADDON.rglob("*.py"))):
         place = file.relative_to(ADDON if file.is_relative_to(ADDON) else ROOT).as_posix()
@@ -189,7 +191,8 @@ def look_through(source, place, found):
 
 
 def _is_no_text(node, parents):
-    """A docstring, a part of another string, an argument of a command or of another error."""
+    """Return whether the string is a docstring, a part of another string, or an argument of a
+    command or of another error."""
     parent = parents.get(node)
     if not isinstance(node, (ast.JoinedStr, ast.Constant)):
         return True
@@ -207,7 +210,7 @@ def _is_no_text(node, parents):
 
 
 def declared(classes):
-    """The texts registered with Blender: {msgid: classes or properties}."""
+    """Return the texts registered with Blender: {msgid: classes or properties}."""
     import bpy
 
     found = Found()
@@ -243,7 +246,8 @@ def _add_properties(found, owner, properties):
 
 
 def strings(classes):
-    """All of the add-on, which is registered with these classes: {msgid: sorted places}."""
+    """Return all strings of the add-on, which is registered with these classes: {msgid: sorted
+    places}."""
     found = declared(classes)
     for text, places in sentences().items():
         for place in places:
@@ -263,7 +267,7 @@ def quoted(text):
 
 
 def catalogue_text(language, found, known, glossary):
-    """The file of a language. glossary(msgid): Blender's own translation, or None."""
+    """Return the file of a language. glossary(msgid): Blender's own translation, or None."""
     lines = [HEADER.format(language=language)]
     for english in found:
         own = glossary(english)
@@ -273,7 +277,7 @@ def catalogue_text(language, found, known, glossary):
 
 
 def blender_catalogue(language):
-    """Blender's own one where $BLENDER_LOCALE, a folder of catalogues, is given."""
+    """Return Blender's own catalogue if $BLENDER_LOCALE, a folder of catalogues, is set."""
     folder = os.environ.get("BLENDER_LOCALE")
     for name in (language, language.split("_")[0]):
         path = folder and Path(folder, name, "LC_MESSAGES", "blender.mo")

@@ -1,12 +1,14 @@
-"""Counts what reads as translated, and fails where there is more of it than the ceilings allow.
+"""Counts phrases that read like a translation, and fails if an area has more of them than its
+ceiling allows.
 
-Ten RULES are counted over five areas of the tree, in comments, strings and pages. A rule is a
-pattern: it finds most of what it is for, and a few sentences that are fine. Four older WORDS are
-gone, or as good as gone, and stay so. Ceilings only fall: whoever rewrites some lowers the number.
+Ten RULES are counted in five areas of the tree, in comments, strings and pages. A rule is a pattern
+that finds most of the intended phrases, and a few sentences that are fine. Four older WORDS have
+been removed almost completely and must not return. Ceilings may only be lowered, by anyone who
+rewrites some of the phrases.
 
-usage: words.py             the table, and every place of an area that is above its ceiling
-       words.py RULE        the places of a rule ("what", "where"...), area: file:line: text
-       words.py PATH        every place in a file or folder
+usage: words.py             prints the table, and every place in an area above its ceiling
+       words.py RULE        prints the places of a rule ("what", "where"...), area: file:line: text
+       words.py PATH        prints every place in a file or folder
 """
 
 import io
@@ -80,7 +82,7 @@ SKIPPED = {"LICENSE", "words.py"}
 
 
 def texts(path):
-    """(line, text) of all that is written for people in a file."""
+    """Yield (line, text) of all text for people in a file."""
     source = path.read_text("utf-8")
     if path.suffix == ".md":
         yield 1, CODE.sub(lambda code: "`" + "\n" * code[0].count("\n"), source)
@@ -97,7 +99,8 @@ def texts(path):
 
 
 def _python_texts(source, only_docstrings):
-    """Comments side by side are one text. Strings of tests are mostly data."""
+    """Yield the texts of a Python file. Adjacent comments form one text. Strings in tests are
+    mostly data."""
     comments = []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -111,7 +114,7 @@ def _python_texts(source, only_docstrings):
 
 
 def files():
-    """(area, path) of everything that is looked at, each once."""
+    """Yield (area, path) of every checked file, each once."""
     seen = set()
     for folder, area in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
@@ -130,7 +133,7 @@ def patterns():
 
 
 def find(area_files=None):
-    """{(area, rule or word): [place]}"""
+    """Return {(area, rule or word): [place]}."""
     found = {(area, name): [] for area in AREAS for name in patterns()}
     for area, path in area_files or files():
         if path.name in SKIPPED:
@@ -146,7 +149,7 @@ def find(area_files=None):
 
 
 def table(found):
-    """How often each rule is hit in each area, and in all."""
+    """Return the number of hits of each rule in each area and in total."""
     yield "".join(f"{head:>10}" for head in ("", *AREAS, "all"))
     totals = dict.fromkeys(AREAS, 0)
     for name, (write, _pattern) in RULES.items():

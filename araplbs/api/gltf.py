@@ -23,7 +23,7 @@ from .weights import Weights, weights_of
 
 class GltfCharacter:
     """A skeleton from a file together with all meshes bound to it. Vertices and bones are in the
-    rest pose and in one space, Z up as in Blender.
+    rest pose and share one space, with Z up as in Blender.
 
     vertices (n, 3), triangles (f, 3): the concatenated arrays of all meshes. mesh_names, first: the
     name and the first vertex of each mesh. weights: Rows for the m joints of the skeleton.
@@ -122,8 +122,8 @@ class GltfFile:
 
 
 def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFile:
-    """Read the characters of a .glb, .gltf or .vrm file. skeleton: another file whose skeleton is
-    given to meshes without a skin. Raises araplbs.Refused, with a sentence as its message, for
+    """Read the characters of a .glb, .gltf or .vrm file. skeleton: another file, whose skeleton is
+    assigned to meshes without a skin. Raises araplbs.Refused, with a sentence as its message, for
     files that cannot be used, such as truncated files or files with compressed meshes or without a
     skin."""
     document = read_document(path)
@@ -134,6 +134,6 @@ def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFi
 
 def save_gltf(file: GltfFile, path: str | Path) -> None:
     """Write a file read by load_gltf(), with the weights assigned to its characters; equivalent to
-    file.save(path). The file is written completely or not at all. Raises Refused if that would
-    replace a file of another kind, OSError if the file cannot be written."""
+    file.save(path). The file is written completely or not at all. Raises Refused if this would
+    replace a file of another kind, and OSError if the file cannot be written."""
     file.save(path)

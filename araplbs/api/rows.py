@@ -66,7 +66,7 @@ class Rows(SparseWeights):
     def padded(self, width: int = 4) -> tuple[Any, Floats]:
         """Return (bones (n, width), weights (n, width)) with the largest weights first, as game
         engines and glTF use them, padded with 0 for vertices with fewer weights. Raises ValueError
-        if a vertex has more."""
+        if a vertex has more than `width` influences."""
         most = int(np.diff(self.start).max(initial=0))
         if most > width:
             raise ValueError(f"width is {width}: a vertex has {most} influences")

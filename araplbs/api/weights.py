@@ -82,9 +82,10 @@ def weights(
     animation (p, m, 3, 4) or (p, m, 4, 4): additional poses in which the skin should keep its
         shape, as each joint's transform from rest.
     start: initial weights, (n, m) or Rows.
-    threads: 0 for the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or for all processors if
-        neither is set.
-    progress: called as progress(stage, fraction, energy); False stops with araplbs.Cancelled.
+    threads: number of threads; 0 uses the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or all
+        processors if neither is set.
+    progress: called as progress(stage, fraction, energy); if it returns False, araplbs.Cancelled is
+    raised.
     options: any option of the panel, by its name in the panel or in the settings: max_influences=4,
         firmness=12.0, crispness=0.004, symmetric=True, loose_parts_follow=True,
         rigid_parts="detected", control_bones="leave_out", bone_directions="automatic",

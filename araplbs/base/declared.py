@@ -1,6 +1,6 @@
-"""Defaults and ranges of the settings of the engine, by the sections of
-csrc/settings.def: {section: {setting: (default, smallest, largest)}}. tools/declared.py
-makes this file of that one: reading them from the engine would load it."""
+"""Defaults and ranges of the engine's settings, by the sections of csrc/settings.def: {section:
+{setting: (default, smallest, largest)}}. tools/declared.py generates this file from settings.def,
+because reading the values from the engine would load the engine."""
 
 from typing import Any
 

@@ -31,8 +31,9 @@ def bind(
         weights.
     preset: "unity", "vrchat", "game-4"... or one of your own; options given explicitly take
         precedence.
-    threads: 0 for all processors.
-    progress: called as progress(stage, fraction, energy); False stops with araplbs.Cancelled.
+    threads: number of threads, 0 for all processors.
+    progress: called as progress(stage, fraction, energy); if it returns False, araplbs.Cancelled is
+    raised.
     options: options of the panel, by name, as in araplbs.weights(): max_influences=4,
         firmness=12.0, symmetric=True, start_from="present", animation="markers"... Angles are in
         radians.

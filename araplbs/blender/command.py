@@ -1,5 +1,5 @@
-"""A command on .blend files. An operator's file in the add-on declares it as COMMAND, next to the
-operator; arguments.py creates its parser, and files.py runs it on each file."""
+"""A command on .blend files. The add-on's file of an operator declares the command as COMMAND, next
+to the operator; arguments.py creates its parser, and files.py runs it on each file."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Blender:
 
 @dataclass(frozen=True)
 class _Work:
-    """The requested work, after it has been found possible."""
+    """The requested work, after all checks have passed."""
 
     command: Command
     plan: Plan

@@ -1,5 +1,6 @@
 """Standard output of the command for --json - and --quiet. All other output of Blender and our code
-is sent to standard error or discarded. (Blender prints lines of its own.)"""
+is sent to standard error or discarded. (Blender prints messages of its own, which would otherwise
+mix with the output.)"""
 
 from __future__ import annotations
 

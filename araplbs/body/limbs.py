@@ -2,8 +2,8 @@
 
 A limb is the part of a chain that bends: an upper and a lower arm up to the hand, or a leg from the
 hip to the first joint near the ground. Twist bones are not joints. The two parts of a limb are two
-segments, each with any number of bones, that are of similar length, straight, and most of the
-chain.
+segments, each with any number of bones, that are straight, of similar length, and together make up
+most of the chain.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A mesh of a character."""
+"""A mesh of a character, as arrays in the rest pose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Arguments of single commands that both command lines share, `araplbs` and `blender -c araplbs`.
+"""Arguments of individual commands that exist in both command lines, `araplbs` and `blender -c
+araplbs`.
 
 A feature is loaded only for its own command, because startup takes most of the time for a small
 file.

@@ -2,9 +2,9 @@
 skeleton. Its rest pose is the bind pose of the meshes, as far as the file defines one.
 
 The axes are Blender's, so rules based on positions give the same result as in Blender after import.
-A joint is only a point with axes. Its bone points along the local Y axis, as Blender draws it, and
-its length is the distance to the nearest child. The engine decides whether such tails are
-meaningful (character/directions.py).
+A joint is only a point with axes. The bone of a joint points along the local Y axis, as Blender
+draws it, and its length is the distance to the nearest child. The engine decides whether such tails
+are meaningful (character/directions.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The similarity of weights to others, by the protocol of the papers on learned weights (RigNet and
-its successors). Weights below LEAST count as 0. In the judged weights only, those below KEPT of the
-largest weight of their vertex also count as 0. The remaining weights are scaled to sum to 1. Only
-vertices whose reference sums to 1 within SUM_ERROR count."""
+its successors). Weights below LEAST count as 0. In the judged weights only, weights below KEPT
+times the largest weight of their vertex also count as 0. The remaining weights are scaled to sum to
+1. Only vertices whose reference weights sum to 1 within SUM_ERROR are compared."""
 
 from typing import Any
 

@@ -1,9 +1,9 @@
 """Random poses of the controls of a rig: the rotation of each control, and the positions of limb
 targets.
 
-A joint turned by several controls, as in a spine, swings no further than one with a single control.
-A few poses measure its swing, and the rotations of its controls are reduced accordingly. All
-numbers are generated for pairs of poses, of which the second mirrors the first.
+A joint turned by several controls, as in a spine, swings no farther than a joint with a single
+control. A few poses measure its swing, and the rotations of its controls are reduced accordingly.
+All numbers are generated for pairs of poses, of which the second mirrors the first.
 """
 
 from __future__ import annotations

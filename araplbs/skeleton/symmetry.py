@@ -1,4 +1,4 @@
-"""The plane in which a character is symmetric, and the deform bones that are mirror images of each
+"""Finds the symmetry plane of a character, and the deform bones that are mirror images of each
 other in it.
 
 A skeleton drawn in Blender has its plane at X = 0, which is tried first. Imported or sculpted

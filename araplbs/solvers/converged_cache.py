@@ -1,6 +1,6 @@
-"""The final weights of earlier weightings. A weighting that starts from them again without other
-changes has nothing to do. They are kept for each mesh, so one of several meshes weighted together
-also counts by itself."""
+"""Caches the final weights of earlier weightings. A weighting that starts from them again without
+other changes has nothing to do. The weights are stored for each mesh separately, so the cache also
+applies to one of several meshes that were weighted together."""
 
 import hashlib
 from collections import deque

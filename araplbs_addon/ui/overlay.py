@@ -1,4 +1,4 @@
-"""Draws over the 3D view: a session's numbers and its energy curve, edits, and strokes."""
+"""Draws the numbers and the energy curve of a session, edits, and strokes over the 3D view."""
 
 from contextlib import suppress
 

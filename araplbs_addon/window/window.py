@@ -1,5 +1,5 @@
-"""Runs work while a window stays usable: short timer steps, a line in the status bar, Esc to
-cancel, and the end."""
+"""Runs work while a window stays usable: it divides the work into short timer steps, shows a line
+in the status bar, lets Esc cancel, and handles the end."""
 
 from ..languages.translate import translated
 from .menu_entries import Placed

@@ -1,16 +1,17 @@
 /* Bake: see bake.h.
  *
  *     min sum_p sum_i |sum_b w_ib T_b^p v_i - x_i^p|^2   over w >= 0, sum_b w_ib = 1,
- * at most K of a vertex not 0, and, of bones that move, over the transforms. The weights and the
- * transforms are found in turn. One pass over the frames finds the best transforms for the weights,
- * frame by frame (motion.h), and sums over all frames (sums.h); these sums give the best weights
- * (fit.h). Neither step raises the error plus the pulls to given weights and to neighbors:
- * transforms that must be rigid start from the rotations nearest to the given ones. The error alone
- * rises at most by as much as the pulls fall: for a damping of d, by the root of 2 d in mesh sizes.
- * If all transforms stay, one pass is enough.
+ * at most K weights of a vertex nonzero. If bones move, the sum is also minimized over their
+ * transforms. The weights and the transforms are optimized in turn. One pass over the frames finds
+ * the best transforms for the current weights, frame by frame (motion.h), and accumulates sums over
+ * all frames (sums.h), from which the best weights follow (fit.h). Neither step raises the sum of
+ * the error and the pulls to given weights and to neighbors. Transforms that must be rigid start
+ * from the rotations nearest to the given transforms. The error alone rises at most by as much as
+ * the energy of the pulls falls. For a damping of d, this is at most the root of 2 d, in mesh
+ * sizes. If all transforms are fixed, one pass is sufficient.
  *
- * Memory: 8 bytes per vertex and bone, 16 frames, the transforms. Fails for invalid input, on
- * out-of-memory, when cancelled, and if a frame cannot be read. */
+ * Memory: 8 bytes per vertex and bone, plus 16 frames and the transforms. Fails for invalid input,
+ * on out-of-memory, when cancelled, and if a frame cannot be read. */
 #include "bake/bake.h"
 
 #include <math.h>

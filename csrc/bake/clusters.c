@@ -1,14 +1,13 @@
 /* Clusters of rigid motions: see clusters.h.
  *
- * The vector quantization of Linde, Buzo and Gray over motions, as in Le and Deng 2012. In each
- * round, every vertex joins the bone whose motion it follows best, then every moving bone takes
- * the best motion for its vertices. After some rounds, the clusters with the largest error are
- * split, until all bones have one. With weights 1 the two steps are those of motion.h and of the
- * sums, so a round is one pass over the frames. A cluster is split at the vertex whose error times
- * its distance from the center is largest: vertices nearer to it than to the center join a new
- * bone. A
- * bone that is hardly needed, because another one moves its vertices nearly as well, is then moved
- * to the worst cluster.
+ * Applies the vector quantization of Linde, Buzo and Gray to motions, as in Le and Deng 2012. In
+ * each round, every vertex joins the bone whose motion fits it best, and then every moving bone
+ * takes the best motion for its vertices. After some rounds, the clusters with the largest error
+ * are split, until every bone has a cluster. With all weights equal to 1, the two steps are those
+ * of motion.h and sums.h, so a round is one pass over the frames. A cluster is split at the vertex
+ * whose error times its distance from the center is largest: vertices nearer to it than to the
+ * center join a new bone. A bone that is hardly needed, because another bone moves its vertices
+ * nearly as well, is then assigned to the worst cluster.
  *
  * O(log(bones)) passes. Fails as they do. */
 #include "bake/clusters.h"

@@ -1,18 +1,18 @@
 /* Weights that fit frames: see fit.h.
  *
- * For a vertex, min w^T A w - 2 h . w over w >= 0 with sum 1 and at most so many that are not 0,
- * where A_bc = v^T G_bc v (sums.h): simplex.h, which computes columns of A on demand. Pulls
- * add squares to it:
+ * For each vertex, minimizes w^T A w - 2 h . w over w >= 0 with sum 1 and a limited number of
+ * nonzero weights, where A_bc = v^T G_bc v (sums.h). The solver is simplex.h, which computes
+ * columns of A on demand. Pulls add squares to this function:
  *     rho |w_i - w_i0|^2                  to the given weights,
  *     sigma sum_edges l_ij |w_i - w_j|^2  to the neighbors, l_ij = 2 / (ring_i + ring_j).
- * The second square couples all vertices. With m_ij the mean of both old weights,
- *     |w_i - w_j|^2 <= 2 |w_i - m_ij|^2 + 2 |w_j - m_ij|^2,   equal for the old ones:
- * the sum that is minimized vertex by vertex lies above the objective and touches it, so that no
- * step raises the objective.
+ * The second sum couples all vertices. With m_ij the mean of the old weights of i and j,
+ *     |w_i - w_j|^2 <= 2 |w_i - m_ij|^2 + 2 |w_j - m_ij|^2,
+ * with equality for the old weights. The sum that is minimized vertex by vertex therefore lies
+ * above the objective and touches it, so no step raises the objective.
  *
- * Locked weights are inserted: their columns are subtracted from h, and the weights from the sum.
- * O(bones) per column and vertex, some columns each, vertices in parallel. Fails on out-of-memory
- * and when cancelled. */
+ * Locked weights are eliminated: their columns are subtracted from h, and their weights from the
+ * sum. O(bones) per column, a few columns per vertex; vertices are processed in parallel. Fails on
+ * out-of-memory and when cancelled. */
 #include "bake/fit.h"
 
 #include <math.h>

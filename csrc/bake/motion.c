@@ -3,13 +3,14 @@
  * In a frame, with v = (v, 1) and T_b (3, 4),
  *     sum_i |sum_b w_ib T_b v_i - x_i|^2 = sum_bc tr(T_b Y_bc T_c^T) - 2 sum_b tr(T_b X_b^T) + ...
  *     Y_bc = sum_i w_ib w_ic v_i v_i^T,   X_b = sum_i w_ib x_i v_i^T:
- * Y is the same in all frames, X is one sum over the mesh, and all further work is on bones.
- * The bones take their best transforms one after another with the others fixed, in several rounds:
- * with M = X_b - sum_{c != b} T_c Y_cb, the affine one is M Y_bb^-1, the rigid one has the rotation
- * nearest to M less its product with the center (Kabsch), as in Le and Deng 2012.
+ * Y is the same in all frames, X is one sum over the mesh, and all further work involves only
+ * bones. In several rounds, the bones take their best transforms one after another while the others
+ * stay fixed. With M = X_b - sum_{c != b} T_c Y_cb, the best affine transform is M Y_bb^-1. The
+ * best rigid transform has the rotation nearest to M minus its product with the center (Kabsch), as
+ * in Le and Deng 2012.
  *
- * O(influences^2 vertices) for Y, O(influences) per frame for X. Frames in parallel. Fails on
- * out-of-memory. A bone without vertices keeps its transform. */
+ * Y takes O(influences^2 vertices), and X takes O(influences vertices) per frame. Frames in
+ * parallel. Fails on out-of-memory. A bone without vertices keeps its transform. */
 #include "bake/motion.h"
 
 #include <math.h>

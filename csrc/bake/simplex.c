@@ -1,19 +1,22 @@
 /* Small least squares over the simplex: see simplex.h.
  *
- * Without the limit the problem is convex. An active set method, which computes columns on demand,
- * finds its solution: solve on a set S of indices, then add the one with the steepest slope
- *     g_b = linear_b - (A w)_b - mu,   mu = linear_b - (A w)_b of those with w_b > 0,
- * until none is above 0. On S the sum is eliminated by the largest weight r,
+ * Without the limit on the number of weights, the problem is convex. An active set method, which
+ * computes columns on demand, finds the solution: it solves on a set S of indices, then adds the
+ * index with the steepest slope
+ *     g_b = linear_b - (A w)_b - mu, where mu = linear_b - (A w)_b of the indices with w_b > 0,
+ * until no slope is above 0. On S, the constraint on the sum is eliminated by means of the largest
+ * weight r,
  *     w_r = total - sum w_b,   A'_bc = A_bc - A_br - A_rc + A_rr,
- * which leaves the differences between the columns: A' is small if they are similar, and then a
- * ridge of rounding size decides. The steps of Lawson and Hanson keep the weights of S >= 0.
+ * which leaves the differences between the columns. If the columns are similar, A' is small, and a
+ * ridge of the size of rounding errors then determines the solution. The steps of Lawson and Hanson
+ * keep the weights of S >= 0.
  *
- * If there are more than the limit allows, the indices with the least gain are removed one by one,
- * and the rest is solved again each time. Then indices outside the set replace ones inside it as
- * long as that lowers the value.
+ * If S has more indices than the limit allows, those with the least gain are removed one by one,
+ * and the problem is solved again after each removal. Then indices outside the set replace indices
+ * inside it as long as this lowers the value.
  *
- * O(s count) for s columns, and O(s^3) for each small solve. It cannot fail; if rounding leaves no
- * descent, it stops. */
+ * Computing s columns takes O(s count), and each small solve takes O(s^3). The function cannot
+ * fail; it stops if rounding errors prevent any further descent. */
 #include "bake/simplex.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* A monotonic clock, and waiting by the clock of the system: see clock.h. Constant cost; neither
- * can fail. */
+/* A monotonic clock, and timed waiting by the system clock: see clock.h. Both have constant cost
+ * and cannot fail. */
 #include "base/clock.h"
 
 #include <time.h>

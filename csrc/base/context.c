@@ -1,17 +1,17 @@
 /* Progress and threads: see context.h.
  *
  * Threads belong to a call, which reuses them in its parallel sections, or else to one section
- * (thread_pool.h): a pool that outlives calls would be global state that does not survive fork().
+ * (thread_pool.h). A pool that outlives calls would be global state that does not survive fork().
  * Sections of short chunks start on the caller's thread, because on a small mesh many of them are
- * over before a thread starts. They get more threads if the remaining work, estimated from the
- * finished chunks, is worth it.
+ * finished before another thread could start. They get more threads if the remaining work,
+ * estimated from the finished chunks, is large enough.
  *
- * On one thread, the speedup of more is estimated: a section of c equal chunks on w threads takes
- * ceil(c / w) chunk times, and all threads except one start late. The clock of one processor does
- * not show how long several of them would wait for memory.
+ * On one thread, the speedup with more threads is estimated as follows: a section of c equal chunks
+ * on w threads takes ceil(c / w) chunk times, and all threads except one start late. Times measured
+ * on one processor do not show how long several processors would wait for memory.
  *
- * When no thread can be created the caller does all the work. The caller's thread is the first
- * worker. It alone calls progress, between its chunks and while it waits for the others. */
+ * If no thread can be created, the caller does all the work. The caller's thread is the first
+ * worker. Only this thread calls progress, between its chunks and while it waits for the others. */
 #define _GNU_SOURCE
 #include "base/context.h"
 

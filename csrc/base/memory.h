@@ -1,5 +1,5 @@
-/* Allocation. All memory of the solver comes from here. In builds with ARAP_FAULT_INJECTION, tests
- * make the k-th allocation fail, which exercises every cleanup path. */
+/* Allocation. All memory of the engine is allocated by these functions. In builds with
+ * ARAP_FAULT_INJECTION, tests make the k-th allocation fail, which exercises every cleanup path. */
 #ifndef ARAP_MEMORY_H
 #define ARAP_MEMORY_H
 

@@ -1,5 +1,6 @@
-/* Instruction sets of the processor: see processor.h. They do not change while the process runs, so
- * they are queried once for all threads: in a virtual machine a query takes a microsecond. */
+/* Instruction sets of the processor: see processor.h. The instruction sets do not change while the
+ * process runs, so they are queried once for all threads. In a virtual machine, each query takes a
+ * microsecond. */
 #include "base/processor.h"
 
 #ifdef __x86_64__

@@ -1,4 +1,5 @@
-/* Random numbers: SplitMix64 (Steele et al. 2014), so that a seed means the same everywhere. */
+/* Random numbers by SplitMix64 (Steele et al. 2014), so that a seed gives the same numbers on every
+ * system. */
 #ifndef ARAP_RANDOM_H
 #define ARAP_RANDOM_H
 

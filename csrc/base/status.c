@@ -1,4 +1,5 @@
-/* Status codes and error texts: see status.h. Constant cost; texts that are too long are cut. */
+/* Status codes and error texts: see status.h. The cost is constant; texts that are too long are
+ * truncated. */
 #include "base/status.h"
 
 #include <stdarg.h>

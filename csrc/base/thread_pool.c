@@ -2,14 +2,14 @@
  *
  * Helpers are created when a section first needs them (about 20 us each), and then wait for the
  * next section. Sections of microseconds follow each other closely, so a waiting helper spins for
- * SPIN before it sleeps. Waking a helper takes as long as creating a thread. But a section does
- * not wait for a late helper, and does not join threads at its end.
+ * SPIN before it sleeps. Waking a helper takes as long as creating a thread. However, a section
+ * does not wait for a late helper, and it does not join threads at its end.
  *
  * Every wait ends. A helper sleeps until `round` has changed, which each section and the end of the
- * pool change under the lock, before they wake: it cannot miss them. The end of a section waits for
- * the helpers that have joined it; none joins after `section` is NULL, each takes a chunk at most
- * once, and the number of chunks is finite, so `helping` falls to 0. forest.c, whose chunks
- * wait themselves, explains why their waits end. */
+ * pool change under the lock before they wake the helpers. A helper therefore cannot miss a change.
+ * The end of a section waits for the helpers that have joined the section; no helper joins after
+ * `section` is NULL, each takes a chunk at most once, and the number of chunks is finite, so
+ * `helping` falls to 0. forest.c, whose chunks wait themselves, explains why their waits end. */
 #include "base/thread_pool.h"
 
 #include "base/clock.h"

@@ -1,10 +1,12 @@
-/* Functions that are also compiled for wider SIMD; each call selects one of the two versions:
+/* Defines functions that are also compiled for wider SIMD. Each call selects one of the two
+ * versions:
  *
  *     ARAP_WIDE_PART void sum_plain(const double *x, double *out) { ... }
  *     ARAP_WIDE(sum, (const double *x, double *out), (x, out))
  *
  * defines sum(x, out) from sum_plain. Neither version uses fused multiply-add, so both give the
- * same bits. target_clones is not used because it needs Linux and a linker other than zig's. */
+ * same bits. The attribute target_clones is not used, because it requires Linux and a linker other
+ * than zig's. */
 #ifndef ARAP_WIDE_H
 #define ARAP_WIDE_H
 

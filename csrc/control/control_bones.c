@@ -1,50 +1,52 @@
 /* Control bones: see control_bones.h.
  *
- * The deforming bones are a forest. Two shares of the skin, by area, measure what each tree (and,
- * at the end, each bone) contributes; d are distances from a vertex to bones:
+ * The deforming bones are a forest. Two shares of the skin, by area, measure the contribution of
+ * each tree (and, at the end, of each bone). With the distances d from a vertex to bones, they are:
  *
  *   own  = share of the skin that is nearer to the tree than to any other
  *   gain = share times (1 - d_tree / d_next), over its own skin
  *
- * gain / own is about 1/2 for a foot that hangs on the root for IK, and nearly 0 for the copy of a
- * foot. A bone between others of its chain also has little gain, so low gain alone does not
- * decide.
+ * gain / own is about 1/2 for a foot that is a child of the root for IK, and nearly 0 for the copy
+ * of a foot. A bone between other bones of its chain also has little gain, so low gain alone is not
+ * sufficient evidence.
  *
- * Further evidence about a bone, such as its name and its constraints, is a number: 1 or more is a
- * sign of a control bone, 2 or more a sure sign, -1 or less a sign of skin.
+ * Further evidence about a bone, such as its name and its constraints, is a number: a value of 1 or
+ * more is a sign of a control bone, 2 or more is a sure sign, and -1 or less is a sign of a bone
+ * that moves skin.
  *
- * - a tree with low gain / own consists of control bones if the evidence of most of its bones says
- *   so, or its position: outside the mesh and away from it, on bones of another chain, or starting
- *   at their joint. With two of these signs more gain is allowed. If the evidence is for skin,
- *   the tree must be away from the mesh.
+ * - a tree with low gain / own consists of control bones if the evidence for most of its bones
+ *   indicates this, or if its position does: outside the mesh and away from it, on bones of another
+ *   chain, or starting at their joint. With two of these signs, more gain is allowed. If the
+ *   evidence is for skin, the tree must be away from the mesh.
  * - the root of a tree is a control bone, and its children become roots of their own trees, if it
- *   lies outside the mesh, no bone continues it at its tail and it has hardly any gain. With a sign
- *   it may be partly inside, or in a part of the body that is far from its children; with a sure
- *   sign, anywhere. If most of its children are inside, it may continue into them and have more
- *   gain: skin that faces it, such as legs on both sides, does not follow it.
+ *   lies outside the mesh, no bone continues it at its tail, and it has hardly any gain. With a
+ *   sign of a control bone, it may also be partly inside, or in a part of the body that is far from
+ *   its children; with a sure sign, it may be anywhere. If most of its children are inside, the
+ *   root may continue into them and have more gain, because skin that faces it, such as that of
+ *   legs on both sides, does not follow it.
  *   In a skeleton of joints alone, whose bones reach to all their children, the root is dropped if
- *   its joint is outside the skin, with any gain: the segments to its children are not evidence. So
- *   is a root without segments and with hardly any gain, if the body continues from its joint. A
- *   root that is the body itself stays. With a sign it is not the body if a child passes its
- *   joint, or if limbs hang on it and it leads from outside the skin to a child that continues
- *   from its tail.
+ *   its joint is outside the skin, regardless of its gain, because the segments to its children are
+ *   not evidence. A root without segments and with hardly any gain is also dropped if the body
+ *   continues from its joint. A root that is the body itself is kept. With a sign of a control
+ *   bone, a root does not count as the body if a child passes its joint, or if limbs are attached
+ *   to it and it leads from outside the skin to a child that continues from its tail.
  * - a bone without children that does not continue its parent is a control bone if it has little
- *   gain and there is a sign, or it is outside and away. With a sure sign it may continue its
- *   parent, as end joints do, or have children that do not continue it; with next to no gain any
- *   sign is enough for such children.
+ *   gain and there is a sign, or if it is outside the mesh and away from it. With a sure sign, it
+ *   may continue its parent, as end joints do, or have children that do not continue it; if such
+ *   children have almost no gain, any sign is sufficient.
  * - a bone that coincides with another is a control bone if it alone has a sign, or if its chain
- *   coincides too and fewer bones hang on it.
+ *   also coincides and fewer bones depend on it.
  * - In a skeleton of joints alone, a bone without children is a control bone as well if it starts
- *   at a joint in the middle of a chain but has another parent, such as finger helpers that hang
- *   on the hand. The chain reaches this joint, but the helper's parent does not.
- * - a bone with loose parts of its own is skin unless there is a sure sign.
+ *   at a joint in the middle of a chain but has another parent, such as finger helpers that are
+ *   children of the hand. The chain reaches this joint, but the helper's parent does not.
+ * - a bone with loose parts of its own is not a control bone unless there is a sure sign.
  *
- * Trees are removed one at a time: the surest first, then the smallest, then the one below the most
- * control bones. What remains is measured again, so that one of two copies stays; both stay if
- * nothing distinguishes them. Of single bones around the same skin, the surest also go first.
- * Thresholds are shares of areas and of bone lengths, so position, rotation and scale do not
- * matter. Cost: a ranking (control_study.c) for every root and every tree that is removed. Fails
- * only on out-of-memory or when cancelled. */
+ * Trees are removed one at a time: first the tree with the surest evidence, then the smallest, then
+ * the tree below the most control bones. The remaining trees are measured again, so that one of two
+ * copies stays; both stay if nothing distinguishes them. Of single bones around the same skin,
+ * those with the surest evidence are also removed first. Thresholds are shares of areas and of bone
+ * lengths, so position, rotation and scale do not matter. Cost: one ranking (control_study.c) for
+ * every root and every removed tree. Fails only on out-of-memory or when cancelled. */
 #include "control/control_bones.h"
 
 #include "base/memory.h"

@@ -1,14 +1,15 @@
 /* Measures how far skin surrounds a point: see surrounded.h.
  *
- * The winding number of a body with a second layer that is turned inside out is 0: the layers
- * cancel each other. Instead, rays are counted that meet a face. A Fibonacci lattice spreads their
- * directions evenly over the sphere (Gonzalez 2010):
+ * The winding number of a body with a second layer that is turned inside out is 0, because the
+ * layers cancel each other. This file therefore counts the rays that meet a face. A Fibonacci
+ * lattice spreads the directions of the rays evenly over the sphere (Gonzalez 2010):
  *
  *   z_k = 1 - (2 k + 1) / n,   angle_k = pi (3 - sqrt 5) k
  *
- * Inside a closed body all rays meet one; outside a convex body at most half of them do. The sum of
- * the solid angles of all faces, without their signs, is at least the share that the rays can meet:
- * if that share is small, no ray is traced. O(triangles) and O(rays log triangles). It cannot fail.
+ * Inside a closed body, all rays meet a face; outside a convex body, at most half of them do. The
+ * sum of the solid angles of all faces, without their signs, is at least the share that the rays
+ * can meet: if that share is small, no ray is traced. O(triangles) and O(rays log triangles). It
+ * cannot fail.
  */
 #include "control/surrounded.h"
 

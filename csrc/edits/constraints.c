@@ -1,8 +1,7 @@
 /* Weight constraints: see constraints.h.
  *
- * In the units of the mesh (diagonal 1) the paper's c_i = 100 BBD^2 Lambda_i #poses is
- * strength Lambda_i with strength = 100 #poses. All O(entries x ring). Fails on out-of-memory
- * only. */
+ * In the units of the mesh (diagonal 1), the paper's c_i = 100 BBD^2 Lambda_i #poses is strength
+ * Lambda_i with strength = 100 #poses. All O(entries x ring). Fails on out-of-memory only. */
 #include "edits/constraints.h"
 
 #include <string.h>

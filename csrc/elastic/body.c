@@ -7,23 +7,24 @@
  *                + f_i |(x_i - y_i) - R_i (v_i - s_i)|^2).
  *
  * For a triangle F is (3, 2) and R has orthonormal columns, so that the first term is the integral
- * of (s1 - 1)^2 + (s2 - 1)^2: the surface strain of measures/surface_strain.c, squared. A body of
- * tets is as thick as h = volume / surface (tets.c).
+ * of (s1 - 1)^2 + (s2 - 1)^2, the squared surface strain of measures/surface_strain.c. A body of
+ * tets has the thickness h = volume / surface (tets.c).
  *
- * A membrane has no bending stiffness, so it crumples if that reduces strain. The last term, the
- * cells, are one-rings that share a rotation: c_ik = a_ik / l^2, areas (docs/energy.md 1) over
- * squared lengths, times `bending`; those of wires and links count in full, because nothing else
- * holds them. They resist bending at the scale of the edges. The anchor s_i is the point of the
- * bone nearest to the vertex, which goes with the bone to y_i: the cell keeps the surface at its
- * distance from the bone and square to it, in any rotation, like the springs of
- * springs/bone_springs.c; without anchors limbs flatten where they bend.
+ * A membrane has no bending stiffness, so it crumples if that reduces strain. The last term
+ * consists of cells, which are one-rings that share a rotation: c_ik = a_ik / l^2, areas
+ * (docs/energy.md 1) over squared lengths, times `bending`; the weights of wires and links count in
+ * full, because nothing else holds wires and links. The cells resist bending at the scale of the
+ * edges. The anchor s_i is the point of the bone nearest to the vertex, which the bone moves to
+ * y_i. Like the springs of springs/bone_springs.c, the cell keeps the surface at its distance from
+ * the bone and perpendicular to it, in any rotation. Without anchors, limbs flatten at bends.
  *
  * The polar factor of (a, b), with the unit normal n = a x b / s, is
  *     (a + b x n, b + n x a) / t,   s = |a x b|,   t = sqrt(a.a + b.b + 2 s) = s1 + s2;
- * if a x b = 0, any n across will do. Tets and cells take linalg/rotation.h.
+ * if a x b = 0, n can be any unit vector perpendicular to a and b. Tets and cells take
+ * linalg/rotation.h.
  *
- * O(elements) time, about 30 ns for a triangle, 0.4 us for a vertex with a cell; 90 bytes for a
- * triangle. Fails for bad geometry and on out-of-memory. */
+ * Takes O(elements) time: about 30 ns for a triangle and 0.4 us for a vertex with a cell. A
+ * triangle takes 90 bytes. Fails for bad geometry and on out-of-memory. */
 #include "elastic/body.h"
 
 #include <math.h>

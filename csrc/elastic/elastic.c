@@ -1,14 +1,14 @@
 /* Elastic poses: see elastic.h.
  *
- * A pose starts where the given weights move the vertices. Vertices without weights start where
- * the nearest bone moves them; so do all vertices if no weights are given. From there descent.c
- * finds a minimum of
+ * A pose starts at the positions to which the given weights move the vertices. Vertices without
+ * weights start at the position to which the nearest bone moves them; if no weights are given, all
+ * vertices do. From this start, descent.c finds a minimum of
  *
  *     E = body.c + hold.c,
  *
- * This is a local minimum: the energy is not convex, and the start determines which minimum is
- * found. mixed.c finds the rotations of a few points instead. Costs and failures are those of the
- * called functions. */
+ * The energy is not convex, so the result is a local minimum that depends on the start. As an
+ * alternative, mixed.c finds only the rotations of a few points. Costs and failures are those of
+ * the called functions. */
 #include "elastic/elastic.h"
 
 #include "base/memory.h"

@@ -3,22 +3,23 @@
  *     E = sum_i h_i |x_i - T_b(i) v_i|^2 + sum_limbs g_l max(|mean_l x - T_b(l) c_l| - d_l, 0)^2
  *
  * b(i) is the deforming bone with the largest given weight at vertex i, or the nearest bone if no
- * weights are given: in a rest pose a hand may be nearest to the hip. With d1 the distance from it,
- * d2 that from the nearest other bone, r_b the mean of d1 over the vertices of bone b and A_i the
- * area of the vertex, h_i = pull A_i / r_b^2 max(((d2 - d1) / (d2 + d1))^2, LEAST), d2 > d1: full
- * if no other bone is near, as at the ends of chains (hands, heads, tips), and almost nothing
- * between two bones, so that joints bend freely. Far from all bones, FLOOR of the stiffness is
- * left. A vertex that is one radius away from its position costs as much as a strain of sqrt(pull).
+ * weights are given. Weights are better evidence, because a hand may be nearest to the hip in the
+ * rest pose. With d1 the distance from it, d2 that from the nearest other bone, r_b the mean of d1
+ * over the vertices of bone b and A_i the area of the vertex, h_i = pull A_i / r_b^2 max(((d2 - d1)
+ * / (d2 + d1))^2, LEAST), d2 > d1: the stiffness is full if no other bone is near, as at the ends
+ * of chains (hands, heads, tips), and almost 0 between two bones, so that joints bend freely. Far
+ * from all bones, the share FLOOR of the stiffness remains. A vertex that is one limb radius away
+ * from the position to which its bone moves it costs as much energy as a strain of sqrt(pull).
  *
  * The limbs are those whose drift is measured (measures/limbs.h), c_l their centers and
  *     g_l = center sum_{i in l} A_i / r_l^2,
- * r_l the radius of the limb: a drift of 1 costs as much as a strain of sqrt(center) all over it.
- * d_l is the distance of the center from its place at the start of the pose, times a slack: with 1,
- * limbs may be as far from their bones as the weights of the start leave them. The distance from a
- * ball is convex: it lies below the squared distance from the point of the ball nearest to the
- * current center, the aim, so that steps which take that in its place lower the energy. The anchors
- * of the cells (body.c) are the nearest points of b(i), f_i = inside A_i / d1^2. The sums have the
- * same unit as that of body.c.
+ * r_l the radius of the limb: a drift of 1 costs as much as a strain of sqrt(center) over the whole
+ * limb. d_l is the distance of the center from its place at the start of the pose, times a slack.
+ * With a slack of 1, limbs may be as far from their bones as with the initial weights. The distance
+ * from a ball is convex: it lies below the squared distance from the point of the ball nearest to
+ * the current center, called the aim. Steps that use the distance from the aim instead therefore
+ * lower the energy. The anchors of the cells (body.c) are the points of b(i) nearest to the
+ * vertices, with f_i = inside A_i / d1^2. These sums have the same unit as the energy in body.c.
  *
  * O(vertices x bones). Fails on out-of-memory. */
 #include "elastic/hold.h"

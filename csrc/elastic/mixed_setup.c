@@ -1,9 +1,10 @@
-/* Input of the evaluation in mixed_state.c: elements of either kind, the pattern of the matrix,
- * work space, and poses.
+/* Prepares the input of the evaluation in mixed_state.c: elements of either kind, the pattern of
+ * the matrix, work space, and poses.
  *
- * The vectors of a pose start as those of the bones nearest to the samples, relative to their mean
- * rotation. A rotation has many vectors. Each sample takes the one nearest to that of its nearest
- * earlier sample, so interpolated rotations take the short way.
+ * The rotation vectors of a pose start as those of the bones nearest to the samples, relative to
+ * their mean rotation. A rotation has many vectors. Among equivalent vectors, each sample takes the
+ * one nearest to the vector of its nearest earlier sample, so interpolated rotations take the
+ * shorter path.
  *
  * O(vertices + samples^2). Fails on out-of-memory, for a mesh without elements, and for too many
  * vertices. */

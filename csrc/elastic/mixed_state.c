@@ -3,32 +3,34 @@
  * Automatic skinning by mixed finite elements (A. Kassahun, D. Kachkovski, H. Song, S. Monem, SGI
  * 2022) has, in addition to the points x, a symmetric stretch S of each element, and ties both by
  *     B x = R S,
- * B x = F the deformation gradients, R given rotations. In 2D that is one equation for each
- * triangle too many; in 3D a triangle has 6 equations for 3 numbers of S, a tet 9 for 6, and there
- * are twice (five times) as many elements as vertices: nothing but a rigid motion satisfies them.
- * Here the tie gives way: with multipliers l and a compliance 1 / (2 m),
+ * where B x = F are the deformation gradients and R given rotations. In 2D, this gives one equation
+ * too many for each triangle. In 3D, a triangle has 6 equations for the 3 numbers of S, and a tet
+ * has 9 for 6. Since there are twice (for tets, five times) as many elements as vertices, only
+ * rigid motions satisfy the equations. This implementation therefore softens the tie. With
+ * multipliers l and a compliance 1 / (2 m),
  *     L = sum A |S - I|^2 + sum h_i |x_i - y_i|^2 + sum A (l : (F - R S) - |l|^2 / (4 m)),
- * y_i where the bone nearest to the vertex takes it (hold.c: the document's pins). The KKT system
+ * where y_i is the position to which the bone nearest to the vertex moves it (hold.c; the pins of
+ * the document). The KKT system
  *     2 (S - I) - sym(R^T l) = 0,   2 h (x - y) + B^T A l = 0,   F - R S - l / (2 m) = 0
  * is solved by elimination, element by element: with M = R^T F in the axes of the element, and n,
  * for a triangle, the part of F along the normal,
  *     S = (I + m sym M) / (1 + m),   l = 2 m (F - R S),
- * and what is left is a sparse positive definite system K(R) x = b(R) of
+ * and the remainder is a sparse positive definite system K(R) x = b(R) of
  *     sum A (a |sym M - I|^2 + m |skew M|^2 + m |n|^2) + sum h_i |x_i - y_i|^2,   a = m / (1 + m).
  * For m -> inf, this is the system of the document.
  *
  * Rotations: R_e = exp(w_e) R0, w_e = sum_j W_ej w_j, W the mean of the biharmonic weights at the
- * corners (samples.c): in the document, in 2D, an angle; here a rotation vector, relative to the
- * mean rotation R0 of the pose. The energy of the turns w_j is
+ * corners (samples.c). In the document, which covers 2D, w_j is an angle; in this file, it is a
+ * rotation vector relative to the mean rotation R0 of the pose. The energy of the turns w_j is
  *     J = sum A |S - I|^2 + sum h_i |x_i - y_i|^2 + r sum_j |R_j - T_j|^2,
- * T_j the rotation of the bone nearest to sample j. Its gradient, by the adjoint method: with
- * K z = dJ/dx,
+ * where T_j is the rotation of the bone nearest to sample j. The adjoint method gives its gradient.
+ * With K z = dJ/dx,
  *     dJ/dw = dJ/dw (x fixed) + z^T (db/dw - dK/dw x),
- * two solves with one factorization, however many samples. For a turn d of element e from the left,
- * with C the linear map of M and n to (a sym M, a skew..) in the quadratic above, all of this is
- * sums of cross products of the columns of F.
+ * which takes two solves with one factorization, regardless of the number of samples. For a turn d
+ * of element e from the left, with C the linear map from M and n to (a sym M, a skew..) in the
+ * quadratic above, all of these terms are sums of cross products of the columns of F.
  *
- * O(vertices^1.5), with 27 times the operations of a factorization in body.c, for each evaluation.
+ * Each evaluation takes O(vertices^1.5), with 27 times the operations of a factorization in body.c.
  * Fails on out-of-memory, for too many vertices, and if K is not positive definite. */
 #include "elastic/mixed_state.h"
 

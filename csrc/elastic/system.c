@@ -1,14 +1,16 @@
 /* The global step: see system.h.
  *
- * With fixed rotations the energy is quadratic, the same matrix for all poses and coordinates:
+ * With fixed rotations, the energy is quadratic, with the same matrix for all poses and
+ * coordinates:
  *     (K + C^T G C) x = b + C^T G y
- * K: the elements with the anchors, and the pulls h_i on the diagonal, sparse. C: the means of the
- * limbs, a row each; G = diag(g_l). C^T G C is dense for large limbs, so only K is factorized, and
- * with z = K^-1 b, the response Y = K^-1 C^T and S = G^-1 + C Y (Sherman, Morrison, Woodbury) x = z
- * + Y S^-1 (y - C z).
+ * K: sparse, the elements with the anchors, and the pulls h_i on the diagonal. C: the means of the
+ * limbs, one row each; G = diag(g_l). C^T G C is dense for large limbs, so only K is factorized,
+ * and with z = K^-1 b, the response Y = K^-1 C^T and S = G^-1 + C Y (Sherman, Morrison, Woodbury) x
+ * = z + Y S^-1 (y - C z).
  *
- * O(vertices^1.5) once, O(vertices log vertices + limbs vertices) for a solve; 8 bytes for a vertex
- * and limb. Fails on out-of-memory, and if K is not positive definite. */
+ * The factorization takes O(vertices^1.5), and each solve O(vertices log vertices + limbs
+ * vertices). Memory: 8 bytes per vertex and limb. Fails on out-of-memory, and if K is not positive
+ * definite. */
 #include "elastic/system.h"
 
 #include <string.h>

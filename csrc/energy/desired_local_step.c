@@ -1,21 +1,20 @@
 /* As-rigid-as-desired local step (paper section 4.1): see desired_local_step.h.
  *
- * In each pose, with phi_kb where spine b takes vertex k,
+ * In each pose, with phi_kb the position to which spine b moves vertex k,
  *     cov = sum_b T_b M_b + sum_kb phi_kb m_kb^T = U S V^T
  *     R   = U diag(sigma) V^T,   sigma_j = sum_b w_ib |J_b v_j|
  * over the influences b of the vertex itself, J_b the Jacobian of bone b at it and v_j the columns
  * of V; for a rigid bone |J_b v_j| = 1, for a stretchable one J_b = T_b, and this rule replaces
- * that of stretch.h. So edges may
- * stretch as the bones stretch space there. With Q the rotation nearest to cov, R = Q V diag(sigma)
- * V^T: V comes from the eigenvectors of cov^T cov. A vertex whose own influences are all rigid gets
- * R = Q, as everywhere else.
+ * that of stretch.h. Edges may therefore stretch as much as the bones stretch space at that point.
+ * With Q the rotation nearest to cov, R = Q V diag(sigma) V^T: V comes from the eigenvectors of
+ * cov^T cov. A vertex whose own influences are all rigid gets R = Q, as in the other local steps.
  *
- * R is not the minimum over a fixed set, and sigma follows the weights: the energy may rise from
- * one iteration to the next. If two singular values are equal, V is any basis of their plane, and
- * R jumps with it unless the stretches are equal, too.
+ * R is not the minimum over a fixed set, and sigma depends on the weights, so the energy may rise
+ * from one iteration to the next. If two singular values are equal, V is any basis of their plane,
+ * and R jumps with this basis unless the stretches are also equal.
  *
- * It works in double precision, one pose after another: about 1 us each, compared with 20 ns in
- * local_kernel.h. It cannot fail. */
+ * This step processes one pose after another in double precision, which takes about 1 us per pose,
+ * compared with 20 ns in local_kernel.h. It cannot fail. */
 #include "energy/desired_local_step.h"
 
 #include <math.h>

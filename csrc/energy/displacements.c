@@ -1,21 +1,22 @@
 /* Displacements of components: see displacements.h.
  *
  * Random poses rotate every root about its own head. This tears edges of the mesh between two
- * components of the skeleton, although nobody would pose a character like that. With weights w and
- * rotations R fixed, the translations t_c of the components c of a pose, W_ic = sum of w_ib over
- * the bones b of c, change the energy by
+ * components of the skeleton, although no animator would pose a character in this way. With weights
+ * w and rotations R fixed, the translations t_c of the components c of a pose, W_ic = sum of w_ib
+ * over the bones b of c, change the energy by
  *     sum_cd S_cd t_c . t_d - 2 sum_c g_c . t_c,
  *     Q_cb = sum_ik a_ik (W_kc - W_ic) (w_kb v_k - w_ib v_i)     (v homogeneous)
  *     S_cd = sum of the last numbers of Q_cb over the bones b of d
  *     g_c  = sum_i R_i sum_k a_ik (W_kc - W_ic) e_ik - sum_b T_b Q_cb,
- * a spring counting as an edge to its anchor. The minimum is t = S^-1 g for each pose, and S is
- * the same for all poses, whatever their weights. Rounds of a local step and these translations
- * never raise the energy. S does not determine displacements that stretch nothing, such as that of
- * the whole skeleton. A small stiffness, as in JointSolver, sets these to 0.
+ * a spring counting as an edge to its anchor. The minimum is t = S^-1 g for each pose, and S is the
+ * same for all poses, regardless of their weights. Alternating the local step with these
+ * translations never raises the energy. S does not determine displacements that stretch nothing,
+ * such as a displacement of the whole skeleton. A small stiffness, as in JointSolver, keeps these
+ * displacements at 0.
  *
- * A round costs a local step in double precision and, for c components of b bones and p poses,
- * O(p b c). It polls for cancellation within all of its sums. Fails on out-of-memory and when
- * cancelled; then nothing has changed. */
+ * A round takes a local step in double precision plus O(p b c) for c components of b bones and p
+ * poses. All sums poll for cancellation. Fails on out-of-memory and when cancelled, in which case
+ * nothing has changed. */
 #include "energy/displacements.h"
 
 #include <string.h>

@@ -1,19 +1,20 @@
 /* The energy of dual quaternion blending: see dual_energy.h.
  *
- * Vertices go to p_i (dual_blend.h), springs end at points that bones carry (bone_springs.h). With
- * e' the posed edges, s the weights of springs and y their posed ends, in every pose multiplied by
- * its weight,
+ * Vertices move to p_i (dual_blend.h), and springs end at points that bones carry along
+ * (bone_springs.h). With e' the posed edges, s the weights of springs and y their posed ends, in
+ * every pose multiplied by its weight,
  *     E_i = sum_k a_ik |e'_ik - R_i e_ik|^2 + sum_springs s |(y - p_i) - R_i (x - v_i)|^2
  *     R_i nearest to sum_k a_ik e'_ik e_ik^T + sum_springs s (y - p_i) (x - v_i)^T
  *     f_i = sum_k [(a_ik + a_ki) e'_ik - (a_ik R_i + a_ki R_k) e_ik]
  *         + sum_springs s [(y - p_i) - R_i (x - v_i)]
- * f is minus half the slope in p_i: at the best R, the derivative by R is zero. The chain rule
- * to the weights is arap_dual_force.
+ * f is minus half the gradient with respect to p_i, because at the best R, the derivative with
+ * respect to R is zero. arap_dual_force applies the chain rule to obtain the gradient with respect
+ * to the weights.
  *
  * A few poses are processed at a time: first all points, then all rotations and energies, then
- * forces. Vertices run in parallel; each is summed on its own, in the order of the poses. About 0.5
- * us per vertex and pose, 100 bytes for each vertex and pose of a batch. Fails on out-of-memory
- * only. */
+ * forces. Vertices are processed in parallel; each is summed separately, in the order of the poses.
+ * Each vertex takes about 0.5 us per pose, and 100 bytes per pose of a batch. Fails on
+ * out-of-memory only. */
 #include "energy/dual_energy.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* The ARAP energy of weights for dual quaternion blending, and its slope. */
+/* The ARAP energy of weights under dual quaternion blending, and its gradient. */
 #ifndef ARAP_DUAL_ENERGY_H
 #define ARAP_DUAL_ENERGY_H
 

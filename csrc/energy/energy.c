@@ -2,12 +2,12 @@
  *
  *   E_i = sum_poses sum_k a_ik |e'_ik|^2 - 2 sum_poses tr(R_i^T cov_i) + #poses sum_k a_ik |e_ik|^2
  *
- * with each pose multiplied by its weight (pose_weights.h). The first sum is
- * arap_stiffness_product's stretch, the second the alignment of the local pass, both summed over
- * poses before any vertex is visited or at once. If R_i is not a rotation but as rigid as desired,
- * the third is sum_poses sum_k a_ik |R_i e_ik|^2: the pass returns by how much that exceeds the sum
- * above. Costs a local step and a product (stiffness.h). Fails on out-of-memory and for an energy
- * that is not finite. */
+ * with each pose multiplied by its weight (pose_weights.h). The first sum is the stretch of
+ * arap_stiffness_product. The second is the alignment of the local step. Both are summed over the
+ * poses, either before any vertex is visited or in the same pass. If R_i is not a rotation but as
+ * rigid as desired, the third sum is sum_poses sum_k a_ik |R_i e_ik|^2; the local step returns the
+ * amount by which it exceeds the sum above. The cost is that of a local step and a product
+ * (stiffness.h). Fails on out-of-memory and for an energy that is not finite. */
 #include "energy/energy.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
-/* The innermost loop of the local step, which processes one vertex in all poses. It works in parts,
- * each completed for all poses (of up to BLOCK vectors) before the next: cov, cofactors, lambda, R
- * and, bone by bone, P_b, whose sums stay in registers. It costs 144 operations for each bone and
- * pose, and about 330 for each R. Included by local_kernels.c once per instruction set and
- * precision with
+/* The innermost loop of the local step, which processes one vertex in all poses. The loop consists
+ * of parts, each of which is completed for all poses (of up to BLOCK vectors) before the next part
+ * begins: cov, cofactors, lambda, R and, bone by bone, P_b, whose sums stay in registers. It takes
+ * 144 operations for each bone and pose, and about 330 for each R. local_kernels.c includes this
+ * file once per instruction set and precision, with
  *   KERNEL    name of the function
  *   REAL      float or double
  *   INTEGER   a signed integer of its size
@@ -27,25 +27,26 @@
  *   k = (lambda^2 - 1) / 2,  z = k lambda - det B
  *   R = ((k + 1) B + lambda cof B - B B^T B) / z
  * followed by one Newton-Schulz step R (3 - R^T R) / 2. With singular values s of B, z = (s1 +
- * s2)(s2 + s3)(s3 + s1), s3 signed by det B: if it is small, the best rotation is ill-determined
+ * s2)(s2 + s3)(s3 + s1), s3 signed by det B. If z is small, the best rotation is ill-determined,
  * and lambda is nearly a double root, to which Newton's method converges slowly (rings turned
  * inside out) or from which it diverges (|cof B| = 0). Such a lane uses arap_nearest_rotation of
  * cov plus a trace of the blended bone rotations, which decides what cov leaves undetermined
  * (wires, slivers, collapsed rings).
  *
- * With stretchable influences U = I + sum_b w_ib (U_b - I) (stretch.h): R is that nearest to cov U,
- * and R U takes its place in P_b; U is symmetric.
+ * With stretchable influences, U = I + sum_b w_ib (U_b - I) (stretch.h) is a symmetric matrix. R is
+ * then the rotation nearest to cov U, and R U replaces R in P_b.
  *
- * Where all edges of the ring are parallel, cov = x e^T with the unit vector e along them, and only
- * R e is ever needed: x / |x|. cov / |cov| = (x / |x|) e^T takes the place of R, |U e| times that
+ * If all edges of the ring are parallel, cov = x e^T with the unit vector e along them, and only R
+ * e = x / |x| is needed. cov / |cov| = (x / |x|) e^T then replaces R, or |U e| times this matrix
  * with stretch.
  *
- * The ring of a wire is nearly of this kind if it has a spring or bends slightly, so all poses
- * would take the exact path. With its direction as the first axis, the columns of cov = (X, Y, Z)
- * are of very different length, and those of R = (p, q, r) are found by turning two of them at a
- * time: by the angle that makes p.X + q.Y largest, tangent (q.X - p.Y) / (p.X + q.Y), and so on.
- * From p = X / |X| each sweep leaves a share of about (|Y| + |Z|) / |X| of the error; rounding is
- * relative to the column it happens in. */
+ * The ring of a wire is nearly of this kind if it has a spring or bends slightly. Without a special
+ * case, all of its poses would take the exact path. With its direction as the first axis, the
+ * columns of cov = (X, Y, Z) are of very different length, and those of R = (p, q, r) are found by
+ * rotating two of them at a time: p and q rotate by the angle that maximizes p.X + q.Y, whose
+ * tangent is (q.X - p.Y) / (p.X + q.Y), and so on. Starting from p = X / |X|, each sweep leaves a
+ * share of about (|Y| + |Z|) / |X| of the error. Rounding errors are relative to the column in
+ * which they occur. */
 typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define VEC TOKEN(KERNEL, vec)
 typedef INTEGER TOKEN(KERNEL, mask) __attribute__((vector_size(WIDTH * sizeof(REAL))));

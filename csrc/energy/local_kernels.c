@@ -1,9 +1,9 @@
 /* Instances of local_kernel.h and their run-time dispatch: see local_kernels.h.
  *
- * The compiler's vector types do the work, so one source serves every instruction set; on
- * machines other than x86-64 the portable instances compile to what there is. Only sums over lanes
- * and approximate inverses are instructions by name. The cost is in local_kernel.h; nothing
- * fails. */
+ * The code uses the compiler's vector types, so one source serves every instruction set; on
+ * machines other than x86-64, the portable instances compile to the available instructions. Only
+ * sums over lanes and approximate inverses use intrinsics. For the cost, see local_kernel.h. No
+ * function can fail. */
 #include "energy/local_kernels.h"
 
 #include <math.h>

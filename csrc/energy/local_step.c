@@ -2,26 +2,26 @@
  *
  * For vertex i, over the union of the influences of its one-ring,
  *     M_b = sum_k a_ik (w_kb v_k - w_ib v_i) e_ik^T       (4x3, v homogeneous)
- * gives cov_i = sum_b T_b M_b of every pose, the kernel turns that into P_b = sum T_b^T R_i,
- * and P_b gives this vertex's part of the right-hand side: + a_ik v_k^T P_b e_ik at (k, b),
- * - a_ik v_i^T P_b e_ik at (i, b). The parts for the neighbors go to one slot per directed edge.
- * Their owners sum them afterwards, in the order of the ring, so no two threads write one number,
- * and the result does not depend on the number of threads. With clusters
- * (rotation_clusters.h), M_b is the sum over the vertices of one, and P_b serves all of them.
+ * gives cov_i = sum_b T_b M_b in every pose. The kernel converts it into P_b = sum T_b^T R_i, and
+ * P_b gives this vertex's part of the right-hand side: + a_ik v_k^T P_b e_ik at (k, b),
+ * - a_ik v_i^T P_b e_ik at (i, b). The parts for the neighbors are stored in one slot per directed
+ * edge. The neighbors sum their slots afterwards, in the order of the ring, so no two threads write
+ * the same number, and the result does not depend on the number of threads. With clusters
+ * (rotation_clusters.h), M_b is the sum over the vertices of a cluster, and P_b serves all of them.
  *
- * A spring (bone_springs.h) is one more edge e of weight s, to a point x that one bone b carries: s
- * x e^T joins M_b, and nothing goes to a neighbor.
+ * A spring (bone_springs.h) is an additional edge e of weight s, to a point x that one bone b
+ * carries along: s x e^T is added to M_b, and no neighbor is affected.
  *
- * A spine b takes each vertex of the ring to a point phi_kb of its own: in place of M_b there is a
- * 3-vector m_kb = a_ik w_kb e_ik for each, in place of P_b the sum of phi_kb^T R_i
+ * A spine b moves each vertex of the ring to its own point phi_kb. A 3-vector m_kb = a_ik w_kb e_ik
+ * for each vertex therefore replaces M_b, and the sum of phi_kb^T R_i replaces P_b
  * (desired_local_step.h).
  *
- * A bendy bone takes part with the columns of its joints (bendy.h).
+ * A bendy bone is represented by the columns of its joints (bendy.h).
  *
  * If nothing in the rings of a visit (weights, springs, poses) has changed since the last
- * right-hand side, its results stay valid and it is skipped. This happens at vertices that one
- * bone moves, at locked ones and in rigid parts, except at their borders. The result of a mirrored
- * vertex is copied from its partner (mirror_reuse.h).
+ * right-hand side, the results of the visit stay valid, and it is skipped. This happens at vertices
+ * that a single bone moves, at locked vertices, and in rigid parts, except at their borders. The
+ * result of a mirrored vertex is copied from its partner (mirror_reuse.h).
  *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
  * memory: one double per directed edge and influence. It cannot fail. */

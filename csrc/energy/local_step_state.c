@@ -1,9 +1,9 @@
 /* Creates the work space of the local step: see local_step.h and local_step_state.h.
  *
  * The bones of each one-ring (or of the rings of a cluster) are found once for all steps, except
- * for rings that are never visited (mirror_reuse.h). Each thread has work space for the widest of
- * them, so a step allocates nothing. O(edges x influences) time, one double per directed edge and
- * influence, and two per influence. Fails on out-of-memory only. */
+ * for rings that are never visited (mirror_reuse.h). Each thread has work space for the widest
+ * one-ring, so a step allocates nothing. Takes O(edges x influences) time, and stores one double
+ * per directed edge and influence plus two per influence. Fails on out-of-memory only. */
 #include "energy/local_step_state.h"
 
 #include <string.h>

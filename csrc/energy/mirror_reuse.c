@@ -1,19 +1,20 @@
 /* Shares results between the halves of a symmetric character: see mirror_reuse.h.
  *
- * In each pair of random poses, the second is the image of the first (poses.h). Let vertex j be the
- * partner of i. If the one-ring of j, with its rows and springs, is the image of that of i, then
- * sum over all poses of what the local step makes of the ring of j is the image of what it makes of
- * that of i, and so is F w. The right-hand side of a vertex depends on its own ring and those of
- * its neighbors, so all of them must be images. Then it is copied from the partner, w(j, b') from
- * w(i, b), and a ring that only copied vertices depend on is not visited.
+ * In each pair of random poses, the second is the mirror image of the first (poses.h). Let vertex j
+ * be the partner of i. If the one-ring of j, with its rows and springs, is the image of the
+ * one-ring of i, then the result of the local step for j, summed over all poses, is the image of
+ * the result for i. The same applies to F w. The right-hand side of a vertex depends on its own
+ * ring and those of its neighbors, so all of these rings must be images. The right-hand side is
+ * then copied from the partner, w(j, b') from w(i, b). A ring on which only copied vertices depend
+ * is not visited.
  *
- * The half on the positive side of the plane is computed; so only the rings along the border are
- * visited on both. Two one-rings match if their edges and weights agree to ALIKE, which allows for
- * meshes saved in single precision. Poses match if the bones at rest are near enough to be
- * partners. The second half then takes the shape of the first.
+ * The half on the positive side of the plane is computed, so only the rings along the border are
+ * visited on both sides. Two one-rings match if their edges and weights agree to ALIKE, which
+ * allows for meshes saved in single precision. Poses match if the bones at rest are close enough to
+ * be partners. The second half of the mesh is then treated as having the shape of the first.
  *
- * O(edges log ring) for the rings, once for a mesh, O(edges + influences) for patterns, all in
- * parallel. Fails on out-of-memory and when cancelled. */
+ * Matching the rings takes O(edges log ring) once per mesh, and matching patterns takes O(edges +
+ * influences), all in parallel. Fails on out-of-memory and when cancelled. */
 #include "energy/mirror_reuse.h"
 
 #include <math.h>

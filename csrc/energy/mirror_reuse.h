@@ -1,6 +1,6 @@
-/* Reuse of results between the two halves of a symmetric character. The results of the local step
- * and of the product with F at a vertex are mirror images of those at its partner, and are copied
- * from there. */
+/* Reuses results between the two halves of a symmetric character. The results of the local step and
+ * of the product with F at a vertex are mirror images of those at its partner, and are copied from
+ * there. */
 #ifndef ARAP_MIRROR_REUSE_H
 #define ARAP_MIRROR_REUSE_H
 

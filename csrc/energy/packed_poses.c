@@ -1,5 +1,5 @@
-/* Poses laid out for the local step: see packed_poses.h. O(poses x columns) time and
- * memory, blocks of poses in parallel; fails on out-of-memory and when cancelled. */
+/* Poses laid out for the local step: see packed_poses.h. Takes O(poses x columns) time and memory,
+ * and processes blocks of poses in parallel. Fails on out-of-memory and when cancelled. */
 #include "energy/packed_poses.h"
 
 #include "base/memory.h"

@@ -2,19 +2,19 @@
  *
  * With y_c = sum_k s_ik w_kc v_k over the one-ring (4 numbers per bone),
  *     (F w)_ib = v_i^T sum_c G_bc (S_i w_ic v_i - y_c),   S_i = sum_k s_ik,
- * so a vertex costs one Gram product per pair of (own bone, bone of the ring), or, of many own
- * bones, two products with the poses (wide_products.h). The same with
- * a_ik for s_ik, and N_i = w_i^T F_ii w_i / S_i, gives
+ * so a vertex takes one Gram product for each pair of an own bone and a bone of the ring. A vertex
+ * with many bones takes two products with the poses instead (wide_products.h). The same expression
+ * with a_ik instead of s_ik, and with N_i = w_i^T F_ii w_i / S_i, gives
  *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik.
  *
- * A spring to x on bone b (bone_springs.h) adds its weight to S_i and its x to y_b, as a neighbor
- * with the weight 1 would; out is then F w and the pull g of the springs together. fixed_i is g w +
- * K_i, K_i the sum over poses of s |T_b x|^2: w (F w + g) + fixed is what springs and edges add to
- * the energy.
+ * A spring to x on bone b (bone_springs.h) adds its weight to S_i and its x to y_b, like a neighbor
+ * with the weight 1; `out` is then the sum of F w and the pull g of the springs. fixed_i is g w +
+ * K_i, K_i the sum over poses of s |T_b x|^2: w (F w + g) + fixed is the contribution of springs
+ * and edges to the energy.
  *
- * Bendy bones take part with the columns of their joints (bendy.h).
+ * Bendy bones are represented by the columns of their joints (bendy.h).
  *
- * Spines do not go through G_bc. With one in the problem, all vertices are posed, f_i = sum_b w_ib
+ * Spines do not use G_bc. If the problem contains a spine, all vertices are posed, f_i = sum_b w_ib
  * phi_ib in every pose, and
  *     (F w)_ib = sum_poses phi_ib . sum_k s_ik (f_i - f_k),
  *     stretch_i = sum_poses sum_k a_ik |f_k - f_i|^2.

@@ -1,8 +1,8 @@
 /* Automatic weights: see automatic.h.
  *
- * The max_influences largest entries of every row of the method, without those below min_weight
- * except the largest, scaled to sum to 1. No poses, no energy. Cost and failures are those of the
- * method; invalid input also fails. */
+ * Keeps the max_influences largest entries of every row that the method returns, removes entries
+ * below min_weight except the largest, and scales the rest to sum to 1. No poses, no energy. The
+ * cost is that of the method. Fails if the method fails, and for invalid input. */
 #include "initial/automatic.h"
 
 #include <math.h>

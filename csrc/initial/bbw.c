@@ -3,22 +3,22 @@
  *   min 1/2 w_b' Q w_b,  Q = L M^-1 L,  0 <= w_b <= 1,  for each bone b,
  *   w_b = 1 at the handles of b, 0 at those of other bones.
  *
- * Handles, L and M, on tets as in the paper or on surfaces, are those of biharmonic.c. As in the
- * paper, a normalization at the end makes the weights sum to 1: as a constraint, the sum would
- * couple all bones.
+ * The handles, L and M are those of biharmonic.c, on tets as in the paper, or on surfaces. As in
+ * the paper, a normalization at the end makes the weights sum to 1, because a constraint on the sum
+ * would couple all bones.
  *
  * Bounds: ADMM with w = z, z in the bounds,
  *     (Q + rho D) w = rho D (z - u) - Q_h w_h,  z = clip(w' + u),  u += w' - z,
- * w' = RELAXATION w + (1 - RELAXATION) z over-relaxed, D the diagonal of Q: the matrix is that of
- * all bones of a block. (With D = M, volumes of very different size would need thousands of
- * iterations instead of hundreds.) It begins with the weights without bounds, clipped, which on a
- * surface are nearly the solution. rho follows the residuals; each change costs a factorization. It
- * stops when no weight changes by more than TOLERANCE or exceeds its bounds by as much, or after
- * MAX_ITERATIONS. That is accurate enough for initial weights. Cells of almost no volume count as
- * larger ones.
+ * w' = RELAXATION w + (1 - RELAXATION) z over-relaxed, D the diagonal of Q: all bones of a block
+ * share this matrix. (With D = M, volumes of very different size would need thousands of iterations
+ * instead of hundreds.) The iterations start from the clipped weights without bounds, which on a
+ * surface are nearly the solution. rho follows the residuals; each change of rho costs a
+ * factorization. Iterating stops when no weight changes by more than TOLERANCE or exceeds its
+ * bounds by more than that, or after MAX_ITERATIONS. This is accurate enough for initial weights.
+ * Cells of almost no volume are treated as larger.
  *
- * The factor and its cost are those of biharmonic.c, and so are its failures; a solve with it for
- * every bone and iteration. */
+ * The factor, its cost and its failure modes are those of biharmonic.c. Each iteration takes one
+ * solve per bone. */
 #include "initial/bbw.h"
 
 #include <math.h>

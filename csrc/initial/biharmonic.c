@@ -3,21 +3,22 @@
  *   min w_b' Q w_b,  Q = L M^-1 L,  for each bone b,
  *   w_b = 1 at the handles of b, 0 at those of other bones:    Q_xx w_x = -Q_xh w_h
  *
- * L: Laplacian of triangles or tets, with springs for wires and links; M: areas or volumes of
- * cells (two_rings.c). x: vertices without handle, h: handles (handles.c); where bones share a
- * handle each has an equal part of it. The lecture picks one vertex for each handle on a surface;
- * here a bone has many.
+ * L: Laplacian of triangles or tets, with springs for wires and links; M: areas or volumes of cells
+ * (two_rings.c). x: vertices without a handle, h: handles (handles.c); bones that share a handle
+ * have equal parts of it. The lecture chooses one vertex for each handle on a surface; in this
+ * file, a bone has many.
  *
- * Without bounds the weights of all bones sum to 1, but leave 0..1: beyond a handle they
- * overshoot, and distant bones get some weight. Negative weights are clipped here, because rows
- * may not contain them, and the rest is scaled to sum to 1.
+ * Without bounds, the weights of all bones sum to 1 but leave the range 0..1: they overshoot beyond
+ * a handle, and distant bones get some weight. Negative weights are clipped here, because rows may
+ * not contain them, and the remaining weights are scaled to sum to 1.
  *
  * Handles around a limb split Q_xx into independent blocks. Each block has its own factor, and
  * columns only for the bones of the handles next to it; for all other bones it is
- * 0. A block without such a handle, made of faces without area, takes the nearest bones. Q couples
- * two-rings: on a surface of n vertices in one block the factor has some 40 n log n entries, of a
- * volume n^(4/3); handles inside a volume split nothing. Fails on out-of-memory, for more than
- * MAX_VERTICES, if Q cannot be factorized, and for weights that are not finite. */
+ * 0. A block without such a handle, which consists of faces without area, takes the weights of the
+ * nearest bones. Q couples two-rings. On a surface of n vertices in one block, the factor has some
+ * 40 n log n entries; for a volume, it has some n^(4/3), because handles inside a volume do not
+ * split it. Fails on out-of-memory, for more than MAX_VERTICES, if Q cannot be factorized, and for
+ * weights that are not finite. */
 #include "initial/biharmonic.h"
 
 #include <math.h>

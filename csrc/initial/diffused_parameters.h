@@ -1,4 +1,4 @@
-/* Parameters of points along bones that follow the surface; they are diffused like heat weights. */
+/* Computes parameters along bones that follow the surface and are diffused like heat weights. */
 #ifndef ARAP_DIFFUSED_PARAMETERS_H
 #define ARAP_DIFFUSED_PARAMETERS_H
 

@@ -1,5 +1,5 @@
-/* Weights that come bone by bone: see entries.h. O(entries), with a poll for cancellation every
- * SLICE of them. Fails on out-of-memory and when cancelled. */
+/* Converts weights computed bone by bone: see entries.h. Takes O(entries) time, and polls for
+ * cancellation after every SLICE entries. Fails on out-of-memory and when cancelled. */
 #include "initial/entries.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A list of handles: see handle_list.h. O(handles) to add one to a vertex that has some already; it
- * fails on out-of-memory only. */
+/* A list of handles: see handle_list.h. Adding a handle to a vertex that already has handles takes
+ * O(handles). Fails only on out-of-memory. */
 #include "initial/handle_list.h"
 
 #include "base/memory.h"

@@ -1,15 +1,16 @@
 /* Handles of bones: see handles.h.
  *
- * In a volume (surfaces: surface_handles.c) the handles are the vertices on a bone. Few meshes
- * have any, so points are placed on the bone, an edge apart. If such a point is inside the volume
- * and has no handle within an edge, the vertex nearest to it becomes one, unless another bone is
- * nearer to that vertex. A vertex equally near to several bones is a handle of all of them. A bone
- * inside the volume without a handle takes the vertex nearest to one of its points, shared with
- * any bone that already has it. A part of the mesh without handles takes its vertex nearest to a
- * bone. So a bone outside the volume may have no handle.
+ * In a volume, the handles are the vertices on a bone (for surfaces, see surface_handles.c). Few
+ * meshes have such vertices, so points are placed on the bone, one edge length apart. If such a
+ * point is inside the volume and has no handle within an edge, the vertex nearest to the point
+ * becomes a handle, unless another bone is nearer to that vertex. A vertex that is equally near to
+ * several bones is a handle of all of them. A bone inside the volume without a handle takes the
+ * vertex nearest to one of its points, which it shares with any bone that already has this handle.
+ * In a part of the mesh without handles, the vertex nearest to a bone becomes one. A bone outside
+ * the volume may therefore have no handle.
  *
- * O(tets log tets + points (log tets + handles)), where the points are those on bones and the
- * vertices on bones. Fails on out-of-memory only. */
+ * Takes O(tets log tets + points (log tets + handles)); the points are those placed on bones and
+ * the vertices on bones. Fails on out-of-memory only. */
 #include "initial/handles.h"
 
 #include <math.h>

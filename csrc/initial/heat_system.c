@@ -2,15 +2,16 @@
  *
  *   L + M H        (paper Eq. 6, docs/energy.md 5)
  *
- * L: cotangent Laplacian, plus a spring for every wire edge and, a weak one, for every link
+ * L: cotangent Laplacian, plus a spring for every wire edge and a weak spring for every link
  * between parts: a part that sees its own bone keeps it, and one that sees none takes the weights
- * of the surface it sits on. M: barycentric areas. H_ii = 1 / distance^2 to the skeleton where
- * the vertex sees its nearest point, else 0. An island of which no vertex sees a bone takes H
- * without the visibility test (islands.h).
+ * of the surface on which it sits. M: barycentric areas. H_ii = 1 / distance^2 to the skeleton if
+ * the vertex sees the nearest point of the skeleton, else 0. For an island in which no vertex sees
+ * a bone, H is computed without the visibility test (islands.h).
  *
- * The matrix is positive definite; O(n^1.5) for the factor, which is tried again with larger
- * sources if rounding makes it fail, as for an island of wires at a thousand times its size from
- * the bones, or faces a million times longer than high. */
+ * The matrix is positive definite, and factorizing it takes O(n^1.5). If rounding makes the
+ * factorization fail, it is tried again with larger sources. This can happen for an island of wires
+ * whose distance from the bones is a thousand times its size, or for faces a million times longer
+ * than high. */
 #include "initial/heat_system.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Islands and the bones that they see: see islands.h.
  *
  * An island is a set of vertices joined by faces, wires and links. If none of its vertices sees a
- * bone, all of them count as if they did. If its nearest bone is farther away than the island is
- * large, all of it follows that bone. O(edges); it fails on out-of-memory only. */
+ * bone, all of them are treated as if they did. If the nearest bone is farther away than the size
+ * of the island, the whole island follows that bone. O(edges); it fails on out-of-memory only. */
 #include "initial/islands.h"
 
 #include "base/memory.h"

@@ -1,26 +1,29 @@
 /* Finds skin that pierces the limb of the other side: see pierced.h.
  *
- * Shoes that meet, thighs that overlap: a vertex i of the left leg that is past the middle is
- * nearer to the right leg's bone b than to its mirror image b', and bone heat and springs give it
- * to b. With the unit normal n_i, and o_ib the vector to the vertex from the nearest point x of the
- * bone, skin around a bone has n_i . o_ib > 0. Vertex i pierces the limb of b if
- *   - n_i . o_ib < 0 and n_i . o_ib' > 0: b' sees it from inside, and b from outside;
- *   - no face is between i and x, and b has most of its skin around it: since x is inside, what is
- * before the outer side of vertex i is inside as well. The wall between two nostrils has b' behind
- * it, too, but air before it.
+ * If shoes touch or thighs overlap, a vertex i of the left leg that is past the middle is nearer to
+ * the bone b of the right leg than to its mirror image b'. Bone heat and springs would therefore
+ * assign it to b. With the unit normal n_i, and o_ib the vector to the vertex from the nearest
+ * point x of the bone, skin around a bone has n_i . o_ib > 0. Vertex i pierces the limb of b if
+ *   - n_i . o_ib < 0 and n_i . o_ib' > 0, so b' sees the vertex from inside, and b sees it from
+ *     outside;
+ *   - no face is between i and x, and b has most of its skin around it. Since x is inside, the
+ *     space in front of the outer side of vertex i is also inside. The wall between two nostrils
+ *     also has b' behind it, but air in front of it.
  *
- * Soles and corners past the plane face neither bone. The skin nearest to one side is in patches,
- * which are connected. If most edges out of a patch go to skin nearest to the other side, and WHOLE
- * of the area of its faces pierces as vertices do, the whole patch belongs to the other side. All
- * other sets of such vertices must have more edges to skin of their own side than to that of b: a
- * foot that pierces hangs on its own leg, turned faces on the leg around them.
+ * Soles and corners past the plane face neither of the two bones. The skin nearest to one side
+ * forms connected patches. If most edges out of a patch lead to skin nearest to the other side, and
+ * the share WHOLE of the area of its faces passes the same test as the vertices, the whole patch
+ * belongs to the other side. Every other set of such vertices must have more edges to skin of its
+ * own side than to the skin of b: a foot that pierces is connected to its own leg, whereas flipped
+ * faces are connected to the leg around them.
  *
- * Only bones of the side of b' and those in the middle may move what pierces. If most normals point
- * to the bones, the faces point inward, and the signs are the opposite.
+ * Only bones on the side of b' and bones in the middle may move piercing skin. If most normals
+ * point toward the bones, the faces are oriented inward, and all signs are reversed.
  *
- * O(vertices x log bones) on all threads, and a ray for each vertex or face that passes the first
- * test; the faces are sorted only for these. Nothing is done without mirror images, or in volumes,
- * whose inner vertices have no outer side. Fails on out-of-memory or when cancelled. */
+ * Takes O(vertices x log bones) on all threads, plus one ray for each vertex or face that passes
+ * the first test; the faces are sorted only for these rays. The function does nothing without
+ * mirror images, or in volumes, whose inner vertices have no outer side. Fails on out-of-memory or
+ * when cancelled. */
 #include "initial/pierced.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 /* A mesh with its skeleton: see rigged_mesh.h.
  *
- * Welding, links between loose parts, nearest bones, visibility and the elimination order, as in a
- * solver: O((n + m) log m) except for the order. Fails on out-of-memory and for invalid input. */
+ * Performs welding, links loose parts, and finds nearest bones, visibility and the elimination
+ * order, as a solver does. Apart from the order, this takes O((n + m) log m). Fails on
+ * out-of-memory and for invalid input. */
 #include "initial/rigged_mesh.h"
 
 #include "base/memory.h"

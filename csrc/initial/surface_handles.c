@@ -1,22 +1,22 @@
 /* Handles of bones on a surface: see surface_handles.h.
  *
- * Bounded biharmonic weights are defined on the inside, where bones lie. A surface, a sheet or a
- * wire has no vertex on its bones, so vertices must be chosen to stand for them. The vertices
- * nearest to a bone are its cell; its handles are the core of the cell, the vertices at least CORE
- * as far from other cells, along edges, as the farthest is. On a limb, this is a band around the
- * middle of the bone; at the end of a chain, such as a hand or a head, the end; between parallel
- * bones, a strip that leaves room for both sides. On the band the weight is 1, and it fades between
- * bands. A wider core makes limbs stiffer and bends sharper, a narrower one does the opposite: with
- * 0.5 strain is a third higher on hands and drift of limbs half, with 0.85 both are about those of
- * heat.
+ * Bounded biharmonic weights are defined on the inside of a mesh, where bones lie. A surface, a
+ * sheet or a wire has no vertices on its bones, so vertices must be chosen to represent the bones.
+ * The vertices nearest to a bone form its cell. Its handles are the core of the cell: the vertices
+ * whose distance from other cells, along edges, is at least CORE times that of the farthest vertex.
+ * On a limb, the core is a band around the middle of the bone. At the end of a chain, such as a
+ * hand or a head, it is the end. Between parallel bones, it is a strip that leaves room for both
+ * sides. On the band the weight is 1, and it fades between bands. A wider core makes limbs stiffer
+ * and bends sharper, a narrower one does the opposite: with 0.5, strain on hands is a third higher
+ * and the drift of limbs is halved; with 0.85, both are about the same as with heat.
  *
  * Vertices that do not see their nearest bone take the cell of the next vertex along edges that
- * does, and are not handles. Vertices at equal distance from several bones belong to no cell,
- * except to the cell of a bone that is nearest nowhere else (twins, a tiny bone at a joint). An
- * island without a border is a handle as a whole. An island far from all bones is a handle of the
- * nearest one.
+ * sees its nearest bone, and do not become handles. Vertices at equal distance from several bones
+ * belong to no cell, except to the cell of a bone that is not the nearest bone anywhere else
+ * (twins, a tiny bone at a joint). On an island without a border, all vertices are handles. On an
+ * island far from all bones, they are handles of the nearest bone.
  *
- * O(edges log edges); it fails on out-of-memory only. */
+ * Takes O(edges log edges). Fails only on out-of-memory. */
 #include "initial/surface_handles.h"
 
 #include <math.h>

@@ -1,15 +1,16 @@
 /* Nearest bones and visibility: see visibility.h.
  *
- * Each vertex looks for its nearest skeleton segment (a BVH over segments) and then tests the
- * segment to that point against all faces that do not touch the vertex (a BVH over triangles).
- * Triangles of no area are never hit. O(log) per vertex; vertices run in parallel.
+ * For each vertex, a BVH over segments finds the nearest skeleton segment, and a BVH over triangles
+ * tests the line to the nearest point of this segment against all faces that do not touch the
+ * vertex. Triangles without area are never hit. Each vertex takes O(log) time; vertices are
+ * processed in parallel.
  *
- * Virtual segments count as their owner only if the owner's own bone is inside the mesh: most
- * of the vertices that see it as their nearest bone have it behind their surface. The root of a
- * game rig lies on the floor and deforms nothing. But the gaps between it and its children run
- * through the whole body, and would give it half of all weights. The majority of the normals
- * decides which side of a surface is its inside, so a mesh that is turned inside out gives the
- * same result. Fails only on out-of-memory or when cancelled. */
+ * Virtual segments count as their owner only if the owner's own bone is inside the mesh: most of
+ * the vertices that see it as their nearest bone have it behind their surface. The root of a game
+ * rig lies on the floor and deforms nothing. However, the segments between it and its children run
+ * through the whole body and would give it half of all weights. The majority of the normals decides
+ * which side of a surface is its inside, so a mesh that is turned inside out gives the same result.
+ * Fails only on out-of-memory or when cancelled. */
 #include "initial/visibility.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
-/* The anchors of springs (bone_springs.h): their ends on the bones, which move with the joints. */
+/* The anchors of springs (bone_springs.h). An anchor is the end of a spring on a bone, and it moves
+ * with the joints. */
 #ifndef ARAP_JOINT_ANCHORS_H
 #define ARAP_JOINT_ANCHORS_H
 

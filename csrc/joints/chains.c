@@ -1,4 +1,4 @@
-/* Sums along the chains of joints: see chains.h. O(deforming bones^2); cannot fail. */
+/* Computes sums along the chains of joints: see chains.h. O(deforming bones^2); cannot fail. */
 #include "joints/chains.h"
 
 #include <string.h>

@@ -1,24 +1,24 @@
 /* The energy over the transforms: see joints/energy.h.
  *
- * With y_b = w_kb v_k - w_ib v_i (v homogeneous) of an edge, a posed edge is sum_b T_b y_b, so
+ * With y_b = w_kb v_k - w_ib v_i (v homogeneous) of an edge, the posed edge is sum_b T_b y_b, and
  *     sum a_ik |e'_ik|^2 = sum_bc tr(T_b N_bc T_c^T),   N_bc = sum_ik a_ik y_b y_c^T     (4x4)
- * and the mesh is summed once for all poses. The last row of N_bc, q_bc, holds what comes with a
- * translation dt_b of bone b, which moves the edge by (w_kb - w_ib) dt_b:
+ * so the mesh is summed only once for all poses. The last row of N_bc, q_bc, describes the effect
+ * of a translation dt_b of bone b, which moves the edge by (w_kb - w_ib) dt_b:
  *     -1/2 dE/dt_b = sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik - sum_c T_c q_bc
  * at the best rotations R_i, whose own derivative is zero. arap_local_step_pull computes the first
  * sum.
  *
- * A spring is one more edge, from its vertex to an anchor that moves with the joints
+ * A spring is an additional edge, from its vertex to an anchor that moves with the joints
  * (joints/anchors.c), so its share of N_bc is summed again at every try.
  *
  * Vertices with a spine in their ring are excluded: see joints/spines.c.
  *
- * Only bones that meet at an edge have a sum: few of all pairs.
+ * Only pairs of bones that meet at an edge have a sum, which are few of all pairs.
  *
- * Cost: O(edges x influences^2) once; then a local step, and O(poses x bones^2). Each pose is
- * shifted by a translation of all bones, which changes no edge, so traveling animations lose no
- * digits. Sums over the mesh are taken in blocks in a fixed order. Fails on out-of-memory and for
- * an energy that is not finite. */
+ * The cost is O(edges x influences^2) once, and a local step plus O(poses x bones^2) per
+ * evaluation. Each pose is shifted by a common translation of all bones, which changes no edge, so
+ * animations that travel far lose no precision. Sums over the mesh are computed in blocks in a
+ * fixed order. Fails on out-of-memory and for an energy that is not finite. */
 #include "joints/energy.h"
 
 #include <math.h>

@@ -1,11 +1,12 @@
-/* Which ends of bones form joints, and how joints connect transforms: see joints.h.
+/* Determines which ends of bones form joints, and how joints connect transforms: see joints.h.
  *
- * Connected bones stay connected because they share the numbers of their joint. In a pose with the
- * linear parts A_d of the transforms T_d = [A_d | t_d] kept, moving the joints by dJ changes
+ * Connected bones stay connected because they share the numbers of their joint. In a pose that
+ * keeps the linear parts A_d of the transforms T_d = [A_d | t_d], moving the joints by dJ changes
+ * the translations by
  *     dt_d = dt_up + (A_up - A_d) dJ_pivot(d)
- * exactly (paper Eq. 10), for any source of the pose: bones that were apart at their joint, as in
- * frames of an animation, stay as far apart. A root, and all of its component with it, is free to
- * move (joints/system.h). O(bones^2) for the siblings.
+ * exactly (paper Eq. 10), for any source of the pose. Bones that were apart at their joint, as in
+ * frames of an animation, keep their distance. A root is free to move together with its whole
+ * component (joints/system.h). O(bones^2) for the siblings.
  *
  * Fails on out-of-memory and for stiffnesses out of range. */
 #include "joints/joints.h"

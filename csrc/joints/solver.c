@@ -1,16 +1,17 @@
 /* Alternation of joints and weights under one energy that never rises: see joints/solver.h.
  *
- * The energy is the relative ARAP energy of the poses, in double precision, plus, of the places J,
+ * The energy is the relative ARAP energy of the poses, in double precision, plus two terms of the
+ * joint positions J,
  *     sum a_J |J - J_0|^2 + sum (J - m)^T C (J - m)          (centering, joints/centering.c),
- * a_J the anchor times the stiffness with which the energy itself held the joint at the start.
- * A step of the joints is taken if the energy, with new rotations, has not risen (joints/step.c). A
- * step of the weights is a few iterations of their own solver on the moved poses; if they raise the
- * energy, the previous weights are restored.
+ * where a_J is the anchor setting times the stiffness with which the energy itself held the joint
+ * at the start. A joint step is accepted if the energy, with new rotations, has not risen
+ * (joints/step.c). A weight step consists of a few iterations of the weight solver on the moved
+ * poses; if they raise the energy, the previous weights are restored.
  *
- * Alternating, the system of the weights is assembled and factorized for the moved poses, and
- * joints and weights take several steps each. Together, they take turns step by step and the
- * weights' first factor stays (pcg_step.h). The cost is that of the steps. Fails for settings out
- * of range, on out-of-memory, and if a part fails. */
+ * With the method "alternate", the system of the weights is assembled and factorized for the moved
+ * poses, and joints and weights take several steps each. With "together", they take turns step by
+ * step, and the first factor of the weights is kept (pcg_step.h). The cost is that of the steps.
+ * Fails for settings out of range, on out-of-memory, and if a step fails. */
 #include <math.h>
 #include <string.h>
 

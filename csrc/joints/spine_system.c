@@ -1,18 +1,18 @@
 /* The joint system with spines: see joints/spine_system.h; the notation is that of joints/system.c.
  *
- * Where d hangs on a spine at the place u of its own head J, what keeps them connected is
+ * If bone d is attached to a spine at the position u of its own head J, they stay connected if
  *     T_d J = T_up [(I - R) e0 + (sigma S - u R) (e1 - e0) + R J],
  * R = R(u), S = S(u), so its translation follows three joints (paper section 4.4.1; at the tail of
  * the spine u is 1 and J is e1):
  *     dt_d = dt_up + (A_up R - A_d) dJ + A_up (I - R) de0 + A_up (sigma S - u R) (de1 - de0).
- * With x the columns of a pose (joints/spines.h), x = B L dJ + P dc: L the joint blocks above and
- * those of the further columns, B the chains C and 1. Their curvature N takes the place of S: A_J =
- * sum_p L^T B^T (N - N P X P^T N) B L,   B_J = sum_p L^T B^T (g - N P X P^T g). N differs from pose
- * to pose, but the components' part P^T N P does not, nor does X.
+ * With x the columns of a pose (joints/spines.h), x = B L dJ + P dc. L contains the joint blocks
+ * above and those of the further columns, and B the chains C and 1. The curvature N of the columns
+ * replaces S: A_J = sum_p L^T B^T (N - N P X P^T N) B L, B_J = sum_p L^T B^T (g - N P X P^T g). N
+ * differs between poses, but neither the components' part P^T N P nor X does.
  *
  * Transforms follow moved joints exactly, with the resulting bends and positions along the spines,
- * so that bones that met still meet. O(poses columns^3), memory poses x columns^2; poses in blocks
- * in a fixed order. Fails on out-of-memory only. */
+ * so that bones that met still meet. Takes O(poses columns^3) time and O(poses columns^2) memory;
+ * poses are processed in blocks in a fixed order. Fails on out-of-memory only. */
 #include "joints/spine_system.h"
 
 #include <string.h>

@@ -1,22 +1,22 @@
 /* The energy near spines as their ends move: see joints/spines.h.
  *
- * A spine takes p with parameter u to A [(I - R) e0 + (sigma S - u R) (e1 - e0) + R p] + t, with
- * R = exp(u K) and S its integral over u. By Rodrigues' formula both are sums of I, K and K^2 with
- * numbers that depend on u and the bend (spines.h). So with u, the bends and the linear parts of
- * all transforms held fixed, a posed edge moves by sum_c y_c x_c over the columns c, 3-vectors x_c
- * that are the same for the whole mesh and numbers y_c = (w f_c)_k - (w f_c)_i, and with r = R_i
- * e_ik - e'_ik, E changes by exactly sum a_ik (|sum_c y_c x_c|^2 - 2 r . sum_c y_c x_c). The sums
- * of a_ik y_c r and a_ik y_b y_c are taken in each pose by itself, over the directed edges of the
- * vertices that have a spine in their ring; the others are summed once for all poses
- * (joints/energy.c).
+ * A spine takes p with parameter u to A [(I - R) e0 + (sigma S - u R) (e1 - e0) + R p] + t, with R
+ * = exp(u K) and S its integral over u. By Rodrigues' formula, both are sums of I, K and K^2 with
+ * coefficients that depend on u and the bend (spines.h). Therefore, with u, the bends and the
+ * linear parts of all transforms held fixed, a posed edge moves by sum_c y_c x_c over the columns
+ * c, 3-vectors x_c that are the same for the whole mesh and numbers y_c = (w f_c)_k - (w f_c)_i,
+ * and with r = R_i e_ik - e'_ik, E changes by exactly sum a_ik (|sum_c y_c x_c|^2 - 2 r . sum_c y_c
+ * x_c). The sums of a_ik y_c r and a_ik y_b y_c are computed separately in each pose, over the
+ * directed edges of the vertices that have a spine in their ring; all other edges are summed once
+ * for all poses (joints/energy.c).
  *
  * Once joints have moved, STBs turn about their new axes by the same angles, and vertices without
- * parameters of their own get those of their new positions along the bones. The quadratic ignores
+ * given parameters get the parameters of their new positions along the bones. The quadratic ignores
  * this; halving the steps compensates for it (joints/step.c).
  *
- * Poses run in parallel, each in the order of the edges. O(poses edges influences), with the
- * curvature influences squared; memory 72 bytes x reached vertices x poses. Fails on out-of-memory
- * only. */
+ * Poses are processed in parallel, each in the order of the edges. Takes O(poses edges influences),
+ * or O(poses edges influences^2) with the curvature. Memory: 72 bytes x reached vertices x poses.
+ * Fails on out-of-memory only. */
 #include "joints/spines.h"
 
 #include <string.h>

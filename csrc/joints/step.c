@@ -1,10 +1,11 @@
 /* Steps of the joints: see joints/state.h.
  *
- * A step minimizes the quadratic of joints/system.h with the current rotations, and the terms of
- * places. A joint that would move farther than max_shift is moved by max_shift, and the others are
- * solved again. Bones that would become too short hold their joints back. Then the whole step is
- * halved until the energy, with new rotations, does not rise. Nothing is stored before, so a
- * cancelled step changes nothing. A step costs a dense solve, and a local step per halving. */
+ * A step minimizes the quadratic of joints/system.h with the current rotations, plus the terms of
+ * the joint positions. A joint that would move farther than max_shift is moved by max_shift, and
+ * the others are solved again. The joints of bones that would become too short are held back. Then
+ * the whole step is halved until the energy, with new rotations, does not rise. Nothing is stored
+ * before this point, so a cancelled step changes nothing. A step takes a dense solve, plus one
+ * local step per halving. */
 #include <math.h>
 #include <string.h>
 

@@ -1,26 +1,27 @@
 /* The quadratic of a joint step: see joints/system.h.
  *
- * dt_p = C D_p dJ + P dc_p for the translations of a pose p (joints.h): D_p holds A_up - A_d at the
- * joint that d turns about, C the sums along the chains less their mean over the component (the
- * paper's Eq. 11: dc is the mean displacement of a component, including its bones and virtual
- * segments), P the members of each component. C and P are numbers, the same for all poses and
- * coordinates. With S of joints/energy.h and the force g_p, E changes by
+ * dt_p = C D_p dJ + P dc_p for the translations of a pose p (joints.h): D_p contains A_up - A_d at
+ * the joint about which d turns, C the sums along the chains less their mean over the component
+ * (the paper's Eq. 11: dc is the mean displacement of a component, including its bones and virtual
+ * segments), P the members of each component. C and P consist of numbers that are the same for all
+ * poses and coordinates. With S from joints/energy.h and the force g_p, E changes by
  *     sum_p dt_p^T S dt_p - 2 g_p^T dt_p + stiffness |dc_p|^2.
  * The best dc_p = X (P^T g_p - P^T S C D_p dJ), X = (P^T S P + stiffness)^-1, leaves
  *     A_J = sum_p D_p^T K D_p,   K = C^T (S - S P X P^T S) C,
  *     B_J = sum_p D_p^T C^T (g_p - S P X P^T g_p).
- * K is a number per pair of bones, so A_J is K times, block by block, the 3x3 blocks of
- * sum_p D_p^T D_p, one product of matrices for all poses: neither the mesh nor the poses are
- * visited for it. If a pose counts w_p times, so do its terms in both sums; dc_p stays the same.
- * A single component moves freely (S P = 0) and stays in place.
+ * K contains one number per pair of bones, so A_J is K times, block by block, the 3x3 blocks of
+ * sum_p D_p^T D_p. This sum is one product of matrices for all poses, so neither the mesh nor the
+ * poses are visited for A_J. If a pose has the weight w_p, its terms in both sums are multiplied by
+ * w_p; dc_p stays the same. A single component could move freely (S P = 0), so it stays in place.
  *
  * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
  * bones, as in the paper except for the scale: s is the mean of the diagonal of its own block of
- * A_J and l the mean length of its bones, so that it means the same for a hip and a finger.
- * Symmetric: dJ is minimized over the moves Pi dJ, Pi = (1 + Sigma) / 2 with Sigma the exchange of
- * both sides. The part that springs add to B_J as their anchors move with the joints is in
- * joints/anchors.c. Dense Cholesky, O(joints^3) + O(poses bones^2). With spines:
- * joints/spine_system.c. Fails on out-of-memory, and if the matrix is not positive definite. */
+ * A_J and l the mean length of its bones, so that the penalty has the same effect on a hip and a
+ * finger. Symmetric: the minimum is sought over the displacements Pi dJ, Pi = (1 + Sigma) / 2 with
+ * Sigma the exchange of both sides. joints/anchors.c computes the part that springs add to B_J
+ * because their anchors move with the joints. Dense Cholesky, O(joints^3) + O(poses bones^2). With
+ * spines: joints/spine_system.c. Fails on out-of-memory, and if the matrix is not positive
+ * definite. */
 #include "joints/system.h"
 
 #include <math.h>

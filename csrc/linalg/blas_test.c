@@ -1,11 +1,11 @@
 /* The self-test of OpenBLAS: see blas_test.h.
  *
  * OpenBLAS selects its kernels for the detected processor, and some snapshots contained kernels
- * that give wrong results for certain matrix sizes (docs/platforms.md): a factorization of 100
- * unknowns by those for SVE of 256 bits, products by those for SME. Every routine that we or
- * CHOLMOD call is run in every form that they call it in, on random numbers and odd sizes, and
- * compared with plain_blas.h: about 10 Mflop. It cannot find a kernel that is wrong only at other
- * sizes. */
+ * that give wrong results for certain matrix sizes (docs/platforms.md). Examples are a
+ * factorization of 100 unknowns with the kernels for 256-bit SVE, and products with the kernels for
+ * SME. The test runs every routine that we or CHOLMOD call, in every form that we use, on random
+ * numbers and odd sizes, and compares the results with plain_blas.h. This takes about 10 Mflop. The
+ * test cannot detect a kernel that is wrong only at other sizes. */
 #include "linalg/blas_test.h"
 
 #include <math.h>

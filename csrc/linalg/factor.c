@@ -2,23 +2,24 @@
  *
  *   A = P' L L' P,  x = P' L'^-1 L^-1 P b
  *
- * where P is the postorder of the given order. CHOLMOD chooses between the
- * supernodal (BLAS) and the simplicial factorization by flops per non-zero. For n unknowns of
- * a surface mesh: O(n^1.5) flops and O(n log n) memory. Work arrays of the solve are kept, so
- * that an iteration allocates nothing.
+ * where P is the postorder of the given order. CHOLMOD chooses between the supernodal (BLAS) and
+ * the simplicial factorization by flops per non-zero. The n unknowns of a surface mesh take
+ * O(n^1.5) flops and O(n log n) memory. The work arrays of the solve are kept, so an iteration
+ * allocates nothing.
  *
- * The numbers of a supernodal factor are computed here (supernodes.h): on all threads, with polls
- * for cancellation. CHOLMOD computes a simplicial factor itself, because that is little work.
+ * The engine itself computes the numbers of a supernodal factor (supernodes.h), on all threads and
+ * with polls for cancellation. CHOLMOD computes a simplicial factor itself, because that is little
+ * work.
  *
- * In single precision a factor takes half the time and memory, and a solve with it is off by eps
- * times the condition number. It preconditions conjugate gradients with A in double, which need one
- * step, or some if A is close to singular. If they need too many, or single precision meets a pivot
- * that is not positive, the matrix is factorized again in double, from then on
- * (docs/decisions/019).
+ * In single precision, a factor takes half the time and memory, and a solve with it has an error of
+ * eps times the condition number. The factor preconditions conjugate gradients with A in double
+ * precision, which need one step, or a few if A is close to singular. If they need too many steps,
+ * or if a pivot in single precision is not positive, the matrix is factorized again in double
+ * precision, which is then used from that point on (docs/decisions/019).
  *
- * A CHOLMOD common object belongs to each factor: factors share no state and may be used from
- * different threads. A matrix that is not positive definite gives ARAP_NOT_FACTORED; the caller
- * may try again with more damping. Also fails on out-of-memory. */
+ * Each factor has its own CHOLMOD common object, so factors share no state and may be used from
+ * different threads. A matrix that is not positive definite gives ARAP_NOT_FACTORED; the caller may
+ * try again with more damping. Also fails on out-of-memory. */
 #include "linalg/factor.h"
 
 #include <cholmod.h>

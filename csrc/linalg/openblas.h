@@ -1,6 +1,6 @@
-/* The OpenBLAS routines that we call, by their Fortran interface. It comes from scipy-openblas32,
- * whose symbols carry a scipy_ prefix so that they never conflict with the BLAS of the host
- * process. Only blas.c and the self-test include this file. */
+/* Declares the OpenBLAS routines that we call, by their Fortran interface. OpenBLAS comes from
+ * scipy-openblas32, whose symbols carry a scipy_ prefix so that they never conflict with the BLAS
+ * of the host process. Only blas.c and the self-test include this file. */
 #ifndef ARAP_OPENBLAS_H
 #define ARAP_OPENBLAS_H
 

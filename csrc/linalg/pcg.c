@@ -1,9 +1,9 @@
 /* Conjugate gradients: see pcg.h.
  *
- * The textbook's recurrence (Hestenes & Stiefel 1952) from x = 0: a product with A and one
- * application of the preconditioner for each step. Sums go from the first unknown to the last, on
- * one thread, so that results are the same with any number of threads. Fails if the caller's
- * functions fail. */
+ * Uses the textbook recurrence (Hestenes & Stiefel 1952) from x = 0, with one product with A and
+ * one application of the preconditioner per step. Sums run from the first unknown to the last on
+ * one thread, so results are the same with any number of threads. Fails if the caller's functions
+ * fail. */
 #include "linalg/pcg.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Quaternions of affine maps: see quaternion.h.
  *
  * If the linear part of a map is not a rotation, the bone's axes after the map are made orthogonal,
- * keeping the direction of Y, then that of X, and the rotation is the one to these axes; a mirror
- * image flips Z. Constant cost; cannot fail. */
+ * which preserves the direction of Y first and that of X second. The result is the rotation to
+ * these axes; for a mirror image, Z is flipped. Constant cost; cannot fail. */
 #include "linalg/quaternion.h"
 
 #define ORTHONORMAL 1e-5 /* tolerance for products of the columns of a rotation */

@@ -1,13 +1,13 @@
 /* The rotation nearest to a matrix: see rotation.h.
  *
- * tr(R(q)^T A) = q^T K q for the unit quaternion q of R, with a symmetric 4x4 matrix K linear
- * in A (Horn 1987): the best rotation is the eigenvector of the largest eigenvalue. Cyclic
- * Jacobi finds it to rounding, degenerate or not; about 1 us.
+ * tr(R(q)^T A) = q^T K q for the unit quaternion q of R, with a symmetric 4x4 matrix K linear in A
+ * (Horn 1987): the best rotation is the eigenvector of the largest eigenvalue. The cyclic Jacobi
+ * method finds it up to rounding errors, even in degenerate cases, in about 1 us.
  *
- * The formula of local_kernel.h comes first, with Newton steps until they converge. It is as
- * accurate unless z, the distance of the best rotation from the next best, is tiny or Newton's
- * method went astray; about 0.15 us, for four side by side. It cannot fail: for a matrix of zeros
- * it returns the identity. */
+ * The formula of local_kernel.h is tried first, with Newton steps until convergence. It is equally
+ * accurate unless z, the distance of the best rotation from the next best, is tiny, or Newton's
+ * method has converged to another root. Each rotation takes about 0.15 us, with four computed side
+ * by side. It cannot fail: for a matrix of zeros it returns the identity. */
 #include "linalg/rotation.h"
 
 #include <math.h>

@@ -7,8 +7,8 @@
  * blended linearly: v -> R sum_b w_b S_b (v - p*) + T p*, so a single bone moves a vertex exactly
  * by its transform.
  *
- * O(poses x entries), about 40 ns each; memory 200 bytes per pose and bone; vertices in parallel.
- * Fails on out-of-memory and for numbers that are not finite. */
+ * Takes O(poses x entries), about 40 ns each, and 200 bytes per pose and bone. Vertices are
+ * processed in parallel. Fails on out-of-memory and for numbers that are not finite. */
 #include "measures/center_skinning.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
 /* Measures of visible deformation: see deformation.h.
  *
- * Means over poses are kept as sums, so that poses may come a few at a time: squared strain of
- * every triangle, squared drift of every limb, and the volume. Each sum runs over the poses in
- * their order, with any number of threads and of poses in one call.
+ * Means over poses are kept as sums, so poses may be added a few at a time: squared strain of every
+ * triangle, squared drift of every limb, and the volume. Each sum runs over the poses in their
+ * order, regardless of the number of threads and of the number of poses per call.
  *
- * O(poses x (influences + triangles)): 50,000 triangles in 80 poses take 0.05 s on one processor.
- * In addition to the sums it needs the points of some poses, at most 3 MB or four poses. Fails on
- * out-of-memory and for points that are not finite or too far away. */
+ * Takes O(poses x (influences + triangles)); 50,000 triangles in 80 poses take 0.05 s on one
+ * processor. In addition to the sums, the points of some poses are stored, at most 3 MB or four
+ * poses. Fails on out-of-memory and for points that are not finite or too far away. */
 #include "measures/deformation.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Measures of visible deformation of a mesh over any number of poses: the strain of its surface,
- * the drift of limbs from their bones, and the change of its volume. They do not depend on the
- * energy that weights minimize. */
+ * the drift of limbs from their bones, and the change of its volume. These measures do not depend
+ * on the energy that the weights minimize. */
 #ifndef ARAP_DEFORMATION_H
 #define ARAP_DEFORMATION_H
 

@@ -1,7 +1,7 @@
 /* Dual quaternion skinning: see dual_quaternions.h, and dual_blend.c for its formulas.
  *
- * O(poses x entries), about 30 ns each; memory 32 bytes per pose and bone; vertices in parallel.
- * Fails on out-of-memory and for numbers that are not finite. */
+ * Takes O(poses x entries), about 30 ns each, and 32 bytes per pose and bone. Vertices are
+ * processed in parallel. Fails on out-of-memory and for numbers that are not finite. */
 #include "measures/dual_quaternions.h"
 
 #include <string.h>

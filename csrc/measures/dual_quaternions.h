@@ -1,4 +1,4 @@
-/* Dual quaternion skinning (Kavan et al. 2007), as Blender's "Preserve Volume" does it. */
+/* Dual quaternion skinning (Kavan et al. 2007), as implemented by Blender's "Preserve Volume". */
 #ifndef ARAP_DUAL_QUATERNIONS_H
 #define ARAP_DUAL_QUATERNIONS_H
 

@@ -1,12 +1,13 @@
 /* Enclosed volume: see enclosure.h.
  *
  *     V = sum over triangles (p - o) . (q - o) x (r - o) / 6
- * for any point o, here a corner of the mesh, so no digits are lost far from the origin. In half of
- * the directed edges of a closed part the tail has the lower index, and the other half are their
- * reverses: of those with one lower end, each other end is met once in either direction.
+ * for any point o. This file uses a corner of the mesh, so no precision is lost far from the
+ * origin. In half of the directed edges of a closed part, the tail has the lower index, and the
+ * other half are the reverses of these edges. Among the edges with the same lower end, each other
+ * end occurs once in either direction.
  *
- * O(triangles) at creation and for each pose, groups of poses in parallel; 24 bytes for a triangle
- * during creation. Fails on out-of-memory. */
+ * Creation takes O(triangles), and so does each pose; groups of poses are processed in parallel.
+ * Creation needs 24 bytes per triangle. Fails on out-of-memory. */
 #include "measures/enclosure.h"
 
 #include "base/memory.h"

@@ -1,18 +1,17 @@
 /* Weights along a surface: see inspection.h.
  *
  * Neighbors. With m the mean of the rows of the neighbors of i, contrast is |w_i - m|_1 / 2, the
- * share of the weight that would have to move to other bones, and roughness is the mean contrast
- * of the neighbors without i in their means: it is large around borders and tips as well, but
- * not around a speckle. O(entries x ring^2).
+ * share of the weight that would have to move to other bones, and roughness is the mean contrast of
+ * the neighbors without i in their means: it is also large around borders and tips, but not around
+ * a speckle. O(entries x ring^2).
  *
  * Gaps. Shortest paths along edges (Dijkstra 1959) start at the core of a bone, until all its
- * entries are reached or the limit is exceeded: O(k log k) of the k vertices on the way, which
- * for weights without gaps are those that the bone moves. The straight distance is that to the
- * nearest vertex of the core, found in a tree: O(log k) for an entry. Bones run
- * in parallel, and each writes only its own entries.
+ * entries are reached or the limit is exceeded: this takes O(k log k) for the k visited vertices,
+ * which for weights without gaps are the vertices that the bone moves. The straight distance is the
+ * distance to the nearest vertex of the core, which is found in a tree in O(log k) per entry. Bones
+ * are processed in parallel, and each writes only its own entries.
  *
- * Memory: 24 bytes for a vertex and thread. Fails on out-of-memory, and for malformed
- * rows. */
+ * Memory: 24 bytes per vertex and thread. Fails on out-of-memory, and for malformed rows. */
 #include "measures/inspection.h"
 
 #include <string.h>

@@ -1,13 +1,14 @@
-/* Limbs and how far they drift from their bones: see limbs.h.
+/* Limbs and their drift from their bones: see limbs.h.
  *
  * A vertex belongs to the bone nearest to it; the middle of a bone consists of its vertices whose
- * nearest point lies at 0.3 to 0.7 of its length. They are a limb if there are at least 6, if their
- * mean lies within half of their mean distance r from the line of the bone, and r is at most 1.5
- * times its length, so that the bone runs inside of them. The drift of a posed limb is the distance
- * between the mean of these vertices and the position to which the bone moves their rest mean, in
- * units of r.
+ * nearest point lies at 0.3 to 0.7 of its length. These vertices are a limb if there are at least 6
+ * of them, their mean lies within r / 2 of the line of the bone, where r is their mean distance
+ * from the bone, and r is at most 1.5 times the length of the bone. The bone then runs inside them.
+ * The drift of a posed limb is the distance between the mean of these vertices and the position to
+ * which the bone moves their rest mean, in units of r.
  *
- * O(vertices x log bones), by a tree of the bones, vertices in parallel. Fails on out-of-memory. */
+ * Takes O(vertices x log bones) with a tree of the bones; vertices are processed in parallel. Fails
+ * on out-of-memory. */
 #include "measures/limbs.h"
 
 #include "base/memory.h"

@@ -1,20 +1,20 @@
 /* Centers of rotation: see rotation_centers.h.
  *
- * Vertices of similar weights turn in the same way; the center of rotation of a vertex is their
- * mean place,
+ * Vertices with similar weights turn in the same way. The center of rotation of a vertex is their
+ * mean position,
  *     p* = int s(w_p, w_v) v dv / int s(w_p, w_v) dv
  *     s(w_p, w_v) = sum_{j != k} w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2)
  * over the surface. As published, the integral is the sum over triangles of their area times the
  * value at their centroid, with the mean weights of their corners. A triangle counts for a vertex
- * only through bones that both have: for one bone j after another, its triangles are listed by
+ * only through bones that both have. For one bone j after another, its triangles are listed by
  * their other bones k > j, and each vertex of bone j visits the lists of its own bones k. Terms
- * below exp(-FAR) are left out.
+ * below exp(-FAR) are omitted.
  *
- * A vertex costs about 10 ns for each triangle that shares a pair: 13,000 vertices of 4 influences
- * take about a second, and dense weights of many bones take the square of that, as the definition
- * requires. Memory: 16 bytes for each bone of a triangle, 32 for each pair of one j. Vertices in
- * parallel, each summed in a fixed order. Fails on out-of-memory, when cancelled, and for
- * invalid input. */
+ * A vertex takes about 10 ns for each triangle that shares a pair. 13,000 vertices with 4
+ * influences take about a second; dense weights take time proportional to the square of the number
+ * of bones, as the definition requires. Memory: 16 bytes for each bone of a triangle, 32 bytes for
+ * each pair of one j. Vertices are processed in parallel, each summed in a fixed order. Fails on
+ * out-of-memory, when cancelled, and for invalid input. */
 #include "measures/rotation_centers.h"
 
 #include <string.h>

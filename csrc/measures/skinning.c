@@ -1,12 +1,12 @@
 /* Linear blend skinning: see skinning.h.
  *
  *     p_i = sum_b w_ib T_b(u_ib) v_i,   sum_b w_ib = 1
- * with the transform of a rigid bone, the blend of two joints of a bendy one (bendy.h), or that of
- * a spine at the place u_ib of the vertex along it (spines.h).
+ * where T_b is the transform of a rigid bone, the blend of two joints of a bendy bone (bendy.h), or
+ * the transform of a spine at the position u_ib of the vertex along it (spines.h).
  *
- * O(poses x influences), about 4 ns each and ten times that for spines, points in parallel. Memory
- * is that of the transforms. Fails on out-of-memory and for invalid transforms, bends, parameters
- * and weights. */
+ * Takes O(poses x influences), about 4 ns each and ten times as long for spines; points are
+ * processed in parallel. Memory is needed only for the transforms. Fails on out-of-memory and for
+ * invalid transforms, bends, parameters and weights. */
 #include "measures/skinning.h"
 
 #include <string.h>

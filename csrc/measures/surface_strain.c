@@ -1,15 +1,16 @@
 /* Surface strain: see surface_strain.h.
  *
- * The map that takes a triangle at rest to the posed one has in its plane, in the orthonormal frame
- * x along the edge e1 and y across, the columns
+ * In the plane of the triangle, with the orthonormal frame x along the edge e1 and y across it, the
+ * map from the triangle at rest to the posed triangle has the columns
  *     a = e1' / |e1|,   b = (e2' - (e2 . x) a) / (e2 . y)
  * with the edges e1', e2' as posed. Its singular values s1 >= s2 >= 0 are the roots of the
  * eigenvalues of [a.a a.b; a.b b.b], and the squared strain is
  *     (s1 - 1)^2 + (s2 - 1)^2,
- * 0 for triangles that only move, for any tessellation, unit and minimized energy.
+ * which is 0 for triangles that only move. The strain does not depend on the tessellation, the
+ * unit, or the minimized energy.
  *
- * O(triangles x poses), about 3 ns each, triangles in parallel; 60 bytes for a triangle. Fails
- * on out-of-memory. */
+ * Takes O(triangles x poses), about 3 ns each, and 60 bytes per triangle. Triangles are processed
+ * in parallel. Fails on out-of-memory. */
 #include "measures/surface_strain.h"
 
 #include "base/memory.h"

@@ -4,12 +4,12 @@
  * of its boundary and its area A,
  *     P^2 >= STRIP A.
  * A rectangle k times as long as wide has P^2 / A = 4 (1 + k)^2 / k, a disc 4 pi, a closed surface
- * 0. A strip bent into a sock or a sleeve has a short boundary for its area and is not a card; a
- * narrow band around a limb is one.
+ * 0. A strip bent into a sock or a sleeve has a short boundary for its area and is not a card, but
+ * a narrow band around a limb is.
  *
- * An edge is on the boundary if all its triangles have the same third vertex: both sides of a card
- * may be modeled, one on the other. A is the area of one side: the whole area divided by the
- * number of triangles at the boundary. Collapsed triangles do not count.
+ * An edge is on the boundary if all its triangles have the same third vertex, because both sides of
+ * a card may be modeled, one on top of the other. A is the area of one side, which is the total
+ * area divided by the number of triangles at the boundary. Collapsed triangles do not count.
  *
  * O(triangles x log neighbors). Fails on out-of-memory only. */
 #include "mesh/cards.h"

@@ -1,12 +1,12 @@
 /* Nearest points of a surface: see closest.h.
  *
- * Through the hierarchy of faces, that of match.c in transfer/: O(log triangles) for a point,
- * skipping one part as whole branches, and O(triangles log triangles) to build it. Without points,
- * nothing is built; only the parts are found. The side is given by the vertex normals,
- * interpolated linearly in the triangle, because triangle normals are ambiguous beyond an edge. On
- * a sheet, the side follows the orientation. Triangles that welding has collapsed are left out.
- * Fails on out-of-memory, for meshes that arap_mesh_create refuses, and for owners that are not
- * vertices. */
+ * The search uses the same hierarchy of faces as match.c in transfer/. A point takes O(log
+ * triangles), and a part is skipped as whole branches. Building the hierarchy takes O(triangles log
+ * triangles). Without points, no hierarchy is built, and only the parts are found. The vertex
+ * normals, interpolated linearly in the triangle, determine the side of a point, because triangle
+ * normals are ambiguous beyond an edge. On a sheet, the side follows the orientation. Triangles
+ * that collapsed during welding are left out. Fails on out-of-memory, for meshes that
+ * arap_mesh_create refuses, and for owners that are not vertices. */
 #include "mesh/closest.h"
 
 #include "base/memory.h"

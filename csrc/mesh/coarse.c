@@ -1,23 +1,25 @@
 /* A coarser mesh: see coarse.h.
  *
  * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): the vertices are visited
- * one after another, and each that is still free takes its nearest free neighbors, up to MOST
- * together. The caller gives the order (solver/visits.c), which is traversed in strides of about
- * its golden section to prevent stripes of clusters. Ties between equally near neighbors go to the
- * first in the visiting order, so the result does not depend on vertex numbering. The clusters of a
- * finer level are already scattered. They are visited from the last one to the first, because the
- * last ones are the smallest and should grow. With strides, a single additional cluster would
- * change the whole order, and with it all coarser levels. A mesh of triangles keeps about a third
- * of its vertices, dense regions stay dense, parts stay apart, and partners of a mirrored mesh get
- * clusters that are partners. Parts of fewer than LEAST vertices keep all of them, because they
- * would lose their faces. If there are thousands that make up most of the mesh, those down to
- * ARAP_FEW_OF_PART lose vertices, too, because every visit would go through all of them. A triangle
- * with two corners left becomes an edge. Smaller parts would be so loose that weights would
- * deteriorate. A triangle between three clusters is one of the coarse mesh, a tet between four is a
- * tet, between three a triangle, between two an edge: so a thin volume becomes a sheet or a wire
- * and does not come apart. A cluster is either on the surface of a volume or inside, so that the
- * volume keeps its shape. O(edges), and O(edges x influences) to prolong weights, on all threads.
- * Fails only on out-of-memory. */
+ * one after another, and each vertex that is still free takes its nearest free neighbors, up to
+ * MOST vertices in total. The caller specifies the order (solver/visits.c). It is traversed in
+ * strides of about the golden section of its length to prevent stripes of clusters. Ties between
+ * equally near neighbors go to the first in the visiting order, so the result does not depend on
+ * vertex numbering. The clusters of a finer level are already scattered, so they are not visited in
+ * strides but from the last to the first, because the last ones are the smallest and should grow.
+ * With strides, a single additional cluster would change the whole order, and with it all coarser
+ * levels. A mesh of triangles keeps about a third of its vertices, dense regions stay dense, parts
+ * stay apart, and mirror partners belong to clusters that are also mirror partners. Parts of fewer
+ * than LEAST vertices keep all of them, because they would lose their faces. If thousands of such
+ * parts make up most of the mesh, parts with at least ARAP_FEW_OF_PART vertices are also coarsened,
+ * because otherwise every visit would process all of their vertices. A triangle with two remaining
+ * corners becomes an edge. If even smaller parts were coarsened, they would become so loose that
+ * weights would deteriorate. A triangle between three clusters becomes a triangle of the coarse
+ * mesh. A tet between four clusters becomes a tet, between three a triangle, and between two an
+ * edge. A thin volume therefore becomes a sheet or a wire and does not come apart. A cluster is
+ * either on the surface of a volume or inside, so that the volume keeps its shape. Coarsening takes
+ * O(edges), and prolonging weights takes O(edges x influences), both on all threads. Fails only on
+ * out-of-memory. */
 #include "mesh/coarse.h"
 
 #include <string.h>

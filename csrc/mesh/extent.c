@@ -1,20 +1,22 @@
 /* The extent of a mesh: see extent.h.
  *
- * For almost every mesh, it is the bounding box of all vertices. But a single stray vertex 1e5
- * sizes away would make lengths that are shares of the diagonal, such as that within which vertices
- * are welded, larger than limbs. So
+ * For almost every mesh, the extent is the bounding box of all vertices. However, a single stray
+ * vertex 1e5 sizes away would make lengths that are shares of the diagonal, such as the welding
+ * distance, larger than limbs. Therefore:
  *   - a vertex is far away if it is more than FENCE diagonals outside the box that leaves out the
  *     outermost SHARE of the coordinates at both ends of each axis; the extent is the box of the
  *     others;
- *   - if two things are far apart (a second mesh 1e5 sizes away), neither is far away: if the box
- * is more than FENCE times larger than the largest part connected by faces and edges, and than the
- * root of twice the surface, the larger of these is the diagonal. Both limits are generous: no real
- * model has 99 % of its vertices in 2 % of its size. If neither applies, the numbers are those of
- * the plain box, bit for bit.
+ *   - if two objects are far apart (such as a second mesh 1e5 sizes away), neither counts as far
+ *     away. Instead, if the box is more than FENCE times larger than the largest part connected by
+ *     faces and edges, and than the root of twice the surface, the larger of these two lengths is
+ *     used as the diagonal.
+ * Both limits are generous, because no real model has 99 % of its vertices in 2 % of its size. If
+ * neither case applies, the numbers are bit-identical to those of the plain box.
  *
- * O(n) for the quantiles, which most meshes do not need, and a union-find for the parts in the
- * second case. Fails on out-of-memory, if the square of the box's size overflows, and if parts are
- * so far apart that the transform of one is a rounding error of another. */
+ * Computing the quantiles, which most meshes do not need, takes O(n); the second case also needs a
+ * union-find for the parts. Fails on out-of-memory, if the square of the box's size overflows, and
+ * if parts are so far apart that the coordinates of one are within the rounding errors of
+ * another. */
 #include "mesh/extent.h"
 
 #include <string.h>

@@ -1,12 +1,13 @@
 /* Hanging cards: see hanging.h.
  *
- * The ends of a card (cards.h) are around the vertex that is farthest from its center, and around
- * the one that is farthest from that, by AROUND of the distance of the two. A vertex touches if a
- * face of a part that is not a card is nearer than the card is wide, w = 2 A / P, or 1 / REACH of
- * its length P / 2. Other cards do not count, because cards lie on each other in layers. A part
- * hangs if one end touches and no more than LYING of its area does. The other end may touch again,
- * like long hair at a shoulder. All touching vertices that are connected with an end through
- * touching vertices belong to that end.
+ * A card (cards.h) has two ends: the area around the vertex farthest from its center, and the area
+ * around the vertex farthest from the first one. The radius of both is AROUND times the distance
+ * between these vertices. A vertex touches if a face of a part that is not a card is nearer than
+ * the width w = 2 A / P of the card, or than 1 / REACH of its length P / 2. Other cards do not
+ * count, because cards lie on top of each other in layers. A part hangs if one end touches and the
+ * share of its area that touches is at most LYING. The other end may also touch, like long hair at
+ * a shoulder. All touching vertices that are connected with an end through touching vertices belong
+ * to that end.
  *
  * O(vertices of cards x log triangles). Fails only on out-of-memory or when cancelled. */
 #include "mesh/hanging.h"

@@ -2,16 +2,16 @@
  *
  *   -L_ij = (cot a + cot b) / 2 of the angles opposite to a face edge,
  *
- * a spring for every wire edge and, a weak one, for every link.
+ * a spring for every wire edge and a weak spring for every link.
  *
- * The paper couples wire edges by extra rows of a least-squares system (its HBM). Springs in
- * the Laplacian itself keep the matrix unchanged, need no second factorization, and give no
- * negative weights; at this strength they hold both ends together as well as the rows do.
- * A part made of nothing but wires is a curve, and could have a curve's Laplacian; measured on wire
- * creatures of 85 to 1,000 vertices that gives better heat weights, but from springs, with which
- * influences spread wider, the energy ends 0 to 17 % lower.
+ * The paper couples wire edges by additional rows of a least-squares system (its HBM). Springs in
+ * the Laplacian itself keep the structure of the matrix, need no second factorization, and give no
+ * negative weights. At this strength, they hold both ends together as well as the rows do. A part
+ * that consists only of wires is a curve and could have the Laplacian of a curve. On wire creatures
+ * of 85 to 1,000 vertices, that Laplacian gives better heat weights. With springs, however,
+ * influences spread wider, and the final energy is 0 to 17 % lower.
  *
- * Triangles near zero area have their cotangents scaled down as a whole, which keeps the matrix
+ * The cotangents of triangles with almost no area are scaled down together, which keeps the matrix
  * positive definite. O(edges); it cannot fail. */
 #include "mesh/laplacian.h"
 

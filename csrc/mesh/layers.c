@@ -1,22 +1,21 @@
 /* Layers: see layers.h.
  *
- * A garment stays above the skin if both move in the same way where one lies on the other. Hard
- * parts that meet in a joint also lie on each other, but they slide. So at least one of two layers
- * must be a sheet. Twice the radius of a part about its mean vertex is its size. A part is a sheet
- * if
- *   - it is open: its border is as long as OPEN of its size or longer. This is true for a sleeve,
- *     but not for a limb with a hole that another part covers;
- *   - or it is thin, as cloth with thickness: twice its volume over its surface, which is the
- *     thickness of a plate, is below THIN of the root of its surface. It must be wide, too: a
- *     rod or a blade has less surface than WIDE of its squared size.
- * Plates of armor and robots are sheets as well, but each moves with one bone. So both parts must
- * span a joint, as a sleeve and the arm below it span an elbow: the joint is inside both boxes,
- * without a margin of MARGIN of the sides.
- * A vertex lies on a triangle if it is within NEAR of it, above or below its inside (within 60
- * degrees of the normal), and faces the same way.
+ * A garment stays above the skin if both move in the same way in the areas in which one lies on the
+ * other. Hard parts that meet in a joint also lie on each other, but they slide along each other.
+ * Therefore, at least one of two layers must be a sheet. Twice the radius of a part about its mean
+ * vertex is its size. A part is a sheet if
+ *   - it is open: its border is at least OPEN times its size. This is true for a sleeve, but not
+ *     for a limb with a hole that another part covers;
+ *   - or it is thin, like cloth with thickness: twice its volume divided by its surface, which is
+ *     the thickness of a plate, is below THIN times the root of its surface. It must also be wide:
+ *     a rod or a blade has less surface than WIDE times its squared size.
+ * Plates of armor and robots are also sheets, but each moves with one bone. Therefore, both parts
+ * must span a joint, as a sleeve and the arm below it span an elbow: the joint must be inside both
+ * boxes, excluding a margin of MARGIN times the sides. A vertex lies on a triangle if it is within
+ * NEAR of it, above or below its inside (within 60 degrees of the normal), and faces the same way.
  *
- * O(triangles + parts x joints), and O(b log b) for b border sides of triangles. Fails only
- * without memory. */
+ * Takes O(triangles + parts x joints), plus O(b log b) for b border sides of triangles. Fails only
+ * on out-of-memory. */
 #include "mesh/layers.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* Nearest points: see nearest.h.
  *
- * Triangle: Ericson 2004, section 5.1.5; by the signs of products of edges, without square roots.
- * Tet: with the volumes v_i of the tets that p makes with the four faces, sum v_i = v, the
- * barycentric coordinates are v_i / v; inside, all are >= 0. If v is mostly rounding, so are they,
- * and they do not tell where p is. Then, and outside, the nearest point is that of the nearest
- * face. Constant cost; nothing fails. */
+ * Triangle: Ericson 2004, section 5.1.5, which uses the signs of products of edges and no square
+ * roots. Tet: with the volumes v_i of the tets that p forms with the four faces, sum v_i = v, the
+ * barycentric coordinates are v_i / v; inside, all are >= 0. If v consists mostly of rounding
+ * errors, so do the v_i, and they do not show where p is. In this case, and outside the tet, the
+ * nearest point is that of the nearest face. Constant cost; nothing fails. */
 #include "mesh/nearest.h"
 
 #include "base/vec3.h"

@@ -1,4 +1,5 @@
-/* Visits of shortest paths: see paths.h. O(log visits) each; fails on out-of-memory only. */
+/* Visits vertices in the order of shortest paths: see paths.h. Each visit takes O(log visits).
+ * Fails only on out-of-memory. */
 #include "mesh/paths.h"
 
 #include "base/memory.h"

@@ -1,14 +1,16 @@
 /* Props: see props.h.
  *
  * Only closed parts can belong to a prop. Two parts belong to one prop if their surfaces cross, or
- * if a vertex of one is nearer to the other than TOUCHING of its own radius about its mean. A set
- * touches the vertices of other parts that are nearer than NEAR of its radius. A set is a prop if
- *   - its largest part can lead, and is thick: V^(1/3) >= THICK A^(1/2), with volume V and area A
- * (a cape with two sides is not thick);
- *   - the area that it touches is at most LYING of its own (a sole lies on the foot).
+ * if a vertex of one is nearer to the other than TOUCHING times the radius of its own part about
+ * its mean. A set touches the vertices of other parts that are nearer than NEAR times the radius of
+ * the set. A set is a prop if
+ *   - its largest part can lead and is thick: V^(1/3) >= THICK A^(1/2), with volume V and area A
+ *     (a cape with two sides is not thick);
+ *   - the area that touches other parts is at most LYING times its own area (a sole, in contrast,
+ *     lies on the foot).
  *
- * O(vertices x log triangles of such parts); without such parts only the boundaries are measured.
- * Fails only on out-of-memory or when cancelled. */
+ * Takes O(vertices x log triangles) of such parts; without such parts, only the boundaries are
+ * measured. Fails only on out-of-memory or when cancelled. */
 #include "mesh/props.h"
 
 #include <math.h>

@@ -1,38 +1,39 @@
 /* One-rings and ARAP weights of a mesh: see rings.h.
  *
- * Faces (docs/energy.md 1): a triangle of area A gives A/3 to Lambda of its three vertices and
- * A/3 to a_ik = Lambda_i lambda_ik of its six directed edges. The weights are always positive and
+ * Faces (docs/energy.md 1): a triangle of area A gives A/3 to Lambda of its three vertices and A/3
+ * to a_ik = Lambda_i lambda_ik of its six directed edges. The weights are always positive and
  * symmetric, and sum_k lambda_ik = 2. A tet of volume V gives V/4 to its four vertices and V/6 to
  * each of its twelve directed edges, with the same properties; next to tets, triangles count by
- * area times thickness (tets.c), and those on the surface of the tets do not count.
+ * area times thickness (tets.c), and triangles on the surface of the tets do not count.
  *
- * Wire edges (section 6 of the paper), not symmetric: a vertex with V face neighbors and V'
- * wire neighbors gives each of its wire edges
+ * Wire edges (section 6 of the paper) have weights that are not symmetric: a vertex with V face
+ * neighbors and V' wire neighbors gives each of its wire edges
  *     lambda_ij = (sum_k lambda_ik) min(1/2, V'/V) / V'.
- * Links between parts have LINK_SHARE of the weight that wire edges in their place would have:
- * they decide which way a loose part goes, while its own edges keep it rigid. With the full
- * weight, parts that meet in a joint bend each other. Links between layers of cloth have
- * LAYER_SHARE, each kind counted by itself: with less, clothes sink below the skin in poses; with
- * more, both stretch.
- * A vertex without any face area (wires, loose vertices, collapsed faces) takes a tenth of
- * the mean vertex area and V = V', so that it is still weighted; edges of collapsed faces at
- * such a vertex count as wires.
+ * Links between parts have LINK_SHARE of the weight that wire edges in their place would have: they
+ * determine the direction in which a loose part moves, while its own edges keep it rigid. With the
+ * full weight, parts that meet in a joint would bend each other. Links between layers of cloth have
+ * LAYER_SHARE of that weight; the two kinds of links are counted separately. With a smaller share,
+ * clothes sink below the skin in poses; with a larger one, both stretch. A vertex without any face
+ * area (wires, loose vertices, collapsed faces) is assigned a tenth of the mean vertex area and V =
+ * V', so that it still gets weights; edges of collapsed faces at such a vertex count as wires.
  *
- * These are areas, and the energy of an edge is area times squared length times squared strain. So
- * strain would be almost free in short edges. With a power p > 0, every weight is then
+ * These weights are areas, and the energy of an edge is area times squared length times squared
+ * strain. Strain in short edges would therefore cost almost nothing. With a power p > 0, every
+ * weight is then
  *     a_ik (unit / L)^2 (L / max(l, SHORTEST L))^p,   log L = sum a_ik log l / sum a_ik,
- * the sums over the part of the mesh, unit a fixed share of the mesh size. With p = 2 the energy is
- * the area-weighted mean of squared relative errors, the same for every tessellation; with p = 3,
- * regions with more detail than the rest count more. Subdividing the whole mesh evenly changes
- * neither. Wires longer than L count as having length L, because parts that an artist joins by a
- * wire are meant to move together. Links count as edges of the length that those of the part would
- * have if it had LINK_VERTICES vertices, those of layers as if it had LAYER_VERTICES, however near
- * the parts and however short its edges are: with L, they were four times as stiff on the same
- * surface with every triangle in four.
+ * where the sums run over the part of the mesh, and `unit` is a fixed share of the mesh size. With
+ * p = 2, the energy is the area-weighted mean of squared relative errors, which is the same for
+ * every tessellation. With p = 3, regions with more detail than the rest have more influence.
+ * Subdividing the whole mesh evenly changes neither energy. Wires longer than L count as having
+ * length L, because parts that an artist joins by a wire are meant to move together. Links count as
+ * edges of the length that the edges of the part would have if it had LINK_VERTICES vertices
+ * (LAYER_VERTICES for layers), regardless of the distance between the parts and of the actual
+ * length of the edges. With L, links were four times as stiff after every triangle of the same
+ * surface was split into four.
  *
- * Rows are gathered from the neighborhood of each vertex, on all threads; sums over the mesh
- * follow its order. Cost: O(edges), memory 44 bytes per directed edge. Fails on out-of-memory and
- * for more faces than an int counts. */
+ * Rows are gathered from the neighborhood of each vertex on all threads; sums over the mesh follow
+ * the order of the vertices. Takes O(edges) time and 44 bytes per directed edge. Fails on
+ * out-of-memory and if there are more faces than an int can count. */
 #include "mesh/rings.h"
 
 #include <limits.h>

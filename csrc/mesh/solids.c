@@ -1,21 +1,21 @@
-/* Vertices at one place that stay apart, because closed solids only touch there: see solids.h.
+/* Keeps coincident vertices apart if they belong to closed solids that only touch: see solids.h.
  *
- * The upper and the lower jaw of a figure of boxes share the corners of a face, and still move
- * apart. The two sides of a split edge in glTF share their corners as well, and must stay together.
+ * The upper and the lower jaw of a figure made of boxes share the corners of a face but still move
+ * apart. The two sides of a split edge in glTF also share their corners but must stay together.
  *
  * Solids. If exactly two triangles meet in an edge of the welded mesh, they belong to one solid. If
- * more than two meet there, those that share the caller's two vertices are paired. The others are
- * sorted by their angle about the edge: a triangle bounds a solid together with the first one that
- * is met on its inner side and that runs along the edge in the other direction. If these choices
- * are not one to one, all triangles there belong to one solid, which counts as open, and so does
- * one with an edge of a single triangle. Triangles that share a vertex of the caller's belong to
- * one solid.
+ * more than two triangles meet in an edge, those that share the two vertices of the caller's mesh
+ * are paired. The others are sorted by their angle about the edge: a triangle bounds a solid
+ * together with the first triangle on its inner side that runs along the edge in the opposite
+ * direction. If these choices are not one to one, all triangles at the edge belong to one solid,
+ * which counts as open. A solid with an edge of a single triangle also counts as open. Triangles
+ * that share a vertex of the caller's mesh belong to one solid.
  *
- * Rule. Vertices at one place are one, except those of closed solids of which neither covers the
+ * Rule. Coincident vertices are merged, except those of closed solids of which neither covers the
  * other: if all vertices of the smaller one lie at vertices of the larger one, they are layers of
- * one surface. A vertex of an open surface joins all that lie at its place.
+ * one surface. A vertex of an open surface is merged with all vertices at its position.
  *
- * O(triangles x edges of a vertex); O(1) if no vertices lie at one place. Fails on out-of-memory.
+ * Takes O(triangles x edges of a vertex), or O(1) if no vertices coincide. Fails on out-of-memory.
  */
 #include "mesh/solids.h"
 

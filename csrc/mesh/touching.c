@@ -1,10 +1,10 @@
-/* Sets of parts that touch: see touching.h.
+/* Finds sets of parts that touch: see touching.h.
  *
- * A tree holds the faces of the chosen parts alone, of which there are few compared with all. Each
- * vertex of theirs searches for the nearest face of another part, and each edge for faces that it
- * crosses.
+ * A tree contains only the faces of the chosen parts, which are few compared with all faces. Each
+ * vertex of these parts searches for the nearest face of another part, and each edge searches for
+ * faces that it crosses.
  *
- * O(vertices + faces of the chosen parts x log of these faces). Fails on out-of-memory, or
+ * Takes O(vertices + faces of the chosen parts x log of these faces). Fails on out-of-memory, or
  * cancelled. */
 #include "mesh/touching.h"
 

@@ -2,13 +2,14 @@
  *
  *   h_kl = sum_i L_ik factor_i L_il
  *
- * With 1 / M for a factor it is the bi-Laplacian Q = L M^-1 L. Cells of almost no size count as
- * larger ones, and wires as springs no stiffer than MAX_WIRE, or Q could not be factorized; on a
- * mesh far thinner than its edges are long, rounding can still make it indefinite; then its
- * diagonal is raised by as little as needed.
+ * With the factor 1 / M, the product is the bi-Laplacian Q = L M^-1 L. Cells of almost no size are
+ * treated as larger, and wires as springs with a stiffness of at most MAX_WIRE; otherwise, Q could
+ * not be factorized. On a mesh whose edges are much longer than it is thick, rounding can still
+ * make Q indefinite. Its diagonal is then raised by the smallest sufficient amount.
  *
- * O(vertices x ring^2) time, in two passes: first the sizes of the rows, then their entries. Fails
- * on out-of-memory, and with ARAP_NOT_FACTORED if MAX_SHIFT does not suffice. */
+ * Takes O(vertices x ring^2) time in two passes: the first computes the sizes of the rows, the
+ * second their entries. Fails on out-of-memory, and with ARAP_NOT_FACTORED if MAX_SHIFT does not
+ * suffice. */
 #include "mesh/two_rings.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* Winding numbers: the sum of the solid angles of all triangles over 4 pi (Jacobson, Kavan and
- * Sorkine 2013; the angle of a triangle by Van Oosterom and Strackee 1983). It needs no closed
- * mesh. O(triangles) for each point; on the surface itself the value is anywhere between those of
- * its sides. It cannot fail. */
+/* A winding number is the sum of the solid angles of all triangles over 4 pi (Jacobson, Kavan and
+ * Sorkine 2013; the angle of a triangle by Van Oosterom and Strackee 1983). It does not require a
+ * closed mesh. Each point takes O(triangles). On the surface itself, the value can be anywhere
+ * between the values on its two sides. It cannot fail. */
 #include "mesh/winding.h"
 
 #include "base/vec3.h"

@@ -1,9 +1,9 @@
-/* Arguments of a call, by the tables of arguments and settings: see python/arguments.h.
+/* Parses the arguments of a call by the tables of arguments and settings: see python/arguments.h.
  *
- * A call's names are looked up in its signature first; then settings are read in the order of the
- * signature, and after them everything else in the order of arguments.def, in which the letters of
- * shapes get their values. Arrays are copied. Fails with an exception that names the
- * argument. All of it needs the GIL. */
+ * The names in a call are first looked up in its signature. Then settings are read in the order of
+ * the signature, and after them all other arguments in the order of arguments.def, in which the
+ * letters of shapes get their values. Arrays are copied. Fails with an exception that names the
+ * argument. All functions need the GIL. */
 #include "python/arguments.h"
 #include "python/old_names.h"
 

@@ -1,5 +1,5 @@
 /* Checked access to NumPy arrays: see python/array.h. Arrays are copied: O(size). Fails with an
- * exception that names the array. All of it needs the GIL. */
+ * exception that names the array. All functions need the GIL. */
 #include "python/array.h"
 
 #include <limits.h>

@@ -1,6 +1,7 @@
-/* The function bake of the module araplbs: see python/bake.h and the stubs. Frames are taken from
- * a Python sequence one by one, with the GIL; the work runs without it. Other arguments are copied.
- * Cost and failures are those of bake/bake.h, and exceptions of the sequence. */
+/* The function bake of the module araplbs: see python/bake.h and the stubs. Frames are read from a
+ * Python sequence one by one, with the GIL; the computation runs without it. Other arguments are
+ * copied. Cost and failures are those of bake/bake.h; exceptions raised by the sequence are passed
+ * on. */
 #include "python/bake.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* surface_strain, deformation and the type Deformation of the module: see the stubs for their
- * documentation. Every method holds the lock of the object while it works. Arguments are copied
- * and the work runs without the GIL; cost and failures are those of the functions called. */
+/* The functions surface_strain and deformation and the type Deformation of the module, which are
+ * documented in the stubs. Every method holds the lock of the object while it works. Arguments are
+ * copied and the work runs without the GIL; cost and failures are those of the functions called. */
 #include "python/deformation.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* A signature for people and programs: the text of help() and the entry of araplbs.SETTINGS, both
- * from the tables of the parser. The cost is negligible. Fails only on out-of-memory, with a Python
+/* Creates the text of help() for users and the entry of araplbs.SETTINGS for programs, both from
+ * the tables of the parser. The cost is negligible. Fails only on out-of-memory, with a Python
  * exception. */
 #include "python/arguments.h"
 

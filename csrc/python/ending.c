@@ -1,23 +1,25 @@
-/* The end of Python: see ending.h.
+/* Handles the shutdown of Python: see ending.h.
  *
- * Python can end while daemon threads still work. A thread that then requests the GIL is ended on
- * the spot (pthread_exit, until Python 3.13), and its stack disappears together with the parallel
- * section of its helpers. So a function at exit (atexit), which runs while threads can still
- * have the GIL,
+ * Python can shut down while daemon threads are still working. A thread that then requests the GIL
+ * is terminated immediately (pthread_exit, until Python 3.13), and its stack disappears together
+ * with the parallel section of its helpers. A function at exit (atexit), which runs while threads
+ * can still acquire the GIL, therefore
  *
- *  1. announces the end: from then on no report of other threads reaches Python, and each report
- *     stops its work;
- *  2. lets go of the GIL and waits until no thread works. All work either reports or ends. A
- *     thread inside its progress function either returns or is waited for until PATIENCE is over;
- *  3. leaves the threads to Python, which may end them anywhere, but no longer within our work.
+ *  1. announces the shutdown: from then on, no report of other threads reaches Python, and each
+ *     report stops the work of its thread;
+ *  2. releases the GIL and waits until no thread works. All work either reports or ends. A thread
+ *     inside its progress function either returns, or the wait for it ends after PATIENCE;
+ *  3. leaves the threads to Python, which may terminate them at any point, but no longer within
+ *     our work.
  *
- * The work of such a thread ends with SystemExit, which ends a thread silently. A thread that
- * never returns from its progress function sleeps forever instead of ending, as in Python 3.14, so
- * its stack stays.
+ * The work of such a thread ends with SystemExit, which ends a thread silently. A thread that never
+ * returns from its progress function sleeps forever instead of ending, as in Python 3.14, so its
+ * stack stays.
  *
- * This state belongs to the process, as the end of Python does. It is the only global state here.
- * Only the main interpreter needs it, because others end without threads. A forked process does not
- * have its parent's threads, so each process counts its own. */
+ * This state belongs to the process, because the shutdown of Python does. It is the only global
+ * state of the engine. Only the main interpreter needs it, because other interpreters end without
+ * threads. A forked process does not inherit its parent's threads, so each process counts its own.
+ */
 #include "python/ending.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Statuses as exceptions, progress as calls: see python/error.h. Calls of `progress` take the GIL;
- * all other functions run with it. */
+/* Converts statuses to exceptions and progress reports to calls: see python/error.h. Calls of
+ * `progress` acquire the GIL; all other functions run while holding it. */
 #include "python/error.h"
 
 #include <stdlib.h>

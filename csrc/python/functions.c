@@ -1,6 +1,6 @@
 /* The functions of the module araplbs that need no solver: see python/functions.h and the stubs.
- * Arguments are copied; `energy` runs without the GIL, short functions with it. Cost and failures
- * are those of the functions they call. */
+ * Arguments are copied. `energy` releases the GIL, and short functions keep it. Cost and failures
+ * are those of the called functions. */
 #include "python/functions.h"
 
 #include <string.h>

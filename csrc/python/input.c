@@ -1,5 +1,5 @@
-/* Python arguments as the structures of arap.h: see python/input.h. Costs a copy of the arrays.
- * Fails with an exception that names the argument. All of it needs the GIL. */
+/* Converts Python arguments to the structures of arap.h: see python/input.h. The cost is a copy of
+ * the arrays. Fails with an exception that names the argument. All functions need the GIL. */
 #include "python/input.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* The inside of a solver, for tests: see python/inside.h. Everything is copied. Fails with a
- * Python exception on out-of-memory. */
+/* Exposes the internal state of a solver to tests: see python/inside.h. Everything is copied. Fails
+ * with a Python exception on out-of-memory. */
 #include "python/inside.h"
 
 #include <string.h>

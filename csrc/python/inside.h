@@ -1,4 +1,5 @@
-/* The internal state of a solver as a dict of arrays, for tests only: nothing here is public. */
+/* The internal state of a solver as a dict of arrays. It is used only by tests and is not public.
+ * */
 #ifndef ARAP_PYINSIDE_H
 #define ARAP_PYINSIDE_H
 

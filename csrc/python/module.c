@@ -1,7 +1,7 @@
-/* The module araplbs._engine: it puts together the functions, the exceptions and the types. The
- * texts of help() are in engine_docs.h, which the build makes from the stubs. Costs
- * milliseconds, for the self-test of OpenBLAS. Fails with a Python exception, and then the import
- * fails.
+/* The module araplbs._engine, which combines the functions, the exceptions and the types. The texts
+ * of help() are in engine_docs.h, which the build generates from the stubs. Loading takes
+ * milliseconds, for the self-test of OpenBLAS. If it fails, it sets a Python exception, and the
+ * import fails.
  */
 #define ARAP_IMPORT_ARRAY
 #include "python/array.h"

@@ -1,4 +1,4 @@
-/* The life of objects that work without the GIL: see object.h. Costs a lock for each call. Fails
+/* The life cycle of objects that work without the GIL: see object.h. Each call takes a lock. Fails
  * with an exception if an object is used from within its own work. */
 #include "python/object.h"
 

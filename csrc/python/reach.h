@@ -1,4 +1,5 @@
-/* Inverse kinematics and the chains that reach; documented in the stubs. */
+/* The Python functions for inverse kinematics and for the chains that reach for targets; documented
+ * in the stubs. */
 #ifndef ARAP_PYREACH_H
 #define ARAP_PYREACH_H
 

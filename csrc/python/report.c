@@ -1,5 +1,5 @@
-/* Weights, springs and times as Python objects: see python/report.h. Everything is copied. Fails
- * with a Python exception on out-of-memory. All of it needs the GIL. */
+/* Converts weights, springs and times to Python objects: see python/report.h. Everything is copied.
+ * Fails with a Python exception on out-of-memory. All functions need the GIL. */
 #include "python/report.h"
 
 PyObject *arap_dense_weights(const arap_influences *in, int bones) {

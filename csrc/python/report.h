@@ -1,5 +1,5 @@
-/* Solver results as Python objects. Each function returns NULL with an exception when out of
- * memory. */
+/* Converts solver results to Python objects. Each function returns NULL with an exception when out
+ * of memory. */
 #ifndef ARAP_PYREPORT_H
 #define ARAP_PYREPORT_H
 

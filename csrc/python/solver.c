@@ -1,6 +1,6 @@
 /* The Python type araplbs.Solver: see the stubs for its documentation. Every method holds the lock
- * of the object while it looks at or changes it. Arguments are copied and the work runs without
- * the GIL; cost and failures are those of the functions called. */
+ * of the object while it reads or changes the object. Arguments are copied and the work runs
+ * without the GIL; cost and failures are those of the functions called. */
 #include "python/solver.h"
 
 #include <string.h>

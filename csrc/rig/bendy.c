@@ -3,22 +3,22 @@
  * A bendy bone of S segments has S + 1 joints with a transform M_j each. A vertex at position u
  * along the bone lies between two of them, j = floor(u S) (the last but one at u = 1), and follows
  *     T_ib = (1 - s) M_j + s M_j+1,   s = u S - j
- * as in Blender (BKE_pchan_bbone_deform_clamp_segment_index). So w_ib is the weight of two columns
- * of transforms at the fixed ratio (1 - s) : s, and all sums over poses for rigid bones (Gram
- * matrix, moments: docs/energy.md 4) become sums for columns: no vertex is visited per pose, at
- * up to four times the products per pair of bones.
+ * as in Blender (BKE_pchan_bbone_deform_clamp_segment_index). Therefore, w_ib is the weight of two
+ * columns of transforms at the fixed ratio (1 - s) : s, and all sums over poses for rigid bones
+ * (Gram matrix, moments: docs/energy.md 4) become sums for columns. No vertex is visited per pose,
+ * but a pair of bones takes up to four times as many products.
  *
- * Random poses bend it as a spine (spines.h) with u_j = j / S: the many-bones form of
+ * Random poses bend the bone as a spine (spines.h) with u_j = j / S, the many-bones form of
  * docs/energy.md 2. If the spine is stretched by sigma, joints scale along the bone as well, with e
  * = E / |E|
  *     M_j p = T (c(u_j) + R(u_j) D (p - e0 - u_j E)),   D = I + (sigma - 1) e e'
  * so that the spine moves points next to u_j, M_j continues along the tangent of the spine, and
- * stretch.h includes the stretch. All M_j of a straight bone are one:
- * D about the head, the spine itself for 0 < u < 1, but the stretch continues beyond the ends.
+ * stretch.h takes the stretch into account. All M_j of a straight bone are equal to D about the
+ * head. For 0 < u < 1, this is the spine itself, but the stretch also continues beyond the ends.
  *
- * O(vertices x bendy bones) time and memory here; sums over poses are O(columns^2) (the Gram
- * matrix, 16 numbers per pair of columns), so that 100 bones of 31 segments are 3200 columns and
- * 1.3 GB. Fails on out-of-memory and for invalid parameters. */
+ * This file takes O(vertices x bendy bones) time and memory. Sums over poses take O(columns^2),
+ * because the Gram matrix has 16 numbers per pair of columns; 100 bones of 31 segments therefore
+ * have 3200 columns and take 1.3 GB. Fails on out-of-memory and for invalid parameters. */
 #include "rig/bendy.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Cyclic coordinate descent: see ik.h. (Wang & Chen 1991.)
  *
- * From the last bone to the root, each bone turns by the shortest rotation that points the
- * effector at the target, within its range, and twists if that helps. No step leads away from the
- * target unless a range cuts it short. */
+ * From the last bone to the root, each bone turns by the shortest rotation that points the effector
+ * at the target, within its range, and twists if this helps. No step moves the effector away from
+ * the target unless a range limits the rotation. */
 #include "base/vec3.h"
 #include "rig/ik.h"
 

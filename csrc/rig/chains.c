@@ -1,13 +1,14 @@
 /* The chains of a skeleton: see chains.h.
  *
  * Chains grow upward from every leaf, whose tail is the effector. If several meet in a bone, the
- * longest continues through it if the next one is shorter than COMPARABLE of it: a twist bone does
- * not end an upper arm, nor fins a tail. Otherwise all of them end below that bone, as fingers do
- * at the hand and legs at the hips, and a new chain starts with the bone's head as effector: an arm
- * reaches with its wrist. If all that meet are short (below MIN_LENGTH of the skeleton), like
- * eyes and ears, the bone counts as a leaf. Short chains and those of a single bone are dropped.
+ * longest chain continues through it if the next one is shorter than COMPARABLE times its length. A
+ * twist bone therefore does not end an upper arm, and fins do not end a tail. Otherwise, all of
+ * these chains end below that bone, as fingers do at the hand and legs at the hips. A new chain
+ * then starts with the head of the bone as effector, so an arm reaches with its wrist. If all
+ * chains that meet in a bone are short (below MIN_LENGTH of the skeleton), like those of eyes and
+ * ears, the bone counts as a leaf. Short chains and chains of a single bone are dropped.
  *
- * Lengths are those of paths from joint to joint. O(bones). Fails on out-of-memory. */
+ * Lengths are measured along paths from joint to joint. Takes O(bones). Fails on out-of-memory. */
 #include "rig/chains.h"
 
 #include <string.h>

@@ -1,22 +1,22 @@
 /* Dual quaternion blending and its derivative: see dual_blend.h.
  *
- * At a vertex v the transform T_b of a bone is a rotation q_b about v, and the translation
- * t_b = T_b v - q_b v q_b* that takes v to where T_b takes it: scale and shear move the vertex but
- * are not blended. With s_b = 1, or -1 if q_b is on the other side of the sum so far (the shorter
- * way round),
+ * At a vertex v the transform T_b of a bone is a rotation q_b about v, and the translation t_b =
+ * T_b v - q_b v q_b* that moves v to the position to which T_b moves it. Scale and shear move the
+ * vertex but are not blended. With s_b = 1, or -1 if q_b is on the other side of the sum so far
+ * (the shorter way round),
  *     Q = sum_b s_b w_b q_b
  *     D = sum_b s_b w_b d_b,  d_b = (0, t_b) q_b / 2
  *     p = (Q v Q* + 2 Im(D Q*)) / |Q|^2
  * The weights need not sum to 1. Bones are summed in the given order.
  *
- * With quaternions V = (0, v) and P = (0, f), and <a, b> their dot product, <f, Q v Q*> =
- * <P Q V*, Q> and <f, Im(D Q*)> = <P Q, D> = -<P D, Q>, so that
+ * With quaternions V = (0, v) and P = (0, f), and <a, b> their dot product, <f, Q v Q*> = <P Q V*,
+ * Q> and <f, Im(D Q*)> = <P Q, D> = -<P D, Q>, so that
  *     f . dp/dw_b = s_b <g, q_b> + s_b <h, d_b>
  *     g = -2 (P Q V + P D + (f . p) Q) / |Q|^2,   h = 2 P Q / |Q|^2
- * with s_b held fixed; p jumps when it changes. A bone without weight would be added on the side
- * of the whole sum.
+ * with s_b held fixed; p jumps when it changes. A bone without weight would be added on the side of
+ * the whole sum.
  *
- * O(count), about 20 ns per bone; cannot fail. */
+ * Takes O(count), about 20 ns per bone. Cannot fail. */
 #include "rig/dual_blend.h"
 
 #include <stddef.h>

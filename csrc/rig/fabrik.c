@@ -1,13 +1,13 @@
 /* Forward and backward reaching inverse kinematics: see ik.h. (Aristidou & Lasenby 2011.)
  *
- * Backwards from the target, every joint moves along the line to the next one until their distance
- * is the length of the bone. Then forwards from the root, every bone swings toward the new place
- * of its end, within its range, and takes the next bone along. A bone keeps its twist, unless the
- * range of the next bone prevents it from reaching its goal, as a hinge does. Then it twists to
- * bring that goal into the plane of the hinge.
+ * In the backward pass from the target, every joint moves along the line to the next joint until
+ * their distance is the length of the bone. In the forward pass from the root, every bone swings
+ * toward the new position of its end, within its range, and moves the next bone along. A bone keeps
+ * its twist, unless the range of the next bone, such as a hinge, prevents that bone from reaching
+ * its goal. In this case, it twists to bring the goal into the plane of the hinge.
  *
- * Ranges count only in the forward pass, so an iteration may lead away from the target. If a
- * target is farther away than the chain is long, the chain points at it. */
+ * Ranges apply only in the forward pass, so an iteration may move away from the target. If the
+ * distance of the target exceeds the length of the chain, the chain points at it. */
 #include <string.h>
 
 #include "base/vec3.h"

@@ -1,9 +1,10 @@
 /* The common part of all methods of inverse kinematics: see ik.h.
  *
- * The result is the best turns found, even if a method leaves them again. It stops after PATIENCE
- * iterations that together gain less than PROGRESS of the tolerance: the target is out of
- * reach, or the ranges of the joints are in the way. A straight chain with its target on the same
- * line gives no method a direction to bend in, so its joints are first turned a little about X.
+ * The result is the best pose found, even if a method moves away from it again. Iterating stops
+ * after PATIENCE iterations that together gain less than PROGRESS times the tolerance, because the
+ * target is then out of reach, or the ranges of the joints prevent reaching it. A straight chain
+ * whose target is on the same line gives no method a direction for bending, so its joints are first
+ * turned slightly about X.
  *
  * An iteration is O(bones), of CCD O(bones^2). Cannot fail. */
 #include "rig/ik.h"

@@ -1,4 +1,4 @@
-/* A chain of bones with turned joints: the common input of all inverse kinematics methods. */
+/* A chain of bones with rotated joints, the common input of all inverse kinematics methods. */
 #ifndef ARAP_IK_CHAIN_H
 #define ARAP_IK_CHAIN_H
 

@@ -1,11 +1,11 @@
 /* Damped least squares on the Jacobian: see ik.h. (Wampler 1986, Nakamura & Hanafusa 1986.)
  *
- * A rotation w_i of bone i moves the effector by w_i x v_i, v_i its place from the head of the
- * bone. For the gap g to the target the rotations of least |sum_i w_i x v_i - g|^2 + damping sum_i
- * |w_i|^2 are w_i = v_i x f with (sum_i (|v_i|^2 I - v_i v_i^T) + damping I) f = g, which is 3 x 3
- * however long the chain. They are then clamped to their ranges, which the system ignores.
- * A step that leads away is undone, and the damping rises; otherwise the damping falls (Levenberg,
- * Marquardt). */
+ * A rotation w_i of bone i moves the effector by w_i x v_i, where v_i is the position of the
+ * effector relative to the head of the bone. For the gap g to the target, the rotations that
+ * minimize |sum_i w_i x v_i - g|^2 + damping sum_i |w_i|^2 are w_i = v_i x f with (sum_i (|v_i|^2 I
+ * - v_i v_i^T) + damping I) f = g, which is 3 x 3 however long the chain. The rotations are then
+ * clamped to their ranges, which the linear system ignores. A step that increases the gap is
+ * undone, and the damping is raised; otherwise, the damping is lowered (Levenberg, Marquardt). */
 #include <string.h>
 
 #include "base/vec3.h"

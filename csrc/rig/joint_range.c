@@ -1,13 +1,13 @@
-/* Turns of joints and their ranges: see joint_range.h.
+/* Joint rotations and their ranges: see joint_range.h.
  *
- * Swing and twist of a rotation R, in the bone's axes: the swing takes Y to R Y by the shortest
- * way, the rest is the twist. The result jumps only at half a turn of Y.
+ * Swing and twist of a rotation R, in the bone's axes: the swing rotates Y to R Y along the
+ * shortest path, and the rest is the twist. The result jumps only at half a turn of Y.
  *
- * Aiming: with the twist done, `a` is to be swung to `b` of the same length about an axis u across
- * Y. The axis must be at right angles to b - a, so u = Y x (b - a); the angle is that between the
- * parts of a and b at right angles to u. If a bone's child sits on its tail, a is along Y and this
- * is the shortest rotation. If b - a is along Y, a and b are images of each other: half a turn
- * about the part of a across Y, or about X. */
+ * Aiming: after the twist, `a` should be swung to `b`, which has the same length, about an axis u
+ * perpendicular to Y. The axis must be perpendicular to b - a, so u = Y x (b - a). The angle is the
+ * one between the components of a and b perpendicular to u. If a bone's child sits on its tail, a
+ * is along Y, and this is the shortest rotation. If b - a is along Y, a and b are images of each
+ * other, and the swing is half a turn about the component of a perpendicular to Y, or about X. */
 #include "rig/joint_range.h"
 
 #include "base/vec3.h"

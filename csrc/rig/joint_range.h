@@ -1,4 +1,4 @@
-/* How far a joint can turn: ranges of its swing and twist in the axes of its bone. */
+/* The ranges within which a joint can swing and twist, in the axes of its bone. */
 #ifndef ARAP_JOINT_RANGE_H
 #define ARAP_JOINT_RANGE_H
 

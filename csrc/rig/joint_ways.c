@@ -1,9 +1,11 @@
-/* The ways of a skeleton from joints: see joint_ways.h, and joint_skeleton.c for the rules.
+/* Finds the ways of a skeleton built from joints: see joint_ways.h, and joint_skeleton.c for the
+ * rules.
  *
- * The nearest way of each vertex comes from a tree of them. Each vertex votes on its way, by its
- * area and by the cosine between its normal and the direction from the way. The inside is the side
- * on which most of the skin has its ways. O(vertices log ways); O(triangles) for each root;
- * O(bones^2) for ways that end at the same place. Fails on out-of-memory, or when cancelled. */
+ * A tree of all ways gives the nearest way of each vertex. Each vertex votes on its nearest way,
+ * weighted by its area and by the cosine between its normal and the direction from the way. The
+ * inside is the side on which most of the skin has its ways. Takes O(vertices log ways),
+ * O(triangles) for each root, and O(bones^2) for ways that end at the same position. Fails on
+ * out-of-memory, or when cancelled. */
 #include "rig/joint_ways.h"
 
 #include <math.h>

@@ -1,15 +1,16 @@
-/* Partners in a nearly symmetric mesh: see mirror_growth.h.
+/* Finds partners in a nearly symmetric mesh: see mirror_growth.h.
  *
- * A sculpted or scanned body is symmetric up to some thousandths of its size, which is as much as
- * the length of its edges. So the vertex nearest to an image is often a neighbor of the partner,
- * or no vertex is near. But the deviation is smooth, so edges are still images of each other:
+ * A sculpted or scanned body deviates from symmetry by some thousandths of its size, which is about
+ * the length of its edges. The vertex nearest to an image is therefore often a neighbor of the
+ * partner, or no vertex is near. However, the deviation is smooth, so edges are still images of
+ * each other:
  *
  *   x_l - x_j = S (x_k - x_i)   for partners i, j and their neighbors k, l,
  *
- * within half the length of the edge, and l within 2 % of the size of the image of k. In each
- * part, the largest set of partners found by position and connected by edges that are images
- * within a tenth of their length is trusted; other pairs may be off by a vertex. From there
- * partners grow along edges, those that fit best first (pair_growth.h). Fails on out-of-memory.
+ * within half the length of the edge, and l within 2 % of the size of the image of k. In each part,
+ * the largest set of partners found by position and connected by edges that are images within a
+ * tenth of their length is trusted; other pairs may be wrong by one vertex. From this set, partners
+ * grow along edges, and the pairs that fit best come first (pair_growth.h). Fails on out-of-memory.
  */
 #include "rig/mirror_growth.h"
 

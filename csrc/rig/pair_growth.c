@@ -1,12 +1,12 @@
-/* Partners that grow along edges: see pair_growth.h.
+/* Grows pairs of partners along edges: see pair_growth.h.
  *
  * Of all pairs of unpaired neighbors k, l of partners i, j, those whose images fit best become
- * partners first, and add their own neighbors. So geometry decides, and not the order of the
- * vertices: with the shorter of both edges as the unit, the cost of a pair is the same from both
- * sides. Of equal costs the lower position wins, by x, then y, then z. Links are not edges of the
- * caller and do not count.
+ * partners first, and add their own neighbors. The result therefore depends on geometry and not on
+ * the order of the vertices: with the shorter of both edges as the unit, the cost of a pair is the
+ * same from both sides. Among equal costs, the lower position comes first, by x, then y, then z.
+ * Links are not edges of the caller's mesh and are ignored.
  *
- * A heap of candidates: O(c log c) for c of them, at most edges x ring. Fails on out-of-memory. */
+ * The heap of c candidates takes O(c log c); c is at most edges x ring. Fails on out-of-memory. */
 #include "rig/pair_growth.h"
 
 #include "base/memory.h"

@@ -2,16 +2,17 @@
  *
  * With the rows sqrt(w_p) T_b,r of all poses p and r = 0, 1, 2, 4 numbers for each column b,
  *     G_bc = sum_p w_p T_b^T T_c = A_b^T A_c,   A_b (3 poses, 4).
- * It is made in tiles of columns, each by one product of BLAS in a buffer that stays in the cache
- * and is then laid out in blocks of 4 x 4. The transposed tile has the same numbers. Up to ONE_TILE
- * columns are one tile, made at once. More columns are in tiles of TILE columns, or of one bone
- * with all of its joints. A tile is made once, when weights first need it. In the film rig BlenRig
- * there are 4,200 columns, most of them joints of small bendy bones: 2.2 GB, of which the skin
- * needs a tenth. The memory of the others is never touched.
+ * The matrix is computed in tiles of columns. Each tile is one BLAS product in a buffer that stays
+ * in the cache, and is then laid out in blocks of 4 x 4. The transposed tile has the same numbers.
+ * Up to ONE_TILE columns form a single tile, which is computed at the start. More columns are
+ * divided into tiles of TILE columns, or of one bone with all of its joints. Each of these tiles is
+ * computed when weights first need it. The film rig BlenRig has 4,200 columns, most of them joints
+ * of small bendy bones. They would take 2.2 GB, of which the skin needs a tenth. The memory of the
+ * other tiles is never touched.
  *
- * O(poses) time for each pair of columns that is made, in parallel, O(vertices x bones of a
- * one-ring ^ 2) to see which; 16 columns^2 numbers of address space, and a tile for each worker.
- * Fails on out-of-memory, or cancelled. */
+ * Each computed pair of columns takes O(poses) time, in parallel; finding the required pairs takes
+ * O(vertices x bones of a one-ring ^ 2). Memory: 16 columns^2 numbers of address space, and a tile
+ * for each worker. Fails on out-of-memory, or cancelled. */
 #include <math.h>
 #include <string.h>
 

@@ -1,23 +1,23 @@
-/* Turns of neighboring joints: see pose_stratification.h.
+/* Orders the rotations of neighboring joints: see pose_stratification.h.
  *
- * The points of one lattice of low discrepancy (Roberts' R3, 2018) turn every bone, each once: they
- * cover its range evenly with few poses. A random order for each bone would leave it to chance
- * which of them meet in a pose, although a one-ring depends on two or three bones near each other.
- * Let x_b(p) be the rotation of bone b in pose p, nine numbers in its own axes, less its mean over
- * the poses. The Gram matrices of bones b and c (docs/energy.md 3) are those of independent turns
- * if sum_p x_b(p) x_c(p)' = 0. So bone after bone, points are exchanged to lower sum_c |sum_p
- * x_b(p) x_c(p)'|^2 = sum_pq x_b(p)'x_b(q) K(p, q),  K(p, q) = sum_c x_c(p)'x_c(q) with c the
- * parent, its parent, and the siblings before b. An exchange at p and q changes it by |x_p - x_q|^2
- * (K(p, p) + K(q, q) - 2 K(p, q)) - 2 (x_p - x_q)'(h_p - h_q), h_p = sum_r x_r K(r, p). Each place
- * p takes the best q, in turn, twice.
+ * Every bone is rotated to each point of a low-discrepancy lattice (Roberts' R3, 2018) once, so few
+ * poses cover its range evenly. With a random order for each bone, chance would determine which
+ * rotations are combined in a pose, although a one-ring depends on two or three bones near each
+ * other. Let x_b(p) be the rotation of bone b in pose p, nine numbers in its own axes, minus its
+ * mean over the poses. The Gram matrices of bones b and c (docs/energy.md 3) are those of
+ * independent rotations if sum_p x_b(p) x_c(p)' = 0. For one bone after another, points are
+ * therefore exchanged to lower sum_c |sum_p x_b(p) x_c(p)'|^2 = sum_pq x_b(p)'x_b(q) K(p, q), K(p,
+ * q) = sum_c x_c(p)'x_c(q) with c the parent, its parent, and the siblings before b. An exchange at
+ * p and q changes it by |x_p - x_q|^2 (K(p, p) + K(q, q) - 2 K(p, q)) - 2 (x_p - x_q)'(h_p - h_q),
+ * h_p = sum_r x_r K(r, p). Each position p takes the best q, one after another, in two passes.
  *
- * In the second pose of a pair (poses.c) four of the nine numbers change signs: their products
- * with the other five cancel, so they are summed separately. For a bone with a partner, whose
- * second pose is that of another bone, all nine count together.
+ * In the second pose of a pair (poses.c), four of the nine numbers change their signs. Their
+ * products with the other five cancel, so they are summed separately. For a bone with a partner,
+ * whose second pose is that of another bone, all nine numbers are summed together.
  *
- * Many poses are ordered in parts, runs of points of the lattice. Numbers are rounded, so that the
- * last bits of a system's sine do not matter. O(bones pairs PART). Polls for cancellation after
- * each bone. Fails on out-of-memory and when cancelled. */
+ * If there are many poses, they are ordered in parts, which are runs of lattice points. Numbers are
+ * rounded, so the last bits of a system's sine function do not matter. O(bones pairs PART). Polls
+ * for cancellation after each bone. Fails on out-of-memory and when cancelled. */
 #include "rig/pose_stratification.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Orders the joint turns of random poses such that the turns of nearby bones are combined
+/* Orders the joint rotations of random poses so that the rotations of nearby bones are combined
  * evenly. */
 #ifndef ARAP_POSE_STRATIFICATION_H
 #define ARAP_POSE_STRATIFICATION_H

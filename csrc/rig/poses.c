@@ -2,32 +2,35 @@
  *
  * Local rotation of a deforming bone, in its own axes X, Y (along the bone), Z:
  *   r = swing(about an axis in the XZ plane) twist(about Y).
- * Free bone: swing by at most +-swing about an axis uniform in the plane. A bone with a limit
- * about X or Z: rotation vector uniform in the box of both limits. Then
+ * A free bone swings by at most +-swing about an axis drawn uniformly in the plane. For a bone with
+ * a limit about X or Z, the rotation vector is drawn uniformly in the box of both limits. Then
  *   T_b(p) = T_parent(head_b + r_b (p - head_b)).
- * Poses come in pairs: the second takes the opposite turns about Y and Z, mirrored in its
- * range. A mirror image of the skeleton keeps Y and Z as axes and turns X around, so it gets
- * the mirror images of the same poses, and a mirrored character the same weights. A bone b with a
- * partner b' in a symmetry map turns in the second pose by S r_b' S, S the reflection: the second
- * pose is the image of the first, with any rolls of the bones. Their joint limits are assumed to
- * be images of each other. Partners have the same shift: each bone then turns to the points of the
- * lattice and their images, as one alone does. If the number of poses is odd, the last one has no
- * image.
+ * Poses come in pairs: the second has the opposite rotations about Y and Z, mirrored in their
+ * range. A mirror image of the skeleton keeps the axes Y and Z and reverses X, so it gets the
+ * mirror images of the same poses, and a mirrored character gets the same weights. In the second
+ * pose, a bone b with a partner b' in a symmetry map rotates by S r_b' S, where S is the
+ * reflection. The second pose is therefore the image of the first, regardless of the rolls of the
+ * bones. The joint limits of partners are assumed to be images of each other. Partners have the
+ * same shift, so each of them rotates to the lattice points and their images, as a bone without a
+ * partner does. If the number of poses is odd, the last pose has no image.
  *
- * The three numbers that turn a bone go through a lattice of low discrepancy, in an order of its
- * own in which its turns meet those of bones near it evenly (pose_stratification.c).
+ * The three numbers that rotate a bone follow a low-discrepancy lattice. Each bone has its own
+ * order, in which its rotations are combined evenly with those of nearby bones
+ * (pose_stratification.c).
  *
- * In the share `reach_poses` of the pairs, the last ones, limbs reach for targets (reach.c), from
- * separate random streams. The second pose of a pair is made in the same way there.
+ * In the share `reach_poses` of the pairs, which are the last ones, limbs reach for targets
+ * (reach.c) with separate random streams. The second pose of such a pair is created in the same
+ * way.
  *
- * The bend of an STB turns it about itself, that of a spine or bendy bone about an axis uniform on
- * the sphere; with the stretch these are four more numbers, from a separate lattice and stream, so
- * rigid bones move the same whatever kinds the other bones have. In the second pose of a pair, the
- * angle of an STB is mirrored in its range, and the axis of a spine is reversed except for X.
+ * The bend of an STB turns it about itself, and the bend of a spine or bendy bone is about an axis
+ * drawn uniformly from the sphere. Together with the stretch, these are four more numbers. They
+ * come from a separate lattice and stream, so the kinds of other bones do not affect the motion of
+ * rigid bones. In the second pose of a pair, the angle of an STB is mirrored in its range, and the
+ * axis of a spine is reversed except for X.
  *
- * Random numbers: SplitMix64 (Steele et al. 2014), so a seed means the same poses everywhere.
- * O(poses bones). Fails on out-of-memory, without any pose, and for transforms that are not finite
- * or too large. */
+ * Random numbers come from SplitMix64 (Steele et al. 2014), so a seed gives the same poses on every
+ * system. Takes O(poses bones). Fails on out-of-memory, if there are no poses, and for transforms
+ * that are not finite or too large. */
 #include "rig/poses.h"
 
 #include <string.h>

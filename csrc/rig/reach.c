@@ -1,27 +1,28 @@
-/* Poses in which limbs reach: see reach.h.
+/* Creates poses in which limbs reach for targets: see reach.h.
  *
- * Every chain is solved on its own, in the frame of the bone that it hangs on. Its target is
+ * Every chain is solved separately, in the frame of the bone to which it is attached. Its target is
  * - in a direction to which the root joint can bring the effector: its direction at rest, after
  *   a turn that samples the range of the root evenly;
  * - at a distance between those of the chain stretched out and folded up.
- * The chain starts folded to that distance. Each joint folds toward the side to which it is bent
- * at rest, so knees and elbows stay in their own planes. Then the chain turns toward the target,
- * and a little about the line to it. FABRIK does the rest within the ranges of the joints; from
- * such a start, hinges hardly hinder it as they would from rest. Its result is the pose, even if
- * it misses the target slightly.
+ * The chain starts folded to that distance. Each joint folds toward the side to which it is bent at
+ * rest, so knees and elbows stay in their own planes. Then the chain turns toward the target, and
+ * rotates slightly about the line to the target. FABRIK then solves within the ranges of the
+ * joints. From such a start, hinges obstruct it much less than from the rest pose. Its result is
+ * used as the pose even if it misses the target slightly.
  *
  * A joint that is bent at rest and has no limits acts as a hinge in such a pose: it closes as far
- * as it may turn, opens until it is straight, and leaves that plane by up to ASIDE. A joint that
- * is straight at rest folds to the side of the chain's most bent joint. In a chain that is
- * straight everywhere, all joints fold to one random side. If its limits leave that side less than
- * SHUT of the range of the other side, it folds to the other one. All bends of a chain together are
- * at most MAX_FOLD: tails do not curl up. Joints without limits and ranges turn up to REACH_SWING
- * times as far as in other poses: an elbow that reaches bends by more than 60 degrees.
+ * as its range allows, opens until it is straight, and leaves that plane by up to ASIDE. A joint
+ * that is straight at rest folds to the side of the chain's most bent joint. In a chain that is
+ * straight everywhere, all joints fold to one random side. If the limits of a joint leave that side
+ * less than SHUT times the range of the other side, the joint folds to the other side. The bends of
+ * a chain add up to at most MAX_FOLD, so tails do not curl up. Joints without limits and ranges
+ * rotate up to REACH_SWING times as far as in other poses, so the elbow of a reaching arm bends by
+ * more than 60 degrees.
  *
- * Bones outside chains swing by the share OTHERS of their swing in other poses, and twist as much.
- * Bones of chains, except their roots, start with that twist.
+ * Bones outside chains swing by the share OTHERS of their swing in other poses, and twist as much
+ * as in other poses. Bones of chains, except their roots, start with this twist.
  *
- * O(bones of a chain) for each iteration. Fails on out-of-memory. */
+ * Each iteration takes O(bones of a chain). Fails on out-of-memory. */
 #include "rig/reach.h"
 
 #include <string.h>

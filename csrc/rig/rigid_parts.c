@@ -1,15 +1,17 @@
 /* Rigid parts: see rigid_parts.h.
  *
  * The weights of all vertices are w = P c, where c holds one row for each part and P copies it to
- * the vertices of the part, so the energy w'Fw - 2 b'w is c'(P'FP)c - 2 (P'b)'c: blocks and right
- * sides are summed over the vertices of a part (system.c, reduce.c), and a step of c is the same
- * numbers added to the same numbers for all of them.
+ * the vertices of the part, so the energy w'Fw - 2 b'w is c'(P'FP)c - 2 (P'b)'c: blocks and
+ * right-hand sides are summed over the vertices of a part (system.c, reduce.c). A step of c adds
+ * the same numbers to the same numbers for all vertices of a part.
  *
  * Parts that share a vertex, such as welded ones, are merged. On a symmetric mesh, the image of a
- * part is a part; if both share a vertex, they are one. The lead is a vertex with an image, which
- * leads the image of the part. So if the rows of two leads are images, so are their parts.
+ * part is a part; if both share a vertex, they are merged. The lead of a part is a vertex with an
+ * image, and this image is the lead of the image of the part. If the rows of two leads are images,
+ * the rows of their parts are therefore also images.
  *
- * O(labels log labels) to make them, O(entries) for the rest; fails on out-of-memory only. */
+ * Creating the parts takes O(labels log labels), and all other functions take O(entries). Fails
+ * only on out-of-memory. */
 #include "rig/rigid_parts.h"
 
 #include <math.h>

@@ -1,10 +1,11 @@
-/* Rows that share their unknowns: see shared_rows.h.
+/* Finds rows that share their unknowns: see shared_rows.h.
  *
  * Symmetric weights are w = S x with one row of x for two vertices that are images, w(i, b) = x_b
  * and w(j, b') = x_b, and for a vertex on the plane the mean of its row and its image, w(i, b) =
- * w(i, b') = (x_b + x_b') / 2, where x_b' is left out. A rigid part counts as a vertex here,
- * because the image of a part is a part, led by the image of its lead (rigid_parts.h). The minimum
- * over x is that over all symmetric weights, whether or not the energy is symmetric itself.
+ * w(i, b') = (x_b + x_b') / 2, where x_b' is omitted. In this file, a rigid part counts as a
+ * vertex, because the image of a part is a part, led by the image of its lead (rigid_parts.h). The
+ * minimum over x is the minimum over all symmetric weights, even if the energy itself is not
+ * symmetric.
  *
  * O(influences log row). Fails on out-of-memory only. */
 #include "rig/shared_rows.h"

@@ -1,5 +1,5 @@
-/* The skeleton: see skeleton.h. Cost O(bones); a bone of no length is a point with any axis.
- * Fails on out-of-memory and for bones that skeleton_checks.c refuses. */
+/* The skeleton: see skeleton.h. The cost is O(bones). A bone without length is a point with an
+ * arbitrary axis. Fails on out-of-memory and for bones that skeleton_checks.c refuses. */
 #include "rig/skeleton.h"
 
 #include <math.h>

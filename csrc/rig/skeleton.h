@@ -1,16 +1,16 @@
 /* The skeleton: bones in the units of the mesh, deforming or virtual.
  *
  * A virtual segment is a bone that does not deform, or the gap between the head of a bone and the
- * tail of its parent. It deforms nothing and belongs to the nearest deforming bone up the chain;
- * points near it are treated as points near that bone (paper section 3.1).
+ * tail of its parent. It deforms nothing and belongs to the nearest deforming ancestor; points near
+ * it are treated as points near that bone (paper section 3.1).
  *
  * A bone extends from its head to its tail or, in a skeleton of joints alone, to the heads of its
  * children (joint_skeleton.h): it then has several segments, which all belong to the bone itself,
  * and there are no gaps.
  *
- * Control rigs parent deforming bones to other bones that do not deform but coincide with deforming
- * bones (Rigify's ORG and DEF bones). Such a bone belongs to its twin, the deforming bone in the
- * same place, so that the deforming bones form the chains of the control rig. */
+ * In control rigs, the parents of deforming bones are other bones that do not deform but coincide
+ * with deforming bones (Rigify's ORG and DEF bones). Such a bone belongs to its twin, the deforming
+ * bone at the same position, so that the deforming bones form the chains of the control rig. */
 #ifndef ARAP_SKELETON_H
 #define ARAP_SKELETON_H
 

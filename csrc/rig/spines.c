@@ -1,16 +1,16 @@
 /* Spines and STBs: see spines.h.
  *
- * A spine is cut into infinitely many bones that all turn by the same amount (paper section 1.2).
- * With E = e1 - e0, w = theta a and R(u) = exp(u [w]x), the curve of their joints is
+ * A spine is the limit of infinitely many bones that all turn by the same amount (paper section
+ * 1.2). With E = e1 - e0, w = theta a and R(u) = exp(u [w]x), the curve of their joints is
  *     c(u) = e0 + sigma int_0^u R(x) dx E
- * and a point p with parameter u keeps its place relative to its bone:
+ * and a point p with parameter u keeps its position relative to its bone:
  *     p -> R_s (c(u) + R(u) (p - e0 - u E)) + t_s.
- * Integrated by parts this is the paper's Eq. 2 to 4, except for the sign in front of a x E, which
- * is wrong there (docs/energy.md). With K = [u w]x, x = |u w|, Rodrigues' formula and its integral
- * are
+ * Integration by parts gives the paper's Eq. 2 to 4, except for the sign in front of a x E, which
+ * is wrong in the paper (docs/energy.md). With K = [u w]x, x = |u w|, Rodrigues' formula and its
+ * integral are
  *     R(u)            = I + sin x / x K + (1 - cos x) / x^2 K^2
  *     int_0^u R(y) dy = u (I + (1 - cos x) / x^2 K + (x - sin x) / x^3 K^2)
- * whose factors all have limits: nothing is divided by theta. Derivatives by u and Jacobian are
+ * whose factors all have limits, so nothing is divided by theta. Derivatives by u and Jacobian are
  *     R' = [w]x R,   c' = sigma R E
  *     J  = R_s (R + (R' (p - e0 - u E) + (sigma - 1) R E) grad u^T)
  * as in Eq. A.1; the t_loc' printed there is not the derivative of its t_loc, with either sign.
@@ -18,9 +18,10 @@
  * Gradient of u: g along E that minimizes sum_k lambda_ik (g . e_ik - (u_k - u_i))^2, 0 where no
  * edge goes along the bone (appendix of the paper).
  *
- * A spine moves each vertex by a transform of its own, so poses cannot be summed up first: the
- * points are stored, 24 bytes x vertices x spines x poses. Made in O(vertices x spines x poses),
- * vertices in parallel. Fails on out-of-memory and for invalid bends and parameters. */
+ * A spine moves each vertex by a separate transform, so poses cannot be summed in advance. The
+ * points are stored, which takes 24 bytes x vertices x spines x poses. They are computed in
+ * O(vertices x spines x poses); vertices are processed in parallel. Fails on out-of-memory and for
+ * invalid bends and parameters. */
 #include "rig/spines.h"
 
 #include <string.h>

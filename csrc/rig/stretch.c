@@ -1,18 +1,18 @@
 /* Stretchable bones: see stretch.h.
  *
- * A bone that is scaled in a pose stretches its skin on purpose: edges near it should be as long
- * as the bone makes them, not as long as at rest. With the right stretch tensor of each
- * influence, vertex i wants its edges to be R_i U_i e_ik in place of R_i e_ik,
+ * A bone that is scaled in a pose stretches its skin on purpose. Edges near it should have the
+ * length that the bone gives them, not their length at rest. With the right stretch tensor of each
+ * influence, the target of the edges of vertex i is R_i U_i e_ik instead of R_i e_ik,
  *     U_b = (T_b' T_b)^(1/2)
  *     U_i = I + sum_b w_ib (U_b - I)
- * with R_i a rotation: as rigid as desired. If all T_b are equal, the energy is 0. The best
- * R_i is that nearest to cov_i U_i (local_kernel.h).
+ * with R_i a rotation: as rigid as desired. If all T_b are equal, the energy is 0. The best R_i is
+ * the rotation nearest to cov_i U_i (local_kernel.h).
  *
- * Two rules: paper section 4.1 takes sigma_k = sum_b w_ib |T_b v_k| along the axes v_k of the
- * covariance instead. U_i is exact for any one-ring, and never jumps. But if an STB or spine moves
- * a vertex or one of its neighbors, no constant transform has its stretch, so the paper's rule
- * applies to all influences of this vertex (desired_local_step.c). Between the rules the
- * energy jumps, even for a small weight of a spine.
+ * There are two rules. Section 4.1 of the paper uses sigma_k = sum_b w_ib |T_b v_k| along the axes
+ * v_k of the covariance instead of U_i. U_i is exact for any one-ring and never jumps. However, if
+ * an STB or spine moves a vertex or one of its neighbors, no constant transform has its stretch, so
+ * the paper's rule applies to all influences of this vertex (desired_local_step.c). The energy
+ * jumps between the two rules, even for a small weight of a spine.
  *
  * O(columns x poses), columns in parallel. Fails on out-of-memory, or cancelled. */
 #include "rig/stretch.h"

@@ -1,25 +1,27 @@
 /* The symmetry map: see symmetry.h.
  *
- * A point x has its image at S x = x - 2 (n . x - d) n. Two vertices are partners when each is the
- * nearest of all to the other's image, within a quarter of the mean length of its edges. From
- * there pairs grow along edges: neighbors of two partners become partners if one is at the image of
- * the other, within half the length of the edge, those that fit best first (pair_growth.h); so the
- * halves may differ slightly, as in sculpted bodies. Some vertices are near an image by chance,
- * above all if the halves have different faces. So partners must have at least half of their edges
- * in common (not all: a quad may be split the other way on the other side). This test is repeated
- * until all pairs pass, and two thirds of each connected part must have partners.
- * All other vertices have no partners and are solved freely.
+ * A point x has its image at S x = x - 2 (n . x - d) n. Two vertices are partners if each is the
+ * vertex nearest to the other's image, within a quarter of the mean length of its edges. From these
+ * pairs, further pairs grow along edges: neighbors of two partners become partners if one is at the
+ * image of the other, within half the length of the edge, and the pairs that fit best come first
+ * (pair_growth.h). The halves may therefore differ slightly, as in sculpted bodies. Some vertices
+ * are near an image by chance, especially if the halves have different faces. Partners must
+ * therefore have at least half of their edges in common (not all of them, because a quad may be
+ * split along the other diagonal on the other side). This test is repeated until all pairs pass,
+ * and two thirds of each connected part must have partners. All other vertices have no partners and
+ * are solved without symmetry.
  *
- * Symmetric weights are w(i, b) = w(j, b') with partners i, j and b, b'. The rows of partners are
- * made images of each other, and are the same unknowns of the global step (shared_rows.h). After
+ * Symmetric weights are w(i, b) = w(j, b') with partners i, j and b, b'. The rows of partners
+ * become images of each other and share their unknowns in the global step (shared_rows.h). After
  * each step of the solver, their weights become the mean of both sides, which removes rounding
  * differences of clipping and summation order. A vertex moved by a bone without a partner cannot be
  * symmetric.
  *
- * Positions are looked up in cells (cells.h), or in a tree if cells are crowded or edges are far
- * longer than most: O(n), or O(n log n), vertices in parallel; O(edges x ring) for the rest;
- * the rows of patterns in parallel, those of a vertex as a set of bits: O(influences + bones / 64).
- * Fails on out-of-memory, for invalid partners and for a plane without direction. */
+ * Positions are looked up in cells (cells.h) in O(n), or in a tree in O(n log n) if cells are
+ * crowded or some edges are far longer than most; vertices are processed in parallel. All other
+ * steps take O(edges x ring). The rows of patterns are processed in parallel, each as a set of
+ * bits, in O(influences + bones / 64). Fails on out-of-memory, for invalid partners and for a plane
+ * without direction. */
 #include "rig/symmetry.h"
 
 #include <string.h>

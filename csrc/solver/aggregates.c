@@ -1,12 +1,12 @@
 /* Aggregated parts: see aggregates.h.
  *
- * A coat of mail has thousands of loose plates, of a few vertices each on the coarsest mesh, which
- * are not made coarser: they would lose their faces. All vertices of a plate follow nearly the
- * same bones, so its rows share their unknowns until the last stage there, which frees them. Until
- * then the system has one row for each plate. Parts that are longer than the mean
- * bone, that have no faces, or for which the caller gives an edit or a lock, stay free.
+ * A coat of mail has thousands of loose plates, with a few vertices each on the coarsest mesh. They
+ * are not coarsened further, because they would lose their faces. All vertices of a plate follow
+ * nearly the same bones, so its rows share their unknowns until the last stage on that mesh, which
+ * separates them. Before that stage, the system has one row for each plate. Parts that are longer
+ * than the mean bone, that have no faces, or that have an edit or a lock do not share rows.
  *
- * O(vertices + parts + marks); fails only on out-of-memory. */
+ * Takes O(vertices + parts + marks). Fails only on out-of-memory. */
 #include "solver/aggregates.h"
 
 #include <math.h>

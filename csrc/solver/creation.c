@@ -1,9 +1,10 @@
 /* Creation and destruction of a solver: see arap.h.
  *
- * It takes the mesh and the skeleton, and finds their symmetry, random and given poses, bone
- * springs and rigid parts. Then come the coarser levels, which are separate solvers, the initial
- * weights, and a local step for these. The elimination order and the clusters of the coarser mesh
- * need only the mesh, and are found in parallel with poses and bone springs.
+ * Creation starts with the mesh and the skeleton, and determines their symmetry, the random and
+ * given poses, the bone springs and the rigid parts. The coarser levels, which are separate
+ * solvers, the initial weights, and a local step for these follow. The elimination order and the
+ * clusters of the coarser mesh need only the mesh, and are found in parallel with poses and bone
+ * springs.
  *
  * The cost is that of these steps. If a step fails, creation fails and frees everything allocated
  * so far. */

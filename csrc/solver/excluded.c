@@ -1,6 +1,6 @@
 /* Bones that are excluded from a vertex: see excluded.h. Edits by the user override inner_bones.h:
  * a bone that an edit allows is not excluded, and no bone is excluded if the bone inside the part
- * is excluded or locked. O(locks of the vertex + log marks + depth of the skeleton); cannot
+ * is excluded or locked. Takes O(locks of the vertex + log marks + depth of the skeleton). Cannot
  * fail. */
 #include "solver/excluded.h"
 

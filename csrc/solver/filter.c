@@ -2,9 +2,10 @@
  *
  *   w_ib <- sum_k a_ik w_kb / sum_k a_ik,   then  w_ib <- w_ib (1 - locked) / sum_b w_ib
  *
- * It removes speckle, but raises the energy if steep weights are justified. An extremum is a
- * weight that no neighbor exceeds (or falls below). It is spurious if another vertex has more (or
- * less) of the bone, so the tip of a bone keeps its peak. O(entries x ring). */
+ * The filter removes speckle, but it raises the energy if steep weights are justified. An extremum
+ * is a weight that no neighbor exceeds (or falls below). The extremum is spurious if another vertex
+ * has a larger (or smaller) weight of the bone, so the tip of a bone keeps its peak. O(entries x
+ * ring). */
 #include "solver/filter.h"
 
 #include <math.h>

@@ -1,14 +1,15 @@
 /* Idle bones: see idle_bones.h.
  *
  * A short bone between two others of a chain matters little to the energy: its neighbors blend to
- * nearly the position to which it would move the skin. Under a limit of influences it may therefore
+ * nearly the position to which it would move the skin. With a limit on influences, it may therefore
  * lose all of its vertices, and then it moves nothing when an animator rotates it. The initial
- * weights show which bones have skin: those with a weight of at least OWN somewhere. An idle one of
- * these gets the weight w by which its initial weights exceed STRONG times the largest of them, so
- * that its influence fades out to all sides. w replaces the smallest weight if the row is full, and
- * the others are scaled by 1 - w. If several idle bones qualify at a vertex, the one with the
- * largest w is taken. On the mirror plane only bones that are their own partners get weight, and an
- * influence that makes room takes its partner along, so that rows stay symmetric.
+ * weights show which bones have skin: these are the bones with a weight of at least OWN at some
+ * vertex. If such a bone is idle, it gets the weight w by which its initial weights exceed STRONG
+ * times the largest of them, so its influence fades out to all sides. w replaces the smallest
+ * weight if the row is full, and the others are scaled by 1 - w. If several idle bones qualify at a
+ * vertex, the bone with the largest w gets the weight. On the mirror plane, only bones that are
+ * their own partners get weight. An influence that is removed to make room is removed together with
+ * its partner, so rows stay symmetric.
  *
  * O(influences). Fails only on out-of-memory. */
 #include "solver/idle_bones.h"

@@ -1,16 +1,17 @@
 /* The initial weights of a solver: see initial_weights.h.
  *
- * Weights of one of the methods of initial/, pruned to the first influence patterns; or the
- * caller's weights with their pattern; or, if a coarser mesh is solved first, the weights that it
- * starts with. Then edits are applied, and finally locks, which edits do not change. Without bone
- * springs, rows hold each bone at its strongest vertex.
+ * The initial weights come from one of three sources: a method of initial/, pruned to the first
+ * influence patterns; the caller's weights with their pattern; or, if a coarser mesh is solved
+ * first, the weights found on that mesh. Then edits are applied, and finally locks, which take
+ * precedence over edits. Without bone springs, penalty rows preserve the weight of each bone at its
+ * strongest vertex.
  *
  * A sheet lies on its bones, and a vertex at a distance of 0 would have an infinite source of heat:
  * weights of 0 or 1 along the bone, a step at each joint, and influence patterns that never recover
- * from it. So with bone springs, a vertex of a sheet (sheets.h) counts as at least as far from its
- * bone as the skin of the bone is in the mean.
+ * from it. With bone springs, the distance of a sheet's vertex (sheets.h) from its bone therefore
+ * counts as at least the mean distance of the skin from that bone.
  *
- * The cost is that of the method. Fails for rows that are not valid weights. */
+ * The cost is that of the method of initial/. Fails for rows that are not valid weights. */
 #include "solver/initial_weights.h"
 
 #include <math.h>

@@ -2,19 +2,19 @@
  *
  * One iteration (docs/energy.md 3):
  *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
- *   2. filter, if wanted (filter.h); clip and normalize (or add positivity rows, which count from
- *      the next solve on); if clipping makes the objective rise, stiff rows hold zeros instead (an
- * active set, changed all at once, Bertsekas 1982) and the matrix is factorized again: for the
- * hundreds of rows of a change that is cheaper than updates of the factor
+ *   2. filter, if requested (filter.h); clip and normalize (or add positivity rows, which count
+ *      from the next solve on); if clipping raises the objective, stiff rows hold zeros instead
+ *      (an active set, changed all at once, Bertsekas 1982), and the matrix is factorized again,
+ *      which for the hundreds of rows of a change is cheaper than updating the factor
  *   3. Anderson acceleration (anderson.h)
  *   4. local step at the new weights: b, F w and with them the energy; if the objective is
  *      larger than before, by more than rounding, the weights of 2 and one more local step
  *
- * For dual quaternions, the iterations use the slope of their energy instead of that of linear
- * blending, b - Fw, and the system serves as a quasi-Newton matrix.
+ * For dual quaternions, the iterations use the gradient of their energy instead of b - Fw, the
+ * gradient for linear blending, and the system serves as a quasi-Newton matrix.
  *
- * The system is assembled and factorized in the first iteration: O(n^1.5) for n vertices; the
- * others cost two back-substitutions and a local step. A system that is not definite gets more
+ * The first iteration assembles and factorizes the system in O(n^1.5) for n vertices; each further
+ * iteration takes two back-substitutions and a local step. A system that is not definite gets more
  * damping; weights or energies that are not finite are an error. */
 #include "solver/iteration.h"
 

@@ -1,12 +1,13 @@
 /* The coarse level: see levels.h.
  *
  * Weights are smooth, so a mesh with a third of the vertices gives the right bones and, within a
- * few percent, the right weights. Everything that needs many iterations or wide influence patterns
- * (initial weights, the stages of solver.c) happens there, and so on down to a mesh of few
- * vertices. The mesh itself only runs the last stage, from the prolonged weights. If the caller
- * gives start weights, the coarsest level starts from those of the seeds. Locked vertices share
- * clusters only with locked vertices of the same set, with the weights of the seed. Each level is a
- * solver of about a third of the vertices. Fails on out-of-memory and if the coarse solver fails.
+ * few percent, the right weights. All work that needs many iterations or wide influence patterns
+ * (initial weights, the stages of solver.c) is therefore done on such a mesh, which is coarsened
+ * recursively down to a mesh of few vertices. On the mesh itself, only the last stage runs,
+ * starting from the prolonged weights. If the caller provides start weights, the coarsest level
+ * starts from those of the seed vertices of its clusters. Locked vertices share clusters only with
+ * locked vertices of the same set, and take the weights of the seed. Each level is a solver for
+ * about a third of the vertices. Fails on out-of-memory and if the coarse solver fails.
  */
 #include "solver/levels.h"
 

@@ -1,11 +1,11 @@
 /* Locked weights: see locks.h.
  *
- * A locked weight is a constant of the solve. A locked bone keeps its column (of its set of
+ * A locked weight is a constant in the solve. A locked bone keeps its column (for its set of
  * vertices). A locked vertex keeps its row, scaled to sum to 1 for the solve, as Blender does when
  * it deforms; a locked vertex without any weight is solved like the others and returned empty. If
  * one of several welded vertices is locked, all of them are locked to the value of the lowest
- * locked one. Free weights share the rest that the locked ones leave. If the rest is only a
- * rounding error of sums of floats, no bone gets an influence for it.
+ * locked one. Free weights share the remainder that the locked weights leave. If the remainder is
+ * only a rounding error of sums of floats, no bone gets an influence for it.
  *
  * O(vertices x bones). Fails if there are no weights to keep, if no weight is free, and on
  * out-of-memory. */

@@ -1,9 +1,9 @@
 /* The elimination order: see order.h.
  *
- * A symmetric mesh is folded along its plane: a pair of partners is one vertex with the neighbors
- * of both. This graph, which is that of the matrix, is ordered. O(edges) in addition to the
- * ordering itself; with the graph of the unknowns, O(edges x unknowns of a vertex^2). Fails on
- * out-of-memory, and for too many edges. */
+ * A symmetric mesh is folded along its plane, so a pair of partners becomes one vertex with the
+ * neighbors of both. The resulting graph, which is the graph of the matrix, is ordered. In addition
+ * to the ordering itself, this takes O(edges), or O(edges x unknowns of a vertex^2) with the graph
+ * of the unknowns. Fails on out-of-memory, and for too many edges. */
 #include "solver/order.h"
 
 #include "base/memory.h"

@@ -1,31 +1,31 @@
 /* The promise: see promise.h.
  *
  * The energy does not penalize a bone that does nothing, because a bone without influence stretches
- * no skin. So some bones next to stronger ones move nothing, or only a fraction of their skin, and
- * seed and tessellation decide which. So the response of every bone (responses.h), or its share if
- * it is minor (own_skin.h), is measured after the last stage of a level. Bones below the floor, and
- * with them their mirror images, get rows on their own skin,
- *     strength_b Lambda_i #poses (w_ib - h_ib)^2,
+ * no skin. As a result, some bones next to stronger bones move nothing, or only a fraction of their
+ * skin, and the seed and the tessellation determine which ones. Therefore, the response of every
+ * bone (responses.h), or its share if it is minor (own_skin.h), is measured after the last stage of
+ * a level. Bones below the required minimum (the floor), and their mirror images, get rows on their
+ *     own skin, strength_b Lambda_i #poses (w_ib - h_ib)^2,
  * that draw the weights to the initial ones h. Their influences return to the patterns with weight
  * 0 and stay there regardless of their gain (reduce.h), and another stage begins. If a bone still
- * does not respond, it is held GROWTH times as strongly. Finer levels start with the
- * rows of the coarser one. If all bones respond, nothing changes.
+ * does not respond, its rows become GROWTH times as strong. Finer levels start with the rows of the
+ * coarser one. If all bones respond, no rows are added.
  *
  * A single body is measured before its last stage. Bones that will not respond are usually below
- * the floor by then, so the rows need no further stage. Loose parts are measured only after that
- * stage, because it may find that they follow one bone as a whole.
+ * the floor at this point, so the rows need no further stage. Loose parts are measured only after
+ * that stage, because it may find that they follow one bone as a whole.
  *
  * What it costs. Rows of a quadratic energy that draw the weights from w' to w raise the energy by
- * half the work of their pull at the end, sum strength Lambda #poses (h - w) (w - w'). Only the
- * mean of w' over a bone is known: its share before it was held.
+ * half the work of their final pull, sum strength Lambda #poses (h - w) (w - w'). For w', only the
+ * mean over a bone is known, which is the share of the bone before it was held.
  *
  * Rows do not change decisions of the user: locked weights, constraints, excluded bones, bones
- * released at a vertex, and rigid parts. If all own skin of a bone is fixed in this way, the bone
+ * released at a vertex, and rigid parts. If all of a bone's own skin is fixed in this way, the bone
  * cannot be held.
  *
- * Without bone springs, the rows for peaks do this (initial_weights.c). O(vertices x influences)
- * for a review, and a stage for each round, ARAP_MAX_ROUNDS at most, on finer levels one. Fails
- * only on out-of-memory. */
+ * Without bone springs, the rows for peaks serve this purpose (initial_weights.c). Each review
+ * takes O(vertices x influences), and each round takes one stage. There are at most ARAP_MAX_ROUNDS
+ * rounds, and one on finer levels. Fails only on out-of-memory. */
 #include "solver/promise.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* Parts that may be rigid: see rigid_candidates.h.
+/* Finds parts that may be rigid: see rigid_candidates.h.
  *
- * The bone of a part is the one that it surrounds, if any (containment.h), otherwise the one with
- * the largest mean weight. A box around several bones follows the one that it surrounds most
- * and that is nearest to its middle: the neck of a figure of boxes is also around the end of the
- * body's bone. O(entries). Never fails. */
+ * The bone of a part is the bone that it surrounds, if any (containment.h), and otherwise the bone
+ * with the largest mean weight. A box around several bones follows the bone that it surrounds most
+ * and that is nearest to its middle, because the neck of a figure made of boxes also surrounds the
+ * end of the body's bone. O(entries). Never fails. */
 #include "solver/rigid_candidates.h"
 
 #include <string.h>

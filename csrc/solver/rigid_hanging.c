@@ -1,8 +1,9 @@
-/* Cards of hair, feathers, lashes: see rigid_hanging.h and hanging.h.
+/* Handles cards of hair, feathers and lashes: see rigid_hanging.h and hanging.h.
  *
- * A card is stiff compared with its links, so it follows the skin near most of its area, and its
- * root leaves the skin. So a card that touches with an end follows, as a whole and however far it
- * moves, the mean row of the skin below that end, weighted by the areas of the touching vertices.
+ * A card is stiff compared with its links, so it would follow the skin near most of its area, and
+ * its root would leave the skin. Therefore, a card that touches the skin with one end follows, as a
+ * whole and however far it moves, the mean row of the skin below that end, weighted by the areas of
+ * the touching vertices.
  *
  * If both ends touch, the root is the end whose skin follows the bone farther from the trunk: hair
  * grows on the head and lies on the chest, and the head descends from the chest. If neither bone

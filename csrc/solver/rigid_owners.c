@@ -1,24 +1,25 @@
-/* Balls in joints, and bones that have lost their part: see rigid_owners.h.
+/* Assigns balls in joints, and parts of bones that have lost their part: see rigid_owners.h.
  *
- * Joints. The ball in the elbow of a mannequin fits the upper arm as well as the forearm, so
- * chance decides which one it follows, differently on the left and on the right. A ball is a
- * closed part of more than ARAP_BOX vertices that are all about equally far from its center. It
- * sits in a joint if the head of a bone is nearer to its center than CENTERED of its radius r, the
- * parent's line also ends in the ball, and both bones are longer than r / SMALL: a head is not a
- * ball in the joint of its jaw. An artist assigns all balls of a figure to the bones that start
- * there (three of seven figures), or to the bones that end there (the other four): they go to the
- * latter if the energy has CUSTOM of them there. If several bones of one parent start in the ball,
- * as in a wrist, it follows the parent. If the ball contains one bone, which starts in its middle,
- * and the parent ends elsewhere, it follows that bone.
+ * Joints. The ball in the elbow of a mannequin fits the upper arm as well as the forearm, so chance
+ * would determine which one it follows, possibly differently on the left and on the right. A ball
+ * is a closed part of more than ARAP_BOX vertices that are all about equally far from its center. A
+ * ball sits in a joint if the head of a bone is nearer to its center than CENTERED times its radius
+ * r, the parent's line also ends in the ball, and both bones are longer than r / SMALL. A head is
+ * therefore not a ball in the joint of its jaw. An artist assigns all balls of a figure to
+ * the bones that start in them (three of seven figures), or to the bones that end there (the other
+ * four). All balls are assigned to the latter bones only if the share CUSTOM of them already
+ * follows these. If several children of one parent start in the ball, as in a wrist, the ball
+ * follows the parent. If the ball contains one bone, which starts in its middle, and the parent
+ * ends elsewhere, the ball follows that bone.
  *
- * Orphans. The energy gives a plate to its neighbor's bone as easily as to its own, because it is
- * not stretched either way. So a bone without a part, and without a weight of MUCH at any vertex,
- * gets back rigid parts whose bone no other rule has chosen. Such a part must be near for its size,
- * the bone must clearly be the nearest of all by mean distance, and the current bone of the part
- * must keep another part.
+ * Orphans. The energy may assign a plate to its neighbor's bone instead of its own, because the
+ * plate is not stretched in either case. A bone without a part, and without a weight of MUCH at any
+ * vertex, therefore gets back rigid parts. Such a part must be near the bone relative to its size,
+ * the bone must clearly be the nearest of all bones by mean distance, and the current bone of the
+ * part must keep another part.
  *
- * O(parts x bones), and for orphans O(vertices of rigid parts x bones). Fails on out-of-memory,
- * or cancelled. */
+ * Takes O(parts x bones), plus O(vertices of rigid parts x bones) for bones without parts. Fails on
+ * out-of-memory, or cancelled. */
 #include "solver/rigid_owners.h"
 
 #include <math.h>

@@ -1,22 +1,23 @@
-/* Props that a hand holds: see rigid_props.h and props.h.
+/* Detects props that a hand holds: see rigid_props.h and props.h.
  *
- * A pistol has several parts: slide, barrel, grip. Alone, each of them would follow the nearest
- * finger. A prop is held if the skin that it touches follows bones of several branches, fingers,
- * each by at least GRIP of the mean row there, and no branch is longer than a finger: then all of
- * its parts follow the bone from which these branches descend, the hand, however far that moves
- * them. A piston between thigh and shin touches two bones of one chain, so it is unchanged. A
- * ribbon that touches a braid and a leg is unchanged as well.
+ * A pistol has several parts: slide, barrel, grip. On its own, each of them would follow the
+ * nearest finger. A prop is held if the skin that it touches follows bones of several branches
+ * (fingers), each with at least GRIP of the mean row of that skin, and no branch is longer than a
+ * finger. All of its parts then follow the bone from which these branches descend (the hand),
+ * however far this moves them. A piston between thigh and shin touches two bones of one chain, so
+ * it is unchanged. A ribbon that touches a braid and a leg is also unchanged.
  *
- * A grip surrounds bones of the fingers that go through it. But it is not their skin, which is the
- * part around most bones. So the bones inside a prop must belong to fingers that hold it. An
- * eyeball, with its own bone, is not a prop.
+ * A grip surrounds bones of the fingers that pass through it. However, it is not their skin, which
+ * is the part around most bones. The bones inside a prop must therefore belong to fingers that hold
+ * it. An eyeball is not a prop, because it has its own bone.
  *
  * Sights, screws and plates that are not closed belong to the prop if most of their area is nearer
  * to it, or to another such piece, than to anything else, and nearer than their own radius.
  *
- * A piece that touches a part with a single bone inside may belong to that bone (a trigger), and
- * is unchanged. So are parts whose hand bone is on one side if the prop is its own mirror image.
- * O(vertices x influences + parts x bones^2). Fails only on out-of-memory or when cancelled. */
+ * A piece that touches a part with a single bone inside may belong to that bone (a trigger), and is
+ * unchanged. If the prop is its own mirror image but the hand bone is on one side, its parts are
+ * also unchanged. O(vertices x influences + parts x bones^2). Fails only on out-of-memory or when
+ * cancelled. */
 #include "solver/rigid_props.h"
 
 #include <string.h>

@@ -1,35 +1,36 @@
 /* The search for rigid parts: see rigid_search.h.
  *
- * All vertices have weights, each its own row w_i. Moved by one row u, a part departs from that by
+ * Each vertex has its own row of weights w_i. If a part is moved by a single row u, it departs from
+ * its solved positions by
  *     D^2 = sum A_i sum_poses w_p |sum_b (w_ib - u_b) T_b v_i|^2 / (sum w_p  sum A_i |v_i - c|^2),
  * relative to its own radius about its center c; A are areas. A part with a small departure is
  * nearly rigid, and the common row makes it exactly so. A part that bends, twists or shears has a
- * larger one.
+ * larger departure.
  *
- * One bone. u is the one that rigid_candidates.c chooses. Most parts, props, armor, limbs of
- * robots, may depart by `max`, the setting. A part around several bones has skin that should bend,
- * and may depart by SPANNING of that. A box around one bone has no vertices for bending, and
- * follows it.
+ * One bone. rigid_candidates.c chooses the bone of u. Most parts, such as props, armor and the
+ * limbs of robots, may depart by `max`, the setting. A part around several bones has skin that
+ * should bend, and may depart only by SPANNING times `max`. A box around one bone has no vertices
+ * for bending and always follows this bone.
  *
  * One blend. A buckle on a belt departs far from any bone, compared with its size, but follows the
- * skin below. Then u is the mean row, if the part departs from it by at most BLENDED of `max`.
+ * skin below. In this case, u is the mean row, if the part departs from it by at most BLENDED times
+ * `max`.
  *
- * Rods. A sword across the back departs far from any bone, although it is as hard as one at the
- * hip. Its shape proves this (rods.h), so all its parts follow the bone of the surface that it lies
- * on, however far that moves them.
+ * Rods. A sword across the back departs far from any bone, although it is as hard as a sword at the
+ * hip. Its shape proves this (rods.h), so all its parts follow the bone of the surface on which it
+ * lies, however far this moves them.
  *
- * Cards of hair that touch the skin with an end follow the skin there (rigid_hanging.h).
+ * Cards of hair that touch the skin with one end follow the skin at that end (rigid_hanging.h).
  *
- * Props that several fingers hold follow the hand (rigid_props.h). Balls follow the joint that
- * they sit in, and bones that are left without a part get the nearest one (rigid_owners.h). Parts
+ * Props that several fingers hold follow the hand (rigid_props.h). Balls follow the joint in which
+ * they sit, and bones that are left without a part get the nearest part (rigid_owners.h). Parts
  * between several branches of bones follow the bone from which these descend (rigid_between.h).
  *
- * Parts that are images of each other become rigid together, to rows that are images, or not at
- * all; a part that is its own image takes a bone that is its own image. The search leaves out
- * strands, which have no faces and bend with the skin that they grow on, and parts with locked
- * weights or constraints.
- * O(entries x influences) and the rays of containment.c. Fails only on out-of-memory or when
- * cancelled. */
+ * Parts that are mirror images of each other either both become rigid, with mirrored rows, or both
+ * stay soft. A part that is its own mirror image takes a bone that is its own mirror image. The
+ * search skips strands, which have no faces and bend with the skin on which they grow, and parts
+ * with locked weights or constraints. Takes O(entries x influences) and the rays of containment.c.
+ * Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_search.h"
 
 #include <limits.h>

@@ -1,12 +1,13 @@
 /* The harmonic term of a solver: see smoothness.h.
  *
- * The brush of the paper's section 6 asks for a null Laplacian of all weights at vertex i by
+ * The brush of the paper's section 6 draws the Laplacian of all weights at vertex i toward zero by
  *     s_i^2 STIFFNESS c_i sum_b |(L w_b)_i / L_ii|^2,    c_i = constraint_strength Lambda_i #poses,
- * s_i from 0 to 1: a row between a weight and the mean of its neighbors'. With s = 1 little is
- * left of the Laplacian, with 0.1 about half. If such rows were as stiff as pinned weights, they
- * would change the surrounding weights more than the smoothed ones. Only the two-rings of such
- * vertices widen the system. After any change, term and order are rebuilt, O(vertices); without
- * smoothed vertices, the solver has no trace of them. Fails only on out-of-memory. */
+ * with s_i from 0 to 1. This is a row between a weight and the mean of the neighbors' weights. With
+ * s = 1, little of the Laplacian remains; with 0.1, about half. If such rows were as stiff as
+ * pinned weights, they would change the surrounding weights more than the smoothed ones. Only the
+ * two-rings of such vertices widen the system. After any change, the term and the order are rebuilt
+ * in O(vertices). Without smoothed vertices, the solver stores nothing for them. Fails only on
+ * out-of-memory. */
 #include "solver/smoothness.h"
 
 #include <math.h>

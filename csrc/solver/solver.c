@@ -1,30 +1,31 @@
-/* The stages of a solver: see arap.h; creation.c makes it.
+/* The stages of a solver: see arap.h. creation.c creates the solver.
  *
- * Stages. The initial weights do not show good influence patterns, so the energy chooses them:
- * first the weights on the initial patterns are iterated a few times; then, `expansion_rounds`
+ * Stages. The initial weights do not show good influence patterns, so the energy chooses them.
+ * First, the weights on the initial patterns are iterated a few times. Then, `expansion_rounds`
  * times, the patterns adopt the influences of neighbors and lose those with little gain, and the
- * weights are iterated again. With a limit of K, the initial patterns are first reduced to 2K
- * influences and the later ones to K. Each stage costs one factorization of a system that is small
- * because its rows are. Without expansion rounds there is one stage, on the initial patterns, cut
- * to the limit.
+ * weights are iterated again. If the limit is K influences, the initial patterns are first reduced
+ * to 2K influences and the later patterns to K. Each stage takes one factorization of a system that
+ * is small because its rows are short. Without expansion rounds, there is one stage, on the initial
+ * patterns, which are reduced to the limit.
  *
- * Bone springs (bone_springs.h: they tie the skin to the bones from inside) begin at full
- * strength; before each stage except the first, springs that the weights do not satisfy give way.
+ * Bone springs (bone_springs.h: they tie the skin to the bones from inside) begin at full strength.
+ * Before each stage except the first, springs that the weights do not satisfy are weakened.
  *
- * Displacements. The random poses tear the components of a disconnected skeleton apart. They are
- * moved back until the mesh is whole (displacements.h), for the initial weights and before each
- * stage except the first. A finer level continues with the displacements of the coarser one.
+ * Displacements. The random poses tear the components of a disconnected skeleton apart. The
+ * components are moved back until the mesh is whole (displacements.h), for the initial weights and
+ * before each stage except the first. A finer level continues with the displacements of the coarser
+ * one.
  *
  * The deformer. If the weights are for dual quaternions, a further stage follows the last one, on
  * the same patterns (dual_stage.h).
  *
  * The promise. If bones do not move their own skin after the last stage, rows hold them, and
- * another one follows (promise.h).
+ * another stage follows (promise.h).
  *
- * Levels. For a mesh of many vertices all this happens on a coarser one (levels.h). The mesh itself
- * starts with the weights found there, with as many influences as the limit allows, and goes
- * through one stage of its own. Fails if one of its steps fails; a solver that failed within an
- * iteration cannot continue. */
+ * Levels. For a mesh with many vertices, all of these stages run on a coarser mesh (levels.h). The
+ * mesh itself starts from the weights found there, with as many influences as the limit allows, and
+ * runs a single stage. Fails if one of its steps fails; a solver that failed within an iteration
+ * cannot continue. */
 #include "solver/solver.h"
 
 #include <math.h>

@@ -1,17 +1,19 @@
 /* The order in which vertices grow into clusters: see visits.h.
  *
- * The clusters depend on the vertices that are visited first. In the order of the vertex numbers,
- * a character would get other weights whenever a program renumbers its vertices. So the order
- * depends on positions, relative to the character: with three points c_j among the ends x_k of the
- * deforming bones, c_j = sum w_jk x_k / sum w_jk,   w_jk = 0.1 + the fractional part of k a_j, a_j
- * irrational, vertices ascend by their distance from c_0, and those that are equally far, such as
- * mirror images, by the side of the plane through the c_j that they are on. Vertices at the same
- * position belong to different parts, and ascend by the mean position of their neighbors. Vertex
- * numbers decide only if all of these are equal: around a straight chain of bones, or if a flat
- * skeleton lies in one plane with the vertices.
+ * The clusters depend on the order in which vertices are visited. In the order of the vertex
+ * numbers, a character would get different weights whenever a program renumbers its vertices. The
+ * order therefore depends on positions relative to the character. It uses three points c_j among
+ * the ends x_k of the deforming bones,
+ *     c_j = sum w_jk x_k / sum w_jk,   w_jk = 0.1 + the fractional part of k a_j,   a_j irrational.
+ * Vertices ascend by their distance from c_0. Vertices at equal distance, such as mirror images,
+ * ascend by their side of the plane through the c_j. Vertices at the same position belong to
+ * different parts and ascend by the mean position of their neighbors. Vertex numbers decide only if
+ * all of these are equal, as around a straight chain of bones, or if a flat skeleton lies in one
+ * plane with the vertices.
  *
- * Positions count in steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of the largest, far above rounding,
- * and are sorted by radix: O(vertices + bones) time, O(vertices) memory. Fails on out-of-memory. */
+ * Positions are rounded to steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of the largest value, far
+ * above rounding errors, and are sorted by radix. This takes O(vertices + bones) time and
+ * O(vertices) memory. Fails on out-of-memory. */
 #include "solver/visits.h"
 
 #include <math.h>

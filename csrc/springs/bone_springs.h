@@ -1,5 +1,5 @@
-/* Bone springs: springs inside the mesh that tie the skin to the bones. Each is an extra edge from
- * a vertex to the nearest point on a bone. */
+/* Bone springs: springs inside the mesh that tie the skin to the bones. Each spring is an
+ * additional edge from a vertex to the nearest point on a bone. */
 #ifndef ARAP_BONE_SPRINGS_H
 #define ARAP_BONE_SPRINGS_H
 

@@ -1,11 +1,11 @@
 /* Finds the parts of the mesh that surround each bone: see containment.h.
  *
- * At each of SECTIONS places along a bone, RAYS rays leave it crosswise. A part is judged by how
- * many of them meet it within RAY, each counted at its first hit.
+ * At each of SECTIONS positions along a bone, RAYS rays start perpendicular to it. A part is judged
+ * by the number of rays that meet it within RAY, each counted at its first hit.
  *
  * The directions come from the skeleton and the surface, not from the coordinate axes, so rotating
- * the scene changes nothing. O(bones x log triangles) for the rays, O(parts) memory in addition to
- * the result, which a second pass visits. Fails only on out-of-memory or when
+ * the scene does not change the result. The rays take O(bones x log triangles). A second pass
+ * visits the result, which needs O(parts) additional memory. Fails only on out-of-memory or when
  * cancelled. */
 #include "springs/containment.h"
 

@@ -1,31 +1,31 @@
 /* Cross sections of limbs: see sections.h.
  *
- * A spring (bone_springs.h) holds one vertex. But a limb may sag, bulge or turn around its bone;
- * it is in place as long as its middle is. So the skin of a part around the middle of a
- * bone b is a section, with one spring between its mean and the bone: S sum_poses max(0, |sum_i c_i
+ * A spring (bone_springs.h) holds one vertex. However, a limb may sag, bulge or turn around its
+ * bone; it is in place as long as its middle is. So the skin of a part around the middle of a bone
+ * b is a section, with one spring between its mean and the bone: S sum_poses max(0, |sum_i c_i
  * (f_i - T_b v_i)| - q)^2,   sum_i c_i = 1, S = section sum_i s_i,   c_i ~ h_i s_i (1 - x_i^2)^2,
  *     q = SLACK r min(1, r / length of b),   r the radius of the limb there:
- * a limb this near to its bone is in place and costs nothing, and a slender one is tied more
- * closely than a body with short bones. s_i is the full strength of the spring of
- * vertex i to b, h_i what is left of it, x_i the distance of its foot from the middle of the bone
- * in units of REACH of the length. Vertices that follow other bones, as in a web between fingers,
- * have little part in the mean. But the section itself does not give way: if all springs of a
+ * a limb this near to its bone is in place and costs nothing, and a slender limb is tied more
+ * closely than a body with short bones. s_i is the full strength of the spring of vertex i to b,
+ * h_i the remaining share of it, and x_i the distance of its anchor from the middle of the bone in
+ * units of REACH times the length. Vertices that follow other bones, as in a web between fingers,
+ * contribute little to the mean. The section itself, however, never gives way: if all springs of a
  * finger have given way, because its palm follows four bones, the finger still stays on its bone.
- * Locked vertices are excluded: the others would compensate for them.
+ * Locked vertices are excluded, because the other vertices would compensate for them.
  *
  * With f_i = sum_b w_ib T_b v_i and e = sum_i c_i e_i the mean of e_i = f_i - T_b v_i, this is a
  * convex function of the weights that couples all vertices of a section. The matrix of the global
  * step does not need these couplings: with n the point of |n| <= q that is nearest to the current
  * e, max(0, |e| - q)^2 <= |e - n|^2 <= sum_i c_i |e_i - d_i|^2, d_i = n + (e_i - e) at present,
  * with equality at the current weights, the right-hand side consists of springs of strength S c_i
- * to points, and lowering it lowers the left-hand side. So `tie` adds S c_i to the diagonal blocks;
- * the slope is exact,
+ * to points, and lowering it lowers the left-hand side. Therefore, `tie` adds S c_i to the diagonal
+ * blocks; the gradient is exact,
  *     S c_i v_i^T sum_poses T_b^T (e - n).
  *
  * Spines and bendy bones move the vertices of one bone by different transforms, so problems with
- * them have no sections. O(springs) memory; O(poses x bones of all sections) per iteration,
- * sections in parallel, and O(entries of the members). Fails only on out-of-memory or when
- * cancelled. */
+ * them have no sections. Takes O(springs) memory. Each iteration takes O(poses x bones of all
+ * sections), with sections in parallel, and O(entries of the members). Fails only on out-of-memory
+ * or when cancelled. */
 #include "springs/sections.h"
 
 #include <math.h>

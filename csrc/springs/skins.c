@@ -1,10 +1,10 @@
-/* The loose parts that can be the skin of a bone: see skins.h.
+/* Finds the loose parts that can be the skin of a bone: see skins.h.
  *
- * The initial weights of a part without bones inside mean little: bone heat reaches it from other
- * parts, or not at all. A plate next to a limb can have most of the weight of a bone that should
- * move another part. So the skin of a bone consists of the parts around it: those that at least
- * SURROUNDING of the rays from the bone meet (containment.h). If no part surrounds a bone, as in a
- * flat sheet, its skin may be any part.
+ * The initial weights of a part without bones inside have little meaning, because bone heat reaches
+ * it from other parts, or not at all. A plate next to a limb can have most of the weight of a bone
+ * that should move another part. The skin of a bone therefore consists of the parts around it,
+ * which are the parts met by at least SURROUNDING of the rays from the bone (containment.h). If no
+ * part surrounds a bone, as in a flat sheet, its skin may be any part.
  *
  * O(surrounded pairs). Fails on out-of-memory. */
 #include "springs/skins.h"

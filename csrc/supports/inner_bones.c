@@ -1,22 +1,26 @@
 /* Bones inside a part: see inner_bones.h.
  *
- * The skin around an eye is nearer to the eye's bone than to that of the head, so bone heat and
- * the energy give it to the eye. A bone b is inner if, for a loose part p with faces, center c
- * and root mean square radius r (by area), |head - c| <= MIDDLE r                 it sits in the
- * middle of the part: a hand sits at the end of its glove, a head at the end of its neck; bones
- * below b do so too, and no other bone has its head within r of c or passes within MIDDLE r of it
- * nobody shares the part: bodies, garments, and shells around a limb have several bones; SURROUNDED
- * of the rays from c through the vertices of p, both ways, meet larger parts (at least LARGER times
- * r) within REACH r   something lies around it: not so for the head of a figure of blocks, which
- * moves its hat, too; no other part that lies nearest to b for the most part surrounds more of b
- * than OWN_SKIN: a finger beyond the ball in its joint is the skin of the bone. Of several such
- * parts (cornea, eyeball) p is the largest. Then b, with the bones below it, moves p and all parts
- * within INSIDE of the distance of its farthest vertex from c that are nearest to b (pupil, iris);
- * no other bone moves these, and b moves no other part, even a near one: lids, brows and strands
- * of hair stay with the head. Either both partners are inner bones or neither is.
+ * The skin around an eye is nearer to the eye's bone than to the head's bone, so bone heat and the
+ * energy would assign it to the eye. With a loose part p that has faces, the center c and the root
+ * mean square radius r (by area), a bone b is inner if all of these conditions hold:
+ *   - |head - c| <= MIDDLE r: the bone sits in the middle of the part. A hand, in contrast, sits at
+ *     the end of its glove, and a head at the end of its neck.
+ *   - The bones below b also sit there, and no other bone has its head within r of c or passes
+ *     within MIDDLE r of it. Bodies, garments, and shells around a limb have several bones.
+ *   - The share SURROUNDED of the rays from c through the vertices of p, in both directions, meets
+ *     larger parts (at least LARGER times r) within REACH r, so another part lies around p. This is
+ *     not the case for the head of a figure made of blocks, which also moves its hat.
+ *   - No other part that is mostly nearest to b surrounds more of b than OWN_SKIN. The finger
+ *     beyond a ball in its joint, for example, is the skin of the bone.
+ * If there are several such parts (cornea, eyeball), p is the largest. Then b, with the bones below
+ * it, moves p and all parts nearest to b (pupil, iris) within INSIDE times the distance of the
+ * farthest vertex of p from c. No other bone moves these parts, and b moves no other part, even if
+ * it is near: lids, brows and strands of hair stay with the head. Either both mirror partners are
+ * inner bones or neither is.
  *
- * O(bones x parts), and for each pair that passes the first test O(vertices of the part x log
- * triangles). Nothing is done if the mesh is one part. Fails only on out-of-memory. */
+ * Takes O(bones x parts), and O(vertices of the part x log triangles) for each pair that passes the
+ * first test. The function does nothing if the mesh is a single part. Fails only on out-of-memory.
+ */
 #include "supports/inner_bones.h"
 
 #include <math.h>

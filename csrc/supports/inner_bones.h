@@ -1,5 +1,5 @@
-/* Finds bones in the middle of a loose part that is surrounded by something larger, such as an eye
- * in a head or a wheel in its arch. Such a bone moves only that part. */
+/* Finds bones in the middle of a loose part that a larger part surrounds, such as an eye in a head
+ * or a wheel in its arch. Such a bone moves only that part. */
 #ifndef ARAP_INNER_BONES_H
 #define ARAP_INNER_BONES_H
 

@@ -1,34 +1,33 @@
-/* Limiting the number of influences: see reduce.h.
+/* Limits the number of influences: see reduce.h.
  *
  * With its neighbors fixed, the energy of vertex i is w'Qw - 2 c'w + const in its free weights,
  *     Q = F_ii,   c = b_i - (F w)_i + Q w_i        (b, F: system.h, stiffness.h, harmonic.h).
- * On a set of influences its minimum under sum w = rest is w* = C c + q rest / (1'q), with
- * q = Q^-1 1 and C = Q^-1 - q q' / (1'q). Taking influence b out of the set costs
- * w*_b^2 / C_bb, the rule of the optimal brain surgeon (Hassibi & Stork 1993) under the affinity
- * constraint, and leaves the minimum w* - C_.b w*_b / C_bb with C - C_.b C_b. / C_bb. Influences
- * are removed one by one, those with w*_b <= 0 first, then the cheapest, until at most `max` are
- * left and each gains more than `spare`. The minimum on the remaining ones is the new row.
- * Constraint rows count in Q and c like energy. Q is made definite by a small multiple of its
- * trace, so that of bones with the same motion the one with the smallest weight is removed. A
- * vertex without energy, such as one without neighbors, is treated as if its energy were 1, and so
- * keeps its largest weights.
+ * On a set of influences its minimum under sum w = rest is w* = C c + q rest / (1'q), with q = Q^-1
+ * 1 and C = Q^-1 - q q' / (1'q). Taking influence b out of the set costs w*_b^2 / C_bb, the rule of
+ * the optimal brain surgeon (Hassibi & Stork 1993) under the affinity constraint, and leaves the
+ * minimum w* - C_.b w*_b / C_bb with C - C_.b C_b. / C_bb. Influences are removed one by one, first
+ * those with w*_b <= 0 and then the cheapest, until at most `max` remain and each gains more than
+ * `spare`. The minimum on the remaining influences is the new row. Constraint rows contribute to Q
+ * and c like energy. A small multiple of its trace makes Q definite, so that among bones with the
+ * same motion, the one with the smallest weight is removed. A vertex without energy, such as one
+ * without neighbors, is treated as if its energy were 1, and so keeps its largest weights.
  *
- * The bone that a spring ties the vertex to (bone_springs.h) stays while the spring has HELD of its
- * strength: a bone that is in no pattern any more would not come back.
+ * The bone to which a spring ties the vertex (bone_springs.h) stays while the spring has at least
+ * HELD of its strength, because a bone that is no longer in any pattern would not come back.
  *
- * If there are more than CANDIDATES influences (or twice the limit), only that many take part:
- * half of them chosen by weight, the others by the gain of each alone. Between a row without
+ * If there are more than CANDIDATES influences (or twice the limit), only that many take part. Half
+ * of them are chosen by weight, and the others by their individual gain. Between a row without
  * influence b and the single bone b, w + t d with d = rest e_b - w and slope d'(c - Q w), the best
- * row lowers the energy by (t_b + slope / D)^2 D,   D = d'Q d,   t_b = w_b / (rest - w_b). For a
- * wide row (wide_products.h) this needs only the diagonal of Q, and Q w, computed through the
- * poses. The rest of Q is computed for the candidates only. A rigid part has one row: Q and c are
- * the sums over its vertices, Q with the blocks between them, and its neighbors are fixed. All of
- * its blocks have the same bones, so their sum takes one 4 x 4 matrix over the part
- * (arap_add_gram_moment), unless spines or bendy bones move it. A part limited to one bone keeps
- * the one that minimizes rest Q_bb - 2 c_b. Symmetric vertices: one of two partners decides for
- * both; on the mirror plane, a bone is removed together with its partner. O(s^2 + min(s,
- * CANDIDATES)^3) for a vertex with s influences, vertices in parallel; O(s^2) scratch per thread. A
- * cancelled call changes nothing. */
+ * row lowers the energy by (t_b + slope / D)^2 D, D = d'Q d, t_b = w_b / (rest - w_b). For a wide
+ * row (wide_products.h) this needs only the diagonal of Q, and Q w, which is computed from the
+ * poses. The rest of Q is computed only for the candidates. A rigid part has one row. Q and c are
+ * the sums over its vertices, where Q includes the blocks between them, and its neighbors are
+ * fixed. All blocks of a part have the same bones, so their sum requires only one 4 x 4 matrix over
+ * the part (arap_add_gram_moment), unless spines or bendy bones move it. A part limited to one bone
+ * keeps the bone that minimizes rest Q_bb - 2 c_b. For symmetric vertices, one of two partners
+ * decides for both; on the mirror plane, a bone is removed together with its partner. A vertex with
+ * s influences takes O(s^2 + min(s, CANDIDATES)^3); vertices are processed in parallel. Each thread
+ * needs O(s^2) scratch memory. A cancelled call changes nothing. */
 #include "supports/reduce.h"
 
 #include <math.h>

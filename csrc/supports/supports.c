@@ -1,9 +1,10 @@
 /* Influence patterns: see supports.h.
  *
- * Pruning is sequential in the order of all weights that may go (ties by vertex, then bone), which
- * a radix sort finds: O(entries). If hundreds of bones reach a vertex, it keeps the WIDEST largest
- * weights: the cost grows with the square of a row, and no stage uses half as many (reduce.c). The
- * rest is O(influences of the one-rings). Fails on out-of-memory and when cancelled. */
+ * Pruning is sequential in the order of all weights that may be removed (ties by vertex, then
+ * bone). A radix sort finds this order in O(entries). If hundreds of bones reach a vertex, it keeps
+ * only the WIDEST largest weights, because the cost grows with the square of the row length, and no
+ * stage uses half as many (reduce.c). All other steps take O(influences of the one-rings). Fails on
+ * out-of-memory and when cancelled. */
 #include "supports/supports.h"
 
 #include <math.h>

@@ -1,17 +1,17 @@
 /* Keeps vertices above a surface: see clearance.h.
  *
- * A vertex is above at rest if it lies on the outer side of its nearest point, by the normals of
- * the vertices mixed there. Its clearance is its height, but at least CLEAR. If the moved surface
- * leaves it less than half of that, it is lifted to its clearance above the point that is now
- * nearest. This is repeated, because it may then be near another part of the surface. If this has
- * not converged after ROUNDS, as in a fold whose sides intersect, the vertex moves out along the
- * sum of the normals found so far. If there is no room in that direction either, it stays in place
- * and is counted. Near the border of an open surface, there is no outer side, so vertices stay
- * unchanged.
+ * A vertex is above the surface at rest if it lies on the outer side of its nearest point,
+ * according to the interpolated vertex normals. The clearance of a vertex is its height at rest,
+ * but at least CLEAR. If the moved surface leaves it less than half of its clearance, it is lifted
+ * to its clearance above the point that is now nearest. This step is repeated, because the vertex
+ * may then be near another part of the surface. If it has not converged after ROUNDS, as in a fold
+ * whose sides intersect, the vertex moves out along the sum of the normals found so far. If there
+ * is no room in that direction either, the vertex stays in place and is counted. Near the border of
+ * an open surface, there is no outer side, so vertices stay unchanged.
  *
  * A distance changes by no more than the movement of both, so most vertices are skipped without a
- * search; O(log f) for each of the others, O(f log f) for the hierarchy of a moved surface. Fails
- * on out-of-memory and when cancelled. */
+ * search. Each of the others takes O(log f), and the hierarchy of a moved surface takes O(f log f).
+ * Fails on out-of-memory and when cancelled. */
 #include "transfer/clearance.h"
 
 #include <math.h>

@@ -4,13 +4,14 @@
  *
  * (Abdrashitov et al. 2023, section 3.2): Q_uu w_u = -Q_uk w_k for each column, one factorization
  * for all. The result is smooth across the border of the known vertices. It reproduces constants,
- * so weights still sum to 1, but it may leave [0, 1] slightly.
+ * so weights still sum to 1, but they may leave [0, 1] slightly.
  *
  * Q squares the condition number of L. Slivers, and islands tied to a single known vertex, can
- * leave only rounding errors: then the constant 1 is not reproduced. If so, the
- * harmonic functions of a Laplacian with positive conductances are used instead, which are less
- * smooth but always valid. About O(u^1.5) for u unknown vertices, then O(u log u) for a column; the
- * factor has some 100 numbers for each unknown. Fails on out-of-memory, and when it is cancelled.
+ * leave only rounding errors, and the constant 1 is then not reproduced. In this case, the harmonic
+ * functions of a Laplacian with positive conductances are used instead, which are less smooth but
+ * always valid. The factorization takes about O(u^1.5) for u unknown vertices, and each column
+ * takes O(u log u). The factor has about 100 numbers for each unknown. Fails on out-of-memory and
+ * when cancelled.
  */
 #include "transfer/inpaint.h"
 

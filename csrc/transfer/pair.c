@@ -1,7 +1,7 @@
 /* Source and target of a transfer: see pair.h.
  *
- * Welding and one search through the hierarchy of faces for each vertex of the target; known
- * vertices are found island by island, O(edges). Fails on out-of-memory, for meshes that
+ * Performs welding, and one search in the hierarchy of faces for each vertex of the target. Known
+ * vertices are found island by island in O(edges). Fails on out-of-memory, for meshes that
  * arap_mesh_create refuses, for settings out of range, and if nothing matches. */
 #include "transfer/pair.h"
 

@@ -1,22 +1,21 @@
 /* Transfer of shapes: see transfer.h.
  *
- * If a vertex p of the target matches (match.c), and q is its nearest point of the source, it goes
- * to q' + R (p - q): q' is the position to which the shape moves q, and R its rotation of the
- * surface there, the rotation
- * nearest to those of the corners mixed. The rotation of a vertex is the one nearest to sum a_ik
- * e'_ik e_ik^T over its edges, as in the energy. Islands in which nothing matches follow their
- * nearest points without rotation; at their distance, rotation would move them wildly. Elsewhere
- * the displacements are continued over the target (inpaint.c), with one factorization for all
- * shapes, and limited to the length of the longest known one. Then vertices are kept above the
- * surface (clearance.c).
+ * If a vertex p of the target matches (match.c), and q is its nearest point of the source, it moves
+ * to q' + R (p - q). q' is the position to which the shape moves q, and R is the rotation of the
+ * surface at that point, which is the rotation nearest to the interpolated rotations of the
+ * corners. The rotation of a vertex is the one nearest to sum a_ik e'_ik e_ik^T over its edges, as
+ * in the energy. Islands in which nothing matches follow their nearest points without rotation; at
+ * such distances, rotation would move them too far. At all other vertices, the displacements are
+ * continued over the target (inpaint.c), with one factorization for all shapes, and limited to the
+ * length of the longest known displacement. Then vertices are kept above the surface (clearance.c).
  *
- * Vertices that a shape does not move keep their position, bit for bit. Both meshes are welded; of
- * coincident vertices of the source the first counts.
+ * Vertices that a shape does not move keep their position, bit for bit. Both meshes are welded; the
+ * first of several coincident vertices of the source is used.
  *
- * In addition to the matches and the factor, O(n) for each shape that moves anything near the
- * target, O(f log f) if something may end below; memory 24 bytes for each vertex of the target
- * and such shape. Fails on out-of-memory, if nothing matches, for a shape whose faces overflow,
- * and when cancelled. */
+ * In addition to the matches and the factor, each shape that moves anything near the target takes
+ * O(n), or O(f log f) if a vertex may end up below the surface. Memory: 24 bytes for each vertex of
+ * the target and each such shape. Fails on out-of-memory, if nothing matches, for a shape whose
+ * faces overflow, and when cancelled. */
 #include <math.h>
 #include <string.h>
 

@@ -1,17 +1,18 @@
 /* Transfer of weights: see transfer.h.
  *
  * If a vertex of the target matches (match.c), its weights are those of the source at the nearest
- * point, each row normalized to sum to 1 first, and linear in a triangle; everywhere else they are
- * continued over the target (inpaint.c), clipped to 0 and normalized to sum to 1. An island of the
- * target in which nothing matches takes the weights of the nearest points, at any distance: a
- * button follows the surface behind it. Islands are joined by faces and wires.
+ * point, where each row is first normalized to sum to 1, and weights are linear in a triangle. At
+ * all other vertices, they are continued over the target (inpaint.c), clipped to 0 and normalized
+ * to sum to 1. An island of the target in which nothing matches takes the weights of the nearest
+ * points, at any distance, so a button follows the surface behind it. Islands are joined by faces
+ * and wires.
  *
- * Both meshes are welded, so that seams do not crack; of vertices of the source at one place the
- * first with weights counts. A limit of influences keeps the largest.
+ * Both meshes are welded, so that seams do not open; of coincident source vertices, the first one
+ * with weights is used. If influences are limited, the largest ones are kept.
  *
- * O(n log f) to match, about O(u^1.5) for the u unmatched vertices; memory 8 bytes for each vertex
- * of the target and bone that the source uses. Fails on out-of-memory, without weighted triangles
- * in the source and if nothing matches. */
+ * Matching takes O(n log f), and the u unmatched vertices take about O(u^1.5). Memory: 8 bytes for
+ * each vertex of the target and each bone that the source uses. Fails on out-of-memory, if the
+ * source has no weighted triangles, and if nothing matches. */
 #include "transfer/transfer.h"
 
 #include <math.h>

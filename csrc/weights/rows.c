@@ -1,5 +1,5 @@
-/* Rows of weights: see rows.h. The arrays double when they are full and are trimmed at the end:
- * O(1) for an entry. Fails on out-of-memory only. */
+/* Rows of weights: see rows.h. The arrays double when they are full and are trimmed at the end, so
+ * each entry takes O(1). Fails on out-of-memory only. */
 #include "weights/rows.h"
 
 #include <string.h>

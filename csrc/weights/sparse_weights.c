@@ -1,5 +1,5 @@
-/* Checks of weights that come from outside: see sparse_weights.h. O(vertices x row^2). Fails for
- * the first invalid bone or weight. */
+/* Checks weights passed in from outside: see sparse_weights.h. O(vertices x row^2). Fails for the
+ * first invalid bone or weight. */
 #include "weights/sparse_weights.h"
 
 #define MAX_WEIGHT 1e30 /* cannot overflow when summed */

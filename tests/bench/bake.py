@@ -34,12 +34,13 @@ Each run uses at most 4 influences, no smoothness term and all processors, in it
 - *Volume*: the character's animation with the artist's weights and dual quaternions (Preserve
   Volume).
 - *smooth*: the same with linear blending, smoothed by Corrective Smooth (delta mush).
-- *Given*: the bones of the character with their transforms, and one step of the weights.
-- *New*: {NEW_BONES} bones computed from the sequence alone, in {ITERATIONS} iterations.
+- *Given*: uses the bones of the character with their transforms, and computes the weights in one
+  step.
+- *New*: computes {NEW_BONES} bones from the sequence alone, in {ITERATIONS} iterations.
 - *before*: the artist's weights.
-- *times*: ratio of its run time to ours, in total and per iteration.
+- *times*: ratio of the run time of Dem Bones to ours, in total and per iteration.
 
-Dem Bones is {PEER} from PyPI, with default settings except for those above."""
+Dem Bones is {PEER} from PyPI. Apart from the settings above, it runs with its defaults."""
 
 
 def peer_python():
@@ -248,10 +249,10 @@ def main(_zip, output, *asked):
     )
     of_memory = ("character", "frames", "ours MiB", "Dem Bones MiB", "ours s", "Dem Bones s")
     write_page(
-        Path(output), "bake", "Bake", NOTE, table(head, map(line, rows)),
+        Path(output), "bake", "Baked deformations", NOTE, table(head, map(line, rows)),
         "The table lists the memory that a run needs beyond the memory at its start, by number "
-        "of frames. Our function reads the frames one by one from a file (weights of given "
-        "bones):",
+        "of frames. Our function reads the frames one by one from a file and computes weights for "
+        "given bones:",
         table(of_memory, map(memory_line, sizes)), *(told if picture else ()),
         pictures=[picture] if picture else [], rows=rows + sizes,
     )  # fmt: skip

@@ -20,13 +20,13 @@ from in_blender import BUILD, ROOT
 DOCS = ROOT / "docs/bench"
 SUMMARY = (  # written by hand
     "brings",
-    "summary of gains and costs compared with heat, artists and other tools; rigs",
+    "summary of gains and costs, compared with heat, artists and other tools",
 )
 PARTS = {
     "seen": "strain, drift, volume and likeness, compared with bone heat and the artists",
     "rigs": "unmodified production rigs, compared with heat and with their own weights",
     "wild": "files from public repositories, exactly as imported, compared in the same way",
-    "outside": "unprepared characters: SOMA and network predictions",
+    "outside": "unprepared characters: NVIDIA's SOMA and rigs predicted by networks",
     "truth": "statements in the Result box, checked by measures independent of the energy",
     "gltf": "glTF files weighted without Blender: seams, validity and time",
     "predicted": "rigs predicted by networks, weighted with `araplbs weight --from`",
@@ -41,8 +41,10 @@ PARTS = {
     "reach": "inverse kinematics compared with Blender's, and poses of reaching limbs",
     "poses": "weights optimized for some clips of a character, evaluated on the others",
     "spines": "rigid and bendy bones, stretchable-twistable bones and spines, with pictures",
-    "only_new": "weights of new vertices only: time compared with the whole mesh, and the seam",
-    "deformers": "linear blending, dual quaternions and centers of rotation, with weights for each",
+    "only_new": "weights of new vertices only: time compared with the whole mesh, and weight "
+    "differences at the seam",
+    "deformers": "linear blending, dual quaternions and centers of rotation, with weights "
+    "optimized for each",
     "wires": "meshes that consist only of edges: a creature and hair",
     "travel": "clothes and levels of detail, compared with Data Transfer and robust transfer",
     "shapes": "shape keys for clothes, compared with Surface Deform and Data Transfer",

@@ -14,11 +14,12 @@ ROWS = {  # of the table: the character
     "Cesium man": "cesium_man", "human with a game rig": "mh_game",
     "human with a face rig": "mh_base", "mannequin of 61 shells": "m2m_human",
     "horse": "m2m_horse", "T. rex": "q_trex", "hand (random poses)": "leap_hand",
-    "knight of 139 parts (random poses)": "knight", "robot of rigid parts": "q_robot",
+    "knight with 139 parts (random poses)": "knight", "robot of rigid parts": "q_robot",
     "layered outfit (ranger)": "ranger", "Sintel": "sintel",
 }  # fmt: skip
 CLASSES = (  # vertices from, and in words
-    (0, "below 1,000 vertices"), (1_000, "with 1,000 to 10,000"), (10_000, "above 10,000"),
+    (0, "below 1,000 vertices"), (1_000, "with 1,000 to 10,000 vertices"),
+    (10_000, "above 10,000 vertices"),
 )  # fmt: skip
 SOURCE = "seconds of the whole operator on {processors} processors, from [heat.md](heat.md):"
 
@@ -87,7 +88,7 @@ def table_times(text, rows, _processors):
 
 def source_of_times(text, _rows, processors):
     """Of brings.md: the source of the seconds of the table."""
-    mark = "Each cell has the surface strain"
+    mark = "Each cell lists the surface strain"
     source = instead(whole(text, mark), r"seconds of the whole operator[^:]*:",
                      SOURCE.format(processors=processors))  # fmt: skip
     return paragraph(text, mark, source)
@@ -96,12 +97,13 @@ def source_of_times(text, _rows, processors):
 def cost(text, rows, _processors):
     """Of brings.md: the costs."""
     points = [
-        f"{words} {'' if place else 'it takes '}{spans} seconds, {ratio:.1f} times as long as "
-        + ("these" if place else "Blender's weights (medians, where these succeed)")
+        f"{words}, {'it' if place else 'Auto-weight'} takes {spans} seconds, "
+        f"{ratio:.1f} times as long"
+        + ("" if place else " as Blender's weights (medians, where these succeed)")
         for place, (words, spans, ratio) in enumerate(classes(rows))
     ]
-    line = "; ".join(points) + "."
-    return paragraph(text, "- Below ", f"- {line[0].upper()}{line[1:]}")
+    line = " ".join(f"{each[0].upper()}{each[1:]}." for each in points)
+    return paragraph(text, "- Below ", f"- {line}")
 
 
 CHANGES = {BRINGS: (table_times, source_of_times, cost)}

@@ -41,12 +41,13 @@ def above(rows, kind):
     """A clause on how many characters strain more than with heat."""
     found = ratios(rows, HEAT, kind)
     worse = {name: each for name, each in found.items() if each > MORE}
-    where = "on random poses" if kind == "random" else "in animations"
+    where = "in random poses" if kind == "random" else "in animations"
     if not worse:
-        return f"none of {len(found)} strains more {where}"
+        return f"none of {len(found)} characters strains more {where}"
     most = max(worse, key=worse.get)
-    count = f"{len(worse)} of {len(found)} strain{'s' * (len(worse) == 1)} more {where}"
-    return f"{count}, by {100 * (worse[most] - 1):.0f} % at most ({most})"
+    strain = "strains" if len(worse) == 1 else "strain"
+    count = f"{len(worse)} of {len(found)} characters {strain} more {where}"
+    return f"{count}, by at most {100 * (worse[most] - 1):.0f} % ({most})"
 
 
 def both(rows, base, key):
@@ -60,11 +61,10 @@ def beside_heat(text, rows, _processors=None):
     counts = sorted(len(ratios(rows, HEAT, kind)) for kind in ("random", "animation"))
     line = (
         f"- Compared with Blender's automatic weights, on the {counts[0]} to {counts[1]} "
-        f"characters where these succeed, ours have {both(rows, HEAT, 'area')} times as much "
-        "strain in random poses and in animations (geometric means), and "
-        f"{both(rows, HEAT, 'p99')} times as much in the worst percent of the faces. By area, "
-        f"{above(rows, 'random')}, and "
-        f"{above(rows, 'animation')}."
+        f"characters on which these succeed, our weights have {both(rows, HEAT, 'area')} times as "
+        "much strain in random poses and in animations (geometric means). In the worst percent of "
+        f"the faces, the factors are {both(rows, HEAT, 'p99')}. By area, "
+        f"{above(rows, 'random')}, and {above(rows, 'animation')}."
     )
     return brings.paragraph(text, "- Compared with Blender's automatic weights", line)
 
@@ -76,9 +76,10 @@ def beside_artists(text, rows, _processors=None):
     ours, heat = (mean(painted, way, "random", "l1") for way in (OURS, HEAT))
     bare = sum(row["ways"][OURS]["random"]["unweighted"] for row in rows)
     line = (
-        f"- Compared with the artists' weights, on their own animations, ours have {area:.2f} "
-        f"times as much strain, and {p99:.2f} times as much in the worst percent of the faces. "
-        f"The L1 distance to painted weights is {ours:.2f} for ours and {heat:.2f} for heat. "
+        f"- Compared with the artists' weights, on their own animations, our weights have "
+        f"{area:.2f} times as much strain, and {p99:.2f} times as much in the worst percent of the "
+        f"faces. The L1 distance to painted weights is {ours:.2f} for our weights and "
+        f"{heat:.2f} for heat. "
         + ("No vertex is left" if not bare else f"{bare:,} vertices are left")
         + " without weights."
     )
@@ -92,10 +93,10 @@ def costs(text, rows, _processors=None):
     crisp = mean_ratio(rows, CRISP, HEAT, "random", "area")
     line = (
         f"- Costs: in random poses that rotate every bone by up to 60 degrees, limbs drift from "
-        f"their bones by {drift[OURS]:.2f} of their radius (heat {drift[HEAT]:.2f}), and closed "
-        f"bodies lose {lost[OURS]:.1f} % of their volume (heat {lost[HEAT]:.1f} %). The preset "
+        f"their bones by {drift[OURS]:.2f} of their radius (heat: {drift[HEAT]:.2f}), and closed "
+        f"bodies lose {lost[OURS]:.1f} % of their volume (heat: {lost[HEAT]:.1f} %). The preset "
         f"*Crisp* reduces these values to {drift[CRISP]:.2f} and {lost[CRISP]:.1f} %, with "
-        f"{crisp:.2f} times heat's strain. *Film* does the opposite."
+        f"{crisp:.2f} times the strain of heat. *Film* does the opposite."
     )
     return brings.paragraph(text, "- Costs:", line)
 

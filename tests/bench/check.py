@@ -28,7 +28,7 @@ mesh in seconds. Times are {FASTEST}. *new*: number of findings of high severity
 for which the artist's weights have none of the same kind and severity at the same place (a fifth of
 the smaller one's vertices)."""
 KINDS_NOTE = """\
-Findings by kind, over all characters."""
+The next table lists the findings by kind, over all characters."""
 
 ALONE = """\
 ## Ours alone

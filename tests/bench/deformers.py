@@ -33,12 +33,12 @@ rotation.
 `tests/bench/yardstick.py` measures these values without using any energy, in {POSES} random
 poses not used for optimization. In the usual poses, every bone swings by up to 60 degrees and
 twists by up to 10 degrees. In the twisting poses, bones twist by up to {np.degrees(TWIST):.0f}
-degrees, and our weights were optimized for such twists as well."""
+degrees, and the poses for which our weights were optimized contain such twists as well."""
 
 
 STAGE = """\
-The table shows how the stage for dual quaternions changes the energy, springs included, and the
-solve time in seconds without and with this stage."""
+The table shows how the stage for dual quaternions changes the energy (including springs).
+It also lists the solve time in seconds without and with this stage."""
 
 
 def arguments_of(arrays):
@@ -157,10 +157,11 @@ def summary(rows):
         gained = ratio(rows, kind, ("for it", "dual"), ("ours", "dual"))
         highest = ratio(rows, kind, ("for it", "dual"), ("ours", "dual"), "p99")
         lines.append(
-            f"{text}, the strain (area) of our weights with dual quaternions is {dual:.2f} times "
-            f"that with linear blending, and with centers of rotation {centers:.2f} times "
-            "(geometric means over the characters). Optimizing for dual quaternions multiplies "
-            f"their strain by {gained:.3f} and their p99 by {highest:.3f}."
+            f"{text}, the strain (area) of our weights is {dual:.2f} times as high with dual "
+            f"quaternions as with linear blending, and {centers:.2f} times as high with centers "
+            f"of rotation (geometric means over the characters). Optimizing the weights for dual "
+            f"quaternions multiplies the strain with dual quaternions by {gained:.3f} and its p99 "
+            f"by {highest:.3f}."
         )
     return "\n\n".join(lines)
 

@@ -155,18 +155,19 @@ def main(zip_path, output, *names):
     if used:
         tenth = len(used) // 10
         blocks.append(
-            f"Memory of one process over {len(used)} files ({len(small)} small characters again "
-            f"and again): {used[0] / 1e6:.0f} MB after the first, {used[tenth] / 1e6:.0f} after "
-            f"{tenth + 1}, {used[len(used) // 2] / 1e6:.0f} after half, {used[-1] / 1e6:.0f} after "
-            f"the last; {max(used) / 1e6:.0f} at most."
+            f"One process weights {len(used)} files ({len(small)} small characters repeatedly). "
+            f"It uses {used[0] / 1e6:.0f} MB of memory after the first file, "
+            f"{used[tenth] / 1e6:.0f} MB after {tenth + 1}, "
+            f"{used[len(used) // 2] / 1e6:.0f} MB after half, and "
+            f"{used[-1] / 1e6:.0f} MB after the last; the maximum is {max(used) / 1e6:.0f} MB."
         )
     rate = scheduler_rate()
     if rate:
         mean = best / len(files)
         blocks.append(
-            f"Dask's scheduler with two workers on this machine: {rate:,.0f} empty tasks per "
-            f"second. With files of {mean:.1f} s, the mean here, {rate * mean:,.0f} processes "
-            "would keep it fully busy."
+            f"Dask's scheduler with two workers handles {rate:,.0f} empty tasks per second on "
+            f"this machine. If each file takes {mean:.1f} s, the mean of this test, "
+            f"{rate * mean:,.0f} processes would keep the scheduler fully busy."
         )
     write_page(output, "farm", "Many files", *blocks, rows={"seconds": seconds, "bytes": used})
 

@@ -32,14 +32,14 @@ column removes the same bones, which *Reduce Bones* chooses in {POSES} random po
   ancestor.
 - *dissolved*: the groups are deleted and the remaining weights normalized; vertices without
   another bone follow the ancestor.
-- *ours*: the weights are recomputed.
+- *ours*: the weights of the remaining bones are recomputed.
 
 The results are evaluated in the 24 random poses of the yardstick and in 24 frames of the
-animation, none of which was used for optimization. All bones are posed, and removed bones move
-nothing. **Off**: root mean square distance of the vertices from their positions with all bones,
-in % of the character's size. **Strain**: strain of the surface relative to its rest shape, in %,
-as root mean square by area / 99th percentile. A surface that moves less has less strain, so
-strain below *that of *all* means lost motion."""
+animation, none of which was used for optimization. All bones are posed, but removed bones move
+nothing. **Off**: root mean square distance of the vertices from their positions with all bones, in
+% of the character's size. **Strain**: strain of the surface relative to its rest shape, in %, as
+root mean square by area / 99th percentile. A surface that moves less has less strain, so strain
+below *that of *all* means lost motion."""
 
 
 def ancestor(parents, gone, deform, bone):
@@ -134,7 +134,7 @@ def main(_zip_path, output, *names):
     if shown:
         draw(shown, output)
     write_page(
-        output, "fewer", "Half of the bones", NOTE, *blocks, "## What went, in this order",
+        output, "fewer", "Half the bones", NOTE, *blocks, "## What went, in this order",
         "\n".join(removed), pictures=["fewer.png"] if shown else (), rows=rows,
     )  # fmt: skip
 

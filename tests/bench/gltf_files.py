@@ -130,8 +130,9 @@ def main(_zip, output, *asked):
     near = min(lines, key=lambda line: abs(line[1] - SIZE))
     summary = (
         f"{len(lines)} of {len(files)} files were weighted, and {len(refused)} were refused with "
-        f"an explanation. {torn} torn seams, {faults} new faults. {near[0]} has {near[1]:,} "
-        f"vertices and takes {near[5]} s of wall-clock time and {near[6]} s of processor time."
+        f"an explanation. The output has {torn} torn seams and {faults} new faults. {near[0]} has "
+        f"{near[1]:,} vertices and takes {near[5]} s of wall-clock time and {near[6]} s of "
+        "processor time."
     )
     head = ["file", "vertices", "seams", "torn", "new faults", "seconds", "of processors"]
     blocks = [NOTE, summary, table(head, lines)]

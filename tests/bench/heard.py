@@ -15,9 +15,9 @@ import gaps
 NOTE = """\
 The test runs large problems for each function (`tests/package/gaps.py`) on one thread and
 measures processor seconds. *calls*: number of calls of the progress function. *longest*: the
-longest time between two calls, during which Esc has no effect. Functions poll every 0.05 s if
-possible. A request during a solver step stops the work at the next point from which the step can
-restart, or at the end of the step."""
+longest time between two calls, during which Esc has no effect. *stage*: the stages that
+these two calls report. Functions poll every 0.05 s if possible. A request during a solver step
+stops the work at the next point from which the step can restart, or at the end of the step."""
 
 
 def main(_zip_path, output, *_asked):
@@ -30,8 +30,10 @@ def main(_zip_path, output, *_asked):
             (name, f"{seconds:.1f}", str(found.calls), f"{found.longest:.3f}", found.where)
         )
         say(*lines[-1])
-    head = ("problem", "s", "calls", "longest s", "between")
-    write_page(Path(output), "heard", "How soon Esc is heard", NOTE, table(head, lines), rows=lines)
+    head = ("problem", "s", "calls", "longest s", "stage")
+    write_page(
+        Path(output), "heard", "Delay until Esc takes effect", NOTE, table(head, lines), rows=lines
+    )
 
 
 if __name__ == "__main__":

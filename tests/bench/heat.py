@@ -34,7 +34,7 @@ HEAD = (
 )  # fmt: skip
 NOTE = """\
 B is Blender's `parent_set(type='ARMATURE_AUTO')`. o is our complete operator, from the click to
-the finished vertex groups, on all processors. Both run alternately in one process of Blender
+the finished vertex groups, on all processors. The two run alternately in one process of Blender
 {version}. Times are the fastest of 3 runs, or of 5 runs below 5,000 vertices. *s*: wall-clock
 seconds, and processor seconds including system time. *x4*: subdivided once (Catmull-Clark), up
 to about 60,000 vertices. An asterisk means that the method left vertices of faces without
@@ -163,8 +163,9 @@ def main(zip_path, output, *names):
         sys.exit(f"bench: {'; '.join(failures)}")
     note = NOTE.format(version=rows[0]["blender_version"])
     write_page(
-        output, "heat", "Beside Blender's automatic weights", note, MEDIANS, medians(rows),
-        "## All", table(HEAD, map(line, rows)), *failures, pictures=[draw(rows, output)], rows=rows,
+        output, "heat", "Time compared with Blender's automatic weights", note, MEDIANS,
+        medians(rows), "## All", table(HEAD, map(line, rows)), *failures,
+        pictures=[draw(rows, output)], rows=rows,
     )  # fmt: skip
     if not names and not failures and output == ROOT / "docs/bench":
         brings.fill(rows, machine.processors())

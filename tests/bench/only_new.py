@@ -24,9 +24,9 @@ New* runs. All other weights remain bit-identical.
 - *seconds*: run time of this operator, as the mean over the three regions, each the faster of
   two runs.
 - *share*: this time as a share of *whole*.
-- *off*: summed difference from the former weights, averaged over the vertices.
-- *seam*, *inside*: summed weight difference along an edge, averaged over the edges that cross
-  the seam and over those between new vertices, before and after."""
+- *off*: difference from the former weights, summed over the bones and averaged over the vertices.
+- *seam*, *inside*: weight difference along an edge, summed over the bones and averaged over the
+  edges that cross the seam and over the edges between new vertices, before and after."""
 
 
 def measure(zip_path, name):
@@ -75,7 +75,12 @@ def main(zip_path, output, *names):
         sys.exit("bench: no character was measured")
     head = ("mesh", "vertices", "whole", "new", "seconds", "share", "off", "seam", "inside")
     write_page(
-        Path(output), "only_new", "Only what is new", NOTE, table(head, rows), rows=all_found
+        Path(output),
+        "only_new",
+        "Weights of new vertices only",
+        NOTE,
+        table(head, rows),
+        rows=all_found,
     )
 
 

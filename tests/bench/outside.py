@@ -226,7 +226,7 @@ def main(zip_path, output, *asked):
         return 0
     blocks = [NOTE, means(rows), table_of(rows, ("area", "p99", "drift", "volume", "l1"))]
     blocks += [table_of(rows, ("deaf", "wrong", "crossing", "crease", "below", "through")), *absent]
-    write_page(Path(output), "outside", "Characters from outside", *blocks, rows=rows)
+    write_page(Path(output), "outside", "Unprepared characters", *blocks, rows=rows)
     return 0
 
 

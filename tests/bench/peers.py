@@ -48,17 +48,17 @@ ON_GIVEN = ("heat", "igl", "our_heat", "bbw", "default")  # on skeletons that fi
 BASE = "default"
 LIKENESS = {"precision": "precision", "recall": "recall", "cut_l1": "l1"}
 STRAIN = [
-    Measure("area", "random", "less strain by area on random poses", "area", ".1f", "%",
+    Measure("area", "random", "less strain by area in random poses", "area", ".1f", "%",
             geometric=True),
     Measure("area", "animation", "less strain by area in animations", "area, animation", ".1f",
             "%", geometric=True),
-    Measure("p99", "random", "less strain in the worst percent of the faces on random poses", "p99",
+    Measure("p99", "random", "less strain in the worst percent of the faces in random poses", "p99",
             ".0f", "%", geometric=True),
     Measure("p99", "animation", "less strain in the worst percent of the faces in animations",
             "p99, animation", ".0f", "%", geometric=True),
-    Measure("drift", "random", "less drift of limbs on random poses", "drift"),
+    Measure("drift", "random", "less drift of limbs in random poses", "drift"),
     Measure("drift", "animation", "less drift of limbs in animations", "drift, animation"),
-    Measure("volume", "random", "less change of volume on random poses", "volume %", ".1f", "%"),
+    Measure("volume", "random", "less change of volume in random poses", "volume %", ".1f", "%"),
     Measure("volume", "animation", "less change of volume in animations", "volume %, animation",
             ".1f", "%"),
 ]  # fmt: skip
@@ -76,17 +76,17 @@ OTHERS = [
 ]  # fmt: skip
 NOTE = f"""\
 `tests/bench/yardstick.py` evaluates all methods in 24 random poses (every bone swings by up to 60
-and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes its
-measures. *Blender envelope* uses the envelopes stored in the armature of the file. *libigl BBW* are
-bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the bones, if TetGen can
-fill the mesh. *Dem Bones* needs a sequence: it receives the animation, posed with the artist's
-weights, and the bone transforms, and finds weights for them. It therefore starts from the solution,
-and its similarity to the artist's weights proves little. *Nearest bone*, *BoneGlow*, *our heat*,
-*our BBW* (on the surface) and *biharmonic* (without bounds) are methods of
+and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes these
+measures directly. *Blender envelope* uses the envelopes stored in the armature of the file. *libigl
+BBW* are bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the bones, if
+TetGen can fill the mesh. *Dem Bones* needs a sequence: it receives the animation, posed with the
+artist's weights, and the bone transforms, and finds weights for them. *Dem Bones* therefore knows
+the solution, and its similarity to the artist's weights proves little. *Nearest bone*, *BoneGlow*,
+*our heat*, *our BBW* (on the surface) and *biharmonic* (without bounds) are methods of
 `araplbs.automatic_weights`. None of them limits the number of influences. *Ours* is the operator
 with default settings and at most 4 influences. *as published* is its preset *As published (2018
 paper)*. Each method runs in its own process, with a limit of {LIMIT} s per character. **Times are
-approximate**, because other work on the machine counts as well, also toward the limit.
+approximate**, because other work on the machine slows all methods down and counts toward the limit.
 
 - *area*: surface strain in %, root mean square by area.
 - *p99*: 99th percentile of the strain over the triangles.
@@ -340,13 +340,14 @@ def section(rows, ways, kinds):
     ]  # fmt: skip
     for kind in kinds:
         name = "random poses" if kind == "random" else "animations"
-        blocks += [f"In {name}: *area* / *p99* in %.",
+        blocks += [f"The cells list *area* / *p99* in %, in {name}.",
                    characters_table(rows, ways, pick("area", "p99"), kind),
-                   f"In {name}: *drift* / *volume* in %.",
+                   f"The cells list *drift* / *volume* in %, in {name}.",
                    characters_table(rows, ways, pick("drift", "volume %"), kind)]  # fmt: skip
     if "artist" in ways:
         keys = pick("L1", "precision", "recall")
-        blocks += ["*L1* / *precision* / *recall* in %; painted weights are marked +.",
+        blocks += ["The cells list *L1* / *precision* / *recall* in %; "
+                   "painted weights are marked +.",
                    characters_table(rows, ways, keys, "random")]  # fmt: skip
     keys = pick("influences", "bi-Laplacian", "s")
     blocks += ["*Influences* / *bi-Laplacian* / *s*.",
@@ -392,7 +393,7 @@ def main(zip_path, output, *asked):
         blocks += ["## RigNet's files", GIVEN_NOTE, *section(more, chosen, ("random",))]
     drawn = [row for row in rows if row["name"] not in rigged.LEFT_OUT]
     picture = seen.draw(drawn, output, "peers.png", ways, WAYS)
-    write_page(output, "peers", "All methods next to each other", *blocks, pictures=[picture])
+    write_page(output, "peers", "All methods compared", *blocks, pictures=[picture])
 
 
 if __name__ == "__main__":

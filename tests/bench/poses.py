@@ -22,11 +22,11 @@ MEASURES = ("area", "p99", "drift")
 MOST_FRAMES = 40  # the add-on's
 NOTE = f"""\
 The test uses the characters in ../shared/data with at least two clips. Weights are optimized for
-the random poses and for at most {MOST_FRAMES} frames of every second clip. They are evaluated on
-at most {POSES} frames of the remaining clips, which are not used for optimization. Then, the two
-halves swap roles. Values are relative to random poses alone and are means of both directions.
-*random*: in the yardstick's random poses. *better*, *worse*: characters whose strain by area on
-the unseen clips changes by more than 0.5 %."""
+the random poses and for at most {MOST_FRAMES} frames of every second clip. They are evaluated on at
+most {POSES} frames of the remaining clips, which are not used for optimization. Then, the two
+halves of the clips swap roles. Values are relative to weights optimized for random poses alone, and
+are means over both roles. *random*: the same measures in the yardstick's random poses. *better*,
+*worse*: characters whose strain by area on the unseen clips changes by more than 0.5 %."""
 
 
 def evenly(frames, most):
@@ -91,7 +91,7 @@ def main(_zip_path, output, *asked):
         return 1
     head = ["poses", *MEASURES, *(f"{m}, random" for m in MEASURES), "better", "worse"]
     write_page(
-        Path(output), "poses", "Poses of the file",
+        Path(output), "poses", "Poses from the file",
         f"{NOTE} {len(judged)} characters: {', '.join(judged)}.",
         table(head, [line(judged, way) for way in WAYS]),
         rows=judged,

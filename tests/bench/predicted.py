@@ -84,7 +84,7 @@ def main(_zip, output, *asked):
     head = ["character", "weights", "vertices", "bones", *(title for title, *_rest in MEASURES)]
     lines.append([f"mean of {len(lines)}", "", "", "", *mean])
     write_page(
-        Path(output), "predicted", "Rigs that networks predicted", NOTE, table(head, lines), *absent
+        Path(output), "predicted", "Rigs predicted by networks", NOTE, table(head, lines), *absent
     )
     return 0
 

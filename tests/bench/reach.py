@@ -38,7 +38,7 @@ LARGEST = 14_000  # vertices of the characters that are weighted
 SHOWN = {"cesium_man": (-70, 5), "m2m_horse": (-25, 10)}  # azimuth and elevation of the viewer
 PICTURED = 5  # poses
 NOTE = f"""\
-Each chain has {TARGETS} targets. A pose within the limits reaches each of them. Each solve
+Each chain has {TARGETS} targets, each of which some pose within the limits reaches. Each solve
 starts in the rest pose.
 
 - *free*: joints rotate without limits.
@@ -47,8 +47,9 @@ starts in the rest pose.
 - *hinged*: all joints except the first rotate only about X, from 0 to 120 degrees.
 - *reached*: share of the targets within {TOLERANCE:g} of the chain's length (the tolerance;
   Blender uses its own).
-- *error*: mean and 95th percentile, in percent of the length.
-- *iterations*: mean number (Blender does not report it).
+- *error*: mean and 95th percentile of the distance to the target, in percent of the length of the
+  chain.
+- *iterations*: mean number of iterations (Blender does not report it).
 - *µs*: median time of a solve; for Blender, the time of an evaluation with the constraint minus
   the time without it.
 
@@ -59,9 +60,9 @@ relative to a share of 0, as geometric means over the characters with an animati
 over {len(SEEDS)} seeds. *area*, *p99* and *drift* are those of [seen](seen.md), random poses /
 animation. The animation is not used for optimization, and no limb reaches for a target in the
 random poses of the yardstick. *better*, *worse*: characters whose strain by area on their
-animation changes by more than 0.5 %. *other seed*: the second seed as a multiple of the first,
-both with 0. *{WIDE}*: no limb reaches for a target, but bones swing by more than the usual 60
-degrees, like the joints of reaching limbs."""
+animation changes by more than 0.5 %. *other seed*: result of the second seed as a multiple of the
+result of the first, both with a share of 0. *{WIDE}*: no limb reaches for a target, but bones swing
+by more than the usual 60 degrees, like the joints of reaching limbs."""
 
 
 def chain_of(name):

@@ -217,7 +217,7 @@ def main(_zip_path, output, *names):
     if shown:
         draw(shown, output)
     write_page(
-        output, "restore", "Weights that survive a remesh", NOTE, summary, WHY, *tables(rows),
+        output, "restore", "Weights restored after a remesh", NOTE, summary, WHY, *tables(rows),
         pictures=["restore.png"] if shown else (), rows=rows,
     )  # fmt: skip
 

@@ -241,20 +241,21 @@ def falls_short(judged):
         found.append(f"{empty} vertices without weights")
     for way, most, what in (("heat", AS_HEAT, "heat's"), ("file", AS_FILE, "the file's")):
         if judged.ratio(way) > most:
-            found.append(f"strain {judged.ratio(way):.2f} of {what}")
+            found.append(f"strain is {judged.ratio(way):.2f} times {what}")
     if judged.extra > MOST_EXTRA:
         found.append(
-            f"{100 * judged.extra:.1f} % of the weight on bones that the file leaves empty"
+            f"{100 * judged.extra:.1f} % of the weight is on bones that the file leaves empty"
         )
     if judged.deaf and not judged.error:
         more = len(judged.deaf) - MOST_NAMES
         names = ", ".join(judged.deaf[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-        found.append(f"{len(judged.deaf)} deaf: {names}")
+        many = "s" if len(judged.deaf) > 1 else ""
+        found.append(f"{len(judged.deaf)} deaf bone{many}: {names}")
     if judged.wrong_parts > max(1, MOST_WRONG * judged.parts):
-        found.append(f"{judged.wrong_parts} of {judged.parts} parts on another bone")
+        found.append(f"{judged.wrong_parts} of {judged.parts} parts are on a wrong bone")
     if judged.gap["ours"] > judged.gap["file"] + WIDER:
         ours, file = (100 * judged.gap[way] for way in ("ours", "file"))
-        found.append(f"gaps of {ours:.1f} % (file {file:.1f})")
+        found.append(f"gaps of {ours:.1f} % (file: {file:.1f} %)")
     return found
 
 

@@ -39,7 +39,7 @@ original weights. The columns are:
   perpendicular to it, together with its children. It is deaf if these vertices then move less than
   {DEAF} times as far with our weights as with the file's. Strain does not reveal this, because a
   bone without influence stretches nothing. In some files, a limb's skin follows adjacent bones. A
-  separate count covers the deaf bones whose vertices are at least {ELSEWHERE} times as far from
+  separate count covers the deaf bones whose own vertices are at least {ELSEWHERE} times as far from
   them as from the nearest bone.
 - *parts*: loose parts of at least {LEAST_PART} vertices on a wrong bone, out of all parts that the
   file assigns to one bone (mean weight of at least {HANGS}). A part is on a wrong bone if our
@@ -62,16 +62,16 @@ A file falls short if
 EMPTY = """\
 ## Bones that the file leaves empty
 
-For files with more than 1 % of our weight on such bones, the table lists the bones with the most
-weight, their weight with heat, and the bone to which the file assigns most of that skin. In some
-cases, the file assigns the skin to an adjacent bone, such as the one across the seam of a
-mirrored body."""
+Some files have more than 1 % of our weight on bones that have no weight in the file. For these
+files, the table lists the bones with the most weight, their weight with heat, and the bone to which
+the file assigns most of that skin. In some cases, this is an adjacent bone, such as the one across
+the seam of a mirrored body."""
 STRETCHED = """\
 ## Bones that stretch
 
 In the frames of {name}, {percent:.0f} % of the bones with weight change their length by a factor
 of more than 1.1. Skin that follows only one of these bones stretches with it."""
-EMPTY_HEAD = ["file", "bone", "ours %", "heat %", "of the skin that the file gives to", "%"]
+EMPTY_HEAD = ["file", "bone", "ours %", "heat %", "main bone of this skin in the file", "%"]
 MOST_EMPTY = 8  # rows of a file
 MANY = 0.5  # of the bones
 WORST = """\
@@ -181,10 +181,10 @@ def totals(rows):
         sum(getattr(each, key) for each in painted) for key in ("wrong_parts", "parts", "elsewhere")
     )
     return (
-        f"The {len(painted)} files with weights have {deaf} deaf bones ({elsewhere} of them with "
-        f"skin in the file that is next to other bones), {asleep} nearly inactive bones (at most "
-        f"a tenth of the file's weight), and {wrong} of {parts} parts on another bone; the mean "
-        f"L1 is {np.mean([judged.l1 for judged in painted]):.2f}."
+        f"The {len(painted)} files with weights have {deaf} deaf bones. The skin that the file "
+        f"gives to {elsewhere} of these bones is next to other bones. {asleep} bones are nearly "
+        f"inactive: they have at most a tenth of the file's weight. {wrong} of {parts} parts are "
+        f"on a wrong bone. The mean L1 is {np.mean([judged.l1 for judged in painted]):.2f}."
     )
 
 
@@ -232,7 +232,7 @@ def main(zip_path, output, *asked):
     blocks += [table(FOLDS_HEAD, map(folds, rows))]
     blocks += [*reasons(rows), WORST]
     pictures = [f"../looks/{name}" for name in drawn]
-    write_page(output, "rigs", "Rigs from the wild", *blocks, pictures=pictures)
+    write_page(output, "rigs", "Production rigs", *blocks, pictures=pictures)
     return 1 if failures else 0
 
 

@@ -40,9 +40,9 @@ LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "sec
 NOTE = """\
 Each cell lists Blender's bone heat / the artist / our defaults / the defaults of version 0.1.0
 (the paper's edge weights, no bone springs, no cost per influence, control bones included) / the
-preset *As published*; a single Blender process computes all weights of one character. They are
-evaluated in 24 random poses (every bone swings by up to 60 and twists by up to 10 degrees) and
-in up to 24 frames of the animation.
+preset *As published*. A single Blender process computes all weights of one character. They are
+evaluated in 24 random poses (every bone swings by up to 60 and twists by up to 10 degrees) and in
+up to 24 frames of the animation.
 
 - *area*: surface strain in %, root mean square by area.
 - *p99*: 99th percentile of the strain over the triangles.
@@ -62,13 +62,13 @@ fit its mesh."""
 BEYOND_NOTE = """\
 ## What strain does not show
 
-Each cell lists Blender's bone heat / the artist / our default weights, in random poses. A bone
-without influence stretches nothing, and a closing fold causes little stretch. A *deaf* bone does
-not move its own skin, as defined by the artist's weights: when rotated by 40 degrees, it moves
-this skin less than a quarter as far.
+Each cell lists Blender's bone heat / the artist / our default weights, in random poses. These
+measures show defects that stretch does not reveal: a bone without influence stretches nothing, and
+a closing fold causes little stretch. A *deaf* bone does not move its own skin, as defined by the
+artist's weights: when rotated by 40 degrees, it moves this skin less than a quarter as far.
 
-- *parts*: loose parts on a different bone than the artist's, out of the parts that the artist
-  assigns to one bone.
+- *parts*: number of loose parts that follow a different bone than with the artist's weights, out of
+  the parts that the artist assigns to one bone.
 - *gap*: distance by which loose parts separate from the surface that they touch at rest, in % of
   the diagonal.
 - *crossing*: share of the area, in %, of triangles that intersect others in a pose but not at
@@ -215,7 +215,7 @@ def draw(rows, output, file, ways, labels):
         if panel.get_legend_handles_labels()[0]:  # heat has not failed everywhere
             panel.set_xscale("log")
             plots.plain_multiples(panel.xaxis)
-        panel.set_xlabel("strain by area on random poses, as a multiple of heat's")
+        panel.set_xlabel("strain by area in random poses, as a multiple of heat's")
         panel.set_ylabel(label)
         panel.set_ylim(0, MOST_DRIFT if key == "drift" else None)
     plots.legend_above(fig, panels[0], 4)
@@ -251,7 +251,7 @@ def main(zip_path, output, *asked):
     blocks += [EDGE_WEIGHTS.read_text(encoding="utf-8").strip()]
     ways = ["heat", "artist", "default", "before", *rigged.PRESETS]
     picture = draw(rows, output, "seen.png", ways, COLUMNS)
-    write_page(output, "seen", "What is seen", *blocks, pictures=[picture])
+    write_page(output, "seen", "Visible results", *blocks, pictures=[picture])
     numbers = {row["name"]: plain(row["ways"]) for row in rows}
     (output / "seen.json").write_text(json.dumps(numbers, indent=1) + "\n")
     if not asked and not failures and output == ROOT / "docs/bench":

@@ -29,9 +29,10 @@ garments. The garments are its helper meshes (tights, skirt, hair), a shirt 0.4 
 size above the skin, and a coat 3 % above it.
 
 - *Data Transfer*: displacements, passed to Blender as weights, *Nearest Face Interpolated*.
-- *Surface Deform*: bound at rest, strength 1. "fails" means that Blender does not bind.
+- *Surface Deform*: bound at rest, with strength 1. "fails" means that Blender cannot bind
+  the garment.
 - *ours*: *Transfer Shape Keys* with default settings.
-- *not lifted*: without Keep Above.
+- *not lifted*: the same without *Keep Above*.
 - **Below**: percentage of the vertices above the skin at rest that are below it in a shape key,
   as the mean over all keys and for the worst key. The angle-weighted normal of the nearest of
   {CANDIDATES} triangles, or of its edge or corner, determines the side; the engine's own rule is
@@ -171,7 +172,7 @@ def main(_zip_path, output):
         tables += [f"## {title}", table(("worn", "vertices", "above", "match %", *WAYS), lines)]
     output.mkdir(parents=True, exist_ok=True)
     draw(body, clothes, shapes, output)
-    write_page(output, "shapes", "Shape keys that travel", NOTE.format(keys=len(body.names)),
+    write_page(output, "shapes", "Transferred shape keys", NOTE.format(keys=len(body.names)),
                *tables, pictures=["shapes.png"], rows=rows)  # fmt: skip
 
 

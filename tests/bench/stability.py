@@ -36,7 +36,7 @@ of a vertex on the mesh and on the same surface with every triangle split into f
 Default settings."""
 CAUSES = """\
 This table lists the same means with one setting changed on both sides of each comparison. If a
-number is smaller, the setting contributes to the difference."""
+number is smaller than in the first row, the setting contributes to the difference."""
 
 
 def halves(edges, first):
@@ -108,7 +108,7 @@ def main(zip_path, output, *asked):
         for label in WAYS
     ]
     write_page(
-        Path(output), "stability", "How stable the weights are", NOTE,
+        Path(output), "stability", "Stability of the weights", NOTE,
         table(["character", "vertices", "seeds", "many poses", "subdivided"], own),
         "## Where it comes from", CAUSES, table(["setting", "seeds", "subdivided"], causes),
         rows=rows,

@@ -15,8 +15,8 @@ LEAST = 0.01  # share of the time below which a stage is not shown
 ABOUT = """
 
 - *mesh*: checks, welding, links between parts, elimination order, symmetry.
-- *truss*: bone springs from the skin to the bones, rigid parts.
-- *visibility*: the nearest bones, and the bones visible from each vertex.
+- *truss*: creating the bone springs from the skin to the bones, and rigid parts.
+- *visibility*: finding the nearest bones, and the bones visible from each vertex.
 - *heat*: initial weights and their influence maps.
 - *poses*: pose sampling.
 - *levels*: creating coarser meshes, and transferring their weights to finer ones.

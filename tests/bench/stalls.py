@@ -15,20 +15,19 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/live/stalls.md"
 A_SECOND = 60  # turns while it writes (BUSY_TICK in window/live_operator.py)
 
-INTRO = """# What a live session costs the window
+INTRO = """# Cost of a live session for the interface
 
-A tube of {vertices:,} vertices with three bones, weighted live from nothing and then kept, in a
-window under Xvfb, drawn by the processor (llvmpipe, no graphics card), on
-{machine}.
-*Own work* is the work of a session on the main thread between two turns of the event loop:
-reading, applying edits, writing vertex groups, in seconds of the processor. It has 13 ms for each
-turn, and starts no step that would exceed them if it took as long as the previous one. *Event loop*
-is the time from one turn to the next, in which Blender also evaluates and draws the mesh; *idle* is
-the same without a session, while the mesh is tagged and drawn repeatedly. Milliseconds: median / 99
-% / longest. *Follows*: turns from the end of the iterations until the vertex groups show the
-result, the time of these turns at 60 per second, and the own work in them. Other work ran on all
-processors at the same time, which lengthens event loop and idle, and leaves a turn less of its 13
-ms.
+The test weights a tube of {vertices:,} vertices with three bones in a live session that starts
+without weights, and then accepts the result. It runs in a window under Xvfb, which the processor
+draws (llvmpipe, no graphics card), on {machine}. *Own work* is the work of a session on the main
+thread between two turns of the event loop: reading, applying edits, and writing vertex groups, in
+seconds of processor time. The session may use 13 ms for each turn, and starts no step that would
+exceed them if it took as long as the previous step. *Event loop* is the time from one turn to the
+next, in which Blender also evaluates and draws the mesh. *Idle* is the same time without a session,
+while the mesh is tagged and drawn repeatedly. Milliseconds: median / 99 % / longest. *Follows*:
+turns from the end of the iterations until the vertex groups show the result, the time of these
+turns at 60 per second, and the own work in them. Other work ran on all processors at the same time.
+It increases *event loop* and *idle*, and leaves each turn less of its 13 ms.
 
 | | own work | event loop | idle | frames shown | solved in | follows |
 |---|---|---|---|--:|--:|---|
@@ -36,8 +35,8 @@ ms.
 END = """
 ![Trace](stalls.png)
 
-The dotted line is at 16 ms, a frame of a screen. With a graphics card, drawing takes almost none
-of this time; here it takes nearly all of the event loop.
+The dotted line is at 16 ms, the duration of one frame on a screen. With a graphics card, drawing
+takes almost none of this time; in this test, it takes nearly all of the event loop.
 
 Written by `tests/bench/stalls.py` after `tests/run.sh trixie-gui sid-gui`.
 """

@@ -25,8 +25,8 @@ The test uses {CHARACTER} of the [characters](stages.md) and the synthetic creat
 [scaling](scaling.md) with default settings. Thread counts alternate. The table shows the fastest
 of {RUNS} runs, or of {SIZES[100_000]} and 1 runs for the larger creatures. The table lists
 seconds in total and per [stage](stages.md). *Side by side*: the share of the work that runs in
-parallel, if one thread does the rest (Amdahl's law). `BENCH_MOST=1000000` adds a size of one
-million vertices. {{}}"""
+parallel, if a single thread does all other work (Amdahl's law). `BENCH_MOST=1000000` adds a size of
+one million vertices. {{}}"""
 MORE = """\
 ## What more processors would bring
 

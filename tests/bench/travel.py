@@ -302,7 +302,7 @@ def main(zip_path, output, *names):
         "## Levels of detail", LOD_NOTE, table(("level", "vertices", *WAYS), distances),
     ]  # fmt: skip
     pictures = ["travel.png"] if shown else []
-    write_page(output, "travel", "Weights that travel", *blocks, pictures=pictures,
+    write_page(output, "travel", "Transferred weights", *blocks, pictures=pictures,
                rows=rows + found)  # fmt: skip
 
 

@@ -27,9 +27,9 @@ The files come from {repositories} public repositories and are opened as a new u
 them. .blend files are used unchanged. .glb and .fbx files are imported with the default settings
 of Blender's importers, so the importers determine the bone directions. [rigs.md](rigs.md)
 explains the columns and the criteria for falling short. In the tables by kind and by generator,
-our numbers are means over all files. The numbers after a semicolon compare ours with heat's over
-the files in which heat weights every vertex. Means of strain are geometric, followed by the
-number of files for which both strains are known."""
+our numbers are means over all files. The numbers after a semicolon compare our numbers with those
+of heat, over the files in which heat weights every vertex. Means of strain are geometric means,
+followed by the number of files for which both strains are known."""
 GENERATORS = """\
 ## By names of bones
 

@@ -26,8 +26,8 @@ SHARES = (0.25, 0.75)
 LIMIT = 3600  # seconds for a case
 NOTE = """\
 Each case uses default settings and one thread, and runs in its own process. *Seconds*: processor
-time of one run including system time, from the mesh to the weights. On a busy machine, it is up
-to twice as long as on a quiet one. *Coarse*: vertices of the next coarser mesh, or 0. *Factor*:
+time of one run including system time, from the mesh to the weights. On a busy machine, this time is
+up to twice as long as on an idle one. *Coarse*: vertices of the next coarser mesh, or 0. *Factor*:
 size of the factor of the last system. *MiB*: peak memory beyond that of Python and the mesh."""
 GENERATED = "Generated inputs: `tests/bench/worst_inputs.py`."
 ONE = """\

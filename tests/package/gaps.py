@@ -24,7 +24,8 @@ class Gaps:
         now = time.thread_time()
         self.calls += 1
         if now - self.last > self.longest:
-            self.longest, self.where = now - self.last, f"{self.stage} to {stage}"
+            self.longest = now - self.last
+            self.where = stage if stage == self.stage else f"{self.stage}, then {stage}"
         self.last, self.stage = now, stage
 
 

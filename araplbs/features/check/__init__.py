@@ -1,2 +1,1 @@
-"""Check Weights: findings about the weights of a character,
-and their list."""
+"""Check Weights: finds faults in the weights of a character and lists them."""

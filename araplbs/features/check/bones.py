@@ -1,5 +1,5 @@
-"""Faults between bones and their skin: limbs that drift from their bones, bones outside the skin,
-and idle bones."""
+"""Finds faults between bones and their skin: limbs that drift from their bones, bones outside the
+skin, and idle bones."""
 
 from __future__ import annotations
 

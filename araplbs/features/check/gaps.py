@@ -1,9 +1,10 @@
-"""Bones that move skin across a gap, such as another finger, the other leg or the other lip.
+"""Finds bones that move skin across a gap, such as that of another finger, the other leg or the
+other lip.
 
 Two cases are not faults. If the straight line to the core of the bone passes through the body, as
 from one side of a palm to the other, there is no gap. If the skin on the far side hardly moves and
-is not stretched, nothing is visible. The severity is therefore limited by the effect of the bone on
-that skin in the poses.
+is not stretched, the fault is not visible. The severity is therefore limited by the effect of the
+bone on that skin in the poses.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The input of the weight checks: a Problem with its weights and poses, and derived properties that
-several checks need, computed once."""
+"""The input of the weight checks: a Problem with its weights and poses. Properties that several
+checks need are derived from it once."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property

@@ -1,11 +1,11 @@
-"""Bones that have lost their skin: they moved it with the earlier weights but hardly do with the
-new ones. Strain does not reveal this, because a bone without influence stretches nothing. This
-module does not use bpy.
+"""Finds bones that have lost their skin: with the earlier weights, they moved it, but with the new
+weights, they hardly do. Strain does not reveal this, because a bone without influence stretches
+nothing. This module does not use bpy.
 
 The skin of a bone consists of the vertices of which it had more than half of the weight. The bone
 is rotated about two axes across it, together with its children. The displacements of this skin are
-compared, each vertex by its distance from the axis. For any angle, the displacement is proportional
-to that distance.
+compared, with each vertex weighted by its distance from the axis, because for any angle, the
+displacement is proportional to that distance.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Faults of the mesh itself, as in generated meshes: shells inside or on top of others, split
-edges, floating parts and noise. Each is reported by its kind and is severe if it opens in a
-pose."""
+"""Finds faults of the mesh itself, as in generated meshes: shells inside or on top of others, split
+edges, floating parts and noise. Each fault is reported by its kind, and its severity is high if it
+opens in a pose."""
 
 from __future__ import annotations
 

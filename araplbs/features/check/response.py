@@ -1,4 +1,4 @@
-"""Bones that do not move the skin around them.
+"""Finds bones that do not move the skin around them.
 
 A bone without influence stretches nothing, so no other measure reveals it. The skin of a bone is
 the skin that is clearly nearest to it and faces away from it, so the bone lies behind it. A bone

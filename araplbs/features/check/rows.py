@@ -1,5 +1,5 @@
-"""Faults of the weights themselves: missing weights, incorrect sums, too many influences, speckle
-and asymmetry."""
+"""Finds faults of the weights themselves: missing weights, incorrect sums, too many influences,
+speckle and asymmetry."""
 
 from __future__ import annotations
 

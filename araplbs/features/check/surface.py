@@ -1,4 +1,4 @@
-"""Faults of the posed surface: stretch, collapse, floating parts, and skin that pokes through
+"""Finds faults of the posed surface: stretch, collapse, floating parts, and skin that pokes through
 cloth."""
 
 from __future__ import annotations

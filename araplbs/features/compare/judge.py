@@ -1,4 +1,5 @@
-"""Judges compared methods: a case, its poses, measures by body part, and the points to draw."""
+"""Judges compared methods: defines a case and its poses, measures the results by body part, and
+collects the points to draw."""
 
 from __future__ import annotations
 

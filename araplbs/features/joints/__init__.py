@@ -1,2 +1,1 @@
-"""Optimize Joints: better places for joints, with their weights,
-at once or live."""
+"""Optimize Joints: finds better joint positions together with the weights, at once or live."""

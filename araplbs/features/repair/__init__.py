@@ -1,2 +1,1 @@
-"""Repair: new weights where Check Weights finds faults,
-and nowhere else."""
+"""Repair: computes new weights only in the regions where Check Weights finds faults."""

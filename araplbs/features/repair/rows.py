@@ -1,5 +1,5 @@
-"""The rows of the list of findings after a repair: the remaining findings and the repaired ones.
-This module does not use bpy."""
+"""Creates the rows of the list of findings after a repair: the remaining findings and the repaired
+ones. This module does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Edits of a mesh, stored in the mesh and saved with the file.
 
-Each edit is an item of the list `mesh.araplbs.edits` and a float attribute on the vertices. Its
-values therefore stay with their vertices when the mesh changes, and new vertices have none:
+Each edit is an item of the list `mesh.araplbs.edits` and a float attribute on the vertices. The
+values of an edit therefore stay with their vertices when the mesh changes, and new vertices have no
+values:
   WEIGHT     0 for none, else 1 + the target weight
   INFLUENCE  0 for none, 1 for an added bone, -1 for a removed one
   RELEASE    0 for none, 1 where nothing ties the vertex to the bone

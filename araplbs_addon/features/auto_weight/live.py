@@ -1,5 +1,5 @@
-"""A live session on the weights of one armature's meshes. It writes the converging weights into the
-vertex groups step by step, follows edits, and ends by keeping or restoring all weights.
+"""A live session on the weights of one armature's meshes. The session writes the converging weights
+into the vertex groups step by step and adopts edits. It ends by keeping or restoring all weights.
 
 During the session nothing is pushed to Blender's undo stack; the session's owner records the whole
 session as one undo step. Other operators may push, so a mesh carries a token during a session. An

@@ -1,5 +1,5 @@
-"""A task that reports its gains over the earlier weights. Windows use it, because it reads and
-measures more than a script needs."""
+"""A weighting task that also measures and reports the gains over the earlier weights. Windows use
+it, because it reads and measures more than a script needs."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.features.check.before_after import gains

@@ -3,8 +3,8 @@ bendy bones.
 
 The bendy bone stays as the control, with Deform off. The new bones follow it through an Armature
 constraint, which moves a bone as the bendy bone would move a vertex at its head at rest. Nothing
-else may move them: they inherit neither rotation nor scale from a parent, and a Limit Location
-constraint removes the inherited location. Only exporters need the parent.
+else may move the new bones: they inherit neither rotation nor scale from a parent, and a Limit
+Location constraint removes the inherited location. Only exporters need the parent.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
-"""The tasks that keep weights and that restore them on meshes that have changed."""
+"""The tasks of Keep Weights and Restore Weights. The second one restores weights on meshes that
+have changed."""
 
 from __future__ import annotations
 

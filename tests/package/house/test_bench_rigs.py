@@ -71,7 +71,7 @@ def test_strain_that_nobody_sees():
 
 def test_weight_on_what_the_file_leaves_empty():
     weights = arm()["W"] * 0.96 + [0, 0, 0.04]
-    assert short(ours=weights) == ["4.0 % of the weight on bones that the file leaves empty"]
+    assert short(ours=weights) == ["4.0 % of the weight is on bones that the file leaves empty"]
     assert short(ours=weights, W=0 * weights) == [], "a file without weights says nothing"
 
 
@@ -79,7 +79,7 @@ def test_a_bone_that_does_not_move_its_skin():
     whole = np.tile([1.0, 0, 0], (18, 1))
     judged = rig_judge.judge("arm", arm(ours=whole))
     assert judged.deaf == judged.asleep == ["lower"]
-    assert "1 deaf: lower" in rig_judge.falls_short(judged)
+    assert "1 deaf bone: lower" in rig_judge.falls_short(judged)
     assert short(ours=whole, W=0 * whole, heat=whole) == [], "a file without weights says nothing"
     arrays = arm(ours=whole, bone_deform=np.array([True, False, True]))
     assert rig_judge.judge("arm", arrays).deaf == [], "what does not deform needs none"
@@ -120,7 +120,7 @@ def test_a_bone_without_length_turns_as_well():
 def test_few_names_of_many():
     judged = rig_judge.judge("arm", arm())
     judged.deaf = list("abcdef")
-    assert rig_judge.falls_short(judged) == ["6 deaf: a, b, c, d and 2 more"]
+    assert rig_judge.falls_short(judged) == ["6 deaf bones: a, b, c, d and 2 more"]
 
 
 def boxes(count=3):
@@ -159,7 +159,7 @@ def test_parts_on_another_bone():
     changed = {"V": points, "F": triangles, "W": rows_of(parts, [1, 1, 0, 2]), "heat": ours}
     judged = rig_judge.judge("boxes", arm(**changed, ours=ours, anim=np.zeros((0, 3, 4, 4))))
     assert (judged.wrong_parts, judged.parts) == (2, 3)
-    assert "2 of 3 parts on another bone" in rig_judge.falls_short(judged)
+    assert "2 of 3 parts are on a wrong bone" in rig_judge.falls_short(judged)
 
 
 def test_parts_that_leave_what_they_touch():
@@ -179,7 +179,7 @@ def test_parts_that_leave_what_they_touch():
     changed = {"V": points, "F": triangles, "W": together, "heat": together, "anim": away}
     changed["ours"] = 0.5 * (apart + together)
     found = rig_judge.falls_short(rig_judge.judge("boxes", arm(**changed)))[-1]
-    assert found.startswith("gaps of ") and found.endswith("(file 0.0)")
+    assert found.startswith("gaps of ") and found.endswith("(file: 0.0 %)")
 
 
 def test_folds_and_sides():

@@ -31,7 +31,7 @@ def rows():
 SUMMARY = """\
 # Gains and costs
 
-Each cell has the surface strain in percent ([seen.md](seen.md)). The last column has seconds
+Each cell lists the surface strain in percent ([seen.md](seen.md)). The last column has seconds
 of the whole operator on 2 cores, from an earlier run:
 
 | character | ours | |
@@ -61,14 +61,18 @@ def changes(file):
 def test_times_come_into_the_summary(rows, summary):
     text = brings.changed(summary, changes(brings.BRINGS), rows, 2)
     assert text.count("| 0.2 s |") == len(brings.ROWS)
-    assert "| dog | 11.8 / 36 | 9.5 s |\n\n- First point.\n- Below 1,000 vertices it takes" in text
-    assert text.endswith("as these.\n- Last point.\n\nThe end.\n")
+    assert (
+        "| dog | 11.8 / 36 | 9.5 s |\n\n- First point.\n- Below 1,000 vertices, Auto-weight" in text
+    )
+    assert text.endswith("as long.\n- Last point.\n\nThe end.\n")
     assert max(map(len, text.splitlines())) <= brings.WIDTH
     words = " ".join(text.split())
     assert "seconds of the whole operator on 2 processors, from [heat.md](heat.md): |" in words
-    assert "it takes 0.04 seconds, 4.0 times as long as Blender's weights (medians" in words
-    assert "; with 1,000 to 10,000 0.2 seconds, 2.0 times as long as these" in words
-    assert "; above 10,000 1.5 to 2.5 seconds, 0.5 times as long as these." in words
+    assert (
+        "Auto-weight takes 0.04 seconds, 4.0 times as long as Blender's weights (medians" in words
+    )
+    assert " With 1,000 to 10,000 vertices, it takes 0.2 seconds, 2.0 times as long." in words
+    assert " Above 10,000 vertices, it takes 1.5 to 2.5 seconds, 0.5 times as long." in words
     assert brings.changed(text, changes(brings.BRINGS), rows, 2) == text
 
 

@@ -71,13 +71,13 @@ def test_numbers_come_in(monkeypatch):
     text = brings_seen.filled(TEXT, rows)
     assert "| Cesium man | 40.0 / 50 | 40.0 / 50 | 10.0 / 50 | 0.05 s |" in text
     words = " ".join(text.split())
-    assert "1 of 2 strains more on random poses, by 25 % at most (b), and" in words
+    assert "1 of 2 characters strains more in random poses, by at most 25 % (b), and" in words
     assert "on the 2 to 2 characters" in words and "0.56 and 0.56 times as much strain" in words
     assert "No vertex is left without weights. - Costs: in random poses" in words
     assert words.endswith("*Film* does the opposite. End.")
     assert brings_seen.filled(text, rows) == text
     rows[1] = row("b", 0.1, 0.09)
-    assert "none of 2 strains more in animations." in " ".join(
+    assert "none of 2 characters strains more in animations." in " ".join(
         brings_seen.filled(text, rows).split()
     )
     rows[1]["ways"]["default"]["random"]["unweighted"] = 3
