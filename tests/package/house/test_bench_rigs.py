@@ -57,7 +57,7 @@ def torn():
 def test_more_strain():
     found = short(ours=torn())
     assert len(found) == 2
-    assert "of heat's" in found[0] and "of the file's" in found[1]
+    assert "times heat's" in found[0] and "times the file's" in found[1]
     assert short(heat=torn(), W=torn()) == []
 
 
