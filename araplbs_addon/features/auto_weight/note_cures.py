@@ -112,6 +112,8 @@ class OBJECT_OT_araplbs_parent_at_joint(_OfNote, Operator):
                     continue
                 bones[name].use_connect = False
                 bones[name].parent = bones[above]
+            if not pairs:
+                raise Refused(f"'{above}' is already a descendant of '{name}'")
         redraw_views()
         for name, above in pairs.items():
             words = f"'{name}' is now a child of '{above}': press Auto-weight again"

@@ -408,6 +408,25 @@ def test_parent_two_bones_at_one_joint():
     assert [rig.data.bones[name].parent.name for name in "ab"] == ["lower", "lower"]
 
 
+def test_a_parent_that_would_be_its_own_descendant():
+    """Edit mode has another hierarchy than the one that was weighted: nothing is done, and the
+    operator says why instead of ending as if it had done something."""
+    weighted()
+    root, lower = ("root", (0, 2, 0), (0, 2, 0.5), None), ("lower", (0, 0, 0.05), (0, 0, 1.9), None)
+    rig = add_armature("Other", bones=[root, lower, ("foot", (0, 0, 2), (0, 0, 2.9), "root")])
+    auto_weight(add_tube("Leg"), rig)
+    told = addon("window.last_report").report_of(bpy.context.scene)
+    torn = told | {"torn_off": ["foot"], "deformation": {"after": {"surface_strain": 2.0}}}
+    at_hand().notes = package("reports.notes").result_notes(torn | {"bone_directions": "TAILS"})
+    (index,) = [k for k, note in enumerate(at_hand().notes) if "foot" in note.bones]
+    select(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["lower"].parent = rig.data.edit_bones["foot"]
+    with pytest.raises(RuntimeError, match="'lower' is already a descendant of 'foot'"):
+        bpy.ops.object.araplbs_parent_at_joint(index=index)
+    assert rig.mode == "EDIT" and rig.data.edit_bones["foot"].parent.name == "root"
+
+
 def test_repair_a_part_that_leaves():
     """Only the parts that the note is about."""
     tube, rig = weighted()
