@@ -7,6 +7,7 @@ import bpy
 from . import cli, features, window
 from .blender.data import bone_kinds, edits
 from .blender.read import control_bones
+from .blender.write import deform_flags
 from .languages import translate
 from .parts import begin, end, is_part
 from .preferences import ARAPLBS_preferences
@@ -30,6 +31,7 @@ PARTS = (
     translate,
     bone_kinds,
     control_bones,
+    deform_flags,
     edits,
     *window.parts(),
     *filter(is_part, features.modules()),

@@ -21,6 +21,12 @@ class WeightSlot:
         """Whether the slot contains any weights."""
         return len(self._entries[0]) > 0
 
+    @property
+    def names(self):
+        """The names of the groups with weights."""
+        groups = np.unique(self._entries[1])
+        return [self._names[group] for group in groups.tolist() if group < len(self._names)]
+
     def object(self):
         """The object. Raises Refused if it has changed since."""
         ob = self._reference.get()

@@ -10,6 +10,7 @@ from bpy.types import Operator
 from ...blender.data.views import redraw_views
 from ...blender.read.read_mesh import group_entries, read_topology
 from ...blender.read.targets import find_targets
+from ...blender.write.deform_flags import deform_on_again
 from ...blender.write.select_bones import select_bones
 from ...blender.write.select_region import select_region
 from ...languages.translate import translated
@@ -77,6 +78,9 @@ discarded"""
         if self.which != "SHOWN":
             _refuse_empty(outcome, self.which)
             outcome.show(self.which)
+        if outcome.shown() == ORIGINAL:
+            for slot in outcome.slots[ORIGINAL]:
+                deform_on_again(outcome.armature.get(), slot.names)
         for each in outcome.objects:
             each.get().data.araplbs.weighting = ""
         redraw_views()
@@ -98,9 +102,10 @@ class OBJECT_OT_araplbs_original_weights(Operator):
         return True
 
     def execute(self, context):
-        objects = with_originals(context)
+        objects, armature = with_originals(context), find_targets(context, posing=True).armature
         for ob, slot in zip(objects, originals_of(objects), strict=True):
             slot.put()
+            deform_on_again(armature, slot.names)
             ob.data.araplbs.weighting, ob.data.araplbs.made = "", ""
         redraw_views()
         return {"FINISHED"}

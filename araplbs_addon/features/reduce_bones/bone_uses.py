@@ -1,6 +1,4 @@
-"""Data other than the skin that depends on bones, and a way to turn off Deform for bones."""
-
-from contextlib import contextmanager
+"""Data other than the skin that depends on bones."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -12,20 +10,6 @@ def refuse_linked_bones(armature):
     """Raises Refused if the bones belong to another file."""
     if armature.data.library or armature.data.override_library:
         raise Refused(f"'{armature.name}' is linked from another file: make it local first")
-
-
-@contextmanager
-def deform_off(armature, names):
-    """Turns off Deform for these bones, and turns it on again if the block raises an exception."""
-    bones = [armature.data.bones[name] for name in names]
-    for bone in bones:
-        bone.use_deform = False
-    try:
-        yield
-    except BaseException:
-        for bone in bones:
-            bone.use_deform = True
-        raise
 
 
 def animated_bones(names):

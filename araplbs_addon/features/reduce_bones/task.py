@@ -26,10 +26,11 @@ from ...blender.data.group_uses import used_groups
 from ...blender.read.read_mesh import refuse_mesh
 from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.deform_flags import deform_off
 from ...blender.write.write_weights import write_weights
 from ...task import Task
 from ..check.task import CheckTask
-from .bone_uses import bone_uses, deform_off, refuse_linked_bones
+from .bone_uses import bone_uses, refuse_linked_bones
 
 if TYPE_CHECKING:
     import bpy

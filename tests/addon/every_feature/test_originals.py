@@ -132,6 +132,36 @@ def test_it_survives_other_tools(tool, presses, tmp_path):
     assert brought_back(tube) == artist
 
 
+def deforming(rig):
+    return [bone.name for bone in rig.data.bones if bone.use_deform]
+
+
+@pytest.mark.parametrize("way", ["back", "back in a new session", "keep"])
+def test_reduced_bones_deform_again(way, tmp_path):
+    """Their weights move nothing otherwise. A bone that the artist turned off stays off."""
+    tube, rig, _entries = painted()
+    z = np.array([v.co.z for v in tube.data.vertices])
+    tube.vertex_groups.new(name="off").add(np.flatnonzero(z > 2).tolist(), 0.5, "REPLACE")
+    with addon("blender.write.edit_bones").editing(rig) as bones:
+        bones.new("off").tail = (0, 0, 1)
+    rig.data.bones["off"].use_deform = False
+    artist, all_of_them = named(tube), deforming(rig)
+    reduce_bones(tube)
+    assert len(deforming(rig)) == 2
+    if way == "keep":
+        auto_weight(tube, rig, bone_spring_stiffness=10)
+        shown("ORIGINAL")
+        assert len(deforming(rig)) == 2, "it is only shown"
+        assert bpy.ops.object.araplbs_keep_shown_weights() == {"FINISHED"}
+        now = named(tube)
+    else:
+        if way != "back":
+            tube, rig = reopened(tmp_path)
+        now = brought_back(tube)
+    assert now == artist and deforming(rig) == all_of_them
+    assert not any(bone.araplbs_reduced for bone in rig.data.bones)
+
+
 @pytest.mark.parametrize("tool", [*TOOLS, None])
 def test_it_survives_undo(tool):
     """Ctrl Z gives it back, and the next press has it as Original still."""

@@ -1,0 +1,37 @@
+"""Turns off Deform for bones, and turns it on again with weights that need these bones. Each bone
+stores whether we turned it off (Bone.araplbs_reduced), also in the file."""
+
+from contextlib import contextmanager
+
+import bpy
+
+
+@contextmanager
+def deform_off(armature, names):
+    """Turns off Deform for these bones, and turns it on again if the block raises an exception."""
+    bones = [armature.data.bones[name] for name in names]
+    _set(bones, False)
+    try:
+        yield
+    except BaseException:
+        _set(bones, True)
+        raise
+
+
+def deform_on_again(armature, names):
+    """Turns on Deform for the bones with these names that deform_off() turned off."""
+    bones = [armature.data.bones.get(name) for name in names]
+    _set([bone for bone in bones if bone and bone.araplbs_reduced and not bone.use_deform], True)
+
+
+def _set(bones, deforms):
+    for bone in bones:
+        bone.use_deform, bone.araplbs_reduced = deforms, not deforms
+
+
+REDUCED = bpy.props.BoolProperty(
+    name="Reduced",
+    description="Auto-weight (ARAP) turned off Deform: weights from before turn it on again",
+    options={"HIDDEN"},
+)
+PROPERTIES = ((bpy.types.Bone, "araplbs_reduced", REDUCED),)
