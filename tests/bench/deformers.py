@@ -38,7 +38,7 @@ degrees, and the poses for which our weights were optimized contain such twists 
 
 STAGE = """\
 The table shows how the stage for dual quaternions changes the energy (including springs).
-It also lists the solve time in seconds without and with this stage."""
+The table also lists the solve time in seconds without and with this stage."""
 
 
 def arguments_of(arrays):

@@ -156,10 +156,10 @@ def main(zip_path, output, *names):
         tenth = len(used) // 10
         blocks.append(
             f"One process weights {len(used)} files ({len(small)} small characters repeatedly). "
-            f"It uses {used[0] / 1e6:.0f} MB of memory after the first file, "
-            f"{used[tenth] / 1e6:.0f} MB after {tenth + 1}, "
-            f"{used[len(used) // 2] / 1e6:.0f} MB after half, and "
-            f"{used[-1] / 1e6:.0f} MB after the last; the maximum is {max(used) / 1e6:.0f} MB."
+            f"The process uses {used[0] / 1e6:.0f} MB of memory after the first file, "
+            f"{used[tenth] / 1e6:.0f} MB after {tenth + 1}, {used[len(used) // 2] / 1e6:.0f} MB "
+            f"after half, and {used[-1] / 1e6:.0f} MB after the last; the maximum is "
+            f"{max(used) / 1e6:.0f} MB."
         )
     rate = scheduler_rate()
     if rate:

@@ -24,12 +24,12 @@ Every joint is displaced at random, with a root mean square displacement of {100
 the bounding box diagonal. A `Solver` then computes weights for the resulting skeleton. The table
 lists the energies of these weights in {UNSEEN} random poses not used for optimization. These
 energies cover the surface alone and omit the springs, although the springs are optimized as well.
-Distances are means over the joints about which bones rotate, in % of the diagonal. They are
-measured to the artist's position, and to the position that the optimization reaches if it starts
-there. *Across*: the same distance without its component along the artist's bone. The positions with
-the lowest energy are not the artist's positions, so joints do not return there. In this test,
-joints may move farther than by default (`max_shift`, `min_length`), because finger bones are
-shorter than 2 % of the diagonal."""
+Distances are means over the joints about which bones rotate, in % of the diagonal. The distances
+are measured to the artist's position, and to the position that the optimization reaches if it
+starts there. *Across*: the same distance without its component along the artist's bone. The
+positions with the lowest energy are not the artist's positions, so joints do not return there. In
+this test, joints may move farther than by default (`max_shift`, `min_length`), because finger bones
+are shorter than 2 % of the diagonal."""
 TIMES_NOTE = """\
 The setup consists of the sums over the mesh and the linear system of the joints. A step consists
 of a dense solve, new transforms, and a local step in double precision. For comparison, the table

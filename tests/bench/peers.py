@@ -93,8 +93,8 @@ approximate**, because other work on the machine slows all methods down and coun
 - *drift*: distance by which limbs drift from their bones, in limb radii.
 - *volume*: volume change of closed meshes, in %.
 - *L1*: mean distance to the artist's weights, 0 to 2.
-- *precision*, *recall* of influences and *L1 by the protocol* first drop weights below 0.001. They
-  also drop the evaluated weights below 0.35 times the largest weight of the vertex
+- *precision*, *recall* of influences and *L1 by the protocol* first drop weights below 0.001. These
+  three measures also drop the evaluated weights below 0.35 times the largest weight of the vertex
   (`araplbs/measures/likeness.py`), so the artist's own small influences count as missed.
 - *bi-Laplacian*: the energy that biharmonic weights minimize, on the surface.
 

@@ -57,12 +57,12 @@ Each solve has at most {ITERATIONS} iterations."""
 SHARE_NOTE = f"""\
 `reach_poses` is the share of the 80 random poses in which limbs reach for a target. Values are
 relative to a share of 0, as geometric means over the characters with an animation, each averaged
-over {len(SEEDS)} seeds. *area*, *p99* and *drift* are those of [seen](seen.md), random poses /
-animation. The animation is not used for optimization, and no limb reaches for a target in the
-random poses of the yardstick. *better*, *worse*: characters whose strain by area on their
-animation changes by more than 0.5 %. *other seed*: result of the second seed as a multiple of the
-result of the first, both with a share of 0. *{WIDE}*: no limb reaches for a target, but bones swing
-by more than the usual 60 degrees, like the joints of reaching limbs."""
+over {len(SEEDS)} seeds. *area*, *p99* and *drift* are the measures of [seen](seen.md), in random
+poses / in the animation. The animation is not used for optimization, and no limb reaches for a
+target in the random poses of the yardstick. *better*, *worse*: characters whose strain by area on
+their animation changes by more than 0.5 %. *other seed*: result of the second seed as a multiple of
+the result of the first, both with a share of 0. *{WIDE}*: no limb reaches for a target, but bones
+swing by more than the usual 60 degrees, like the joints of reaching limbs."""
 
 
 def chain_of(name):

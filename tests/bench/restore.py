@@ -40,9 +40,9 @@ NOTE = """\
 Five Blender tools change characters with their artists' weights: Voxel Remesh (150 voxels along
 the diagonal), QuadriFlow (the same number of faces), Decimate to half, Subdivision Surface (one
 level), and Join of all parts into one mesh in a different order. **L1**: distance to the earlier
-weights, the sum over bones of |w - w before| (0 to 2), mean / 99th percentile. It is measured at
-all vertices and triangle centers of the earlier mesh, against the weights at the nearest point
-of the new mesh. Therefore, detail lost on a coarser mesh counts as well.
+weights, the sum over bones of |w - w before| (0 to 2), mean / 99th percentile. The distance is
+measured at all vertices and triangle centers of the earlier mesh, against the weights at the
+nearest point of the new mesh. Therefore, detail lost on a coarser mesh counts as well.
 
 - *left*: the weights that remain in the vertex groups after the tool.
 - *Data Transfer*: transfer from a copy made before the change, with *Nearest Face Interpolated*.

@@ -36,9 +36,9 @@ original weights. The columns are:
 - *extra*: share of our weights, in %, on bones without weights in the file.
 - *deaf*: bones that do not move their skin. A bone is tested if the file gives it a weight above
   {OWN} at {LEAST_OWN} vertices or more. The bone is rotated by 40 degrees about two axes
-  perpendicular to it, together with its children. It is deaf if these vertices then move less than
-  {DEAF} times as far with our weights as with the file's. Strain does not reveal this, because a
-  bone without influence stretches nothing. In some files, a limb's skin follows adjacent bones. A
+  perpendicular to it, together with its children. The bone is deaf if these vertices then move less
+  than {DEAF} times as far with our weights as with the file's. Strain does not reveal this, because
+  a bone without influence stretches nothing. In some files, a limb's skin follows adjacent bones. A
   separate count covers the deaf bones whose own vertices are at least {ELSEWHERE} times as far from
   them as from the nearest bone.
 - *parts*: loose parts of at least {LEAST_PART} vertices on a wrong bone, out of all parts that the

@@ -30,14 +30,14 @@ pose. *Visited*: the share of the one-rings that are computed. Rings in which no
 are skipped, such as those of vertices that follow the same single bone as their neighbors. The
 *limit* of *local* is the time of the kernel's operations alone at the measured speed of
 single-precision matrix products: {PER_BONE} operations per bone in the influence maps and springs
-of the ring, and {PER_ROTATION} for the rotation. It does not include sums that are computed once
-per ring for all poses. *Solve*: a back-substitution and the rest of a global step. A solve reads
-the factor twice. The *limit* of *solve* is the time to read an array of the same size twice, from
-the cache if the array fits. Limits are measured with NumPy on this machine. A loop of square roots,
-divisions and products with three columns does not reach the speed of matrix products. *Factor*: the
-last factorization, in single precision if it is supernodal (simplicial factorizations of small
-systems use double precision). The *limit* of *factor* is the time of its multiplications and
-additions at the speed of matrix products in the same precision."""
+of the ring, and {PER_ROTATION} for the rotation. This limit does not include sums that are computed
+once per ring for all poses. *Solve*: a back-substitution and the rest of a global step. A solve
+reads the factor twice. The *limit* of *solve* is the time to read an array of the same size twice,
+from the cache if the array fits. Limits are measured with NumPy on this machine. A loop of square
+roots, divisions and products with three columns does not reach the speed of matrix products.
+*Factor*: the last factorization, in single precision if it is supernodal (simplicial factorizations
+of small systems use double precision). The *limit* of *factor* is the time of its multiplications
+and additions at the speed of matrix products in the same precision."""
 
 
 def rings(inside):

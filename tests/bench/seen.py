@@ -40,9 +40,9 @@ LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "sec
 NOTE = """\
 Each cell lists Blender's bone heat / the artist / our defaults / the defaults of version 0.1.0
 (the paper's edge weights, no bone springs, no cost per influence, control bones included) / the
-preset *As published*. A single Blender process computes all weights of one character. They are
-evaluated in 24 random poses (every bone swings by up to 60 and twists by up to 10 degrees) and in
-up to 24 frames of the animation.
+preset *As published*. A single Blender process computes all weights of one character. The weights
+are evaluated in 24 random poses (every bone swings by up to 60 and twists by up to 10 degrees) and
+in up to 24 frames of the animation.
 
 - *area*: surface strain in %, root mean square by area.
 - *p99*: 99th percentile of the strain over the triangles.

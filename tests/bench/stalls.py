@@ -18,16 +18,17 @@ A_SECOND = 60  # turns while it writes (BUSY_TICK in window/live_operator.py)
 INTRO = """# Cost of a live session for the interface
 
 The test weights a tube of {vertices:,} vertices with three bones in a live session that starts
-without weights, and then accepts the result. It runs in a window under Xvfb, which the processor
-draws (llvmpipe, no graphics card), on {machine}. *Own work* is the work of a session on the main
-thread between two turns of the event loop: reading, applying edits, and writing vertex groups, in
-seconds of processor time. The session may use 13 ms for each turn, and starts no step that would
-exceed them if it took as long as the previous step. *Event loop* is the time from one turn to the
-next, in which Blender also evaluates and draws the mesh. *Idle* is the same time without a session,
-while the mesh is tagged and drawn repeatedly. Milliseconds: median / 99 % / longest. *Follows*:
-turns from the end of the iterations until the vertex groups show the result, the time of these
-turns at 60 per second, and the own work in them. Other work ran on all processors at the same time.
-It increases *event loop* and *idle*, and leaves each turn less of its 13 ms.
+without weights, and then accepts the result. The session runs in a window under Xvfb, which the
+processor draws (llvmpipe, no graphics card), on {machine}. *Own work* is the work of a session on
+the main thread between two turns of the event loop: reading, applying edits, and writing vertex
+groups, in seconds of processor time. The session may use 13 ms for each turn, and starts no step
+that would exceed them if it took as long as the previous step. *Event loop* is the time from one
+turn to the next, in which Blender also evaluates and draws the mesh. *Idle* is the same time
+without a session, while the mesh is tagged and drawn repeatedly. Milliseconds: median / 99 % /
+longest. *Follows*: turns from the end of the iterations until the vertex groups show the result,
+the time of these turns at 60 per second, and the own work in them. Other work ran on all processors
+at the same time. This work increases *event loop* and *idle*, and leaves each turn less of its 13
+ms.
 
 | | own work | event loop | idle | frames shown | solved in | follows |
 |---|---|---|---|--:|--:|---|
