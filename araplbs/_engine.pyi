@@ -36,7 +36,8 @@ simd: str
 linear_algebra: str
 """Linear algebra in use: "OpenBLAS" or "plain loops". The plain loops are used if the module's
 self-test found that OpenBLAS gives wrong results on this processor (a RuntimeWarning names the
-routine). They are also used if the environment variable ARAPLBS_LINEAR_ALGEBRA is "plain"."""
+routine). The plain loops are also used if the environment variable ARAPLBS_LINEAR_ALGEBRA is
+"plain"."""
 
 Floats: TypeAlias = NDArray[np.float64]
 InitialWeights: TypeAlias = Literal["heat", "nearest", "boneglow", "bbw", "biharmonic"]
@@ -166,8 +167,8 @@ class Solver:
         """
         Geometry
           vertices (n, 3), triangles (f, 3); edges (e, 2): wire edges, which belong to no face.
-          tets (t, 4): a volume, with the corners in either order. Its surface is found
-          automatically and need not be given. Triangles that are not a face of a tet count as
+          tets (t, 4): a volume, with the corners in either order. The surface of the volume is
+          found automatically and need not be given. Triangles that are not a face of a tet count as
           sheets, whose thickness is the volume divided by its surface area. Flat tets contribute
           nothing.
         Skeleton
@@ -185,18 +186,18 @@ class Solver:
           range. The four ranges are: swing about an axis across the bone (radians; 0 to `swing`);
           twist of the bone as a whole (`twist` to both sides), unless the bone has limits; for
           bones that are not rigid, bend from head to tail (`swing` to both sides; about the bone
-          itself, or about an axis drawn uniformly from the sphere); and stretch (only 1). A lower
-          bound above the upper one, a single bound that is not finite, and a stretch of 0 or less
-          are errors.
+          itself, or about an axis drawn uniformly from the sphere); and stretch (only 1). It is an
+          error if a lower bound is above the upper bound, if only one of the two bounds is finite,
+          or if a stretch is 0 or less.
           bone_segments (m,): number of segments of each bendy bone, 1 to 1000; ignored for other
           bones.
           bone_stretch (m,): rigid or bendy bones that are intended to stretch (ignored for STBs and
           spines, which always stretch). If given poses scale these bones, or their bends stretch
-          them, edges may have any length instead of their rest length (section 4.1). The energy may
-          then rise in some iterations, and rotation_clusters is treated as 0. A one-ring moved by
-          an STB or spine uses the paper's stretch along the axes of its covariance, while other
-          one-rings use the exact stretch. The energy is therefore discontinuous at the border of a
-          spine's influence.
+          them, edges may take any length instead of keeping their rest length (section 4.1). The
+          energy may then rise in some iterations, and rotation_clusters is treated as 0. A one-ring
+          moved by an STB or spine uses the paper's stretch along the axes of its covariance, while
+          other one-rings use the exact stretch. The energy is therefore discontinuous at the border
+          of a spine's influence.
         Poses
           pose_count: number of random poses (paper section 3.3), generated from `seed`. Each bone
           swings by at most `swing` radians (default 60 degrees) and twists by at most `twist` (10
@@ -204,12 +205,12 @@ class Solver:
           last of the random poses). In these poses, the ends of bone chains move to targets spread
           over their reach. Joints bend in the direction of their bend at rest, by up to 1.5 times
           `swing` within limits and ranges. Bones outside chains swing less.
-          poses (p, m, 3, 4) or (p, m, 4, 4): additional poses, such as frames of an animation. They
-          can be accompanied by the bends (p, m, 4) of the bones that are not rigid (default: no
-          bends), or by segment_poses (p, j, 3, 4) or (p, j, 4, 4). The latter are the transforms of
-          the joints of all deforming bendy bones, one bone after the other, and replace the poses
-          and bends of these bones. A rigid bone with a bend, an STB that turns about an axis other
-          than its own, and a stretch of 0 or less are errors.
+          poses (p, m, 3, 4) or (p, m, 4, 4): additional poses, such as frames of an animation. The
+          poses can be accompanied by the bends (p, m, 4) of the bones that are not rigid (default:
+          no bends), or by segment_poses (p, j, 3, 4) or (p, j, 4, 4). The latter are the transforms
+          of the joints of all deforming bendy bones, one bone after the other, and replace the
+          poses and bends of these bones. A rigid bone with a bend, an STB that turns about an axis
+          other than its own, and a stretch of 0 or less are errors.
           pose_weights (p,): weight of each of `poses`, 0 or from 1e-6 to 1e6 (default: 1, the
           weight of each random pose). A pose of weight 2 counts like the same pose given twice.
           parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1. NaN
@@ -218,9 +219,9 @@ class Solver:
           displace_components: random poses turn each root of a disconnected skeleton about its own
           head, which tears the mesh between the roots. In each of these poses, the solver therefore
           moves every component of the skeleton as a whole to the position at which the energy is
-          lowest (paper section 7, Figure 12). It repeats this step before every stage. Bones with a
-          common ancestor, deforming or not, form one component, and so do roots whose heads
-          coincide. The setting has no effect with STBs, spines or stretchable bones.
+          lowest (paper section 7, Figure 12). The solver repeats this step before every stage.
+          Bones with a common ancestor, deforming or not, form one component, and so do roots whose
+          heads coincide. The setting has no effect with STBs, spines or stretchable bones.
           With STBs and spines, the transforms of one-rings are as rigid as desired (section 4.1)
           instead of rotations, so the energy may rise in some iterations. Each vertex near these
           bones takes about a microsecond per pose and iteration. Memory grows by 24 bytes per
@@ -233,8 +234,8 @@ class Solver:
           vertex_sets (n,), which gives the row of each vertex. A lock on one of several welded
           vertices locks all of them.
           With start_from_weights, the solver also starts from these weights instead of heat
-          weights. Their pattern, including explicit zeros in rows, determines the first influence
-          patterns. Vertices without any weight still start from heat weights.
+          weights. The pattern of the start weights, including explicit zeros in rows, determines
+          the first influence patterns. Vertices without any weight still start from heat weights.
         Edits (paper section 5), which `edit()` can replace later
           constraints: soft constraints w(vertex, bone) = target, as (vertices, bones, targets). A
           constraint has no effect while the bone is not in the influence map of the vertex.
@@ -248,7 +249,7 @@ class Solver:
           released: (vertices, bones): pairs whose springs and whose peak and attach rows are
           ignored.
           rigid_parts: (n,) part number of each vertex, 0 or more, -1 for vertices of no part. In
-          every result, all vertices of a part have bit-identical weights. These are the weights of
+          every result, all vertices of a part have bit-identical weights. The weights are those of
           the single bone that minimizes the energy, or a blend of at most rigid_influences bones
           (0: of max_influences). Parts that share a welded vertex are merged. An edit of one vertex
           applies to its whole part. Locked vertices belong to no part, nor do vertices whose locked
@@ -293,49 +294,51 @@ class Solver:
           bone_spring_stiffness (0 to 1e6): stiffness of the springs inside the mesh, 0 for none. A
           bone spring is an additional edge in the energy, from a vertex to the nearest point on a
           bone inside the mesh. The bone carries this point along. The spring keeps limbs centered
-          on their bones and preserves their thickness, but leaves twist and bend free. Its weight
-          is bone_spring_stiffness/2 area (mean edge / spring)^2. In this formula, springs shorter
-          than the limb's radius count as that long. This weight is lower near joints, for small
-          loose parts and for flat sheets. The spring's bone is the nearest one surrounded by the
-          vertex's part of the mesh. A part that surrounds no bone is tied to one bone as a whole.
-          Springs that the weights cannot satisfy are weakened from stage to stage, down to a tenth.
-          On bendy bones the points move with the segments. With STBs or spines there are no
-          springs.
+          on their bones and preserves their thickness, but leaves twist and bend free. The weight
+          of the spring is bone_spring_stiffness/2 area (mean edge / spring)^2. In this formula,
+          springs shorter than the limb's radius count as that long. This weight is lower near
+          joints, for small loose parts and for flat sheets. The spring's bone is the nearest one
+          surrounded by the vertex's part of the mesh. A part that surrounds no bone is tied to one
+          bone as a whole. Springs that the weights cannot satisfy are weakened from stage to stage,
+          down to a tenth. On bendy bones, the points move with the segments of the bone. With STBs
+          or spines there are no springs.
           section (0 to 1e6): strength of one additional spring for each limb, as a share of the
           strength of the springs there. This spring connects the mean of the skin around the middle
           of the limb's bone with the position to which the bone moves that mean. It is never
-          weakened. A value of 0 turns the spring off. It is also off if the skeleton has bones that
-          are not rigid.
+          weakened. A value of 0 turns the spring off. The spring is also off if the skeleton has
+          bones that are not rigid.
         Optimization
           iterations: maximum number of iterations in the last stage. A stage ends when the relative
           change of the energy is below `tolerance`. acceleration: number of past iterations that
           Anderson acceleration mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at
           least this many vertices is first solved on a coarser mesh with about a third of them, and
-          so on recursively; 0 for never. It has no effect with the paper's constraint rows. With
-          given start weights it only takes effect if coarsen_given is set, which is faster but may
-          lose some of the detail of the weights. fine_poses: share of the random poses used on
-          meshes finer than the coarsest, unless components move. Together with `poses`, each of
-          these random poses gets a correspondingly higher weight. rotation_clusters: up to 16
-          neighbors whose weights differ by at most this value share their rotations, 0 for none.
-          This saves about half of the local step. `energies` are then those of shared rotations, up
-          to a fifth higher than the values that `energy` returns. heat_floor and pruning =
-          (min_influences, prune_sum, prune_ratio) prune the initial weights (paper section 3.2).
-          link_parts ties loose parts to the surface that they lie on. peak_stiffness: without bone
-          springs, strength of the rows that keep every bone at least as influential at its
-          strongest vertex as at the start, 0 for none. attach, neumann, positivity="penalty" and
-          constraint_strength control the paper's constraint rows (section 4.3). positivity="clip"
-          keeps weights >= 0 in every iteration, "none" only in the result. filter: after every
-          global step, every weight (or only spurious local extrema) is replaced by the mean of the
-          neighbors' weights. harmonic: the factor delta of the paper's harmonic term (Eq. 13), with
-          its c_i from constraint_strength. It makes the weights smoother, but increases the energy
-          and takes 1.5 times as long; 1e-6 is weak, 1e-3 strong, 0 none. Reported energies do not
-          include this term. damping: strength of the pull toward the initial weights where the
-          energy does not determine the weights. initial: the method of the initial weights, one of
-          those of `automatic_weights`. On a volume, attach holds the vertices that lie on bones.
+          so on recursively; 0 for never. The setting has no effect with the paper's constraint
+          rows. With given start weights it only takes effect if coarsen_given is set, which is
+          faster but may lose some of the detail of the weights. fine_poses: share of the random
+          poses used on meshes finer than the coarsest, unless components move. Together with
+          `poses`, each of these random poses gets a correspondingly higher weight.
+          rotation_clusters: up to 16 neighbors whose weights differ by at most this value share
+          their rotations, 0 for none. Sharing rotations saves about half of the local step.
+          `energies` are then those of shared rotations, up to a fifth higher than the values that
+          `energy` returns. heat_floor and pruning = (min_influences, prune_sum, prune_ratio) prune
+          the initial weights (paper section 3.2). link_parts ties loose parts to the surface that
+          they lie on.
+          peak_stiffness: without bone springs, strength of the rows that keep every bone at least
+          as influential at its strongest vertex as at the start, 0 for none. attach, neumann,
+          positivity="penalty" and constraint_strength control the paper's constraint rows (section
+          4.3). positivity="clip" keeps weights >= 0 in every iteration, "none" only in the result.
+          filter: after every global step, every weight (or only spurious local extrema) is replaced
+          by the mean of the neighbors' weights. harmonic: the factor delta of the paper's harmonic
+          term (Eq. 13), with its c_i from constraint_strength. The term makes the weights smoother,
+          but increases the energy and takes 1.5 times as long; 1e-6 is weak, 1e-3 strong, 0 none.
+          Reported energies do not include this term. damping: strength of the pull toward the
+          initial weights where the energy does not determine the weights. initial: the method of
+          the initial weights, one of those of `automatic_weights`. On a volume, attach holds the
+          vertices that lie on bones.
           deformer: how the weights will be blended. With "dual_quaternions" (Blender's Preserve
-          Volume; rigid bones only), another stage follows with the same influence patterns. Its
-          energies are those of dual quaternion blending, and so are `energy` and the two energies
-          in the report.
+          Volume; rigid bones only), another stage follows with the same influence patterns. The
+          energies of this stage are those of dual quaternion blending, and so are `energy` and the
+          two energies in the report.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -417,7 +420,7 @@ class Solver:
     def energy(self) -> float:
         """Energy of `weights` over the poses of the solver, including links between parts and
         current springs. With edge_power=0, bone_spring_stiffness=0 and no links, it equals
-        `araplbs.energy`. It is computed on demand, which takes as long as an iteration."""
+        `araplbs.energy`. The energy is computed on demand, which takes as long as an iteration."""
 
     @property
     def energies(self) -> Floats:
@@ -553,9 +556,9 @@ class JointSolver:
     ) -> None:
         """
         Arguments shared with Solver have the same meaning here. Bones are rigid, STBs or spines.
-        Both ends of an STB or spine are joints. Its bends stay the same in rest orientation, except
-        that STBs always turn about their own axis. Vertices without `parameters` use their
-        positions along the moved bone.
+        Both ends of an STB or spine are joints. The bends of such a bone stay the same in rest
+        orientation, except that STBs always turn about their own axis. Vertices without
+        `parameters` use their positions along the moved bone.
         weights (n, m) or rows: start weights. Their pattern determines the influence patterns,
         reduced to max_influences if weights are optimized. Without start weights, the stages of a
         Solver run first, with one iteration each, before any joint moves.
@@ -772,8 +775,9 @@ def dual_quaternion_skinning(
 ) -> Floats:
     """Return the vertices (p, n, 3) as posed by Blender's Armature modifier with Preserve Volume.
 
-    weights (n, m) or rows, blended in the given order. They can have any sum; if it is 1e-4 or
-    less, the vertex stays at rest. poses (p, m, 3, 4) or (p, m, 4, 4), with any scale and shear.
+    weights (n, m) or rows, blended in the given order. The weights of a vertex can have any sum; if
+    the sum is 1e-4 or less, the vertex stays at rest. poses (p, m, 3, 4) or (p, m, 4, 4), with any
+    scale and shear.
     bone_axes (m, 3, 3): local X, Y (head to tail) and Z of each bone at rest as columns. The
     rotation of a scaled or sheared bone depends on these axes (default: the axes of the space).
 
@@ -796,7 +800,7 @@ def rotation_centers(
     `center_of_rotation_skinning`: each vertex turns about the mean position of the surface with
     similar weights.
 
-    A center is the mean over triangles, weighted by area and by the similarity s(w_p, w_v). This
+    A center is the mean over triangles, weighted by area and by the similarity s(w_p, w_v). The
     similarity is the sum over pairs of bones j != k of w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk
     w_vj)^2 / sigma^2), where w_v are the mean weights of the corners. Rows of weights are
     normalized. The center is NaN if no triangle has two bones in common with the vertex, for
@@ -873,14 +877,15 @@ def bake(
     frame, or None if there are no given bones.
 
     The weights of a vertex are >= 0 and sum to 1, and at most max_influences of them are nonzero
-    (0: 32). They are optimal for the vertex's set of bones, and the set itself is found by a
+    (0: 32). The weights are optimal for the vertex's set of bones, and the set itself is found by a
     search. weights: start weights, toward which `damping` pulls where the frames do not determine
     the weights. locked_vertices (n,) and locked_bones (m,) keep the start weights. candidates (n,
     m): False if a bone may not move a vertex. smoothness, with triangles or edges: strength of the
     pull between the weights of neighbors. new_bones start from clusters of vertices that move in
-    the same way (Le and Deng 2012). Their transforms are optimized, and with move_bones those of
-    the given bones are optimized, too. The transforms are rigid, or affine with rigid=False. Then
-    weights and transforms are improved alternately, and no step increases the error.
+    the same way (Le and Deng 2012). The transforms of new bones are optimized; with move_bones, the
+    transforms of the given bones are also optimized. The transforms are rigid, or affine with
+    rigid=False. Then weights and transforms are improved alternately, and no step increases the
+    error.
 
     Returns a dict: weights (start, bones, weights) of the given bones followed by the new ones;
     transforms (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of the
@@ -1107,7 +1112,7 @@ class Deformation:
         segment_poses: ArrayLike | None = None,
     ) -> None:
         """Add points (p, n, 3) posed by any method. poses (p, m, 3, 4) or (p, m, 4, 4), with bends
-        or segment_poses, are the poses of the bones. They are required if there are limbs."""
+        or segment_poses, are the poses of the bones. The poses are required if there are limbs."""
 
     def clear(self) -> None:
         """Remove all poses, so that other weights of the same mesh and bones can be measured."""
@@ -1121,11 +1126,11 @@ class Deformation:
         numpy.percentile.
         drift: Limb Drift, the mean of bone_drift; worst_drift: the largest value of bone_drift;
         bone_drift (m,): the distance between the center of the limb around the middle of a bone and
-        the position to which the bone moves that center. It is given in radii of the limb, as the
-        root mean square over poses, and is NaN for bones that no limb encloses. limbs: the number
-        of limbs. A limb consists of the vertices that are nearest to the bone at 0.3 to 0.7 of its
-        length, and there must be at least 6 of them. Their mean distance from the bone is the
-        radius of the limb. The radius must be at most 1.5 times the length of the bone, and the
+        the position to which the bone moves that center. The drift is given in radii of the limb,
+        as the root mean square over poses, and is NaN for bones that no limb encloses. limbs: the
+        number of limbs. A limb consists of the vertices that are nearest to the bone at 0.3 to 0.7
+        of its length, and there must be at least 6 of them. Their mean distance from the bone is
+        the radius of the limb. The radius must be at most 1.5 times the length of the bone, and the
         center of the limb must lie within half a radius of the bone. volume: Volume Change, the
         mean over poses, as a share of the volume at rest (-0.1 is 10 % less), of the closed_parts:
         parts in which every edge joins two triangles of the same orientation. poses: the number of
@@ -1191,8 +1196,8 @@ def diffuse_parameters(
 ) -> Floats:
     """Return `parameters` (n, m) for a Solver that follow the mesh: u from 0 at the head to 1 at
     the tail, diffused like heat weights from the vertices from which the bone is visible. u is 0 at
-    vertices from which bones before it are visible. It is 1 (or the position of the child's head)
-    at vertices from which its descendants are visible.
+    vertices from which bones before it are visible. u is 1 (or the position of the child's head) at
+    vertices from which its descendants are visible.
 
     The values are NaN for bones that do not deform and, with bone_kinds, for rigid ones.
 
@@ -1396,7 +1401,7 @@ def reach_chains(
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
     """Return the proper rotations (n, 3, 3) nearest to the matrices (n, 3, 3) in the Frobenius
-    norm. They are never reflections, even for singular matrices.
+    norm. The results are never reflections, even for singular matrices.
 
     Raises ValueError if a matrix is not finite or the shape is not (n, 3, 3), and TypeError if the
     argument is not an array.

@@ -4,8 +4,8 @@
 
 `save` writes the arguments of araplbs.Solver to such a file, as *Report a Problem* in Blender does.
 The file contains only arrays and numbers: no names, textures or code (NumPy reads it without
-pickle). The program prints a few lines about the problem. It writes only --output, completely or
-not at all, and replaces only weights files that it wrote itself.
+pickle). The program prints a few lines about the problem. The program writes only --output,
+completely or not at all, and replaces only weights files that it wrote itself.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 """Checks whether the package `araplbs`, which comes in the extension's wheel, can be used.
 
 An update of the extension disables the add-on, replaces the package's files, and enables the new
-add-on, in a Blender that may already have loaded the package. Its Python modules are imported again
-(`put_away`), but a loaded engine stays in memory until Blender is restarted. The same applies to
-the module that versions up to 0.2.0 had instead of the package. In these cases `problem` asks for a
-restart.
+add-on, in a Blender that may already have loaded the package. The Python modules of the package are
+imported again (`put_away`), but a loaded engine stays in memory until Blender is restarted. The
+same applies to the module that versions up to 0.2.0 had instead of the package. In these cases
+`problem` asks for a restart.
 """
 
 import importlib

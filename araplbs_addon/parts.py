@@ -3,7 +3,7 @@
 PROPERTIES   ((type of Blender's or group of ours, name, property), ...)
 HANDLERS     ((name of a list of bpy.app.handlers, function), ...)
 
-It may also define register() or unregister() for anything else that it starts and ends."""
+A module may also define register() or unregister() for anything else that it starts and ends."""
 
 import bpy
 

@@ -74,8 +74,8 @@ class GltfCharacter:
     def weigh(
         self, *, threads: int = 0, progress: Listener | None = None, **options: Any
     ) -> Weights:
-        """Compute new weights, like `araplbs weight`, with the options of araplbs.weights. They
-        are not stored in the file until set_weights() is called."""
+        """Compute new weights, like `araplbs weight`, with the options of araplbs.weights. The
+        weights are not stored in the file until set_weights() is called."""
         table = options_of(options)
         found, _report = weigh_character(self._character, table, (), threads, progress)
         return weights_of(found, table, self.name)
@@ -116,8 +116,8 @@ class GltfFile:
         return f"GltfFile {self._document.path.name!r}: {self.characters}"
 
     def save(self, path: str | Path) -> None:
-        """Write the file with the weights assigned to its characters. It is written completely or
-        not at all."""
+        """Write the file with the weights assigned to its characters. The file is written
+        completely or not at all."""
         save_document(self._document, path)
 
 

@@ -21,9 +21,9 @@ from .rows import Rows
 
 
 class Weights(NamedTuple):
-    """The result of weights(). rows: the weights. control_bones: {name: reason} for the joints that
-    only control the rig and therefore have no weights. report: all facts about the result, in the
-    form that --json writes.
+    """The result of weights(). rows: the weights as Rows. control_bones: {name: reason} for the
+    joints that only control the rig and therefore have no weights. report: all facts about the
+    result, in the form that --json writes.
 
     rows are Rows of n vertices for m joints, and each row sums to 1. The methods raise only
     MemoryError, if a dense array does not fit into memory.

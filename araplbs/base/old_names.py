@@ -1,5 +1,5 @@
-"""Old names of options and arguments from before version 0.3. They work for one more version, with
-a warning. Files of every version work without a warning."""
+"""Old names of options and arguments from before version 0.3. These names work for one more
+version, with a warning. Files of every version work without a warning."""
 
 from __future__ import annotations
 

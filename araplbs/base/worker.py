@@ -1,4 +1,5 @@
-"""A thread that works while the window stays responsive. It never accesses Blender's data."""
+"""A thread that works while the window stays responsive. The thread never accesses Blender's
+data."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Branches of deform bones that lie on others, such as those of a backpack on the spine. Their own
 loose parts follow them, all other vertices follow the other bones, and no vertex follows both.
 
-A branch is a double if most of its bones lie on others and it has fewer descendants than these. Its
-own parts are not nearer to other bones, and they do not surround the bones it lies on, unlike body
-and clothes. If these parts are as small as buttons, nothing is divided.
+A branch is a double if most of its bones lie on others and it has fewer descendants than these. In
+addition, the branch's own parts must not be nearer to other bones, and must not surround the bones
+on which the branch lies, as body and clothes do. If these parts are as small as buttons, the bones
+are not divided.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@ its workers; this file contains the code that runs on a worker and the lines pri
 machine.
 
 A worker needs Dask and a Blender with the extension, and must access the files under the same
-paths. It keeps a Blender process for each of its threads (process.py), which ends with the worker.
+paths. A worker keeps a Blender process for each of its threads (process.py), which ends with the
+worker.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """The skeletons of a glTF file. As in Blender's importer, skins with connected joints form one
-skeleton. Its rest pose is the bind pose of the meshes, as far as the file defines one.
+skeleton. The rest pose of this skeleton is the bind pose of the meshes, as far as the file defines
+one.
 
 The axes are Blender's, so rules based on positions give the same result as in Blender after import.
 A joint is only a point with axes. The bone of a joint points along the local Y axis, as Blender

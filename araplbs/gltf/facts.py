@@ -1,5 +1,5 @@
-"""Facts about the joints of a glTF file: the BoneFacts for deciding which of them are controls.
-Files in Blender have the same facts after import, so the decision is the same."""
+"""Collects the BoneFacts about the joints of a glTF file, from which the control joints are
+determined. Files in Blender have the same facts after import, so the decision is the same."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Skinned meshes of a glTF file. Their primitives become one Mesh in the rest pose of the skeleton,
-with a map from rows of weights to vertices of the file."""
+"""Skinned meshes of a glTF file. The primitives of these meshes become one Mesh in the rest pose of
+the skeleton, with a map from rows of weights to vertices of the file."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 """A server of the Model Context Protocol with which assistants call the commands: python -m
-araplbs.mcp. It requires the package mcp, and reads and writes files on this machine."""
+araplbs.mcp. The server requires the package mcp, and reads and writes files on this machine."""

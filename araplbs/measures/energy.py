@@ -1,5 +1,5 @@
-"""The energy of given weights, as computed by the engine. This module does not use bpy, so any
-thread may run it."""
+"""Computes the energy of given weights with the engine. This module does not use bpy, so any thread
+may run it."""
 
 from typing import Any
 

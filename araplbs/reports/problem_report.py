@@ -1,5 +1,5 @@
-"""The text of *Report a Problem*: versions, system, settings, sizes and recent errors. It contains
-no names from the file and no user folders."""
+"""The text of *Report a Problem*: versions, system, settings, sizes and recent errors. The text
+contains no names from the file and no user folders."""
 
 import os
 import platform

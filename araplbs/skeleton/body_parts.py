@@ -1,8 +1,8 @@
 """The body parts of a skeleton, for measuring each limb.
 
-A chain of bones begins at a root and after every bone with several deforming children. It is named
-after its first bone. Chains that are short or move little of the mesh are merged, first with others
-on the same bone, such as fingers, then with their parent chain.
+A chain of bones begins at a root and after every bone with several deforming children. A chain is
+named after its first bone. Chains that are short or move little of the mesh are merged, first with
+others on the same bone, such as fingers, then with their parent chain.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Distances between points and bones, all in armature space."""
+"""Computes distances between points and bones, all in armature space."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The panel "Bones and Parts": control bones, parts that keep their shape, and an artist's requests
-for single vertices. It also adds the bone kind to the bone properties."""
+for single vertices. This module also adds the bone kind to the bone properties."""
 
 from bpy.types import Panel, UIList
 

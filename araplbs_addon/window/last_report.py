@@ -1,5 +1,5 @@
-"""The report of the last run, for scripts: scene.araplbs.last_report. It is kept in memory, never
-in the file."""
+"""The report of the last run, for scripts: scene.araplbs.last_report. The report is kept in memory,
+never in the file."""
 
 import bpy
 from bpy.app.handlers import persistent

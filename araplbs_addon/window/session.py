@@ -1,6 +1,6 @@
 """The common base of all live sessions. A session reads a task in short steps on the main thread
-and solves it in a second thread, while a window shows its progress. It ends by keeping the result
-or by restoring everything. Only one session runs at a time.
+and solves it in a second thread, while a window shows its progress. At its end, the session keeps
+the result or restores everything. Only one session runs at a time.
 
 Sessions run on the main thread only. A session is READING, then RUNNING, then KEEPING or RESTORING,
 and ENDED.

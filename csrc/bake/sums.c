@@ -4,10 +4,10 @@
  *     G_bc = sum_p T_b^T T_c,   h_b = sum_p (T_b v) . x,   sum_p x . x:
  * |sum_b w_b T_b v - x|^2 over the frames is sum_bc w_b w_c v^T G_bc v - 2 w . h + x . x. G is one
  * matrix with 4 rows per bone; h is the product of x v^T (12 numbers per frame) with the
- * transforms. An error computed from these sums is a difference of large numbers. It is accurate to
- * the square root of the rounding precision at best, and less accurate if transforms are large. The
- * reported error is therefore measured from the points of the frames, in a pass that reads them
- * anyway.
+ * transforms. An error computed from these sums is a difference of large numbers. Such an error is
+ * accurate to the square root of the rounding precision at best, and less accurate if transforms
+ * are large. The reported error is therefore measured from the points of the frames, in a pass that
+ * reads them anyway.
  *
  * Each frame takes O(24 vertices bones) operations in BLAS. Apart from the transforms, memory does
  * not grow with the number of frames: 8 bytes per vertex and bone, plus 16 frames. Vertices are

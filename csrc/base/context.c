@@ -3,7 +3,7 @@
  * Threads belong to a call, which reuses them in its parallel sections, or else to one section
  * (thread_pool.h). A pool that outlives calls would be global state that does not survive fork().
  * Sections of short chunks start on the caller's thread, because on a small mesh many of them are
- * finished before another thread could start. They get more threads if the remaining work,
+ * finished before another thread could start. Such sections get more threads if the remaining work,
  * estimated from the finished chunks, is large enough.
  *
  * On one thread, the speedup with more threads is estimated as follows: a section of c equal chunks

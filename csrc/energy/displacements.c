@@ -1,6 +1,6 @@
 /* Displacements of components: see displacements.h.
  *
- * Random poses rotate every root about its own head. This tears edges of the mesh between two
+ * Random poses rotate every root about its own head. Such poses tear edges of the mesh between two
  * components of the skeleton, although no animator would pose a character in this way. With weights
  * w and rotations R fixed, the translations t_c of the components c of a pose, W_ic = sum of w_ib
  * over the bones b of c, change the energy by

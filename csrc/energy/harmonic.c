@@ -11,7 +11,8 @@
  * The term couples vertices two edges apart, so the system of the global step has blocks between
  * two-rings instead of one-rings. There are about three times as many blocks, and the factor grows
  * at least as much. H costs O(vertices x ring^2), a product O(influences x two-ring). Fails only on
- * out-of-memory: faces without area add nothing, slivers a bounded amount (laplacian.h). */
+ * out-of-memory, because faces without area add nothing and slivers add a bounded amount
+ * (laplacian.h). */
 #include "energy/harmonic.h"
 
 #include "base/memory.h"

@@ -1,8 +1,8 @@
 /* The innermost loop of the local step, which processes one vertex in all poses. The loop consists
  * of parts, each of which is completed for all poses (of up to BLOCK vectors) before the next part
- * begins: cov, cofactors, lambda, R and, bone by bone, P_b, whose sums stay in registers. It takes
- * 144 operations for each bone and pose, and about 330 for each R. local_kernels.c includes this
- * file once per instruction set and precision, with
+ * begins: cov, cofactors, lambda, R and, bone by bone, P_b, whose sums stay in registers. The
+ * kernel takes 144 operations for each bone and pose, and about 330 for each R. local_kernels.c
+ * includes this file once per instruction set and precision, with
  *   KERNEL    name of the function
  *   REAL      float or double
  *   INTEGER   a signed integer of its size

@@ -19,9 +19,9 @@
  * A bendy bone is represented by the columns of its joints (bendy.h).
  *
  * If nothing in the rings of a visit (weights, springs, poses) has changed since the last
- * right-hand side, the results of the visit stay valid, and it is skipped. This happens at vertices
- * that a single bone moves, at locked vertices, and in rigid parts, except at their borders. The
- * result of a mirrored vertex is copied from its partner (mirror_reuse.h).
+ * right-hand side, the results of the visit stay valid, and it is skipped. Visits are skipped at
+ * vertices that a single bone moves, at locked vertices, and in rigid parts, except at their
+ * borders. The result of a mirrored vertex is copied from its partner (mirror_reuse.h).
  *
  * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
  * memory: one double per directed edge and influence. It cannot fail. */

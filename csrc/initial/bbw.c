@@ -14,8 +14,8 @@
  * instead of hundreds.) The iterations start from the clipped weights without bounds, which on a
  * surface are nearly the solution. rho follows the residuals; each change of rho costs a
  * factorization. Iterating stops when no weight changes by more than TOLERANCE or exceeds its
- * bounds by more than that, or after MAX_ITERATIONS. This is accurate enough for initial weights.
- * Cells of almost no volume are treated as larger.
+ * bounds by more than that, or after MAX_ITERATIONS. This tolerance is sufficient for initial
+ * weights. Cells of almost no volume are treated as larger.
  *
  * The factor, its cost and its failure modes are those of biharmonic.c. Each iteration takes one
  * solve per bone. */

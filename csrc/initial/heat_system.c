@@ -9,9 +9,9 @@
  * a bone, H is computed without the visibility test (islands.h).
  *
  * The matrix is positive definite, and factorizing it takes O(n^1.5). If rounding makes the
- * factorization fail, it is tried again with larger sources. This can happen for an island of wires
- * whose distance from the bones is a thousand times its size, or for faces a million times longer
- * than high. */
+ * factorization fail, it is tried again with larger sources. Such failures can happen for an island
+ * of wires whose distance from the bones is a thousand times its size, or for faces a million times
+ * longer than high. */
 #include "initial/heat_system.h"
 
 #include <math.h>

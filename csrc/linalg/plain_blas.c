@@ -1,6 +1,6 @@
 /* Plain loops for BLAS: see plain_blas.h. The routines take O(m n k), O(n^2 k), O(m^2 n) or O(m
- * n^2), and O(n^3 / 3). Their inner loops run down columns, which compilers vectorize. They never
- * fail and allocate nothing. */
+ * n^2), and O(n^3 / 3). Their inner loops run down columns, which compilers vectorize. The routines
+ * never fail and allocate nothing. */
 #include "linalg/plain_blas.h"
 
 #include <math.h>

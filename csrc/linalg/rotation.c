@@ -4,10 +4,11 @@
  * (Horn 1987): the best rotation is the eigenvector of the largest eigenvalue. The cyclic Jacobi
  * method finds it up to rounding errors, even in degenerate cases, in about 1 us.
  *
- * The formula of local_kernel.h is tried first, with Newton steps until convergence. It is equally
- * accurate unless z, the distance of the best rotation from the next best, is tiny, or Newton's
- * method has converged to another root. Each rotation takes about 0.15 us, with four computed side
- * by side. It cannot fail: for a matrix of zeros it returns the identity. */
+ * The formula of local_kernel.h is tried first, with Newton steps until convergence. The formula is
+ * equally accurate unless z, the distance of the best rotation from the next best, is tiny, or
+ * Newton's method has converged to another root. Each rotation takes about 0.15 us, with four
+ * computed side by side. The function cannot fail; for a matrix of zeros, it returns the identity.
+ * */
 #include "linalg/rotation.h"
 
 #include <math.h>

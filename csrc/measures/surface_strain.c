@@ -3,8 +3,8 @@
  * In the plane of the triangle, with the orthonormal frame x along the edge e1 and y across it, the
  * map from the triangle at rest to the posed triangle has the columns
  *     a = e1' / |e1|,   b = (e2' - (e2 . x) a) / (e2 . y)
- * with the edges e1', e2' as posed. Its singular values s1 >= s2 >= 0 are the roots of the
- * eigenvalues of [a.a a.b; a.b b.b], and the squared strain is
+ * with the edges e1', e2' as posed. The singular values s1 >= s2 >= 0 of this map are the roots of
+ * the eigenvalues of [a.a a.b; a.b b.b], and the squared strain is
  *     (s1 - 1)^2 + (s2 - 1)^2,
  * which is 0 for triangles that only move. The strain does not depend on the tessellation, the
  * unit, or the minimized energy.

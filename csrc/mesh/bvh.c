@@ -1,15 +1,15 @@
 /* Bounding volume hierarchy: see bvh.h.
  *
  * The tree is built top-down by splitting at the median of the box centers along the longest side
- * of their bounds. This is insensitive to slivers and coincident primitives and limits the depth to
- * log2(count) + 1. The centers take 16 bytes each and are sorted in place, so each level reads them
- * one after another. Boxes are read only in the leaves and joined on the way up. Faces with tags
- * are split by part first, so a query that skips its own part does so near the root of the tree.
- * The nodes are stored depth-first, so the left child of node i is i + 1. Every leaf is at least
- * half full, unless it is the only one. This bounds the number of nodes of a subtree, so the
- * position of the right child is known before the left child is built. Large trees are split level
- * by level, and then subtrees are built, both on all threads. Building takes O(n log n), and a
- * query near the primitives takes O(log n). Fails on out-of-memory only. */
+ * of their bounds. This rule is insensitive to slivers and coincident primitives, and limits the
+ * depth to log2(count) + 1. The centers take 16 bytes each and are sorted in place, so each level
+ * reads them one after another. Boxes are read only in the leaves and joined on the way up. Faces
+ * with tags are split by part first, so a query that skips its own part does so near the root of
+ * the tree. The nodes are stored depth-first, so the left child of node i is i + 1. Every leaf is
+ * at least half full, unless it is the only one. The number of nodes of a subtree is therefore
+ * bounded, so the position of the right child is known before the left child is built. Large trees
+ * are split level by level, and then subtrees are built, both on all threads. Building takes O(n
+ * log n), and a query near the primitives takes O(log n). Fails on out-of-memory only. */
 #include "mesh/bvh.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  *
  * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): the vertices are visited
  * one after another, and each vertex that is still free takes its nearest free neighbors, up to
- * MOST vertices in total. The caller specifies the order (solver/visits.c). It is traversed in
- * strides of about the golden section of its length to prevent stripes of clusters. Ties between
+ * MOST vertices in total. The caller specifies the order (solver/visits.c). The order is traversed
+ * in strides of about the golden section of its length to prevent stripes of clusters. Ties between
  * equally near neighbors go to the first in the visiting order, so the result does not depend on
  * vertex numbering. The clusters of a finer level are already scattered, so they are not visited in
  * strides but from the last to the first, because the last ones are the smallest and should grow.

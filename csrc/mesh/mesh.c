@@ -2,10 +2,10 @@
  *
  * Welding: vertices whose distance is within a share of the mesh's diagonal (extent.h), and chains
  * of such vertices, become one vertex, so that the split seams of glTF and FBX get identical
- * weights. They are found by sorting along an oblique direction and comparing each vertex with the
- * following vertices within the tolerance, which takes O(n) unless most vertices coincide. Faces
- * that lose a corner in welding are dropped. Corners of closed solids that only touch stay apart
- * (solids.h).
+ * weights. Such vertices are found by sorting along an oblique direction and comparing each vertex
+ * with the following vertices within the tolerance, which takes O(n) unless most vertices coincide.
+ * Faces that lose a corner in welding are dropped. Corners of closed solids that only touch stay
+ * apart (solids.h).
  *
  * A vertex far away (extent.h) is treated as a mistake. The faces, edges and tets of such a vertex
  * are dropped, because they would outweigh all others. The vertex itself is solved as a loose

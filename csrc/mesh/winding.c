@@ -1,7 +1,7 @@
 /* A winding number is the sum of the solid angles of all triangles over 4 pi (Jacobson, Kavan and
- * Sorkine 2013; the angle of a triangle by Van Oosterom and Strackee 1983). It does not require a
- * closed mesh. Each point takes O(triangles). On the surface itself, the value can be anywhere
- * between the values on its two sides. It cannot fail. */
+ * Sorkine 2013; the angle of a triangle by Van Oosterom and Strackee 1983). The winding number does
+ * not require a closed mesh. Each point takes O(triangles). On the surface itself, the value can be
+ * anywhere between the values on its two sides. It cannot fail. */
 #include "mesh/winding.h"
 
 #include "base/vec3.h"

@@ -1,5 +1,4 @@
-/* The internal state of a solver as a dict of arrays. It is used only by tests and is not public.
- * */
+/* The internal state of a solver as a dict of arrays. Only tests use it, and it is not public. */
 #ifndef ARAP_PYINSIDE_H
 #define ARAP_PYINSIDE_H
 

@@ -13,9 +13,9 @@
  *      rigs with inverse kinematics), so a way runs through the air. Each vertex votes on the way
  *      nearest to it, by its area and by the cosine between its normal and the direction from the
  *      way: a way in front of the skin counts as outside. An outside way is left out if it starts
- *      at a root, or if other ways of its bone are inside. It stays if it continues a chain,
- *      because chains of cloth lie next to their sheets. A way from a root to a joint outside the
- *      skin does not count either.
+ *      at a root, or if other ways of its bone are inside. An outside way stays if it continues a
+ *      chain, because chains of cloth lie next to their sheets. A way from a root to a joint
+ *      outside the skin does not count either.
  *   3. The axis of a bone with ways is the way nearest to their mean direction. If the ways point
  *      apart (a pelvis, |mean| <= APART), the axis is the way to the child with the most bones
  *      below it.
@@ -26,8 +26,9 @@
  *      at that joint. An example is a shin whose foot is a child of the root.
  *
  * If the directions of the tails are right and only the lengths are meaningless (bone_tails.h), a
- * bone keeps its direction. It extends as far as the child at which it points, or otherwise as far
- * as its nearest child. A leaf, or a root that points at no child, extends as far as its skin.
+ * bone keeps its direction. The bone then extends as far as the child at which it points, or
+ * otherwise as far as its nearest child. A leaf, or a root that points at no child, extends as far
+ * as its skin.
  *
  * joint_ways.c finds the ways, joint_leaves.c the ends of leaves. Cost: O(vertices log bones) for
  * the nearest ways, which are searched again if some are left out or added; O(triangles) for each

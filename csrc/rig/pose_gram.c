@@ -7,8 +7,8 @@
  * Up to ONE_TILE columns form a single tile, which is computed at the start. More columns are
  * divided into tiles of TILE columns, or of one bone with all of its joints. Each of these tiles is
  * computed when weights first need it. The film rig BlenRig has 4,200 columns, most of them joints
- * of small bendy bones. They would take 2.2 GB, of which the skin needs a tenth. The memory of the
- * other tiles is never touched.
+ * of small bendy bones. The matrix of these columns would take 2.2 GB, of which the skin needs a
+ * tenth. The memory of the other tiles is never touched.
  *
  * Each computed pair of columns takes O(poses) time, in parallel; finding the required pairs takes
  * O(vertices x bones of a one-ring ^ 2). Memory: 16 columns^2 numbers of address space, and a tile

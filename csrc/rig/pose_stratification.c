@@ -11,9 +11,9 @@
  * p and q changes it by |x_p - x_q|^2 (K(p, p) + K(q, q) - 2 K(p, q)) - 2 (x_p - x_q)'(h_p - h_q),
  * h_p = sum_r x_r K(r, p). Each position p takes the best q, one after another, in two passes.
  *
- * In the second pose of a pair (poses.c), four of the nine numbers change their signs. Their
- * products with the other five cancel, so they are summed separately. For a bone with a partner,
- * whose second pose is that of another bone, all nine numbers are summed together.
+ * In the second pose of a pair (poses.c), four of the nine numbers change their signs. The products
+ * of these four with the other five cancel, so the two groups are summed separately. For a bone
+ * with a partner, whose second pose is that of another bone, all nine numbers are summed together.
  *
  * If there are many poses, they are ordered in parts, which are runs of lattice points. Numbers are
  * rounded, so the last bits of a system's sine function do not matter. O(bones pairs PART). Polls

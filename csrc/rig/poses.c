@@ -23,10 +23,10 @@
  * way.
  *
  * The bend of an STB turns it about itself, and the bend of a spine or bendy bone is about an axis
- * drawn uniformly from the sphere. Together with the stretch, these are four more numbers. They
- * come from a separate lattice and stream, so the kinds of other bones do not affect the motion of
- * rigid bones. In the second pose of a pair, the angle of an STB is mirrored in its range, and the
- * axis of a spine is reversed except for X.
+ * drawn uniformly from the sphere. Together with the stretch, these are four more numbers. These
+ * numbers come from a separate lattice and stream, so the kinds of other bones do not affect the
+ * motion of rigid bones. In the second pose of a pair, the angle of an STB is mirrored in its
+ * range, and the axis of a spine is reversed except for X.
  *
  * Random numbers come from SplitMix64 (Steele et al. 2014), so a seed gives the same poses on every
  * system. Takes O(poses bones). Fails on out-of-memory, if there are no poses, and for transforms

@@ -7,8 +7,8 @@
  * The chain starts folded to that distance. Each joint folds toward the side to which it is bent at
  * rest, so knees and elbows stay in their own planes. Then the chain turns toward the target, and
  * rotates slightly about the line to the target. FABRIK then solves within the ranges of the
- * joints. From such a start, hinges obstruct it much less than from the rest pose. Its result is
- * used as the pose even if it misses the target slightly.
+ * joints. From such a start, hinges obstruct it much less than from the rest pose. The result of
+ * FABRIK is used as the pose even if it misses the target slightly.
  *
  * A joint that is bent at rest and has no limits acts as a hinge in such a pose: it closes as far
  * as its range allows, opens until it is straight, and leaves that plane by up to ASIDE. A joint

@@ -19,7 +19,7 @@
  * edge goes along the bone (appendix of the paper).
  *
  * A spine moves each vertex by a separate transform, so poses cannot be summed in advance. The
- * points are stored, which takes 24 bytes x vertices x spines x poses. They are computed in
+ * points are stored, which takes 24 bytes x vertices x spines x poses. The points are computed in
  * O(vertices x spines x poses); vertices are processed in parallel. Fails on out-of-memory and for
  * invalid bends and parameters. */
 #include "rig/spines.h"

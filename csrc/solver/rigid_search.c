@@ -17,8 +17,8 @@
  * `max`.
  *
  * Rods. A sword across the back departs far from any bone, although it is as hard as a sword at the
- * hip. Its shape proves this (rods.h), so all its parts follow the bone of the surface on which it
- * lies, however far this moves them.
+ * hip. The shape of the sword proves that it is rigid (rods.h), so all its parts follow the bone of
+ * the surface on which it lies, however far this moves them.
  *
  * Cards of hair that touch the skin with one end follow the skin at that end (rigid_hanging.h).
  *

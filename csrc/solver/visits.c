@@ -2,8 +2,8 @@
  *
  * The clusters depend on the order in which vertices are visited. In the order of the vertex
  * numbers, a character would get different weights whenever a program renumbers its vertices. The
- * order therefore depends on positions relative to the character. It uses three points c_j among
- * the ends x_k of the deforming bones,
+ * order therefore depends on positions relative to the character. The order uses three points c_j
+ * among the ends x_k of the deforming bones,
  *     c_j = sum w_jk x_k / sum w_jk,   w_jk = 0.1 + the fractional part of k a_j,   a_j irrational.
  * Vertices ascend by their distance from c_0. Vertices at equal distance, such as mirror images,
  * ascend by their side of the plane through the c_j. Vertices at the same position belong to
@@ -12,8 +12,8 @@
  * plane with the vertices.
  *
  * Positions are rounded to steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of the largest value, far
- * above rounding errors, and are sorted by radix. This takes O(vertices + bones) time and
- * O(vertices) memory. Fails on out-of-memory. */
+ * above rounding errors, and are sorted by radix. Computing the order takes O(vertices + bones)
+ * time and O(vertices) memory. Fails on out-of-memory. */
 #include "solver/visits.h"
 
 #include <math.h>

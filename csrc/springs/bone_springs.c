@@ -2,8 +2,8 @@
  *
  * The edges of the surface keep its shape but not its position relative to the bones: the energy of
  * the surface alone is lowest if limbs lag behind. A spring is an additional edge of a vertex's
- * one-ring. It leads to the nearest point x on a bone b inside the mesh, which b carries along as
- * if x were a vertex of weight 1:
+ * one-ring. The edge leads to the nearest point x on a bone b inside the mesh, which b carries
+ * along as if x were a vertex of weight 1:
  *     s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2,
  *     s_i = g h STRENGTH strength Lambda_i (unit / |x - v_i|)^2,
  * in the unit of the edges around it (rings.c). Springs that are shorter than the radius of the
@@ -18,9 +18,9 @@
  * the skin of all.
  *
  * A flat part, such as that of a cutout, has neither thickness nor volume, and lies on its bones.
- * Its springs keep only the share SHEET of their strength, so bends spread over its width. The
- * springs of thin parts that are nearly flat keep more of their strength, up to all of it
- * (sheets.h).
+ * The springs of such a part keep only the share SHEET of their strength, so bends spread over its
+ * width. The springs of thin parts that are nearly flat keep more of their strength, up to all of
+ * it (sheets.h).
  *
  * Which bone. In this file, a bone with several ways (skeleton.h) counts as that many bones, and
  * any of them may carry the spring. A part of the mesh surrounds a bone if most rays from the bone,

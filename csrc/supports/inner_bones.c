@@ -8,15 +8,16 @@
  *   - The bones below b also sit there, and no other bone has its head within r of c or passes
  *     within MIDDLE r of it. Bodies, garments, and shells around a limb have several bones.
  *   - The share SURROUNDED of the rays from c through the vertices of p, in both directions, meets
- *     larger parts (at least LARGER times r) within REACH r, so another part lies around p. This is
- *     not the case for the head of a figure made of blocks, which also moves its hat.
+ *     larger parts (at least LARGER times r) within REACH r, so another part lies around p. The
+ *     head of a figure made of blocks does not meet this condition, because it also moves its
+ *     hat.
  *   - No other part that is mostly nearest to b surrounds more of b than OWN_SKIN. The finger
  *     beyond a ball in its joint, for example, is the skin of the bone.
- * If there are several such parts (cornea, eyeball), p is the largest. Then b, with the bones below
- * it, moves p and all parts nearest to b (pupil, iris) within INSIDE times the distance of the
- * farthest vertex of p from c. No other bone moves these parts, and b moves no other part, even if
- * it is near: lids, brows and strands of hair stay with the head. Either both mirror partners are
- * inner bones or neither is.
+ * If there are several such parts (cornea, eyeball), p is the largest. In this case, b and the
+ * bones below it move p and all parts nearest to b (pupil, iris) within INSIDE times the distance
+ * of the farthest vertex of p from c. No other bone moves these parts, and b moves no other part,
+ * even if it is near: lids, brows and strands of hair stay with the head. Either both mirror
+ * partners are inner bones or neither is.
  *
  * Takes O(bones x parts), and O(vertices of the part x log triangles) for each pair that passes the
  * first test. The function does nothing if the mesh is a single part. Fails only on out-of-memory.

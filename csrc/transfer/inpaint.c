@@ -3,8 +3,8 @@
  *   min 1/2 w' Q w with w given at the known vertices,  Q = L M^-1 L
  *
  * (Abdrashitov et al. 2023, section 3.2): Q_uu w_u = -Q_uk w_k for each column, one factorization
- * for all. The result is smooth across the border of the known vertices. It reproduces constants,
- * so weights still sum to 1, but they may leave [0, 1] slightly.
+ * for all. The result is smooth across the border of the known vertices. The method reproduces
+ * constants, so weights still sum to 1, but they may leave [0, 1] slightly.
  *
  * Q squares the condition number of L. Slivers, and islands tied to a single known vertex, can
  * leave only rounding errors, and the constant 1 is then not reproduced. In this case, the harmonic

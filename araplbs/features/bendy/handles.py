@@ -1,8 +1,8 @@
 """Replaces one bendy bone with n bones: their names, rest positions and weights.
 
 Blender moves a vertex at u (0 to 1 along a bone of S segments) by the transforms of two joints, (1
-- t) M[i] + t M[i + 1] with i + t = u S. This equals S + 1 bones that move by M[0] ... M[S], with
-the weight multiplied by the hat functions of u S, so the conversion is exact. Other numbers of
+- t) M[i] + t M[i + 1] with i + t = u S. This blend equals S + 1 bones that move by M[0] ... M[S],
+with the weight multiplied by the hat functions of u S, so the conversion is exact. Other numbers of
 bones divide the same u into n - 1 equal parts and give an approximation.
 """
 

@@ -1,5 +1,5 @@
-"""The page of a comparison: one self-contained HTML file. It loads nothing and is complete without
-its script."""
+"""The page of a comparison: one self-contained HTML file. The page loads nothing and is complete
+without its script."""
 
 from __future__ import annotations
 

@@ -6,11 +6,11 @@ artist painted, or that were solved before the joint was moved, do reveal the po
 from bone to bone in a ring around the joint. The center c of the ring and its spread s along the
 bone are those of the vertices weighted by w_parent w_bone. A joint farther from c along its bone
 than MOST_OFF s is misplaced. The farthest of mh_game's own joints is 1.3 s off, and an elbow moved
-by a quarter of the forearm is 2.5 s off. Two kinds of joints are considered: those where a bone
-begins at its parent's end, and those where the weights bend at that end but the bone begins farther
-along its own axis. Only rings around the axis and within both bones count, because a jaw turns
-about a hinge far from its ring. On 25 characters with their artists' weights, this test finds 6 of
-1,400 joints, at the ends of fingers and tails.
+by a quarter of the forearm is 2.5 s off. Two kinds of joints are considered. In the first kind, a
+bone begins at its parent's end. In the second kind, the weights bend at that end, but the bone
+begins farther along its own axis. Only rings around the axis and within both bones count, because a
+jaw turns about a hinge far from its ring. On 25 characters with their artists' weights, this test
+finds 6 of 1,400 joints, at the ends of fingers and tails.
 
 Cost: two columns of weights per bone. This module does not use bpy, so any thread may run it.
 """

@@ -3,9 +3,9 @@ bit.
 
 Weights that are not normalized are scaled. Cloth with skin poking through it takes the weights of
 that skin. Everything else is solved like new vertices (features/new_vertices.py), in patches whose
-other vertices are locked. Then everything is checked again. If a finding has not improved, or worse
-ones have appeared, the old weights of its region are restored. This module does not use bpy, so any
-thread may run it.
+other vertices are locked. Then all findings are checked again. If a finding has not improved, or
+worse ones have appeared, the old weights of its region are restored. This module does not use bpy,
+so any thread may run it.
 """
 
 from collections.abc import Callable, Sequence

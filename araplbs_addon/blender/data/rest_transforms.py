@@ -2,8 +2,8 @@
 
 Weights are computed for bones at rest. An object that follows bones (as a child, by constraints or
 drivers, directly or through others) is therefore read at its rest position. Blender does not keep
-hidden objects up to date. Their transforms and the rest positions are evaluated in a separate
-scene, so neither the visible scene nor the user's pose changes.
+hidden objects up to date. The transforms of hidden objects and the rest positions are evaluated in
+a separate scene, so neither the visible scene nor the user's pose changes.
 """
 
 from contextlib import contextmanager

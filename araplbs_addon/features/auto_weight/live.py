@@ -1,5 +1,6 @@
 """A live session on the weights of one armature's meshes. The session writes the converging weights
-into the vertex groups step by step and adopts edits. It ends by keeping or restoring all weights.
+into the vertex groups step by step and adopts edits. At its end, the session keeps or restores all
+weights.
 
 During the session nothing is pushed to Blender's undo stack; the session's owner records the whole
 session as one undo step. Other operators may push, so a mesh carries a token during a session. An

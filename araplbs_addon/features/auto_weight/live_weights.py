@@ -1,5 +1,5 @@
-"""Vertex groups of an object while its weights converge. They are written in short steps and can be
-restored to the last bit.
+"""Vertex groups of an object while its weights converge. The groups are written in short steps and
+can be restored to the last bit.
 
 Earlier entries are never removed during the session, only set to zero. Removing an entry would make
 Blender move the last entry of the vertex into its place, and the original order must be restored as

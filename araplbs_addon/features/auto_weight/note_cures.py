@@ -1,5 +1,6 @@
 """Operators that fix the cause of a note in the Result box and have no button elsewhere: "Unlock",
-"Make Rigid" and "Parent at Joint". Their changes take effect in the next Auto-weight."""
+"Make Rigid" and "Parent at Joint". The changes made by these operators take effect in the next
+Auto-weight."""
 
 import numpy as np
 from araplbs.base.refusal import Refused

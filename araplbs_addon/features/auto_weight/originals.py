@@ -1,8 +1,8 @@
 """The original weights of meshes: the weights before the first Auto-weight since the file was
 opened, or before one of our tools first wrote other weights.
 
-They are kept in memory and saved with the file, so they are still available when the file is opened
-again. A mesh without weights has no original weights."""
+Original weights are kept in memory and saved with the file, so they are still available when the
+file is opened again. A mesh without weights has no original weights."""
 
 from contextlib import suppress
 

@@ -1,5 +1,5 @@
 """Presets of the operator in the sidebar: finding the current preset, loading, adding and removing.
-They use the same files as Blender's own preset menu of the operator."""
+The functions use the same files as Blender's own preset menu of the operator."""
 
 from pathlib import Path
 

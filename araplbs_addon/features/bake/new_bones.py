@@ -1,8 +1,8 @@
 """Bones that a bake adds to an armature, with the keys of their motion.
 
 The bones have no parent, and rest without rotation at the center of the vertices that they move.
-They therefore adopt the rotation of a transform directly, and their location is relative to that
-center.
+These bones therefore adopt the rotation of a transform directly, and their location is relative to
+that center.
 """
 
 import itertools

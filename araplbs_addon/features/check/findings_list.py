@@ -1,5 +1,5 @@
-"""The most recent findings of Check Weights. They are kept in memory, never in the file, and are
-out of date as soon as the bones, a mesh or its weights change."""
+"""The most recent findings of Check Weights. Findings are kept in memory, never in the file, and
+are out of date as soon as the bones, a mesh or its weights change."""
 
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field

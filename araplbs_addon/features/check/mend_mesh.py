@@ -1,5 +1,5 @@
-"""The operator "Mend Mesh": fixes mesh faults at a finding that no weights can repair. It merges
-split edges, removes shells and islands, and smooths rough surfaces."""
+"""The operator "Mend Mesh": fixes mesh faults at a finding that no weights can repair. The operator
+merges split edges, removes shells and islands, and smooths rough surfaces."""
 
 import bmesh
 from araplbs.base.extent import size_of

@@ -1,4 +1,4 @@
-"""The task of Check Weights on one armature and its meshes. It reads and checks, and writes
+"""The task of Check Weights on one armature and its meshes. The task reads and checks, and writes
 nothing."""
 
 from __future__ import annotations

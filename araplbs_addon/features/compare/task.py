@@ -1,5 +1,5 @@
-"""The task of Compare Methods on one character. It reads, computes, and draws the page; Blender's
-data stays unchanged."""
+"""The task of Compare Methods on one character. The task reads, computes, and draws the page;
+Blender's data stays unchanged."""
 
 from __future__ import annotations
 

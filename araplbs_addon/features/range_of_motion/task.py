@@ -1,4 +1,4 @@
-"""The task of Range of Motion. It reads poses from a copy of the rig and writes an action."""
+"""The task of Range of Motion. The task reads poses from a copy of the rig and writes an action."""
 
 from __future__ import annotations
 
