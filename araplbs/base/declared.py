@@ -6,7 +6,7 @@ from typing import Any
 
 DECLARED: dict[str, dict[str, tuple[Any, Any, Any]]] = {
     "SAMPLING": {
-        "pose_count": (80, 0, 1000000),
+        "pose_count": (100, 0, 1000000),
         "seed": (0, 0, 18446744073709551615),
         "swing": (1.0471975511965976, 0.0, 3.15),
         "twist": (0.17453292519943295, 0.0, 3.15),
@@ -38,9 +38,9 @@ DECLARED: dict[str, dict[str, tuple[Any, Any, Any]]] = {
         "rigid_departure": (0.3, 0.0, 10.0),
         "min_weight": (0.001, 0.0, 0.25),
         "iterations": (30, 1, 1000000),
-        "tolerance": (0.002, 0.0, 1.0),
+        "tolerance": (0.0005, 0.0, 1.0),
         "acceleration": (5, 0, 20),
-        "fine_poses": (0.6, 0.0, 1.0),
+        "fine_poses": (0.5, 0.0, 1.0),
         "rotation_clusters": (0.0, 0.0, 1.0),
         "initial": ("heat", None, None),
         "deformer": ("linear", None, None),

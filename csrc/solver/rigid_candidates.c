@@ -3,9 +3,16 @@
  * The bone of a part is the bone that it surrounds, if any (containment.h), and otherwise the bone
  * with the largest mean weight. A box around several bones follows the bone that it surrounds most
  * and that is nearest to its middle, because the neck of a figure made of boxes also surrounds the
- * end of the body's bone. O(entries). Never fails. */
+ * end of the body's bone.
+ *
+ * A part around no bone, such as a strap over an ankle, may have nearly the same mean weight on two
+ * bones. Chance, such as another tessellation, would then decide which single bone it follows. Such
+ * a part therefore follows a blend of both bones. With m the larger and n the smaller mean weight
+ * and s = n / (m + n), the second bone gets (s - SHARED) / (1 - 2 SHARED) if s > SHARED, which is
+ * half at a tie. O(entries). Never fails. */
 #include "solver/rigid_candidates.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/vec3.h"
@@ -13,6 +20,7 @@
 #include "solver/excluded.h"
 
 #define REACHED 0.4 /* of the rays from a bone: with less, a part does not surround it */
+#define SHARED 0.25
 
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off) {
     arap_rigid_search *s = data;
@@ -124,6 +132,7 @@ int arap_candidate_follow(const arap_rigid_search *s, int part, int bone) {
     c->open = c->fixed = 1;
     c->blends = c->hangs = 0;
     c->bone = bone;
+    c->of_second = 0;
     return 1;
 }
 
@@ -144,6 +153,20 @@ static int choose_bone(const arap_rigid_search *s, const arap_candidate *c) {
         c->around == 1 || (c->around > 1 && c->size <= ARAP_BOX &&
                            (!central || s->solver->symmetry.bone[c->inside] == c->inside));
     return follows && may_follow(s, c, c->inside) ? c->inside : arap_candidate_bone(s, central);
+}
+
+/* Share the part with the bone that has the second largest mean weight, if that is nearly as large
+ * as that of its own bone. */
+static void share_bone(const arap_rigid_search *s, arap_candidate *c) {
+    const arap_solver *solver = s->solver;
+    int max = solver->settings.max_influences, second = -1;
+    if ((max && max < 4) || c->around || arap_candidate_is_own_image(s, c)) return;
+    for (int b = 0; b < solver->skeleton.deform_count; b++)
+        if (b != c->bone && (second < 0 || s->mean[b] > s->mean[second] * (1 + 1e-9))) second = b;
+    if (second < 0) return;
+    double share = s->mean[second] / (s->mean[second] + s->mean[c->bone]);
+    c->second = second;
+    c->of_second = fmax(0, share - SHARED) / (1 - 2 * SHARED);
 }
 
 int arap_candidates_choose(arap_rigid_search *s) {
@@ -173,6 +196,7 @@ int arap_candidates_choose(arap_rigid_search *s) {
         arap_candidate_mean(s, c);
         c->bone = choose_bone(s, c);
         c->blends = c->bone < 0;
+        if (!c->blends) share_bone(s, c);
         open++;
     }
     return open;

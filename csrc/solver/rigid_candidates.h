@@ -11,6 +11,8 @@ typedef struct arap_candidate {
     int open;        /* it may become rigid */
     int blends;      /* follows the mean row instead of one bone */
     int bone;
+    int second;         /* bone that shares the part, if of_second > 0 */
+    double of_second;   /* its weight */
     int hangs;          /* end of a card (hanging.h) whose underlying surface provides its row; 0:
                            its own mean */
     int image;          /* part that contains the images of its vertices; -1: none */

@@ -169,7 +169,7 @@ arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *c
         if (joints[p].above < 0 ||
             (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[bone] != bone))
             continue;
-        int same = c->open && !c->blends && c->bone == bone;
+        int same = c->open && !c->blends && c->of_second <= 0 && c->bone == bone;
         *changes |= arap_candidate_follow(s, p, bone) && !same;
     }
     arap_free(joints);

@@ -90,7 +90,11 @@ static arap_status make_rows(arap_context *context, arap_rigid_search *s) {
         status = arap_rows_next(context, &rows, (size_t)solver->skeleton.deform_count);
         if (status || !c->open) continue;
         if (!c->blends) {
-            arap_rows_add(&rows, c->bone, 1, 0);
+            int second_first = c->of_second > 0 && c->second < c->bone;
+            if (second_first) arap_rows_add(&rows, c->second, c->of_second, 0);
+            arap_rows_add(&rows, c->bone, 1 - c->of_second, 0);
+            if (c->of_second > 0 && !second_first)
+                arap_rows_add(&rows, c->second, c->of_second, 0);
             continue;
         }
         arap_candidate_mean(s, c);
@@ -290,7 +294,7 @@ static int hold_rod(arap_rigid_search *s, int rod) {
     for (int p = rod; p < parts; p++) {
         const arap_candidate *c = &s->parts[p];
         if (s->rod[p] != rod || !s->may[p]) continue;
-        changes |= !c->open || c->blends || (bone >= 0 && c->bone != bone);
+        changes |= !c->open || c->blends || c->of_second > 0 || (bone >= 0 && c->bone != bone);
         bone = c->bone;
     }
     if (!changes) return 0;

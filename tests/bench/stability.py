@@ -1,5 +1,5 @@
-"""How much weights move with another seed, with many more poses, and on a finer mesh of the same
-surface.
+"""How much weights move with another seed, with many more poses, with the vertices in another
+order, and on a finer mesh of the same surface.
 
 stability.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
 
@@ -11,18 +11,21 @@ import numpy as np
 from garments import quarters
 from problems import characters, problems
 from results import say, table, write_page
+from yardstick import POSES, Surface, skin
 
 CHOSEN = (
     "cesium_man", "knight", "mh_game", "sintel", "m2m_horse", "q_trex", "leap_hand", "ranger",
     "q_eagle", "q_snake", "mage", "webxr_hand",
 )  # fmt: skip
+DENSE = "mh_subdiv1"  # subdivided already
 SEEDS, OTHER_SEED = range(3), 77
 MANY, MORE = 1_600, 400  # poses
 WAYS = {  # of the second table
     "default": {},
     f"{MORE} poses": {"pose_count": MORE, "fine_poses": 1},
-    "48 poses, 32 on finer meshes": {"pose_count": 48, "fine_poses": 0.667},
+    "80 poses, 48 on finer meshes": {"pose_count": 80, "fine_poses": 0.6},
     "200 iterations, tolerance 1e-6": {"iterations": 200, "tolerance": 1e-6},
+    "tolerance 2e-3": {"tolerance": 2e-3},
     "no coarser mesh": {"coarsen": 0},
     "any number of influences": {"max_influences": 0},
     "influences of heat": {"expansion_rounds": 0},
@@ -33,7 +36,9 @@ L1 is the sum of |w - w'| over the bones, from 0 to 2, averaged over the vertice
 distance between the weights of seeds 0, 1 and 2, averaged over the pairs. *Many poses*: distance
 to the weights of {MANY:,} random poses on all levels. *Subdivided*: distance between the weights
 of a vertex on the mesh and on the same surface with every triangle split into four, with seed 0.
-Default settings."""
+*Stretch*: that of the finer mesh with its own weights over that of the mesh, on random poses that
+the solver has not seen. *Order*: the largest change of a single weight if the vertices and
+triangles have other numbers. Default settings."""
 CAUSES = """\
 This table lists the same means with one setting changed on both sides of each comparison. If a
 number is smaller than in the first row, the setting contributes to the difference."""
@@ -61,6 +66,25 @@ def subdivided(given):
     }
 
 
+def reordered(given):
+    """The same mesh with vertices and triangles in another order, and the number of each vertex."""
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(given["vertices"]))
+    number = np.argsort(order)
+    triangles, wires = (number[given[k]].astype(given[k].dtype) for k in ("triangles", "edges"))
+    other = {"vertices": given["vertices"][order], "triangles": rng.permutation(triangles)}
+    return {**given, **other, "edges": wires}, number
+
+
+def stretch(mesh, rows, poses):
+    """Root of the area-weighted mean squared strain over the poses."""
+    surface = Surface(mesh["vertices"], mesh["triangles"].astype(int))
+    below = np.zeros((poses.shape[1], 1, 4))
+    posed = (skin(mesh["vertices"], rows, np.concatenate([p, below], 1)) for p in poses)
+    mean = np.mean([surface.strain2(points) for points in posed], axis=0)
+    return np.sqrt((mean * surface.area).sum() / surface.area.sum())
+
+
 def weights(problem, **options):
     solver = problem.solver(threads=0, **options)
     solver.solve()
@@ -71,17 +95,28 @@ def distance(one, other):
     return np.abs(one - other).sum(1).mean()
 
 
+def compare_finer(problem, own, way):
+    """{"subdivided", "stretch"}"""
+    mesh = subdivided(problem.arguments)
+    finer, poses = weights(problem, **mesh, **way), problem.unseen[:POSES]
+    before = stretch(problem.arguments, own, poses)
+    return {
+        "subdivided": distance(own, finer[: problem.vertices]),
+        "stretch": stretch(mesh, finer, poses) / before,
+    }
+
+
 def measure(problem, way):
-    """{"seeds", "subdivided"} for some settings, by default also "many"."""
+    """{"seeds", "subdivided", "stretch"} for some settings, by default also "many" and "order"."""
     of_seeds = [weights(problem, seed=seed, **way) for seed in SEEDS]
-    finer = weights(problem, **subdivided(problem.arguments), **way)[: problem.vertices]
-    row = {
-        "seeds": np.mean([distance(*pair) for pair in itertools.combinations(of_seeds, 2)]),
-        "subdivided": distance(of_seeds[0], finer),
+    row = compare_finer(problem, of_seeds[0], way) | {
+        "seeds": np.mean([distance(*pair) for pair in itertools.combinations(of_seeds, 2)])
     }
     if not way:
         many = weights(problem, seed=OTHER_SEED, pose_count=MANY, fine_poses=1)
         row["many"] = np.mean([distance(each, many) for each in of_seeds])
+        mesh, number = reordered(problem.arguments)
+        row["order"] = np.abs(weights(problem, **mesh)[number] - of_seeds[0]).max()
     return {key: float(value) for key, value in row.items()}
 
 
@@ -97,19 +132,25 @@ def main(zip_path, output, *asked):
         ways = {label: measure(problem, way) for label, way in WAYS.items()}
         rows.append({"name": problem.name, "vertices": problem.vertices, "ways": ways})
         say(problem.name, *(f"{key} {value:.3f}" for key, value in ways["default"].items()))
-    keys = ("seeds", "many", "subdivided")
+    keys = ("seeds", "many", "subdivided", "stretch", "order")
     own = [
         [row["name"], f"{row['vertices']:,}", *(f"{row['ways']['default'][k]:.3f}" for k in keys)]
         for row in rows
     ]
     own.append(["mean", "", *(f"{mean(rows, 'default', key):.3f}" for key in keys)])
+    for problem in problems(Path(zip_path), [DENSE] if DENSE in known and not asked else []):
+        dense = compare_finer(problem, weights(problem), {})
+        numbers = ["-", "-", f"{dense['subdivided']:.3f}", f"{dense['stretch']:.3f}", "-"]
+        own.append([problem.name, f"{problem.vertices:,}", *numbers])
+        say(problem.name, *numbers)
     causes = [
         [label, *(f"{mean(rows, label, key):.3f}" for key in ("seeds", "subdivided"))]
         for label in WAYS
     ]
+    titles = ["character", "vertices", "seeds", "many poses", "subdivided", "stretch", "order"]
     write_page(
         Path(output), "stability", "Stability of the weights", NOTE,
-        table(["character", "vertices", "seeds", "many poses", "subdivided"], own),
+        table(titles, own),
         "## Where it comes from", CAUSES, table(["setting", "seeds", "subdivided"], causes),
         rows=rows,
     )  # fmt: skip

@@ -14,7 +14,7 @@ CODE = re.compile(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE
 # Numbers that are not measurements: versions, settings, limits of classes, the paper's year.
 PLAIN = re.compile(
     r"Blender \d\.\d(?: (?:or|to) (?:later|\d\.\d))?|from \d\.\d to \d\.\d|Python \d\.\d+|\(2018\)"
-    r"|80 poses|4 influences|worst 1 %|^\d\. |below 1,000|1,000 to 10,000|[Aa]bove 10,000|3D"
+    r"|100 poses|4 influences|worst 1 %|^\d\. |below 1,000|1,000 to 10,000|[Aa]bove 10,000|3D"
     r"|GPL-3\.0|\bF1\b",
     re.MULTILINE,
 )

@@ -1,0 +1,65 @@
+"""Another seed, or the same surface with every triangle split into four, changes weights little.
+The bounds are between the distances of this version and those of the version before decision 034;
+docs/bench/stability.md measures twelve characters."""
+
+import itertools
+
+import araplbs
+import numpy as np
+import pytest
+import shapes
+from shared_data import Character
+from test_same_character import body, dressed, renumbered, uneven_halves
+
+SEEDS = range(3)
+MAKERS = {
+    "limb": (lambda: (*body(16, 40), {}), 0.004),
+    "halves": (uneven_halves, 0.010),
+    "dressed": (dressed, 0.006),
+}
+
+
+def distance(one, other):
+    """The mean over the vertices of sum |w - w'|, from 0 to 2."""
+    return np.abs(one - other).sum(1).mean()
+
+
+def weights(mesh, bones, **settings):
+    return shapes.solved(araplbs.Solver(*mesh, *bones, **bones.more, **settings)).weights
+
+
+def subdivided(vertices, triangles):
+    """Every triangle in four; the vertices that there were come first."""
+    sides = np.sort(np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)]), axis=1)
+    distinct, which = np.unique(sides, axis=0, return_inverse=True)
+    (a, b, c), (ab, bc, ca) = triangles.T, len(vertices) + which.reshape(3, -1)
+    corners = [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
+    finer = np.concatenate([np.column_stack(each) for each in corners])
+    return np.concatenate([vertices, vertices[distinct].mean(1)]), finer
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_seeds(name):
+    maker, most = MAKERS[name]
+    mesh, bones, settings = maker()
+    each = [weights(mesh, bones, seed=seed, **settings) for seed in SEEDS]
+    assert np.mean([distance(*pair) for pair in itertools.combinations(each, 2)]) < most
+
+
+def test_a_finer_mesh_of_the_same_surface():
+    man = Character("cesium_man")
+    mesh = man.vertices, man.triangles
+    own, finer = weights(mesh, man.bones), weights(subdivided(*mesh), man.bones)
+    assert distance(own, finer[: len(own)]) < 0.055
+    other, number = renumbered(*mesh)
+    assert np.abs(weights(other, man.bones)[number] - own).max() < 0.01
+
+
+def test_a_stiff_sleeve_on_a_joint_belongs_to_both_bones():
+    """The bone with a little more of its weight would move all of it by chance."""
+    (vertices, triangles), tube = shapes.tube(24, 15, 0.23, 0.6), shapes.tube(10, 13)
+    sleeve = vertices + [0, 0, 0.7], triangles
+    solver = shapes.solve(shapes.join(tube, sleeve), shapes.chain(2), precision="double")
+    rows = solver.weights[len(tube[0]) :]
+    assert solver.report["found_rigid_parts"] == 1 and (rows == rows[0]).all()
+    assert rows[0].min() > 0.2
