@@ -58,7 +58,7 @@ def test_a_finer_mesh_of_the_same_surface():
 def test_a_stiff_sleeve_on_a_joint_belongs_to_both_bones():
     """The bone with a little more of its weight would move all of it by chance."""
     (vertices, triangles), tube = shapes.tube(24, 15, 0.23, 0.6), shapes.tube(10, 13)
-    sleeve = vertices + [0, 0, 0.7], triangles
+    sleeve = vertices + np.array([0, 0, 0.7]), triangles
     solver = shapes.solve(shapes.join(tube, sleeve), shapes.chain(2), precision="double")
     rows = solver.weights[len(tube[0]) :]
     assert solver.report["found_rigid_parts"] == 1 and (rows == rows[0]).all()
