@@ -6,15 +6,16 @@
  * It belongs to the bone from which all of them descend, the hull or the hand.
  *
  * Let d_b be the mean distance of a part from bone b. A part is between the branches of bone a if
- * the bone nearest to it, a aside, descends from a, and if at least BRANCHES children of a are, or
- * lead to, bones with d_b <= ALIKE min d. Then it follows a; of several such bones, the lowest.
+ * the nearest bone is a or descends from a, and if at least BRANCHES children of a are, or lead to,
+ * bones b with d_b <= ALIKE min d, where the minimum is over all bones except a. Then the part
+ * follows a; of several such bones, the lowest.
  * With two branches, an armor plate on the outside of a shoulder would already be between bones. A
  * part farther than REACH of its radii from these bones is not between any: all are alike from far.
  *
- * A part that is already rigid moves unless it surrounds one bone, or another rule has chosen its
- * bone. A part that bends moves only if it surrounds no bone, if the near bones hold rigid parts
- * and no skin, as those of a machine, and if it already follows the common bone most or is farther
- * than FAR of its radii from all others. So a skirt or a coat still bends.
+ * The rule does not apply to a part that surrounds one bone, or whose bone another rule has chosen.
+ * It applies to a part that bends only if the bones of the branches move rigid parts and no skin,
+ * as those of a machine do, and if the part already follows the common bone most
+ * or is farther than FAR of its radii from all others. So a skirt or a coat still bends.
  *
  * A bone that would lose its only parts keeps the nearest one, unless the common bone is less than
  * NEARLY times as far: plates of a track stay on their bones, although these are as near to the
@@ -116,7 +117,7 @@ static int find_common(const between *w, const arap_candidate *c) {
 static int is_open_to(const arap_rigid_search *s, int p) {
     const arap_candidate *c = &s->parts[p];
     if (!s->may[p] || c->fixed || c->hangs || c->around == 1) return 0;
-    return c->open || !c->around;
+    return 1;
 }
 
 /* Find w->common and w->own. */

@@ -13,10 +13,10 @@
  * ends elsewhere, the ball follows that bone.
  *
  * Orphans. The energy may assign a plate to its neighbor's bone instead of its own, because the
- * plate is not stretched in either case. A bone without a part, and without a weight of MUCH at any
- * vertex, therefore gets back rigid parts. Such a part must be near the bone relative to its size,
- * the bone must clearly be the nearest of all bones by mean distance, and the current bone of the
- * part must keep another part.
+ * plate is not stretched in either case. A bone without a part, and without a weight of MUCH
+ * at any vertex, therefore gets back rigid parts whose bone no other rule has chosen. Such a part
+ * must be near the bone relative to its size, the bone must clearly be the nearest of all bones by
+ * mean distance, and the current bone of the part must keep another part.
  *
  * Takes O(parts x bones), plus O(vertices of rigid parts x bones) for bones without parts. Fails on
  * out-of-memory, or cancelled. */

@@ -55,6 +55,28 @@ def test_a_wheel_inside_a_track_follows_the_hull(bone):
         assert (rows[8 * (plate + 1) : 8 * (plate + 2), plate + 1] == 1).all()
 
 
+@pytest.mark.parametrize("radius", [0.8, 1.04])
+def test_a_wheel_that_would_bend_with_a_track(radius):
+    """It is rigid on the hull, which it follows most: each of its vertices follows another plate
+    more, but none of these plates' bones has other skin. The larger wheel is around joints."""
+    wheel = shapes.sphere(7, 12, radius)
+    mesh, bones = ring(wheel)
+    start = np.repeat(np.eye(SIDES + 1), 8, axis=0)
+    near = np.linalg.norm(wheel[0][:, None] - bones.heads[1:], axis=2).argmin(1)
+    near = np.eye(SIDES + 1)[near + 1]
+    start = np.concatenate([start, 0.45 * np.eye(SIDES + 1)[0] + 0.55 * near])
+    weights = shapes.solve(
+        mesh,
+        bones,
+        precision="double",
+        weights=start,
+        start_from_weights=True,
+        expansion_rounds=0,
+        rigid_departure=0.01,
+    ).weights[-len(wheel[0]) :]
+    assert (weights[:, 0] == 1).all()
+
+
 def test_a_bone_keeps_its_only_plate():
     """The bones of a track start in pairs, on the line through its middle, so that a plate is as
     near to the bone of the plate above or below as to its own, and so is a bolt."""
