@@ -1,11 +1,13 @@
 """The benchmark's yardstick compared with the one of ../shared, on weights that fit nothing."""
 
 import importlib.util
+import sys
 
 import pytest
 from paths import DATA, SHARED, TESTS
 from shared_data import load
 
+sys.path.append(str(TESTS / "bench"))
 OWN = TESTS / "bench/yardstick.py"
 NAMES = {"infl": "influences", "L1": "l1"}
 
