@@ -93,16 +93,21 @@ def make_armature(collection):
 
 
 def add_cone(mesh, head, tail, radius, tail_radius):
-    """Add the convex hull of two spheres."""
-    vertices = []
+    """Add the convex hull of two spheres, built in a mesh of its own, because the run time of an
+    operation grows with its mesh."""
+    cone = bmesh.new()
     for center, r in ((head, radius), (tail, tail_radius)):
-        made = bmesh.ops.create_uvsphere(
-            mesh, u_segments=16, v_segments=10, radius=r, matrix=Matrix.Translation(center)
+        bmesh.ops.create_uvsphere(
+            cone, u_segments=16, v_segments=10, radius=r, matrix=Matrix.Translation(center)
         )
-        vertices += made["verts"]
-    hull = bmesh.ops.convex_hull(mesh, input=vertices)
+    hull = bmesh.ops.convex_hull(cone, input=cone.verts)
     inner = hull["geom_interior"] + hull["geom_unused"]
-    bmesh.ops.delete(mesh, geom=[g for g in set(inner) if isinstance(g, bmesh.types.BMVert)])
+    bmesh.ops.delete(cone, geom=[g for g in set(inner) if isinstance(g, bmesh.types.BMVert)])
+    made = bpy.data.meshes.new("Cone")
+    cone.to_mesh(made)
+    cone.free()
+    mesh.from_mesh(made)
+    bpy.data.meshes.remove(made)
 
 
 def make_body(collection):
