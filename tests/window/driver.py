@@ -41,6 +41,12 @@ def when_named():
         raise SkipTest("measures or pictures: where the run is named only")
 
 
+def looks(test):
+    """Marks a test that looks at pixels, which are computed for it."""
+    test.looks = True
+    return test
+
+
 def region(ui, kind):
     return next(r for r in ui.area().regions if r.type == kind)
 

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import scenes
-from driver import Draws, clear, newest_only, open_sidebar, show, wait_until
+from driver import Draws, clear, looks, newest_only, open_sidebar, show, wait_until
 
 
 def green(path):
@@ -15,6 +15,7 @@ def green(path):
     return np.count_nonzero((own > 1.3 * red) & (own > 1.3 * blue) & (own > 0.2))
 
 
+@looks
 def test_the_preview_is_drawn_follows_and_goes(ui):
     newest_only()
     clear()

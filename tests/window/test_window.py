@@ -1,8 +1,10 @@
 """The extension is there in a Blender with a window, and the window can be driven and seen."""
 
 import bpy
+from driver import looks
 
 
+@looks
 def test_input_and_picture(ui):
     assert "bl_ext.user_default.araplbs" in bpy.context.preferences.addons
     ui.event("MOUSEMOVE", "NOTHING")
