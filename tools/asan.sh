@@ -36,6 +36,18 @@ LONG=(
   test_transfer.py::test_matches_by_hand test_transfer_shapes.py::test_follows_the_nearest_point_and_turns
   test_bendy.py::test_weights_are_good_and_better_than_those_of_the_start test_smoothing.py::test_on_levels
   test_gaps.py test_check_gaps.py  # seconds of the processor, of which sanitizers take most
+  # Values, of solves that other tests of the same file make, too.
+  test_aggregates.py::test_locked_plates_stay_free  # test_what_stays_free makes its solver
+  test_mirror_reuse.py::test_both_halves_are_as_if_each_was_visited
+  test_smoothing.py::test_weights_are_smooth_there_and_hardly_change_elsewhere
+  test_joints.py::test_{symmetry_is_kept_to_the_bit,derivatives_are_those_of_the_energy}
+  test_joint_solver.py::test_units_and_place_do_not_matter
+  test_initial_methods.py::test_biharmonic_weights_are_smoother_than_heat
+  test_mixed.py::test_samples_are_blue_noise test_bone_directions.py::test_as_good_as_drawn_tails
+  test_reduce.py::test_{widenings_find_better_influences,many_influences_are_limited_to_good_ones}
+  test_bone_springs.py::test_gradient_by_differences_of_the_full_energy
+  # A process for each routine; test_the_results_are_the_same has one with a wrong routine.
+  test_linear_algebra.py::test_a_wrong_routine_is_found_and_named
 )
 # No code of ours except Python's.
 PURE=(

@@ -78,6 +78,13 @@ FREE = {  # settings, and how many plates stay free for them
     "allowed": ({"influences": ([3, 4], [1, 2], [True, True])}, 1),
     "forbidden": ({"influences": (np.arange(OF_PLATE), [1] * OF_PLATE, [False] * OF_PLATE)}, 1),
     "smoothed": ({"smoothed": (PLATE, np.ones(OF_PLATE))}, 1),
+    "locked": (
+        {
+            "weights": np.full((len(MAIL[0]), 4), 0.25),
+            "locked_vertices": np.arange(len(MAIL[0])) < OF_PLATE,
+        },
+        1,
+    ),
     "rigid": ({"rigid_parts": np.where(np.arange(len(MAIL[0])) < OF_PLATE, 7, -1)}, 1),
     "one stage": ({"expansion_rounds": 0}, PLATES),
     "no coarser mesh": ({"coarsen": 0}, PLATES),
@@ -93,12 +100,7 @@ def test_what_stays_free(what):
 
 
 def test_locked_plates_stay_free():
-    weights = np.tile([0.25, 0.25, 0.25, 0.25], (len(MAIL[0]), 1))
-    locked = np.zeros(len(MAIL[0]), bool)
-    locked[PLATE] = True
-    solver = start(weights=weights, locked_vertices=locked)
-    assert solver.report["lumped_parts"] == PLATES - 1
-    solver.solve()
+    solver = shapes.solved(start(**FREE["locked"][0]))
     np.testing.assert_allclose(solver.weights[PLATE], 0.25, atol=1e-12)
 
 
@@ -148,4 +150,4 @@ def test_edits_end_lumps():
 
 
 def test_stopped_and_gone_on():
-    check_stops(lambda told: start(progress=told, rigid_departure=1.0), every=3)
+    check_stops(lambda told: start(progress=told, rigid_departure=1.0), every=7)
