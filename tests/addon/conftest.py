@@ -15,6 +15,7 @@ LINUX = sys.platform.startswith("linux")
 ALL = os.environ.get("ARAPLBS_TEST_ALL")
 # Places of a marked test, in addition to those where tests/run.sh asks for all.
 MARKS = {
+    "named": (False, "asks on a larger mesh what others ask: if the run is named"),
     "slow": (NEWEST and os.name != "nt", "slow: in Blender 5.2 on Linux only"),
     # Versions of Blender hardly differ in these.
     "outside": (

@@ -10,7 +10,14 @@ import pytest
 from paths import ROOT
 
 LISTS = {
-    "tests/run.sh": ("WIN_PART", "WIN_LESS", "WIN_LESS_OF", "WIN_CORE_PART", "ARM_PART"),
+    "tests/run.sh": (
+        "WIN_PART",
+        "WIN_LESS",
+        "WIN_LESS_OF",
+        "WIN_CORE_PART",
+        "ARM_PART",
+        "ARM_LESS",
+    ),
     "tools/asan.sh": ("LONG", "PURE"),
 }
 CASES = [(script, name) for script, names in LISTS.items() for name in names]
