@@ -1,34 +1,19 @@
 """From the Result to the list of problems, to the list of control bones, to a cure and to a repair:
 one click each, by mouse. The pictures are to be looked at."""
 
-from contextlib import contextmanager
-
 import bpy
 import doors
 import scenes
 from driver import Draws, click, newest_only, still, wait_for_end
-from test_result_views import at_hand, weighted_twice
+from test_result_views import alone, at_hand, weighted_twice
 
 
-@contextmanager
-def lines_alone():
-    """The first panel shows nothing but the lines of the Result box and their buttons."""
-    panel, box = scenes.addon("ui.panel"), scenes.addon("ui.result_box")
-    kind = panel.VIEW3D_PT_araplbs
-    before = kind.draw
-
-    def draw(self, context):
-        outcome = panel.outcome_at_hand(context)
-        if outcome:
-            box._draw_gains(context, self.layout, outcome)
-            for index, note in enumerate(outcome.notes):
-                box._draw_note(context, self.layout, index, note)
-
-    kind.draw = draw
-    try:
-        yield
-    finally:
-        kind.draw = before
+def lines(layout, context, outcome):
+    """Of the Result box, and their buttons."""
+    box = scenes.addon("ui.result_box")
+    box._draw_gains(context, layout, outcome)
+    for index, note in enumerate(outcome.notes):
+        box._draw_note(context, layout, index, note)
 
 
 def find(buttons, *words):
@@ -46,7 +31,7 @@ def test_cures_are_one_click_away(ui):
     control = {"spine": "SERVED"}
     result_notes = scenes.package("reports.notes").result_notes
     outcome.notes = result_notes(report | {"control_bones": control}, locked_groups=1)
-    with lines_alone():
+    with alone(lines):
         yield from still(ui)
         ui.picture("cures-lines")
         buttons = yield from doors.doors_of_sidebar(ui)

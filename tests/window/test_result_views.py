@@ -15,15 +15,16 @@ ROW_Y, POSE, EYE = 46, 24, 44
 
 
 @contextmanager
-def row_alone(ui):
-    """The first panel shows nothing but the row of the Result box with the sets of weights."""
-    panel, box = scenes.addon("ui.panel"), scenes.addon("ui.result_box")
+def alone(part):
+    """The first panel shows nothing but this part of the Result box: part(layout, context,
+    outcome)."""
+    panel = scenes.addon("ui.panel")
     kind = panel.VIEW3D_PT_araplbs
     before = kind.draw
 
     def draw(self, context):
-        outcome = panel.outcome_at_hand(context)
-        box._draw_sets(self.layout, context, outcome)
+        if outcome := panel.outcome_at_hand(context):
+            part(self.layout, context, outcome)
 
     kind.draw = draw
     try:
@@ -64,7 +65,7 @@ def test_result_box_shows_it(ui):
     assert len(names) == 4 and all(each.pictures[0] is not None for each in outcome.seen), names
     assert strip._made[-1][0] is outcome and all(all(both) for both in strip._made[-1][2])
     manager, view = bpy.context.window_manager, ui.area().spaces.active.region_3d
-    with row_alone(ui):
+    with alone(scenes.addon("ui.result_box")._draw_sets):
         yield from still(ui)
         yield from click(ui, inside(ui, "UI", (EYE, ROW_Y)))
         assert manager.araplbs_errors == "POSES", "one click to the colors of stretch"
