@@ -273,7 +273,9 @@ browser() {  # for what core tests of pages; Ubuntu's apt has none, and those te
 }
 
 core() {
-  run core - "$OUT/core.xml" "$VENV/bin/python" -m pytest tests/package tests/tools -p no:cacheprovider \
+  local cached=()
+  command -v ccache >/dev/null && cached=(CCACHE_DIR="$CACHE/ccache" CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1)
+  run core - "$OUT/core.xml" env "${cached[@]}" "$VENV/bin/python" -m pytest tests/package tests/tools -p no:cacheprovider \
     --junitxml "$OUT/core.xml" ${PYTEST_ARGS:-}
 }
 
