@@ -40,7 +40,8 @@ Each run uses at most 4 influences, no smoothness term and all processors, in it
 - *before*: the artist's weights.
 - *times*: ratio of the run time of Dem Bones to ours, in total and per iteration.
 
-Dem Bones is {PEER} from PyPI. Apart from the settings above, it runs with its defaults."""
+Dem Bones is {PEER} from PyPI. Apart from the settings above, py-dem-bones runs with its
+defaults."""
 
 
 def peer_python():

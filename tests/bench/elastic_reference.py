@@ -31,12 +31,12 @@ their bones. The result does not come from weights, so in general no weights can
 cell lists reference / skin alone (`inside=0`: nothing preserves thickness) / ours / heat / artist.
 The poses are 24 random poses (every bone swings by up to 60 and twists by up to 10 degrees) and up
 to 24 frames of the animation. `tests/bench/yardstick.py` measures surface strain by area and its
-99th percentile, drift of limbs in radii, and the volume change of closed meshes. *Heat* are the
-engine's initial weights and *ours* its default weights, both without control bones. The reference
-in the tables starts from our weights. *s*: seconds for all these poses, or for a quarter of them if
-the mesh has more than {LARGE:,} vertices. *Above the reference*: difference in percentage points
-between the strain by area of these weights and that of a reference that starts from them and allows
-no limb to drift farther.
+99th percentile, drift of limbs in radii, and the volume change of closed meshes. *Heat* refers to
+the engine's initial weights and *ours* to its default weights, both without control bones. The
+reference in the tables starts from our weights. *s*: seconds for all these poses, or for a quarter
+of them if the mesh has more than {LARGE:,} vertices. *Above the reference*: difference in
+percentage points between the strain by area of these weights and that of a reference that starts
+from them and allows no limb to drift farther.
 
 The reference is not a proven bound. The result is a local minimum of a non-convex energy, for one
 choice of the stiffness with which the bones hold the skin. The reference shows how much the strain
@@ -141,9 +141,9 @@ def verdict(rows, known):
     strain = sum(own["area"] > ref["area"] for own, ref in pairs)
     drift = sum(not own["drift"] < ref["drift"] for own, ref in pairs)
     return (
-        f"The page covers {len(rows)} of {known} characters. In {len(pairs)} comparisons between "
-        "weights and the reference that starts from them, the reference has less strain by area "
-        f"in {strain} and no more drift in {drift}."
+        f"The page covers {len(rows)} of {known} characters. The test compares weights with the "
+        f"reference that starts from them, {len(pairs)} times. The reference has less strain by "
+        f"area in {strain} of these comparisons, and no more drift in {drift}."
     )
 
 

@@ -155,7 +155,7 @@ def main(zip_path, output, *names):
     if used:
         tenth = len(used) // 10
         blocks.append(
-            f"One process weights {len(used)} files ({len(small)} small characters repeatedly). "
+            f"One process weights {len(used)} files ({len(small)} small characters, repeated). "
             f"The process uses {used[0] / 1e6:.0f} MB of memory after the first file, "
             f"{used[tenth] / 1e6:.0f} MB after {tenth + 1}, {used[len(used) // 2] / 1e6:.0f} MB "
             f"after half, and {used[-1] / 1e6:.0f} MB after the last; the maximum is "

@@ -25,8 +25,9 @@ New* runs. All other weights remain bit-identical.
   two runs.
 - *share*: this time as a share of *whole*.
 - *off*: difference from the former weights, summed over the bones and averaged over the vertices.
-- *seam*, *inside*: weight difference along an edge, summed over the bones and averaged over the
-  edges that cross the seam and over the edges between new vertices, before and after."""
+- *seam*, *inside*: weight difference along an edge, summed over the bones, before and after. *seam*
+  is the mean over the edges that cross the seam, and *inside* the mean over the edges between new
+  vertices."""
 
 
 def measure(zip_path, name):

@@ -93,9 +93,9 @@ approximate**, because other work on the machine slows all methods down and coun
 - *drift*: distance by which limbs drift from their bones, in limb radii.
 - *volume*: volume change of closed meshes, in %.
 - *L1*: mean distance to the artist's weights, 0 to 2.
-- *precision*, *recall* of influences and *L1 by the protocol* first drop weights below 0.001. These
-  three measures also drop the evaluated weights below 0.35 times the largest weight of the vertex
-  (`araplbs/measures/likeness.py`), so the artist's own small influences count as missed.
+- *precision*, *recall* of influences and *L1 by the protocol* ignore weights below 0.001. In the
+  evaluated weights, these three measures also ignore weights below 0.35 times the largest weight of
+  the vertex (`araplbs/measures/likeness.py`), so the artist's own small influences count as missed.
 - *bi-Laplacian*: the energy that biharmonic weights minimize, on the surface.
 
 A method that leaves vertices of triangles without weights has failed (-). fox_soup, a set of
@@ -336,7 +336,9 @@ def section(rows, ways, kinds):
         "characters that the method can weight.",
         means_table(judged, ways, [m for m in STRAIN if m.kind in kinds]),
         means_table(judged, ways, OTHERS),
-        "**Better than ours**:", "\n".join(told(judged, ways)),
+        "**Better than ours**: the list states where each method is better, with its value "
+        "against ours and the number of characters on which it is better.",
+        "\n".join(told(judged, ways)),
     ]  # fmt: skip
     for kind in kinds:
         name = "random poses" if kind == "random" else "animations"
@@ -365,8 +367,8 @@ def smoothness(rows):
             if names:
                 ratio = rough.mean(own) / rough.mean(other)
                 yield (
-                    f"- {WAYS[way]} against {WAYS[base]}: {ratio:.2f} (geometric mean of "
-                    f"{len(names)} characters; smaller on {(own < other).sum()})."
+                    f"- {WAYS[way]} compared with {WAYS[base]}: {ratio:.2f} (geometric mean of "
+                    f"{len(names)} characters; below 1 on {(own < other).sum()} of them)."
                 )
 
 

@@ -38,8 +38,8 @@ LARGEST = 14_000  # vertices of the characters that are weighted
 SHOWN = {"cesium_man": (-70, 5), "m2m_horse": (-25, 10)}  # azimuth and elevation of the viewer
 PICTURED = 5  # poses
 NOTE = f"""\
-Each chain has {TARGETS} targets, each of which some pose within the limits reaches. Each solve
-starts in the rest pose.
+Each chain has {TARGETS} targets, each of which can be reached by a pose within the limits. Each
+solve starts in the rest pose.
 
 - *free*: joints rotate without limits.
 - *limited*: each joint rotates by at most 60 degrees about X and Z, and by at most 10 degrees

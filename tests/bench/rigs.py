@@ -26,9 +26,9 @@ LIMIT = 1800  # seconds for one file
 PICTURES = 5
 NOTE = f"""\
 Every file is used unchanged. The test uses the rig that deforms the most vertices, with all its
-meshes, control rig, constraints and drivers, and removes the weights of its bones. *Ours* are the
-operator's weights with default settings, *heat* are Blender's automatic weights, and *file* are the
-original weights. The columns are:
+meshes, control rig, constraints and drivers, and removes the weights of its bones. *Ours* refers to
+the operator's weights with default settings, *heat* to Blender's automatic weights, and *file* to
+the original weights. The columns are:
 
 - *area*, *p99*: strain by area and in the worst percent of the faces, in %, over up to 24 frames of
   the file's own actions, or over {RANDOM} random poses if it has none. A dash (-) means that heat

@@ -74,8 +74,8 @@ artist's weights: when rotated by 40 degrees, it moves this skin less than a qua
 - *crossing*: share of the area, in %, of triangles that intersect others in a pose but not at
   rest.
 - *crease*: edges that fold by 60 degrees more than at rest, in % of the total edge length.
-- *below*: share of the vertices, in %, that lie on another part of the mesh at rest, such as
-  clothes, and end up below it.
+- *below*: share of the vertices, in %, that lie on another part of the mesh at rest (as clothes do)
+  and end up below it.
 - *through*: vertices under another part that penetrate it.
 - *asymmetry*: mean difference from the weights on the opposite side, 0 to 2, for characters with
   two sides.

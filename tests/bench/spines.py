@@ -36,8 +36,8 @@ the skin less.
 The quads are split along alternating diagonals. If all quads are split along *one diagonal*, much
 of the intended stretch of a stretchable-twistable bone (STB) counts as error. The paper measures
 stretch along the principal axes of a one-ring's covariance, which follow the bone only if the edges
-are evenly distributed in all directions. A rigid bone with `bone_stretch` takes the stretch from
-its transform, so the diagonals do not matter.
+are evenly distributed in all directions. A rigid bone with `bone_stretch` takes the intended
+stretch from its transform, so its result does not depend on the diagonals.
 
 The picture shows the last poses with bones in blue, and the error of each one-ring (root of its
 energy): *as desired* for the arm, ARAP for the other shapes. The captions list the energies of

@@ -15,7 +15,7 @@ LEAST = 0.01  # share of the time below which a stage is not shown
 ABOUT = """
 
 - *mesh*: checks, welding, links between parts, elimination order, symmetry.
-- *truss*: creating the bone springs from the skin to the bones, and rigid parts.
+- *truss*: creating the bone springs between the skin and the bones, and finding rigid parts.
 - *visibility*: finding the nearest bones, and the bones visible from each vertex.
 - *heat*: initial weights and their influence maps.
 - *poses*: pose sampling.
@@ -68,7 +68,7 @@ def left_out(rows):
     )
     if small:
         names = ", ".join(f"*{stage}*" for stage in small)
-        text += f" Stages always below {100 * LEAST:g} % are not shown: {names}."
+        text += f" Stages that always take less than {100 * LEAST:g} % are not shown: {names}."
     return text
 
 

@@ -22,9 +22,9 @@ without weights, and then accepts the result. The session runs in a window under
 processor draws (llvmpipe, no graphics card), on {machine}. *Own work* is the work of a session on
 the main thread between two turns of the event loop: reading, applying edits, and writing vertex
 groups, in seconds of processor time. The session may use 13 ms for each turn, and starts no step
-that would exceed them if it took as long as the previous step. *Event loop* is the time from one
-turn to the next, in which Blender also evaluates and draws the mesh. *Idle* is the same time
-without a session, while the mesh is tagged and drawn repeatedly. Milliseconds: median / 99 % /
+that would exceed this limit if the step took as long as the previous one. *Event loop* is the time
+from one turn to the next, in which Blender also evaluates and draws the mesh. *Idle* is the same
+time without a session, while the mesh is tagged and drawn repeatedly. Milliseconds: median / 99 % /
 longest. *Follows*: turns from the end of the iterations until the vertex groups show the result,
 the time of these turns at 60 per second, and the own work in them. Other work ran on all processors
 at the same time. This work increases *event loop* and *idle*, and leaves each turn less of its 13
@@ -37,7 +37,7 @@ END = """
 ![Trace](stalls.png)
 
 The dotted line is at 16 ms, the duration of one frame on a screen. With a graphics card, drawing
-takes almost none of this time; in this test, it takes nearly all of the event loop.
+takes almost no time; in this test, it accounts for nearly all of *event loop*.
 
 Written by `tests/bench/stalls.py` after `tests/run.sh trixie-gui sid-gui`.
 """
