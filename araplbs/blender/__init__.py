@@ -1,5 +1,5 @@
 """Auto-weight for scripts in Blender: bind() needs no registered add-on, selection or window. The
-add-on does the work; this room requires Blender only when one of its functions is called."""
+add-on does the work; this folder requires Blender only when one of its functions is called."""
 
 from __future__ import annotations
 

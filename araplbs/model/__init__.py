@@ -1,2 +1,2 @@
-"""Plain data for all rooms above: options, rows of weights,
+"""Plain data for all folders above: options, rows of weights,
 edits, and deformers."""

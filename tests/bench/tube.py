@@ -84,11 +84,11 @@ def measure():
 def verdicts(found):
     """A sentence for each deformer."""
     for name, (thin, off) in found.items():
-        wrapper = "becomes" if thin[-1] < THIN else "does not become"
+        verb = "becomes" if thin[-1] < THIN else "does not become"
         yield (
-            f"- {name.capitalize()}: the twisted joint {wrapper} a candy wrapper ({thin[-1]:.2f} of "
-            f"the radius at {TWISTS[-1]}°), and the bent joint bulges by {off[-1] - 1:.2f} radii at "
-            f"{BENDS[-1]}°."
+            f"- {name.capitalize()}: the twisted joint {verb} a candy wrapper ({thin[-1]:.2f} of "
+            f"the radius at {TWISTS[-1]}°), and the bent joint bulges by {off[-1] - 1:.2f} radii "
+            f"at {BENDS[-1]}°."
         )
 
 
