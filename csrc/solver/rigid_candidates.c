@@ -155,20 +155,6 @@ static int choose_bone(const arap_rigid_search *s, const arap_candidate *c) {
     return follows && may_follow(s, c, c->inside) ? c->inside : arap_candidate_bone(s, central);
 }
 
-/* Share the part with the bone that has the second largest mean weight, if that is nearly as large
- * as that of its own bone. */
-static void share_bone(const arap_rigid_search *s, arap_candidate *c) {
-    const arap_solver *solver = s->solver;
-    int max = solver->settings.max_influences, second = -1;
-    if ((max && max < 4) || c->around || arap_candidate_is_own_image(s, c)) return;
-    for (int b = 0; b < solver->skeleton.deform_count; b++)
-        if (b != c->bone && (second < 0 || s->mean[b] > s->mean[second] * (1 + 1e-9))) second = b;
-    if (second < 0) return;
-    double share = s->mean[second] / (s->mean[second] + s->mean[c->bone]);
-    c->second = second;
-    c->of_second = fmax(0, share - SHARED) / (1 - 2 * SHARED);
-}
-
 int arap_candidates_choose(arap_rigid_search *s) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
@@ -196,8 +182,20 @@ int arap_candidates_choose(arap_rigid_search *s) {
         arap_candidate_mean(s, c);
         c->bone = choose_bone(s, c);
         c->blends = c->bone < 0;
-        if (!c->blends) share_bone(s, c);
         open++;
     }
     return open;
+}
+
+void arap_candidate_share(const arap_rigid_search *s, arap_candidate *c) {
+    const arap_solver *solver = s->solver;
+    int max = solver->settings.max_influences, second = -1;
+    if ((max && max < 4) || c->around || arap_candidate_is_own_image(s, c)) return;
+    arap_candidate_mean(s, c);
+    for (int b = 0; b < solver->skeleton.deform_count; b++)
+        if (b != c->bone && (second < 0 || s->mean[b] > s->mean[second] * (1 + 1e-9))) second = b;
+    if (second < 0) return;
+    double share = s->mean[second] / (s->mean[second] + s->mean[c->bone]);
+    c->second = second;
+    c->of_second = fmax(0, share - SHARED) / (1 - 2 * SHARED);
 }

@@ -72,4 +72,8 @@ int arap_candidate_is_own_image(const arap_rigid_search *search, const arap_cand
  * first one is used. */
 int arap_candidate_bone(const arap_rigid_search *search, int central);
 
+/* Share a part that follows one bone with the bone that has the second largest mean weight, if that
+ * is nearly as large. */
+void arap_candidate_share(const arap_rigid_search *search, arap_candidate *candidate);
+
 #endif

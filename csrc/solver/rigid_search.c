@@ -261,6 +261,8 @@ static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
         }
         if (!again) break;
     }
+    for (int p = 0; p < solver->mesh.part_count; p++)
+        if (s->parts[p].open && !s->parts[p].blends) arap_candidate_share(s, &s->parts[p]);
     arap_status status = make_rows(context, s);
     if (!status) refuse_lopsided(s);
     return status;

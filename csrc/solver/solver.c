@@ -24,9 +24,8 @@
  *
  * Levels. For a mesh with many vertices, all of these stages run on a coarser mesh (levels.h). The
  * mesh itself starts from the weights found there, with as many influences as the limit allows, and
- * runs a single stage. The coarsest level chooses the influences. It is small, so it iterates to a
- * fifth of the tolerance: otherwise its choice would depend more on the tessellation. Fails if one
- * of its steps fails; a solver that failed within an iteration cannot continue. */
+ * runs a single stage. Fails if one of its steps fails; a solver that failed within an iteration
+ * cannot continue. */
 #include "solver/solver.h"
 
 #include <math.h>
@@ -46,9 +45,8 @@
 #include "supports/supports.h"
 #include "springs/spring_weights.h"
 
-#define EARLY_ITERATIONS 10
-#define COARSEST 0.2 /* of the tolerance, for the coarsest level */
-#define PLATE 32     /* mean number of vertices per loose part: with fewer, parts are plates */
+#define EARLY_ITERATIONS 3
+#define PLATE 32 /* mean number of vertices per loose part: with fewer, parts are plates */
 
 /* Replace the influence patterns. */
 static arap_status change_patterns(arap_context *context, arap_solver *s,
@@ -346,8 +344,7 @@ static arap_status step(arap_context *context, arap_solver *s) {
      * iteration would converge. Changes are assumed to shrink at their current rate. */
     int foretold = s->coarse_vertices || arap_needs_factor(s);
     if (foretold && s->stage.iterations > 1 && change < previous) change *= change / previous;
-    double share = s->settings.tolerance * (s->coarse_vertices ? 1 : COARSEST);
-    int settled = change <= share * fabs(last[-1]) && m->guarded == was_guarded &&
+    int settled = change <= s->settings.tolerance * fabs(last[-1]) && m->guarded == was_guarded &&
                   m->stride == stride && !arap_must_go_on(s);
     int enough = s->stage.number < s->stage.last ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage.iterations >= enough || settled) s->stage.over = 1;

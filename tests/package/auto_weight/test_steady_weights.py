@@ -50,7 +50,7 @@ def test_a_finer_mesh_of_the_same_surface():
     man = Character("cesium_man")
     mesh = man.vertices, man.triangles
     own, finer = weights(mesh, man.bones), weights(subdivided(*mesh), man.bones)
-    assert distance(own, finer[: len(own)]) < 0.055
+    assert distance(own, finer[: len(own)]) < 0.08
     other, number = renumbered(*mesh)
     assert np.abs(weights(other, man.bones)[number] - own).max() < 0.01
 

@@ -37,14 +37,14 @@ SETTINGS = {
 # Poses, iterations, influences of all vertices, non-zeros and unknowns of the last factor, visits
 # of one-rings by the local steps on the last maps, and flops of that factor.
 EXPECTED = {
-    (limb, "default"): (40, 11, 1210, 11511, 552, 1714, 327691),
-    (limb, "no bone springs"): (40, 11, 2229, 96152, 1571, 1974, 4637719),
-    (limb, "two influences"): (40, 12, 1137, 8082, 479, 1714, 183280),
-    (limb, "levels"): (40, 17, 1169, 9944, 511, 1180, 262882),
-    (small_creature, "default"): (40, 17, 2089, 13584, 743, 3210, 350324),
-    (small_creature, "no bone springs"): (40, 21, 2883, 70460, 1537, 3744, 2145722),
-    (small_creature, "two influences"): (40, 16, 1969, 8722, 623, 3202, 157202),
-    (small_creature, "levels"): (40, 18, 2134, 14617, 788, 3282, 365071),
+    (limb, "default"): (40, 7, 1230, 12176, 572, 1154, 357542),
+    (limb, "no bone springs"): (40, 7, 2235, 96751, 1577, 1316, 4674541),
+    (limb, "two influences"): (40, 7, 1133, 7105, 475, 1154, 139933),
+    (limb, "levels"): (40, 11, 1168, 9785, 510, 1185, 255827),
+    (small_creature, "default"): (40, 10, 2049, 11930, 703, 3154, 285062),
+    (small_creature, "no bone springs"): (40, 10, 2836, 69633, 1490, 2519, 1997182),
+    (small_creature, "two influences"): (40, 9, 1948, 8139, 602, 2246, 142255),
+    (small_creature, "levels"): (40, 11, 2194, 16027, 848, 3346, 405159),
 }
 
 
