@@ -115,9 +115,8 @@ def test_departure_is_that_of_numpy():
     mesh = shapes.join(TUBE, plate(0.7))
     own = np.arange(FIRST, len(mesh[0]))
     poses = araplbs.sample_poses(*BONES, 12)
-    settings = {"poses": poses, "pose_count": 0, "max_influences": 1}  # no room for blends
-    weights = solved(mesh, rigid_departure=0, **{**settings, "max_influences": 4}).weights
-    settings["max_influences"] = 4
+    settings = {"poses": poses, "pose_count": 0, "max_influences": 3}  # too few to share a part
+    weights = solved(mesh, rigid_departure=0, **settings).weights
     area = np.ones(len(own)) / len(own)  # of a box: the corners are equal except for its triangles
     row = np.eye(3)[(area @ weights[own]).argmax()]
     share = departure(mesh, own, weights, row, poses)
