@@ -15,33 +15,40 @@ from .read_mesh import present_weights
 KINDS = {"BLENDER_HEAT": "ARMATURE_AUTO", "BLENDER_ENVELOPE": "ARMATURE_ENVELOPE"}
 
 
-def blender_weights(armature, meshes, skeleton, kind):
+def blender_weights_in_steps(armature, meshes, skeleton, kind):
     """([SparseWeights of each core Mesh], seconds) as computed by Blender's Parent operator; kind:
-    a key of KINDS. Raises Refused if the operator fails."""
-    with _copies(armature, meshes, skeleton) as (scene, rig, copies):
-        context = {
-            "scene": scene,
-            "view_layer": scene.view_layers[0],
-            "active_object": rig,
-            "object": rig,
-            "selected_objects": [rig, *copies],
-            "selected_editable_objects": [rig, *copies],
-        }
-        start = time.perf_counter()
-        try:
-            with bpy.context.temp_override(**context):
-                bpy.ops.object.parent_set(type=KINDS[kind])
-        except RuntimeError as error:
-            if not any(copy.vertex_groups for copy in copies):
-                raise Refused(str(error).strip().removeprefix("Error: ")) from None
-        seconds = time.perf_counter() - start
-        return [present_weights(copy, skeleton) for copy in copies], seconds
+    a key of KINDS. Raises Refused if the operator fails for all meshes. A generator of a step for
+    each mesh, during which Blender does not respond: the operator cannot be stopped."""
+    found, reasons, seconds = [], [], 0.0
+    for mesh in meshes:
+        with _copies(armature, mesh, skeleton) as (scene, rig, copy):
+            context = {
+                "scene": scene,
+                "view_layer": scene.view_layers[0],
+                "active_object": rig,
+                "object": rig,
+                "selected_objects": [rig, copy],
+                "selected_editable_objects": [rig, copy],
+            }
+            start = time.perf_counter()
+            try:
+                with bpy.context.temp_override(**context):
+                    bpy.ops.object.parent_set(type=KINDS[kind])
+            except RuntimeError as error:
+                if not copy.vertex_groups:
+                    reasons.append(str(error).strip().removeprefix("Error: "))
+            seconds += time.perf_counter() - start
+            found.append(present_weights(copy, skeleton))
+        yield
+    if len(reasons) == len(found):
+        raise Refused(reasons[0])
+    return found, seconds
 
 
 @contextmanager
-def _copies(armature, meshes, skeleton):
-    """(scene, armature, [mesh objects]): copies in armature space, in which only the bones that
-    deform in `skeleton` deform."""
+def _copies(armature, mesh, skeleton):
+    """(scene, armature, mesh object): copies in armature space, in which only the bones that deform
+    in `skeleton` deform."""
     made, data, scene = [], [], bpy.data.scenes.new("Auto-weight")
     try:
         rig = armature.copy()
@@ -58,14 +65,11 @@ def _copies(armature, meshes, skeleton):
             bone.use_deform = bool(deforms)
         scene.collection.objects.link(rig)
         rig.matrix_world = Matrix()
-        copies = []
-        for mesh in meshes:
-            copy = bpy.data.objects.new(mesh.name, _mesh(mesh, data))
-            made.append(copy)
-            copies.append(copy)
-            scene.collection.objects.link(copy)
+        copy = bpy.data.objects.new(mesh.name, _mesh(mesh, data))
+        made.append(copy)
+        scene.collection.objects.link(copy)
         scene.view_layers[0].update()
-        yield scene, rig, copies
+        yield scene, rig, copy
     finally:
         remove_made(*made, *data, scene)
 

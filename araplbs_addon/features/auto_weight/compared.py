@@ -10,6 +10,7 @@ from ...task import MEASURING
 from .heat import HeatWeighting
 
 WEIGHTING_SHARE = 0.9  # of the time; the rest is for measuring
+HEAT_SHARE = 0.05  # for measuring Blender's heat weights, if there is nothing else to compare with
 
 
 class ComparedWeighting(HeatWeighting):
@@ -29,17 +30,18 @@ class ComparedWeighting(HeatWeighting):
         progress = Progress.of(progress)
         super().solve(progress.part(0, WEIGHTING_SHARE, energies=True))
         present = self.earlier
+        own = HEAT_SHARE if self.compared_with_heat else 0.0
         compared = standing(
             self.problem,
             present,
             self.solution.report["deformation"],
             self.options,
             self.threads,
-            progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
+            progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE - own, MEASURING),
         )
         self.compared = with_lost(compared, self.problem, self.painted, self.solution.rows)
         if self.compared_with_heat:
-            self.compared["heat"] = self.heat_report()
+            self.compared["heat"] = self.heat_report(progress.part(1 - own, own, MEASURING))
 
     @property
     def keeps(self):

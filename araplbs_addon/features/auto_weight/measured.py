@@ -10,6 +10,7 @@ from ...task import MEASURING
 from .heat import HeatWeighting
 
 WEIGHTING_SHARE = 0.75  # of the time; the rest is for measuring
+HEAT_SHARE = 0.05  # for measuring Blender's heat weights, if there is nothing else to compare with
 
 
 class MeasuredWeighting(HeatWeighting):
@@ -36,6 +37,7 @@ class MeasuredWeighting(HeatWeighting):
         self.later = True
         super().solve(progress.part(0, WEIGHTING_SHARE, energies=True))
         deformation = self.solution.report["deformation"]
+        own = HEAT_SHARE if self.compared_with_heat else 0.0
         self.facts, self.findings, self.judged_poses = gains(
             self.problem,
             before,
@@ -43,14 +45,15 @@ class MeasuredWeighting(HeatWeighting):
             deformation["after"],
             self.options,
             self.threads,
-            progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING),
+            progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE - own, MEASURING),
             self._actions,
             self.painted,
         )
         known = before if has_weights(before) else None
         self.to_draw = self.problem, known, self.solution.rows, self.judged_poses
         if self.compared_with_heat:
-            heat = self.heat_report()
+            last = progress.part(1 - own, own, MEASURING)
+            heat = self.heat_report(last.part(0, 0.5))
             self.facts["heat"] = heat and heat["surface_strain"]
             if heat and "actions" in self.facts:
-                self.facts["heat_actions"] = self.heat_in(self._actions)
+                self.facts["heat_actions"] = self.heat_in(self._actions, last.part(0.5, 0.5))

@@ -29,7 +29,7 @@ from araplbs.skeleton.skeleton import Skeleton
 
 from ...blender.data.ours import is_ours
 from ...blender.poses.read_poses import read_poses
-from ...blender.read.blender_weights import blender_weights
+from ...blender.read.blender_weights import blender_weights_in_steps
 from ...blender.read.targets import Targets
 from ...blender.rig.rig_poses import given_poses_in_steps
 from ...weighting import WeightingTask
@@ -78,7 +78,7 @@ class CompareTask(WeightingTask):
         )
         for kind in READ_IN_BLENDER:
             try:
-                parts, self.case.seconds[kind] = blender_weights(
+                parts, self.case.seconds[kind] = yield from blender_weights_in_steps(
                     armature, self.reading.meshes, problem.skeleton, kind
                 )
             except Refused as reason:

@@ -1,7 +1,9 @@
 """What the Result box compares with besides the earlier weights: Blender's bone heat, and the
 actions of the file."""
 
+import araplbs
 import bpy
+import numpy as np
 import pytest
 from scenes import (
     add_tube,
@@ -10,6 +12,7 @@ from scenes import (
     package,
     select,
     tube_and_rig,
+    weighting,
 )
 from test_outcome import at_hand, drawn, in_a_window, weighted  # noqa: F401
 
@@ -38,17 +41,56 @@ def test_heat_that_fails(monkeypatch):
     def fails(*_arguments):
         raise refused("Bone Heat Weighting: failed to find solution")
 
-    monkeypatch.setattr(heat, "blender_weights", fails)
+    monkeypatch.setattr(heat, "blender_weights_in_steps", fails)
     auto_weight()
     facts = at_hand().facts
     assert facts["heat"] is None and facts["stretch"][1] > 0
     assert "Boneheatfailshere" in drawn(at_hand())
 
 
-def test_large_meshes_do_not_wait_for_heat(monkeypatch):
-    monkeypatch.setattr(addon("features.auto_weight.heat"), "MOST_HEAT", 100)
-    weighted()
-    assert "heat" not in at_hand().facts
+@pytest.mark.parametrize(("less", "measured"), [(0, True), (1, False)])
+def test_large_meshes_do_not_wait_for_heat(monkeypatch, less, measured):
+    """The time grows with the vertices and with the bones; the largest mesh decides, because the
+    window responds between meshes."""
+    tube, rig = tube_and_rig()
+    most = len(tube.data.vertices) * len(rig.data.bones)
+    monkeypatch.setattr(addon("features.auto_weight.heat"), "MOST_HEAT", most - less)
+    select(tube, add_tube("Other", radius=0.4), rig)
+    auto_weight()
+    assert ("heat" in at_hand().facts) == measured
+
+
+def test_heat_mesh_by_mesh():
+    """Each in a step of its own, with the weights that one call for all of them gives."""
+    tube, rig = tube_and_rig()
+    other = add_tube("Other", radius=0.4)
+    task = weighting(rig, tube, other)
+    given = addon("blender.read.blender_weights").blender_weights_in_steps
+    steps = given(rig, task.reading.meshes, task.problem.skeleton, "BLENDER_HEAT")
+    assert next(steps) is None and next(steps) is None
+    with pytest.raises(StopIteration) as end:
+        next(steps)
+    found, seconds = end.value.value
+    select(tube, other, rig)
+    bpy.ops.object.parent_set(type="ARMATURE_AUTO")
+    present = addon("blender.read.read_mesh").present_weights
+    expected = [present(ob, task.problem.skeleton) for ob in (tube, other)]
+    for one, both in zip(found, expected, strict=True):
+        assert all(map(np.array_equal, one, both))
+    assert seconds > 0
+
+
+def test_measuring_heat_can_be_stopped():
+    tube, rig = tube_and_rig()
+    kind = addon("features.auto_weight.measured").MeasuredWeighting
+    task = kind(package("model.options").Options(pose_count=10))
+    task.read(addon("blender.read.targets").Targets(rig, [tube]), bpy.context.view_layer)
+    assert task.compared_with_heat
+    with pytest.raises(araplbs.Cancelled):
+        task.heat_report(lambda *_said: False)
+    poses = package("character.pose_sets").measured_poses(task.problem, task.options)
+    with pytest.raises(araplbs.Cancelled):
+        task.heat_in(poses, lambda *_said: False)
 
 
 def test_nothing_is_left_of_the_heat():
