@@ -2,16 +2,18 @@
 
 PROPERTIES   ((type of Blender's or group of ours, name, property), ...)
 HANDLERS     ((name of a list of bpy.app.handlers, function), ...)
+KEYS         ((keymap, its type of space, operator, type of event, its value, other settings), ...)
 
 A module may also define register() or unregister() for anything else that it starts and ends."""
 
 import bpy
 
+DECLARED = ("register", "unregister", "PROPERTIES", "HANDLERS", "KEYS")
+_keys = {}  # by module: [(keymap, item)]
+
 
 def is_part(module):
-    return any(
-        hasattr(module, each) for each in ("register", "unregister", "PROPERTIES", "HANDLERS")
-    )
+    return any(hasattr(module, each) for each in DECLARED)
 
 
 def begin(part):
@@ -20,11 +22,19 @@ def begin(part):
         setattr(owner, name, prop)
     for name, handler in getattr(part, "HANDLERS", ()):
         getattr(bpy.app.handlers, name).append(handler)
+    configuration = bpy.context.window_manager.keyconfigs.addon  # none in background mode
+    for name, space, operator, kind, value, more in getattr(part, "KEYS", ()):
+        if configuration:
+            keymap = configuration.keymaps.new(name, space_type=space)
+            item = keymap.keymap_items.new(operator, kind, value, **more)
+            _keys.setdefault(part.__name__, []).append((keymap, item))
     getattr(part, "register", _nothing)()
 
 
 def end(part):
     """Removes the additions; called before the classes are unregistered."""
+    for keymap, item in _keys.pop(part.__name__, ()):
+        keymap.keymap_items.remove(item)
     for name, handler in getattr(part, "HANDLERS", ()):
         getattr(bpy.app.handlers, name).remove(handler)
     getattr(part, "unregister", _nothing)()

@@ -2,6 +2,7 @@
 between."""
 
 import json
+import threading
 import time
 from itertools import pairwise
 
@@ -12,9 +13,11 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 from driver import (
     cancel,
     clear,
+    inside,
     newest_only,
     open_sidebar,
     over,
+    press,
     session,
     show,
     still,
@@ -364,3 +367,33 @@ def test_stalls(ui):
     }
     (ui.pictures / "stalls.json").write_text(json.dumps(result))
     scenes.assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
+
+
+def test_escape_stops_the_count(ui):
+    """After a session its problems are counted in a thread, and Esc over the view is the button
+    "Stop". With nothing to stop, Esc is what it was."""
+    tube, rig = make_tube()
+    show(ui)
+    with ui.override():
+        scenes.auto_weight(tube, rig)
+    outcome = scenes.addon("features.auto_weight.outcome").latest_outcome()
+    counting, go_on = scenes.addon("features.auto_weight.counting"), threading.Event()
+
+    def work(progress):
+        go_on.wait()
+        if progress("", 0.5) is False:
+            raise RuntimeError("stopped")
+
+    ui.key("ESC")
+    yield 3
+    counting._count(outcome, work)
+    worker = outcome.counting
+    try:
+        yield from press(ui, "A", inside(ui, "WINDOW", (200, 200)))
+        assert not worker.cancelled
+        yield from press(ui, "ESC", inside(ui, "WINDOW", (200, 200)))
+        assert worker.cancelled
+    finally:
+        go_on.set()
+    yield from wait_until(lambda: outcome.counting is None)
+    assert worker.error and worker.result is None

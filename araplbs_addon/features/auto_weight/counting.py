@@ -12,6 +12,7 @@ from ...preferences import preferred_threads
 from .outcome import OfOutcome, outcome_at_hand
 
 STOP = "object.araplbs_stop_counting"
+KEYMAP = "3D_View_Generic".replace("_", " ")  # Blender's name, not a text to translate
 EVERY = 0.1  # seconds between two checks of the thread
 
 _counted = []  # Outcomes whose problems are being counted
@@ -76,6 +77,7 @@ class OBJECT_OT_araplbs_stop_counting(OfOutcome, Operator):
 
 
 CLASSES = (OBJECT_OT_araplbs_stop_counting,)
+KEYS = ((KEYMAP, "VIEW_3D", STOP, "ESC", "PRESS", {}),)  # if nothing is counted, others get the key
 
 
 def unregister():

@@ -1,7 +1,6 @@
 """The operators "Show Worst Pose" and "Peek at Other Weights". The first puts the rig into the
 worst pose of a weighting; the second displays the earlier weights while a key is held."""
 
-import bpy
 from araplbs.base.refusal import Refused
 from bpy.props import IntProperty
 from bpy.types import Operator
@@ -130,18 +129,4 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
 
 
 CLASSES = (OBJECT_OT_araplbs_show_worst, OBJECT_OT_araplbs_peek_weights)
-
-_keys = []
-
-
-def register():
-    keys = bpy.context.window_manager.keyconfigs.addon
-    if keys:  # none in background mode
-        keymap = keys.keymaps.new(KEYMAP, space_type="VIEW_3D")
-        _keys.append((keymap, keymap.keymap_items.new(PEEK, KEY, "PRESS")))
-
-
-def unregister():
-    while _keys:
-        keymap, item = _keys.pop()
-        keymap.keymap_items.remove(item)
+KEYS = ((KEYMAP, "VIEW_3D", PEEK, KEY, "PRESS", {}),)

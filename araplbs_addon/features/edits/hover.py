@@ -132,8 +132,6 @@ def _forget(*_arguments):
 
 CLASSES = (OBJECT_OT_araplbs_hover,)
 
-_keys = []
-
 
 HOVER = BoolProperty(
     name="Name Weights",
@@ -147,15 +145,5 @@ PROPERTIES = ((bpy.types.WindowManager, "araplbs_hover", HOVER),)
 HANDLERS = (("load_pre", _forget),)
 
 
-def register():
-    keys = bpy.context.window_manager.keyconfigs.addon
-    if keys:  # none in background mode
-        keymap = keys.keymaps.new(KEYMAP, space_type="EMPTY")
-        _keys.append((keymap, keymap.keymap_items.new(IDNAME, "MOUSEMOVE", "ANY", any=True)))
-
-
-def unregister():
-    while _keys:
-        keymap, item = _keys.pop()
-        keymap.keymap_items.remove(item)
-    under.clear()
+KEYS = ((KEYMAP, "EMPTY", IDNAME, "MOUSEMOVE", "ANY", {"any": True}),)
+unregister = _forget
