@@ -3,7 +3,7 @@
 from bpy.types import Panel
 
 from ..languages.translate import translated
-from ..window.sidebar import Closed
+from ..window.sidebar import Closed, draw_named, panel_room, shortened
 from .menus import draw_rows
 
 
@@ -16,8 +16,6 @@ class VIEW3D_PT_araplbs_export(Closed, Panel):
         ob = context.active_object
         material = ob.active_material if ob and ob.type == "MESH" else None
         if material:
-            layout.prop(
-                material,
-                "araplbs_max_influences",
-                text=translated(f"Max Influences of {material.name}"),
-            )
+            text = translated(f"Max Influences of {material.name}")
+            text = shortened(text, panel_room(context))
+            draw_named(layout, material, "araplbs_max_influences", text=text)

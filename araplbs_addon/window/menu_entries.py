@@ -1,14 +1,19 @@
 """Lets operators declare their own entries in menus and panels."""
 
+from ..languages.translate import translated
+from .sidebar import in_narrow
+
 
 class Placed:
     """Mix-in for an operator or a menu that has entries.
 
     places: ((name of a menu or panel, order), ...); in each place the lowest order comes first.
-    icon: of the entries."""
+    icon: of the entries. row_text, row_short: the text in a panel of the tab, if it differs from
+    that of the menu, and a short one for a narrow tab."""
 
     places = ()
     icon = "NONE"
+    row_text = row_short = ""
 
     @classmethod
     def draw_entry(cls, layout):
@@ -16,8 +21,14 @@ class Placed:
 
     @classmethod
     def draw_row(cls, layout):
-        """Draws its entry in a panel of the tab, if it differs from the menu entry."""
-        cls.draw_entry(layout)
+        """Draws its entry in a panel of the tab."""
+        layout, text, icon = cls.row_parts(layout)
+        layout.operator(cls.bl_idname, text=translated(text), icon=icon)
+
+    @classmethod
+    def row_parts(cls, layout, arrow=0.0):
+        """See in_narrow()."""
+        return in_narrow(layout, cls.row_text or cls.bl_label, cls.icon, cls.row_short, arrow)
 
 
 def entries(classes, place):

@@ -183,6 +183,22 @@ def draw_large(layout, operator, **more):
     return row, row.operator(operator, **more)
 
 
+def in_narrow(layout, text, icon, short, arrow=0.0):
+    """(layout, text, icon) of a button. With too little room it has no icon; with even less, its
+    text is drawn above it, in several lines if necessary, and it has a short one. arrow: units to
+    the right of the text."""
+    context = bpy.context
+    room, size = panel_room(context) - arrow * unit(context), unit(context)
+    needed = text_width(translated(text)) + LEAST_AROUND * size
+    if needed + BUTTON_ICON * size > room:
+        icon = "NONE"
+    if needed > room and short:
+        layout = layout.column(align=True)
+        draw_wrapped(layout, context, text)
+        text = short
+    return layout, text, icon
+
+
 def abreast(layout, *texts, others=0.0, icons=False):
     """A row for buttons with these texts, or a column if they do not fit next to each other, even
     when Blender makes them narrower. others: units that something else in the row takes; icons:

@@ -1,6 +1,5 @@
 """The operator "Bake Modifiers to Weights (ARAP)"."""
 
-import bpy
 from araplbs.features.bake import BakeOptions, bake_summary
 from araplbs.reports.last_lines import bake_line
 from bpy.types import Operator
@@ -14,13 +13,12 @@ from ...window.properties import (
     option_properties,
     split,
 )
-from ...window.sidebar import ARROW, LEAST_AROUND, draw_wrapped, panel_room, text_width, unit
+from ...window.sidebar import ARROW
 from ...window.work import WorkOperator
 from .task import BakeTask
 
 IDNAME = "object.araplbs_bake"
 LABEL = "Bake Modifiers to Weights (ARAP)"
-AROUND_MENU = 2.5  # units around the text of a menu with an icon
 
 # Options for only one source of frames:
 RANDOM = ("swing", "twist", "reach_poses", "seed", "use_joint_limits")
@@ -40,6 +38,7 @@ the selected meshes: Corrective Smooth, Preserve Volume, shape keys, lattices, c
         ("VIEW3D_PT_araplbs_export", 30),
     )
     icon = "MOD_MESHDEFORM"
+    row_text, row_short = "Bake Modifiers to Weights", "Poses"
 
     __annotations__ = option_properties(BakeOptions)
     option_table = BakeOptions
@@ -49,14 +48,7 @@ the selected meshes: Corrective Smooth, Preserve Volume, shape keys, lattices, c
 
     @classmethod
     def draw_row(cls, layout):
-        text = "Bake Modifiers to Weights"
-        needed = text_width(translated(text))
-        room, size = panel_room(bpy.context), unit(bpy.context)
-        icon = cls.icon if needed <= room - AROUND_MENU * size else "NONE"
-        if needed > room - (LEAST_AROUND + ARROW) * size:
-            layout = layout.column(align=True)
-            draw_wrapped(layout, bpy.context, text)
-            text = "Poses"
+        layout, text, icon = cls.row_parts(layout, ARROW)
         layout.operator_menu_enum(cls.bl_idname, "poses", text=text, icon=icon)
 
     def draw(self, _context):

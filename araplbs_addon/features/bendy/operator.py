@@ -37,10 +37,7 @@ games. The bendy bones stay as controls that the new bones follow"""
         ("VIEW3D_PT_araplbs_export", 20),
     )
     icon = "GROUP_BONE"
-
-    @classmethod
-    def draw_row(cls, layout):
-        layout.operator(cls.bl_idname, text="Bendy Bones to Bones", icon=cls.icon)
+    row_text, row_short = "Bendy Bones to Bones", "New Bones"
 
     only_selected: BoolProperty(
         name="Selected Only",

@@ -43,6 +43,7 @@ unchanged"""
     bl_options = {"REGISTER"}  # noqa: RUF012
     places = (("VIEW3D_PT_araplbs_export", 5),)
     icon = "EXPORT"
+    row_short = "Export"
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"})
     filter_glob: StringProperty(default="*.glb;*.fbx", options={"HIDDEN", "SKIP_SAVE"})
