@@ -19,6 +19,6 @@ def expanded(patterns: Iterable[str]) -> list[str]:
         if not os.path.lexists(pattern) and glob.has_magic(pattern):
             names = sorted(glob.glob(pattern, recursive=True))
             if not names:
-                raise WrongArguments(f"{pattern}: no file matches this")
+                raise WrongArguments(f"{pattern}: no file matches this pattern")
         found |= dict.fromkeys(names)
     return list(found)

@@ -16,7 +16,7 @@ def swapped_actions(armature, view_layer):
     restored afterwards."""
     if armature.library:
         raise Refused(
-            f"'{armature.name}' is linked from another file and plays its own action only"
+            f"'{armature.name}' is linked from another file and can play only its own action"
         )
     made = armature.animation_data is None
     data = armature.animation_data or armature.animation_data_create()

@@ -61,7 +61,7 @@ def test_a_pattern_that_matches_nothing(core, inputs):
     inputs_of, suffix = inputs
     with pytest.raises(core("cli.errors").WrongArguments) as error:
         inputs_of([f"*{suffix}"])
-    assert str(error.value) == f"*{suffix}: no file matches this"
+    assert str(error.value) == f"*{suffix}: no file matches this pattern"
 
 
 @pytest.mark.parametrize(
