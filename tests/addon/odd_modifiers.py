@@ -37,7 +37,7 @@ def two_armature_modifiers(tube, rig):
     tube.modifiers.new("Second", "ARMATURE").object = armature_alone("Other", "only")
 
 
-@odd(said=("deforms 'Tube' too, with the same weights for bones of the same name: middle",))
+@odd(said=("also deforms 'Tube', with the same weights for bones of the same name: middle",))
 def two_armatures_with_bones_of_one_name(tube, rig):
     tube.modifiers.new("Second", "ARMATURE").object = armature_alone("Other", "middle")
 
@@ -101,7 +101,7 @@ def add_lattice(tube):
     return lattice
 
 
-@odd(said=("'Tube' follows the Mesh Deform cage 'Cage' too",))
+@odd(said=("'Tube' also follows the Mesh Deform cage 'Cage'",))
 def cage_and_armature(tube, rig):
     bind(add_cage(tube), rig)
     turn(rig)

@@ -31,7 +31,7 @@ from scenes import (
 # What follows bones.
 
 
-@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+@odd(atol=ROUNDED, said=("'Tube' also follows bones as an object",))
 def bound_on_a_posed_bone(tube, rig):
     on_bone(tube, rig)
     turn(rig)
@@ -56,7 +56,7 @@ def unbound_under_what_is_on_a_posed_bone():
     return Odd(tube, rig, BOUND + PLACED, atol=ROUNDED)
 
 
-@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+@odd(atol=ROUNDED, said=("'Tube' also follows bones as an object",))
 def bound_child_of_a_posed_bone(tube, rig):
     child_of(tube, rig)
     turn(rig)
@@ -68,11 +68,11 @@ def unbound_child_of_a_posed_bone():
     child_of(tube, rig)
     turn(rig)
     may = (*BOUND, *PLACED, ".constraints[0].mute", ".constraints[0].enabled")
-    said = ("the constraints that did so are muted: Child Of",)
+    said = ("the constraints that did so before are muted: Child Of",)
     return Odd(tube, rig, may, atol=ROUNDED, said=said)
 
 
-@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+@odd(atol=ROUNDED, said=("'Tube' also follows bones as an object",))
 def armature_constraint_of_the_object(tube, rig):
     constraint = tube.constraints.new("ARMATURE")
     target = constraint.targets.new()
@@ -80,7 +80,7 @@ def armature_constraint_of_the_object(tube, rig):
     turn(rig)
 
 
-@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+@odd(atol=ROUNDED, said=("'Tube' also follows bones as an object",))
 def driven_by_a_posed_bone(tube, rig):
     tube.parent = None
     drive(tube, "location", (1,), rig, "upper", space="WORLD_SPACE")
@@ -88,7 +88,7 @@ def driven_by_a_posed_bone(tube, rig):
     assert abs(tube.matrix_world.translation.y) > 0.3
 
 
-@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+@odd(atol=ROUNDED, said=("'Tube' also follows bones as an object",))
 def on_a_vertex_of_what_is_posed(tube, rig):
     skin = add_tube("Skin")
     bind(skin, rig)
@@ -136,7 +136,7 @@ def rest_position(tube, rig):
 def on_a_bone_in_rest_position():
     tube, rig = bound_on_a_posed_bone().tube, bpy.data.objects["Rig"]
     rig.data.pose_position = "REST"
-    return Odd(tube, rig, atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+    return Odd(tube, rig, atol=ROUNDED, said=("'Tube' also follows bones as an object",))
 
 
 @odd()
@@ -147,7 +147,7 @@ def constrained_rig(tube, rig):
     bpy.context.view_layer.update()
 
 
-@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+@odd(atol=ROUNDED, said=("'Tube' also follows bones as an object",))
 def posed_by_hand_over_an_action(tube, rig):
     """The pose that is seen has no key: it must be there afterwards."""
     on_bone(tube, rig)
@@ -159,7 +159,7 @@ def posed_by_hand_over_an_action(tube, rig):
     turn(rig, angle=-0.9)
 
 
-@odd(atol=ROUNDED, said=("'Tube' follows bones as an object too",))
+@odd(atol=ROUNDED, said=("'Tube' also follows bones as an object",))
 def animated_objects(tube, rig):
     """The rig walks, and the tube hangs on its bone."""
     on_bone(tube, rig)

@@ -257,7 +257,7 @@ def on_a_posed_bone_of_an_overridden_rig(tmp_path):
     bpy.context.view_layer.update()
     on_bone(scene.tube, scene.rig)
     turn(scene.rig)
-    said = ("'Tube' follows bones as an object too",)
+    said = ("'Tube' also follows bones as an object",)
     return Odd(scene.tube, scene.rig, atol=ROUNDED, said=said)
 
 

@@ -236,7 +236,7 @@ def test_files_beside_a_file_that_is_not_saved(tmp_path):
     options = {"volume": "FILE", "tet_file": "//tets.mesh"}
     refusal = refused("auto_weight", *tube_and_rig(), **options)
     if HAS_MESHIO:
-        assert "'//tets.mesh' is next to a .blend file that is not saved yet" in refusal
+        assert "'//tets.mesh' is relative to a .blend file that has not been saved" in refusal
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
         assert "There is no file" in refused("auto_weight", **options)
         write_medit(tmp_path / "tets.mesh", *bar())
@@ -259,8 +259,8 @@ def test_bad_files(tmp_path):
         ("odd.msh", "could not be read"),
         ("odd.xyz123", "could not be read"),
         ("faces.mesh", "contains no tetrahedra (it contains: triangle)"),
-        ("away.mesh", "far outside the tets"),
-        ("nan.mesh", "not finite points"),
+        ("away.mesh", "far outside the tetrahedra"),
+        ("nan.mesh", "non-finite coordinates"),
         ("missing.mesh", "vertices that are not there"),
         ("", "no file is given"),
     ):

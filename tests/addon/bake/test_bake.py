@@ -298,7 +298,7 @@ def test_one_bone():
 def test_bendy_bones(character):
     tube, rig = character
     rig.data.bones["middle"].bbone_segments = 4
-    refused("'Rig' has bendy bones .middle.: make plain bones", tube, rig)
+    refused("'Rig' has bendy bones .middle.: convert them to plain bones", tube, rig)
 
 
 def test_no_armature_modifier(character):

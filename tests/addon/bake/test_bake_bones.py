@@ -171,7 +171,7 @@ def test_no_action(sliding):
 def test_simulations_want_the_scene(acting):
     tube, rig = acting
     tube.modifiers.new("Cloth", "CLOTH")
-    refused("'Tube' is simulated: bake scene frames", tube, rig, poses="ALL")
+    refused("'Tube' is simulated: bake Scene Frames", tube, rig, poses="ALL")
 
 
 def test_frames_leave_nothing_behind(acting, monkeypatch):

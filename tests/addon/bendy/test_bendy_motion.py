@@ -211,7 +211,7 @@ def test_one_side_of_a_mirror_modifier():
 def test_sides_of_a_mirror_modifier_that_differ():
     half, rig = half_with_mirror(segments=(4, 5))
     select(rig)
-    with pytest.raises(RuntimeError, match="into equally many bones"):
+    with pytest.raises(RuntimeError, match="into the same number of bones"):
         bpy.ops.object.araplbs_bendy()
     half.modifiers.move(1, 0)  # mirrored after it is posed, by the left bone alone
     pose(rig, 3)

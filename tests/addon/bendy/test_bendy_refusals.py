@@ -137,10 +137,10 @@ def flat_mesh(tube, _rig):
     ("spoil", "options", "message"),
     [
         (straight, {}, "'Rig' has no bendy bones: no deform bone has more than 1 segment"),
-        (None, {"count": 1}, "One bone cannot bend"),
-        (None, {"parameter": "GROUP"}, "Name the vertex group that says where"),
+        (None, {"count": 1}, "A single bone cannot bend"),
+        (None, {"parameter": "GROUP"}, "Choose the vertex group that gives"),
         (None, {"parameter": "GROUP", "group": "no"}, "'Tail' has no vertex group 'no'"),
-        (shared_elsewhere, {}, "'Other' and 'Tail' share one mesh, but stand elsewhere"),
+        (shared_elsewhere, {}, "'Other' and 'Tail' share one mesh, but are in different places"),
         (shared_other_rig, {}, "share one mesh, but not the armature"),
         (lattice, {}, "'Lattice' is deformed by 'Rig' and is not a mesh"),
         (envelopes, {}, "'Tail' is deformed by Bone Envelopes"),

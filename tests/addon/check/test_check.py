@@ -109,7 +109,7 @@ def test_what_no_weights_move(tmp_path, capfd):
     path = save(tmp_path / "in.blend")
     assert run("check", path, "--fail-on", "medium") == 0
     assert run("check", path, "--mesh", "Hat") == 1
-    assert "'Hat' has neither an Armature modifier nor weights" in capfd.readouterr().err
+    assert "'Hat' has neither an Armature modifier nor bone weights" in capfd.readouterr().err
 
 
 def test_report_over_the_input(tmp_path, capfd):

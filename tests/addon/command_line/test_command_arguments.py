@@ -35,7 +35,7 @@ WRONG = [
         [*IN, "other.blend", "-o", "out.blend"],
         "--output out.blend is one file, but there are 2 inputs",
     ),
-    ([*IN, "folder/in.blend", "-o", "new"], "several inputs are called in.blend"),
+    ([*IN, "folder/in.blend", "-o", "new"], "several inputs are named in.blend"),
     ([*IN, "other.blend", "-o", "notes.txt"], "is not a folder"),
     ([*WEIGHT, "--max-influences", "-1"], "--max-influences is -1: must be from 0 to 32767"),
     ([*WEIGHT, "--max-influences", "four"], "invalid int value: 'four'"),

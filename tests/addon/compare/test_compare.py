@@ -112,7 +112,7 @@ def test_refusals_of_the_command(character, tmp_path, capfd):
     folder = tmp_path / "report"
     assert "--output" in error(character)
     glue = error(character, "-o", folder, "--method", "glue")
-    assert "no method glue: there are present" in glue
+    assert "no method glue; available: present" in glue
     none = error(character, "-o", folder, "--judged-poses", 0)
     assert "--test-poses is 0: must be from 1 to 1000" in none
     assert "is not a folder" in error(character, "-o", character)
@@ -209,7 +209,7 @@ def test_refusals_of_the_operator(tmp_path):
             compare(tube, rig, folder=folder)
 
     refuse("Save the file first", "//comparison/")
-    refuse("Name a folder", "  ")
+    refuse("Specify a folder", "  ")
     (tmp_path / "file").write_text("x")
     refuse("is not a folder", tmp_path / "file")
     (tmp_path / "index.html").write_text("mine")

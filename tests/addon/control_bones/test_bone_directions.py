@@ -153,7 +153,7 @@ def test_an_arm_with_bones_that_point_sideways():
     assert all(found[name] > 0.05 for name in ("upperarm_l", "hand_l")), found
     assert found["lowerarm_l"] + found["lowerarm_twist_01_l"] > 0.1
     lines = package("reports.report").notes(report())
-    assert any(line.startswith("Bones go from joint to joint") for line in lines)
+    assert any(line.startswith("Bones run from joint to joint") for line in lines)
     texts = [note.text for note in package("reports.notes").result_notes(report())]
     assert "bones read from their joints" in texts
 

@@ -51,7 +51,7 @@ def test_left_out_and_listed(arm, capfd):
     assert weighted(tube) == set(ARM) == {group.name for group in tube.vertex_groups}
     assert marks(rig) == CONTROLS
     assert all(rig.data.bones[name].use_deform for name in CONTROLS)
-    assert "Control bones left out, no skin is around it: pole" in capfd.readouterr().out
+    assert "Control bones left out (no skin is around it): pole" in capfd.readouterr().out
     np.testing.assert_allclose(weights(tube, ARM).sum(axis=1), 1, atol=1e-6)
 
 
@@ -149,7 +149,7 @@ def test_only_control_bones_are_free(arm):
         group.lock_weight = True
     select(tube, rig)
     before = snapshot()
-    with pytest.raises(RuntimeError, match="all unlocked bones there are control bones"):
+    with pytest.raises(RuntimeError, match="all its unlocked bones are control bones"):
         auto_weight(tube, rig)
     assert snapshot() == before
 
@@ -162,7 +162,7 @@ def test_only_control_bones_are_selected(arm):
     for flag in addon("blender.data.bones").bone_flags(rig):
         flag.select = flag.name == "pole"
     with pytest.raises(
-        RuntimeError, match=r"Only control bones of 'Rig' are selected|all unlocked bones"
+        RuntimeError, match=r"Only control bones of 'Rig' are selected|all its unlocked bones"
     ):
         bpy.ops.object.araplbs_auto_weight(only_selected_bones=True)
     assert len(tube.vertex_groups) == 0

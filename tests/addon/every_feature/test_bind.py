@@ -165,8 +165,8 @@ def edited():
 
 REFUSED = [
     (other_type, {}, TypeError, "armature is 'Tube', of type MESH: must be an armature object"),
-    (light, {}, TypeError, "meshes has 'Lamp', of type LIGHT: must contain mesh objects"),
-    (name_of, {}, TypeError, "meshes has 'Tube': must contain mesh objects"),
+    (light, {}, TypeError, "meshes contains 'Lamp', of type LIGHT: must contain mesh objects"),
+    (name_of, {}, TypeError, "meshes contains 'Tube': must contain mesh objects"),
     (nothing, {}, araplbs.Refused, "meshes is empty: specify at least one mesh object"),
     (elsewhere, {}, araplbs.Refused, "'Tube' is not in the view layer"),
     (edited, {}, araplbs.Refused, "'Tube' is in Edit mode: leave it first"),
@@ -289,7 +289,7 @@ def test_where_there_is_no_blender(tmp_path):
         "sys.exit(main(['weight']))"
     )
     done = alone(tmp_path, sys.executable, "-P", "-c", code)
-    assert done.returncode == 1 and "There is no Blender in this Python" in done.stderr
+    assert done.returncode == 1 and "This Python has no Blender" in done.stderr
 
 
 def test_one_bound_by_hand_keeps_its_modifier():

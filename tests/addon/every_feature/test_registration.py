@@ -85,7 +85,7 @@ def test_native_module_missing(name):
     araplbs.simd  # loads the engine  # noqa: B018
     with enabled_with(name, None) as notice:
         assert notice.is_registered() and not registered() and not menu_entries()
-        assert "missing: restart Blender and install the extension again" in notice.sentence
+        assert "missing: restart Blender and reinstall the extension" in notice.sentence
     assert not notice.is_registered()
 
 
@@ -120,7 +120,7 @@ def test_native_module_that_does_not_load(monkeypatch, tmp_path):
     monkeypatch.setattr(araplbs, "__path__", [str(tmp_path)])
     monkeypatch.delattr(araplbs, "_engine")
     monkeypatch.delitem(sys.modules, "araplbs._engine")
-    with pytest.raises(RuntimeError, match="cannot be loaded: restart Blender and install"):
+    with pytest.raises(RuntimeError, match="cannot be loaded: restart Blender and reinstall"):
         auto_weight(tube, rig)
     assert not tube.vertex_groups
 

@@ -94,7 +94,7 @@ def test_what_rounding_leaves_is_no_influence(capfd):
             group.add([vertex], float(share), "REPLACE")
         group.lock_weight = True
     auto_weight(tube, rig, max_influences=2)
-    assert "because of what is locked" not in capfd.readouterr().out
+    assert "because of locked vertex groups" not in capfd.readouterr().out
     assert (weights(tube, deform_names(rig))[:50] > 0).sum(1).max() == 2
 
 

@@ -123,7 +123,7 @@ def test_update_of_a_used_extension(session, update):
     assert "restart Blender" in updated["notice"]
     started = session("look")[0]
     if started["notice"]:  # Windows kept the old file, and Blender took it away
-        assert sys.platform == "win32" and "install the extension again" in started["notice"]
+        assert sys.platform == "win32" and "reinstall the extension" in started["notice"]
         started = session(f"install={zip_path}")[0]
     assert_ready(started, newer=True)
     assert_ready(session("use")[0], new, newer=True)
@@ -189,7 +189,7 @@ def test_update_from_a_released_zip(session, tmp_path, used):
         assert_ready(updated)
     started = session("look")[0]
     if started["notice"]:  # Windows kept the old file, and Blender took it away
-        assert sys.platform == "win32" and "install the extension again" in started["notice"]
+        assert sys.platform == "win32" and "reinstall the extension" in started["notice"]
         session(install)
     opened = session(f"open={file}")[0]
     assert opened["error"] is None and opened["registered"] and opened["notice"] is None

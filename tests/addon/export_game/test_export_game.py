@@ -90,7 +90,7 @@ def test_refusals(tmp_path):
     """Each with one sentence, and nothing is written."""
     _tube, rig = crowded(2)
     before = deep_snapshot()
-    with pytest.raises(RuntimeError, match="Name a file"):
+    with pytest.raises(RuntimeError, match="Specify a file"):
         export(" ")
     with pytest.raises(RuntimeError, match=r"There is no folder '.*nowhere'"):
         export(tmp_path / "nowhere" / "out.glb")

@@ -102,7 +102,7 @@ def test_what_hangs_on_bones_is_said():
     bpy.context.scene.collection.objects.link(empty)
     empty.parent, empty.parent_type, empty.parent_bone = rig, "BONE", "b3"
     lines = " | ".join(task_of(rig, tube, count=5)["uses"])
-    assert "'b3' carries 'Sword'" in lines
+    assert "'b3' is the parent of 'Sword'" in lines
     assert "'b3' is the target of 'Copy Rotation' of 'b5'" in lines
     assert "Keys of 'b3' no longer move skin" in lines
 

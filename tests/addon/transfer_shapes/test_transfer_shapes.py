@@ -155,7 +155,7 @@ def test_locked_keys_are_said():
     tube, sleeve = body_and_sleeve()
     key(sleeve, "Lean", lock_shape=True)
     report = task_of(tube, sleeve)[1]
-    assert report["warnings"] == ["'Sleeve' has locked shape keys, which stay: Lean"]
+    assert report["warnings"] == ["'Sleeve' has locked shape keys, which stay unchanged: Lean"]
     assert report["objects"][0]["without_effect"] == ["Nothing"]
 
 

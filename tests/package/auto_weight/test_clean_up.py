@@ -311,7 +311,7 @@ def test_a_failed_iteration_ends_the_solver():
                 solver.solve()
         finally:
             _engine._fail_allocations_after(-1)
-        with pytest.raises(araplbs.SolverError, match="create another"):
+        with pytest.raises(araplbs.SolverError, match="create a new one"):
             solver.iterate()
 
 

@@ -221,7 +221,7 @@ def test_the_lesser_one_is_left_out_unless_it_was_painted():
     facts.copies, facts.handle = np.ones(5, bool), np.arange(5) == 4
     left = finish(leave_out_in_steps([mesh], bones, 1, facts))[1]
     assert named(left.left_out, bones) == {"pack 0"}
-    assert "more likely skin" in left.evidence[4]
+    assert "more likely belongs to the skin" in left.evidence[4]
     rows = np.full(len(mesh.vertices), 4)  # and what is far from it as well
     rows = make_sparse_weights(len(rows), np.arange(len(rows)), rows, np.ones(len(rows)))
     left = finish(leave_out_in_steps([mesh], bones, 1, facts, lambda _asked: [rows]))[1]

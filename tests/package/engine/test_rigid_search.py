@@ -207,7 +207,7 @@ def test_marked_wanted_and_locked_parts_are_not_searched():
     assert (solver.report["rigid_parts"], solver.report["found_rigid_parts"]) == (1, 1)
     solver.edit(constraints=([FIRST], [2], [0.5]))
     solver.solve()
-    assert solver.report["rigid_parts"] == 0, "what has wanted weights is left alone"
+    assert solver.report["rigid_parts"] == 0, "what has target weights is left alone"
     locked = np.arange(len(mesh[0])) == FIRST
     weights = np.full((len(mesh[0]), 3), 1 / 3)
     solver = solved(mesh, weights=weights, locked_vertices=locked)
