@@ -31,7 +31,7 @@ def _set(bones, deforms):
 
 REDUCED = bpy.props.BoolProperty(
     name="Reduced",
-    description="Auto-weight (ARAP) turned off Deform: weights from before turn it on again",
+    description="Auto-weight (ARAP) turned off Deform. Restoring earlier weights turns it on again",
     options={"HIDDEN"},
 )
 PROPERTIES = ((bpy.types.Bone, "araplbs_reduced", REDUCED),)
