@@ -1,4 +1,5 @@
-"""A gate for other processes: a test waits until one arrives, and that one until it is let go."""
+"""A gate for other processes: a test waits until a process arrives at the gate, and the process
+waits until the test opens it."""
 
 import select
 import shutil

@@ -1,9 +1,9 @@
-"""Holds another process of Blender at a gate (gate.py), at the moment that a test names. It is run
-there by `blender -P` or, if Blender is the module bpy, as sitecustomize.
+"""Holds another Blender process at a gate (gate.py), at a moment that the test chooses. The script
+runs there by `blender -P` or, if Blender is the module bpy, as sitecustomize.
 
-HOLD_AT: "open", when a .blend file is first opened; "serve", then, and only in a process of --jobs
-or of a farm; "solve", at the first report of progress; "save", when the file is written and not yet
-in its place."""
+HOLD_AT: "open": when the first .blend file is opened; "serve": the same, but only in a process of
+--jobs or of a farm; "solve": at the first report of progress; "save": when the file is written but
+not yet moved to its destination."""
 
 import os
 import socket

@@ -1,9 +1,9 @@
 """The folders that tests read. `pythonpath` in pyproject.toml and tests/window/run_in_gui.py put
-this one and those of the modules that tests share on sys.path.
+this folder and those of the modules that tests share on sys.path.
 
-The root comes last there, for araplbs_addon: the package araplbs is in it too, with an engine only
-after `make build`, and what is tested is the one that is installed, in Blender from the wheel, or
-that PYTHONPATH names."""
+The root comes last on sys.path and is there for araplbs_addon. The root also contains the package
+araplbs, which has an engine only after `make build`; the tests use the installed package instead:
+in Blender the one from the wheel, otherwise the one that PYTHONPATH names."""
 
 import os
 import sys

@@ -1,8 +1,8 @@
-"""The one clock of the tests: how long a test may hang before it is given up.
+"""The only clock of the tests: how long a test may hang before it is stopped.
 
-A test waits for what happens, however long that takes on a crowded machine; work that must still
-run is held at a gate. HANGS only ends a wait for what never comes. test_clocks.py holds all tests
-to that."""
+A test waits for an event, however long this takes on a crowded machine; work that must not finish
+yet is held at a gate. HANGS only ends a wait for an event that never comes. test_clocks.py checks
+that all tests follow this rule."""
 
 import time
 

@@ -2,11 +2,10 @@
 
 usage: summary.py ROWS.tsv     with lines  name  version  seconds  exit code  results.xml
                                or          name  -  -  skip|fail  reason
-Next to RESULTS.xml are NAME.before and NAME.times, the output of bash's `times` then and at the
-end: on a crowded machine seconds of the processor tell more than those of a clock. Exit code 1
-when a run failed, or when there was none. What failed stands last, a line for a test: of a long log
-the end is what everybody sees.
-"""
+Next to RESULTS.xml are NAME.before and NAME.times, the output of bash's `times` at the beginning
+and at the end: on a crowded machine, processor seconds say more than wall-clock seconds. The exit
+code is 1 if a run failed or if there was none. Failures come last, one line per test, because the
+end of a long log is the part that everybody sees."""
 
 import re
 import sys

@@ -1,11 +1,11 @@
-"""Runs a command with its output in a log, and gives it up if it hangs: if the log has not grown
-for some minutes. Exit code: that of the command, or 124 for what was given up.
+"""Runs a command with its output in a log, and stops the command if it hangs: if the log has not
+grown for some minutes. The exit code is that of the command, or 124 if the command was stopped.
 
 usage: watched.py LOG MINUTES COMMAND...
 
-Tests write when each of them ends, so only the longest test of a run has to fit. What hangs
-gets SIGABRT first, at which Python writes where it stands (faulthandler): the log names the test.
-"""
+Each test writes to the log when it ends, so MINUTES must only exceed the longest test of a run. A
+command that hangs first gets SIGABRT, at which Python prints its stacks (faulthandler), so the log
+names the test."""
 
 import contextlib
 import os

@@ -43,10 +43,11 @@
  *
  * Trees are removed one at a time: first the tree with the surest evidence, then the smallest, then
  * the tree below the most control bones. The remaining trees are measured again, so that one of two
- * copies stays; both stay if nothing distinguishes them. Of single bones around the same skin,
- * those with the surest evidence are also removed first. Thresholds are shares of areas and of bone
- * lengths, so position, rotation and scale do not matter. Cost: one ranking (control_study.c) for
- * every root and every removed tree. Fails only on out-of-memory or when cancelled. */
+ * copies stays; both stay if nothing distinguishes them. If several single bones lie in the same
+ * skin, those with the surest evidence are also removed first. Thresholds are shares of areas and
+ * of bone lengths, so position, rotation and scale do not matter. Cost: one ranking
+ * (control_study.c) for every root and every removed tree. Fails only on out-of-memory or when
+ * cancelled. */
 #include "control/control_bones.h"
 
 #include "base/memory.h"

@@ -17,11 +17,11 @@
  * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
  * bones, as in the paper except for the scale: s is the mean of the diagonal of its own block of
  * A_J and l the mean length of its bones, so that the penalty has the same effect on a hip and a
- * finger. Symmetric: the minimum is sought over the displacements Pi dJ, Pi = (1 + Sigma) / 2 with
- * Sigma the exchange of both sides. joints/anchors.c computes the part that springs add to B_J
- * because their anchors move with the joints. Dense Cholesky, O(joints^3) + O(poses bones^2). With
- * spines: joints/spine_system.c. Fails on out-of-memory, and if the matrix is not positive
- * definite. */
+ * finger. On a symmetric skeleton, the minimum is sought over the displacements Pi dJ with Pi = (1
+ * + Sigma) / 2, where Sigma exchanges both sides. joints/anchors.c computes the part that springs
+ * add to B_J because their anchors move with the joints. Dense Cholesky, O(joints^3) + O(poses
+ * bones^2). With spines: joints/spine_system.c. Fails on out-of-memory, and if the matrix is not
+ * positive definite. */
 #include "joints/system.h"
 
 #include <math.h>

@@ -13,9 +13,9 @@
  *      rigs with inverse kinematics), so a way runs through the air. Each vertex votes on the way
  *      nearest to it, by its area and by the cosine between its normal and the direction from the
  *      way: a way in front of the skin counts as outside. An outside way is left out if it starts
- *      at a root, or if other ways of its bone are inside. An outside way stays if it continues a
- *      chain, because chains of cloth lie next to their sheets. A way from a root to a joint
- *      outside the skin does not count either.
+ *      at a root, or if other ways of its bone are inside. A way that counts as outside stays if it
+ *      continues a chain, because chains of cloth lie next to their sheets. A way from a root to a
+ *      joint outside the skin does not count either.
  *   3. The axis of a bone with ways is the way nearest to their mean direction. If the ways point
  *      apart (a pelvis, |mean| <= APART), the axis is the way to the child with the most bones
  *      below it.

@@ -28,9 +28,9 @@
  * its spring to the nearest bone among those that its part surrounds and that are not excluded from
  * it; a bone that no part surrounds counts for the part with most of the skin near it. A part that
  * surrounds no bone, such as a piece of armor or a button, is tied as a whole to the bone nearest
- * to most of its area. The smaller it is relative to its distance from the bone, the weaker is this
- * tie, so a button follows the surface on which it sits (links.c). STBs and spines cannot carry
- * points, so problems with them have no bone springs.
+ * to most of its area. The smaller such a part is relative to its distance from the bone, the
+ * weaker this tie is, so a button follows the surface on which it sits (links.c). STBs and spines
+ * cannot carry points, so problems with them have no bone springs.
  *
  * Creation takes O(vertices x bones) distances (bone_lines.c), the rays of containment.c, and
  * O(vertices) memory. After that, the cost is that of one more neighbor per vertex. Fails only on

@@ -1,4 +1,4 @@
-"""Tubes on bendy bones, their poses, and what moves when they become plain bones."""
+"""Tubes on bendy bones, their poses, and the motion caused by the conversion to plain bones."""
 
 import random
 

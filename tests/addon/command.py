@@ -1,4 +1,4 @@
-"""The command line as the tests call it, in this process and in one of its own."""
+"""The command line as the tests call it, in this process or in a process of its own."""
 
 import os
 import subprocess

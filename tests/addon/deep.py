@@ -1,4 +1,5 @@
-"""All of the file that Python can see, as text, to tell what an operator has changed."""
+"""All data of the file that Python can access, as text, to detect the changes that an operator
+makes."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Weights with something wrong in them, each at a place that is known."""
+"""Weights with faults at known places."""
 
 import bpy
 import numpy as np

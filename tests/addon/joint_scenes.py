@@ -1,4 +1,4 @@
-"""Tubes with rigs whose joints are off the axis, and what is asked of Optimize Joints."""
+"""Tubes with rigs whose joints are off the axis, and the requirements on Optimize Joints."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Rows of odd scenes: what else deforms a mesh, and what its weights were before."""
+"""Rows of odd scenes: other things that deform a mesh, and earlier weights."""
 
 import bpy
 from odd_table import Odd, odd, row, turn

@@ -1,4 +1,4 @@
-"""Rows of odd scenes: what follows bones, poses and animation, places and parents."""
+"""Rows of odd scenes: objects that follow bones, poses and animation, places and parents."""
 
 import math
 

@@ -1,5 +1,5 @@
-"""Odd scenes, all of them, and make, which makes one by its name. Here are the rows of other users
-of what is there, hidden objects, other data of a mesh, other files, and modes."""
+"""All odd scenes, and make(), which creates one by name. This file contains the scenes with other
+users of the data, hidden objects, other data of a mesh, other files, and modes."""
 
 import bpy
 import odd_modifiers  # noqa: F401 (its rows)

@@ -1,8 +1,7 @@
-"""The table of odd scenes, and what its rows are made with.
+"""The table of odd scenes, and helpers that create its rows.
 
-A row is a function that makes the oddity around a tube and its rig: see odd_places.py and
-odd_scenes.py.
-"""
+A row is a function that adds an oddity to a tube and its rig: see odd_places.py and
+odd_scenes.py."""
 
 from dataclasses import dataclass, field
 

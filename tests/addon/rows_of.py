@@ -1,4 +1,4 @@
-"""How many rows a panel takes: a layout that counts what is drawn into it."""
+"""The number of rows in a panel, found by a layout that counts what is drawn into it."""
 
 
 class Rows:

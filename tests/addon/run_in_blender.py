@@ -3,9 +3,8 @@
 blender -b -P run_in_blender.py -- ZIP PYTEST_ARGUMENT...      (an executable)
 python run_in_blender.py -- ZIP PYTEST_ARGUMENT...             (Blender as the module bpy)
 
-The same test files run in both. If the extension is not installed yet (bpy has no command line to
-do it with), it is installed here. User settings are those of BLENDER_USER_RESOURCES.
-"""
+The same test files run in both. If the extension is not installed yet (bpy has no command line for
+this), the script installs it. User settings are those of BLENDER_USER_RESOURCES."""
 
 import os
 import sys

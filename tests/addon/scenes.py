@@ -1,4 +1,4 @@
-"""Small characters for the tests, and what the tests look at in Blender's data."""
+"""Small characters for the tests, and the parts of Blender's data that the tests examine."""
 
 import importlib
 import math

@@ -1,11 +1,10 @@
-"""Random storms of what others do during a live session: operators, undo and redo, copies, files,
-the add-on switched off and on, between any two steps of the session.
+"""Random storms of events during a live session: operators, undo and redo, copies, files, and
+disabling and enabling the add-on, between any two steps of the session.
 
-The same actions without a session are the measure: after a session that was cancelled, or that has
-ended otherwise, all data of the file are the same as after the actions alone; after one that was
-kept, all but the kept weights. Copies of a mesh, and vertices that were added, hold what the mesh
-held in that moment.
-"""
+The same actions without a session serve as the reference. After a session that was cancelled or
+ended otherwise, all data of the file equal those after the actions alone; after an accepted
+session, all data except the accepted weights do. Copies of a mesh and added vertices contain the
+data that the mesh had at that moment."""
 
 import random
 

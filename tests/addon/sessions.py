@@ -1,4 +1,4 @@
-"""Live sessions without a window: what their timer would do, done here."""
+"""Live sessions without a window: these functions replace the timer."""
 
 import threading
 from contextlib import contextmanager

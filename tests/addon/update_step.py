@@ -1,10 +1,9 @@
-"""One session of a user, for test_update.py: does as asked and writes down what it saw.
+"""One session of a user, for test_update.py: performs the requested steps and records the results.
 
 blender -b -P update_step.py -- RESULT.json STEP...     or     python update_step.py -- ...
-STEP: install=ZIP, import=MODULE, use, save=FILE, open=FILE, or nothing but a look. `save` leaves a
-character with weights, settings, a correction and kept weights in a file; `open` reads it, presses
-the button, and restores the kept weights.
-"""
+STEP: install=ZIP, import=MODULE, use, save=FILE, open=FILE; without a step, the session only
+records the state. `save` writes a file with a character that has weights, settings, a correction
+and kept weights; `open` reads this file, presses the button, and restores the kept weights."""
 
 import importlib
 import json

@@ -1,5 +1,5 @@
-"""A Blender with the extension, and characters, for the tests of the farm. They run outside of
-Blender: python -m pytest tests/farm"""
+"""A Blender with the extension, and characters, for the tests of the farm. These tests run outside
+of Blender: python -m pytest tests/farm"""
 
 import os
 import sys

@@ -1,6 +1,6 @@
-"""A plan on Dask: a scheduler and three workers as processes, and what may happen to them. All
-files are done, none is half, the weights have the bits of one process, and no output is written
-twice."""
+"""A plan on Dask, with a scheduler and three workers as processes, under adverse conditions. All
+files are processed, none is incomplete, the weights are bit-identical to those of a single process,
+and no output is written twice."""
 
 import json
 import os

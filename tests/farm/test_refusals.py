@@ -1,4 +1,4 @@
-"""Refusals of the client, each in a sentence."""
+"""Refusals of the client, each in one sentence."""
 
 import json
 import subprocess

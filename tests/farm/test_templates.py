@@ -1,5 +1,5 @@
-"""What other engines take: the job template is run by openjd, the job type by a JavaScript engine
-against Flamenco's documented interface, the script by bash as Slurm would call it."""
+"""Formats of other farm engines: openjd runs the job template, a JavaScript engine runs the job
+type against Flamenco's documented interface, and bash runs the script as Slurm would."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A small character that methods are compared on."""
+"""A small character on which methods are compared."""
 
 import numpy as np
 from araplbs.features.compare.arrays import case_of_arrays

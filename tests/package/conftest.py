@@ -1,4 +1,4 @@
-"""What all core tests share: see also shapes.py, reference.py, joint_rigs.py, spine_rigs.py,
+"""Code shared by all core tests: see also shapes.py, reference.py, joint_rigs.py, spine_rigs.py,
 shared_data.py, and flawed_creature.py."""
 
 import importlib

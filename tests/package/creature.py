@@ -1,5 +1,5 @@
-"""A generated creature: a trunk with two arms that end in two fingers each, a sleeve around each
-arm and a button on its chest. Symmetric about X = 0."""
+"""A synthetic creature: a trunk with two arms that end in two fingers each, a sleeve around each
+arm and a button on its chest. It is symmetric about X = 0."""
 
 from functools import cache
 

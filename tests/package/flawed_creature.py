@@ -1,4 +1,4 @@
-"""A creature with sound weights, and one flaw of each kind that Check Weights finds."""
+"""A creature with good weights, and one fault of each kind that Check Weights finds."""
 
 import creature
 import generated

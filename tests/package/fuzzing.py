@@ -1,12 +1,12 @@
-"""Problems drawn at random, the nastier the better, and what must contain of every one of them:
+"""Random problems, as difficult as possible, and the guarantees that hold for every one of them:
 
-either the module refuses the problem in words (without NaN in them), or it hands out weights that
-are finite, >= 0, sum to 1, are at most as many as asked for, for every vertex; it comes to an end
-within a generous time, and ends at once when progress asks for it.
+either the module refuses the problem with a message (without NaN in it), or it returns weights that
+are finite, >= 0 and sum to 1, with at most the requested number of influences, for every vertex; it
+finishes within a generous time, and stops at once when progress requests it.
 
-A seed is a problem. `python tests/package/fuzzing.py SECONDS [FIRST_SEED]` runs as many as there is
-time for and prints the seeds that fail; `python tests/package/fuzzing.py =SEED` runs one.
-"""
+Each seed stands for one problem. `python tests/package/fuzzing.py SECONDS [FIRST_SEED]` runs as
+many as fit into the time and prints the seeds that fail; `python tests/package/fuzzing.py =SEED`
+runs one."""
 
 import itertools
 import sys

@@ -1,6 +1,5 @@
-"""Small meshes that make dense systems, with edits on everything: fans, on which all vertices are
-in each other's two-rings, small solids, clouds of triangles, many bones, unlimited influences.
-"""
+"""Small meshes with dense systems, and edits on everything: fans, in which all vertices are in each
+other's two-rings, small solids, clouds of triangles, many bones, unlimited influences."""
 
 import numpy as np
 import shapes

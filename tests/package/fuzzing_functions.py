@@ -1,11 +1,10 @@
-"""Random problems for the functions of the module other than its solvers, which fuzzing.py draws:
-scales from 1e-300 to 1e150, meshes and poses of all kinds, rows of weights that underflow.
+"""Random problems for the functions of the module (fuzzing.py draws those for its solvers): scales
+from 1e-300 to 1e150, meshes and poses of all kinds, rows of weights that underflow.
 
-Each either refuses its problem in words or hands out numbers that are finite, rows that are whole,
+Each function either refuses its problem with a message or returns finite numbers, complete rows,
 errors that do not rise, and the same bits with one thread and with three.
 
-`python tests/package/fuzzing_functions.py SECONDS [FIRST_SEED]` and `=SEED`, as for fuzzing.py.
-"""
+`python tests/package/fuzzing_functions.py SECONDS [FIRST_SEED]` and `=SEED`, as for fuzzing.py."""
 
 import sys
 import time

@@ -1,9 +1,8 @@
 """How late the module may notice a cancellation: every function and type that takes `progress`, on
-problems that are large for it, and the longest time of this thread between two of its calls.
+problems that are large for it, and the longest time of this thread between two calls of `progress`.
 
-`python tests/package/gaps.py [NAME...]` prints seconds. They are of the processor, with one thread,
-so that a busy machine does not lengthen them.
-"""
+`python tests/package/gaps.py [NAME...]` prints processor seconds on one thread, so a busy machine
+does not lengthen them."""
 
 import sys
 import time

@@ -1,5 +1,5 @@
-"""Meshes as generators of meshes leave them: the creature with a second shell, a hull inside, edges
-split where it bends and a little apart, islands, noise; a union of voxels."""
+"""Meshes as generators create them: the creature with a second shell, an inner hull, edges that are
+split where it bends and slightly apart, islands, and noise; a union of voxels."""
 
 import creature
 import numpy as np

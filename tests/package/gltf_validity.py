@@ -1,6 +1,6 @@
-"""Faults of a glTF file, found by code of its own: a stand-in for Khronos's validator, of
-the rules that a program that writes skins could break. For tests: faults(path) of a file that was
-weighted must be among those of the file before."""
+"""Faults of a glTF file, found by independent code: a substitute for Khronos's validator, limited
+to the rules that a program that writes skins could break. For tests: faults(path) of a weighted
+file must be among those of the original file."""
 
 import base64
 import json

@@ -1,5 +1,5 @@
-"""A skeleton from joints alone in NumPy, straight from the rules in joint_skeleton.c and without
-its trees: for bones that all deform, and a mesh around all of them."""
+"""A skeleton derived from joints, in NumPy: it follows the rules in joint_skeleton.c directly,
+without trees, for skeletons in which all bones deform and a mesh that surrounds all of them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Meshes and skeletons to move joints of."""
+"""Meshes and skeletons for tests that move joints."""
 
 import araplbs
 import numpy as np

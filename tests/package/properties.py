@@ -1,6 +1,6 @@
-"""Every function and type of the module, in the ways that differ inside, on small problems: what
-test_properties.py asks of each. A case is how to run it and its problem, whose arrays need no
-conversion: contiguous, of the very type that is read."""
+"""Every function and type of the module, in all variants that differ internally, on small problems,
+for test_properties.py. A case consists of a function and its problem, whose arrays need no
+conversion: they are contiguous and have exactly the type that is read."""
 
 import ast
 import functools

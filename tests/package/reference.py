@@ -1,5 +1,5 @@
-"""The energy, its local and global step, and heat weights in plain dense NumPy, as docs/energy.md
-writes them: explicit sums, nothing collapsed. For tiny meshes only."""
+"""The energy, its local and global steps, and heat weights in plain dense NumPy, as in
+docs/energy.md: explicit sums without simplifications. For tiny meshes only."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A small good problem, and how to see that a bad one is refused."""
+"""A small valid problem, and a check that invalid variants of it are refused."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Files as networks write them: an .obj mesh and a rig in the format of RigNet, of the tube of
+"""Files as networks write them: an .obj mesh and a rig in RigNet's format, of the tube in
 gltf_files.py."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Generated meshes and skeletons. A mesh is (vertices, triangles), a skeleton a Bones."""
+"""Generated meshes and skeletons. A mesh is (vertices, triangles), and a skeleton is a Bones."""
 
 import itertools
 from dataclasses import dataclass, replace

@@ -1,5 +1,5 @@
 """Numbers of the reference implementation (fixtures/), and the characters of the folder `shared`
-next to the project, if there is one: tests that want one of them skip without it."""
+next to the project, if there is one; tests that need one of them are skipped without it."""
 
 from functools import cache
 

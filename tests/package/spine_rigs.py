@@ -1,4 +1,4 @@
-"""A chain of the three kinds of bones, its poses, and places along it."""
+"""A chain of the three kinds of bones, its poses, and positions along it."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,4 @@
-"""tools/bench_pages.py: which pages of docs/bench are of an older engine."""
+"""tools/bench_pages.py lists the pages of docs/bench that an older engine produced."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""tools/commit_message.py, and that the hooks that call it name what is there."""
+"""tools/commit_message.py, and the hooks, which must name existing files."""
 
 import re
 

@@ -1,4 +1,5 @@
-"""tools/sentences.py draws sentences of every kind of text, the same for a seed."""
+"""tools/sentences.py draws sentences of every kind of text, and the same sentences for the same
+seed."""
 
 import sentences
 

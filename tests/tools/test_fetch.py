@@ -1,4 +1,4 @@
-"""tools/fetch_suitesparse.sh refuses what is not the version that it names."""
+"""tools/fetch_suitesparse.sh refuses any version other than the one that it names."""
 
 import hashlib
 import os

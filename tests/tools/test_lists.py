@@ -1,5 +1,5 @@
-"""The lists of tests that run in fewer places, in tests/run.sh and tools/asan.sh, name tests that
-there are: one that was renamed would run everywhere again, and nobody would see it."""
+"""The lists of tests that run in fewer places, in tests/run.sh and tools/asan.sh, name only
+existing tests. A renamed test would otherwise run everywhere again, unnoticed."""
 
 import ast
 import re

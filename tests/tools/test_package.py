@@ -1,5 +1,5 @@
 """The wheel in a clean environment, without Blender and without this tree: examples, metadata,
-types, `python -m`; and the source package, which has all that it compiles."""
+types, `python -m`; and the source package, which contains everything that it compiles."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
-"""The version is said once, in blender_manifest.toml, and setup.py does nothing unless it is
-asked to."""
+"""The version is stated only in blender_manifest.toml, and setup.py does nothing unless it is
+called."""
 
 import os
 import re

@@ -1,5 +1,5 @@
-"""Every rule of `make release-check` is broken by a zip, or a source package, that is bad in just
-that way, and docs/release.md names each."""
+"""For every rule of `make release-check`, a zip or source package that breaks only this rule is
+rejected, and docs/release.md names the rule."""
 
 import io
 import re

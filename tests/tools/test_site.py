@@ -1,5 +1,5 @@
-"""The site: every page of the tree is in it, every link leads to a page, a file and a heading that
-are there, the reference has all names of the module, and no page loads anything from elsewhere."""
+"""The site contains every page of the tree; every link leads to an existing page, file and heading;
+the reference contains all names of the module; and no page loads anything from elsewhere."""
 
 import json
 import re

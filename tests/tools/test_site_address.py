@@ -1,5 +1,5 @@
-"""With the address of the site, each page of the manual in the zip leads to the same page there,
-and the manifest has it as its website. Without it no page leads there."""
+"""If the address of the site is set, each page of the manual in the zip links to the same page on
+the site, and the manifest names the site as its website. Otherwise, no page links to the site."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""A run of tests that hangs is given up, and its log says where it stood (tests/watched.py)."""
+"""A run of tests that hangs is stopped, and its log names the place (tests/watched.py)."""
 
 import signal
 import subprocess

@@ -1,5 +1,5 @@
-"""A window test that hangs is ended, whether the window still has turns or is blocked; one that
-works is not, however long it takes."""
+"""A window test that hangs is ended, whether the window still has turns or is blocked. A test that
+works is not ended, however long it takes."""
 
 import hashlib
 import itertools

@@ -1,4 +1,4 @@
-"""tools/words.py counts the sentences that it is for, and leaves others alone."""
+"""tools/words.py counts the sentences that it is meant to find, and no others."""
 
 import pytest
 import words

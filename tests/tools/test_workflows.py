@@ -1,5 +1,5 @@
-"""The workflows, as far as they can be had here: shell that shellcheck accepts, jobs and artifacts
-that are there, files of ours that exist, one wheel and one zip a target."""
+"""The parts of the workflows that can be checked here: shell code that shellcheck accepts, jobs,
+artifacts and files that exist, and one wheel and one zip per target."""
 
 import re
 import shutil

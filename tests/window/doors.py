@@ -1,5 +1,5 @@
-"""Doors: the buttons and entries of panels and menus. They are found and pressed by mouse and keys,
-as a person does. Blender's own "Copy Python Command" says what they would call."""
+"""Doors: the buttons and entries of panels and menus, found and pressed by mouse and keys, as a
+user does. Blender's own "Copy Python Command" states which operator they would call."""
 
 import re
 import webbrowser

@@ -1,7 +1,7 @@
-"""What GUI tests share: the sidebar, clicks and strokes, waiting, and which panels are drawn.
+"""Code shared by GUI tests: the sidebar, clicks and strokes, waiting, and the list of drawn panels.
 
-Each wait is for something that can be seen: `wait_until` and its kin look once in every turn of the
-event loop, for as long as it takes; run_in_gui.py ends a test that hangs."""
+Every wait is for a visible state: `wait_until` and similar functions check once in each turn of the
+event loop, for as long as necessary; run_in_gui.py ends a test that hangs."""
 
 import itertools
 import os

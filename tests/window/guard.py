@@ -1,10 +1,10 @@
-"""Ends a test of the window in which nothing happens any more, however crowded the machine is.
+"""Ends a window test in which nothing happens any more, however crowded the machine is.
 
-Quiet: the window has turns, and the test waits in vain. No thread other than that of the window has
-used the processor for a long time (drawing uses some, too), so nothing will change: a thread that
-can work gets its share on any machine. Watchdog: the window has no turns any more, because it is
-blocked. Another process takes a picture, has all stacks printed, and ends Blender, which may not
-even end by itself any more."""
+Quiet: the window has turns, but the test waits in vain. No thread except that of the window has
+used the processor for a long time (drawing also uses some), so nothing will change, because a
+thread with work gets processor time on any machine. Watchdog: the window has no turns because it is
+blocked. Another process then takes a picture, has all stacks printed, and ends Blender, which may
+no longer be able to end by itself."""
 
 import faulthandler
 import os

@@ -1,5 +1,5 @@
-"""Whether the words of a panel fit: the tree of a layout, which introspect() of Blender gives, is
-laid out by Blender's rules, with each word measured in Blender's font."""
+"""Checks whether the words of a panel fit: introspect() of Blender gives the tree of a layout,
+which is laid out by Blender's rules, with each word measured in Blender's font."""
 
 import blf
 import bpy

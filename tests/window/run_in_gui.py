@@ -2,17 +2,17 @@
 
 blender --enable-event-simulate -P run_in_gui.py -- RESULTS.xml PICTURES_FOLDER [NAME_PART]
 
-A GUI test is a generator function test_*(ui) in tests/window/test_*.py: every `yield` gives the
-event loop one turn, in which it handles all events and draws; `yield 5` gives as many. Nothing
-waits for seconds: how long a turn takes is the machine's affair. unittest.SkipTest skips. pytest
-cannot drive that, hence this small runner; its results have pytest's XML form.  Each test
-starts with the factory start-up file.  RESULTS.xml is written ahead of each test, so that a crash
-leaves a trace: run once more, the tests go on with the file of the test that crashed.  A test that
-hangs (guard.py) fails with its stack, those of all threads, and a picture; the run goes on, but not
-for ever.
+A GUI test is a generator function test_*(ui) in tests/window/test_*.py: each `yield` gives the
+event loop one turn, in which it handles all events and draws, and `yield 5` gives five turns. No
+test waits for seconds, because the length of a turn depends on the machine. unittest.SkipTest
+skips a test. pytest cannot run such tests, so this file contains a small runner; its results use
+pytest's XML format. Each test starts with the factory start-up file. RESULTS.xml is written before
+each test, so a crash leaves a trace: if the runner is started again, the tests continue with the
+file of the test that crashed. A test that hangs (guard.py) fails with its stack, the stacks of all
+threads, and a picture. The run then continues, but not indefinitely.
 
-With LP_NO_RAST set, Mesa computes no pixels, which would be most of the work: tests that look at
-some (driver.looks) are left for a second start, which runs all tests without a result.
+If LP_NO_RAST is set, Mesa computes no pixels, which would be most of the work. Tests that look at
+pixels (driver.looks) are left for a second start, which runs all tests without a result.
 """
 
 import faulthandler

@@ -1,4 +1,4 @@
-"""The operator as a user meets it: button, progress, Esc, undo, redo panel, pictures."""
+"""The operator as a user sees it: button, progress, Esc, undo, redo panel, pictures."""
 
 from unittest import SkipTest
 

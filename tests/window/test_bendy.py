@@ -1,4 +1,4 @@
-"""Bendy bones to bones in a window: Esc while it runs, the end, undo."""
+"""The conversion of bendy bones in a window: Esc during the work, the end, and undo."""
 
 import bpy
 import scenes

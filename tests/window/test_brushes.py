@@ -1,4 +1,4 @@
-"""The brushes, in a live session and without one."""
+"""The brushes, during a live session and without one."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,5 @@
-"""Check Weights in a window: clicks on the button, on a finding, on Repair; Esc, undo, pictures."""
+"""Check Weights in a window: clicks on the button, on a finding and on Repair; Esc, undo,
+pictures."""
 
 import bpy
 import flaws

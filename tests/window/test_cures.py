@@ -1,5 +1,5 @@
-"""From the Result to the list of problems, to the list of control bones, to a cure and to a repair:
-one click each, by mouse. The pictures are to be looked at."""
+"""From the Result to the list of problems, to the list of control bones, to a cure and to a repair,
+each with one mouse click. The pictures are for visual inspection."""
 
 import bpy
 import doors

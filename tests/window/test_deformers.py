@@ -1,4 +1,4 @@
-"""Preview Deformer: it is drawn over the mesh, follows the pose, and goes."""
+"""Preview Deformer draws over the mesh, follows the pose, and disappears."""
 
 import bpy
 import numpy as np

@@ -1,5 +1,5 @@
-"""Operators that ask first: from their menu through their dialog to what they do, with the keys
-that a person presses."""
+"""Operators with a dialog: from their menu through the dialog to their effect, with the keys that a
+user presses."""
 
 import bpy
 import scenes

@@ -1,10 +1,10 @@
-"""Every door is tried as a person opens it: all buttons of the tab and all entries of menus are
-found by the mouse or the arrow keys and pressed; dialogs are answered by Enter. A door is good if
-its operator finishes and something of the file, the window or the disk has changed.
+"""Opens every door as a user does: all buttons of the tab and all menu entries are found by the
+mouse or the arrow keys and pressed, and dialogs are answered with Enter. A door is good if its
+operator finishes and something in the file, the window or on disk has changed.
 
-A room is a state of the file in which some doors are open. Doors that say why they are closed there
-must be open in another room. Hundreds of presses take minutes: `tests/run.sh sid-gui trixie-gui`
-makes them, a run of everything only those of the first room."""
+A room is a state of the file in which some doors are open. Doors that state why they are closed in
+one room must be open in another. Hundreds of presses take minutes: `tests/run.sh sid-gui
+trixie-gui` makes all of them, and a run of all tests only those of the first room."""
 
 import secrets
 import shutil

@@ -1,6 +1,6 @@
-"""The tab as somebody sees it who opens it for the first time, and what it says after the first
-click; the pictures are those of the manual. In the newest Blender alone: that panels are drawn
-and the button works, test_panels.py and test_auto_weight.py see in all."""
+"""The tab when it is opened for the first time, and its text after the first click; the manual uses
+these pictures. The test runs only in the newest Blender, because test_panels.py and
+test_auto_weight.py check in all versions that the panels are drawn and the button works."""
 
 import bpy
 import scenes

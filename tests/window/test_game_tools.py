@@ -1,5 +1,5 @@
-"""Reduce Bones asks in a dialog; weights are named under the mouse; the tab in a session is short.
-The pictures are to be looked at."""
+"""Reduce Bones opens a dialog; weights are named under the mouse; the tab is short during a
+session. The pictures are for visual inspection."""
 
 import bpy
 import scenes

@@ -1,4 +1,4 @@
-"""No word of the tab is cut at the width that a sidebar has at first, in any of seven languages."""
+"""No word of the tab is cut off at the initial width of the sidebar, in any of seven languages."""
 
 from contextlib import contextmanager, suppress
 from unittest import SkipTest

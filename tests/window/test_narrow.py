@@ -1,5 +1,5 @@
-"""The tab in a sidebar as wide as at first, and in one made narrow with the mouse, to be looked at:
-no word may be cut."""
+"""The tab in a sidebar of the initial width, and in one that was narrowed with the mouse, for
+visual inspection: no word may be cut off."""
 
 import doors
 import numpy as np

@@ -1,5 +1,6 @@
-"""Every panel of the tab, open, with the expert settings: each alone below the first one, so that
-all of it is on the screen, to be looked at; none raises an error when it is drawn."""
+"""Every panel of the tab, open and with the expert settings. Each panel is placed directly below
+the first one, so that all of it is on the screen for visual inspection. No panel raises an error
+when it is drawn."""
 
 import secrets
 

@@ -1,5 +1,5 @@
-"""The live session as a user meets it: watch, keep, cancel, and everything that can happen to it in
-between."""
+"""The live session as a user sees it: watching, accepting, cancelling, and everything that can
+happen in between."""
 
 import json
 import threading

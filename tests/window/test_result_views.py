@@ -1,6 +1,6 @@
-"""The views of the Result box: colors of stretch, worst poses, pictures of
-joints, the other weights while a key is held. Each is one click or key away, which is pressed here.
-The pictures are to be looked at."""
+"""The views of the Result box: colors of stretch, worst poses, pictures of joints, the other
+weights while a key is held. The tests open each view with its single click or key. The pictures are
+for visual inspection."""
 
 from contextlib import contextmanager
 

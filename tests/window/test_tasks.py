@@ -1,5 +1,5 @@
-"""Transfer, baking, comparing and what is new in a window: progress, Esc, one undo step, the
-overlay."""
+"""Transferring, baking, comparing and weighting new vertices in a window: progress, Esc, one undo
+step, the overlay."""
 
 import bmesh
 import bpy

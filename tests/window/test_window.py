@@ -1,4 +1,5 @@
-"""The extension is there in a Blender with a window, and the window can be driven and seen."""
+"""The extension is available in a Blender with a window, and the tests can control the window and
+take pictures."""
 
 import bpy
 from driver import looks

@@ -1,5 +1,5 @@
-"""Real characters: no vertex without weights, within the promised limits, also where Blender's
-own automatic weights fail."""
+"""Auto-weight on real characters: all vertices get weights within the promised limits, even on
+characters on which Blender's automatic weights fail."""
 
 import bpy
 import pytest

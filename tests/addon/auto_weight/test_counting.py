@@ -1,4 +1,4 @@
-"""After Refine Live the visible problems are counted in a thread, and the Result box follows."""
+"""After Refine Live, a thread counts the visible problems, and the Result box is updated."""
 
 import threading
 

@@ -1,5 +1,5 @@
-"""The cures that the Result box and Check and Repair offer: each button is found by drawing
-the panel, is pressed with the options that it has there, and keeps its promise."""
+"""The cures that the Result box and Check and Repair offer. The tests find each button by drawing
+the panel, press it with the options that it has there, and check that it does what it promises."""
 
 from types import SimpleNamespace
 

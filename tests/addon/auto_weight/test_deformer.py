@@ -1,4 +1,5 @@
-"""Preserve Volume and envelopes: as Blender's evaluated mesh has it, and what is said of them."""
+"""Preserve Volume and envelopes: our results agree with Blender's evaluated mesh, and the messages
+about them are correct."""
 
 import json
 

@@ -1,7 +1,8 @@
-"""Its purpose: less deformation than with Blender's own automatic weights, in poses that the
-optimization has not seen and in the characters' own animations.
+"""The purpose of the add-on: less deformation than with Blender's automatic weights, in poses not
+used for optimization and in the characters' own animations.
 
-Compared in one Blender; the others differ in nothing that counts here."""
+The comparison runs in one version of Blender; other versions differ in nothing that matters
+here."""
 
 import os
 

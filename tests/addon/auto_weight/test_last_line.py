@@ -1,7 +1,8 @@
-"""The last thing that Auto-weight says is the result, on every character and rig of ../shared: one
-short line with the number of vertices and the stretch, after any warnings.
+"""The last message of Auto-weight is the result, on every character and rig of ../shared: one short
+line with the number of vertices and the stretch, after any warnings.
 
-`ARAPLBS_TEST_RIGS=1` takes the rigs, too (tests/run.sh bpy45 with PYTEST_ARGS="-k last_line")."""
+With `ARAPLBS_TEST_RIGS=1`, the rigs are tested as well (tests/run.sh bpy45 with PYTEST_ARGS="-k
+last_line")."""
 
 import os
 import re

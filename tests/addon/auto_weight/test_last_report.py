@@ -1,4 +1,4 @@
-"""scene.araplbs.last_report: what scripts read after a run."""
+"""scene.araplbs.last_report, which scripts read after a run."""
 
 import json
 

@@ -1,5 +1,5 @@
-"""Deaf bones, and parts that leave what they sit on, by a press on a character that has them: Check
-Weights finds them, and the Result names them. Locked groups bring them about."""
+"""Deaf bones, and parts that leave their place, after a press on a character that has them: Check
+Weights finds them, and the Result names them. Locked groups cause these faults."""
 
 import flaws
 import numpy as np

@@ -1,4 +1,5 @@
-"""One press of the button runs few Python files: who follows it has to open each of them."""
+"""One press of the button runs few Python files, because anybody who traces the press has to open
+each of them."""
 
 import sys
 import threading

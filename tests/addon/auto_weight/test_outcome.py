@@ -1,4 +1,4 @@
-"""The Result box after a weighting: what it says, notes, and the sets of weights to go back to."""
+"""The Result box after weighting: its text, its notes, and the stored sets of weights."""
 
 from types import SimpleNamespace
 

@@ -1,5 +1,5 @@
-"""What the Result box compares with besides the earlier weights: Blender's bone heat, and the
-actions of the file."""
+"""The comparisons in the Result box other than with the earlier weights: with Blender's bone heat,
+and in the actions of the file."""
 
 import araplbs
 import bpy

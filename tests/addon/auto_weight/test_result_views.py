@@ -1,5 +1,5 @@
-"""The Result box shows the character: colors of stretch, worst poses, pictures of joints, the other
-weights while a key is held; and what is drawn over the view."""
+"""The views of the Result box: colors of stretch, worst poses, pictures of joints, the other
+weights while a key is held, and drawings over the 3D view."""
 
 import bpy
 import flaws

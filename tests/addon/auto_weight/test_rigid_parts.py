@@ -1,5 +1,5 @@
-"""Rigid parts: marked by operators, kept with the mesh, found by themselves; in sessions, files and
-panels."""
+"""Rigid parts: marked by operators, stored with the mesh, and found by the search; in sessions,
+files and panels."""
 
 import bmesh
 import bpy

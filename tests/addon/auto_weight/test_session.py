@@ -1,4 +1,4 @@
-"""The live session: begun, kept, restored, and what it says."""
+"""The live session: its start, accepting, restoring, and its messages."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""The tab while a session runs: how many rows it takes, and what is in them."""
+"""The tab during a session: the number of its rows, and their contents."""
 
 import bpy
 import pytest

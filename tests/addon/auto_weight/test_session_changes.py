@@ -1,5 +1,5 @@
-"""What other operators do to the meshes of a live session: copies, undo, other topology, files that
-cannot be saved. Nothing is lost, and what is said is true."""
+"""Changes by other operators to the meshes of a live session: copies, undo, other topology, files
+that cannot be saved. Nothing is lost, and the messages are true."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""A live session and actions during it: edits, undo, other modes, groups."""
+"""Actions during a live session: edits, undo, other modes, groups."""
 
 import bpy
 import numpy as np

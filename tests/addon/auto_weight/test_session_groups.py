@@ -1,6 +1,6 @@
-"""Vertex groups that others move, sort, rename or remove while something reads or refines weights
-in short steps: groups are numbered in the order of their list, so weights are taken by the names of
-the moment in which they were read."""
+"""Vertex groups that other code moves, sorts, renames or removes while weights are read or refined
+in short steps. Blender numbers groups in the order of their list, so weights are assigned by the
+group names at the moment of reading."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""A session that begins where a weighting has ended, and settings that change while it runs."""
+"""A session that starts from the result of a weighting, and settings that change during it."""
 
 import bpy
 import numpy as np

@@ -1,6 +1,6 @@
-"""Storms of session_storm.py, in a Blender of their own: undo goes back to what other tests have
-left in the memory of this one. A few in every run; STORMS=1000 STORM_SEED=7: so many, from that
-seed on."""
+"""Storms of session_storm.py, in a separate Blender process, because undo would otherwise return to
+data of other tests in the memory of this process. Each run includes a few storms; STORMS=1000
+STORM_SEED=7 runs 1000 of them, beginning with seed 7."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Vertices without weights, and sizes that are mistakes: losses and messages."""
+"""Vertices without weights, and sizes that indicate mistakes: losses and messages."""
 
 import bpy
 import numpy as np

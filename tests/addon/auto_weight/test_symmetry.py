@@ -1,4 +1,4 @@
-"""Symmetric: the same weights on both sides of a symmetric character, to the last bit."""
+"""The option Symmetric: bit-identical weights on both sides of a symmetric character."""
 
 import json
 

@@ -1,6 +1,6 @@
-"""Two chains of bones in one limb without a common parent, as exporters leave a rope or a snake:
-when one of them bends, the skin between them is strained no more than with bone heat, which spreads
-it over a long piece."""
+"""Two chains of bones in one limb without a common parent, as exporters leave a rope or a snake. If
+one chain bends, the skin between the chains is strained no more than with bone heat, which spreads
+the strain over a long section."""
 
 import math
 

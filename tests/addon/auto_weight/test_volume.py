@@ -1,5 +1,5 @@
-"""Weights by way of a volume: tets from a file that the tests write, and inside a closed mesh where
-TetGen is installed."""
+"""Weights computed on a volume: on tets from a file that the tests write, and inside a closed mesh
+if TetGen is installed."""
 
 import importlib.util
 import itertools

@@ -1,4 +1,5 @@
-"""What write_weights() makes of a mesh, entry by entry, and what it is given and spared to read."""
+"""The changes that write_weights() makes to a mesh, entry by entry, and the data that it needs to
+read."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""Bake Modifiers to Weights: what all modifiers do, as weights of plain bones."""
+"""Bake Modifiers to Weights: the effect of all modifiers, as weights of plain bones."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Bake Modifiers to Weights: new bones with keys, all actions, frames that are kept in a file."""
+"""Bake Modifiers to Weights: new bones with keys, all actions, and frames stored in a file."""
 
 import struct
 import tracemalloc

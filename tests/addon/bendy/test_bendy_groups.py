@@ -1,4 +1,5 @@
-"""Bendy bones as plain bones: the vertex groups that stay, locked or with other uses."""
+"""Bendy bones converted to plain bones: vertex groups that remain because they are locked or have
+other uses."""
 
 import bpy
 import pytest

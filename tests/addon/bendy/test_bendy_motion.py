@@ -1,4 +1,4 @@
-"""Bendy bones as plain bones: the posed mesh stays where it is."""
+"""Bendy bones converted to plain bones: the posed mesh stays in place."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,5 @@
-"""Bendy bones as plain bones: where along a bone a vertex is, by a group or by the mesh."""
+"""Bendy bones converted to plain bones: the positions of vertices along a bone, from a group or
+from the mesh."""
 
 import bpy
 import numpy as np

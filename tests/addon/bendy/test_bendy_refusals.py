@@ -1,5 +1,5 @@
-"""Bendy bones as plain bones: modes, selection and undo, refusals, and that failure and Esc leave
-nothing."""
+"""Bendy bones converted to plain bones: modes, selection, undo and refusals. A failure or Esc
+leaves no changes."""
 
 import bpy
 import pytest

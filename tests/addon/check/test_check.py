@@ -1,4 +1,5 @@
-"""The command check: findings, JSON, exit codes; nothing is written but the report asked for."""
+"""The command `check`: findings, JSON and exit codes. The command writes nothing except a requested
+report."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""Check Weights: the list of findings, and what a click on one selects in each mode."""
+"""Check Weights: the list of findings, and the selection that a click on a finding makes in each
+mode."""
 
 import bmesh
 import bpy

@@ -1,5 +1,5 @@
-"""Meshes that were generated, in Blender: Auto-weight keeps their shells together, Check Weights
-names what they are, and Repair leaves that alone."""
+"""Generated meshes in Blender: Auto-weight keeps their shells together, Check Weights names their
+faults, and Repair does not change these."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""Show Pose, and the list of the problems that Auto-weight has left."""
+"""Show Pose, and the list of problems that remain after Auto-weight."""
 
 import bpy
 import flaws

@@ -1,4 +1,4 @@
-"""The command line, in this process and, if there is an executable, as users call it."""
+"""The command line in this process and, if there is an executable, as users call it."""
 
 import contextlib
 import json

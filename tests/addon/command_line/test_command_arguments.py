@@ -1,5 +1,6 @@
-"""Every wrong argument of blender -c araplbs ends it with exit code 2 and a sentence on standard
-error, before any file is opened or written. Its help, patterns, --json -, --quiet and --preset."""
+"""For every wrong argument, blender -c araplbs exits with code 2 and a sentence on standard error,
+before any file is opened or written. Also tests its help, patterns, --json -, --quiet and
+--preset."""
 
 import json
 import os

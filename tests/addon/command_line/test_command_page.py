@@ -1,5 +1,5 @@
-"""Every line of the first block of docs/manual/command_line.md, and of README, does what it says,
-on files that have what it needs."""
+"""Every line of the first block of docs/manual/command_line.md and of README.md does what the page
+says, on files with the required contents."""
 
 import re
 import shlex

@@ -1,6 +1,6 @@
-"""The command line in a process of its own, and what may happen to it: signals at any moment, a
-full disk, another process, truncated files, bad files among many. The old output is whole each
-time, nothing temporary stays, and the exit code says what happened."""
+"""The command line in a process of its own, under adverse conditions: signals at any moment, a full
+disk, another process, truncated files, bad files among many. In every case, the old output stays
+complete, no temporary file remains, and the exit code is correct."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The command line on meshes that are shared, of Edit mode and of blocked drivers."""
+"""The command line on shared meshes, on meshes in Edit mode, and with blocked drivers."""
 
 import json
 

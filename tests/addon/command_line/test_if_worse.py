@@ -1,4 +1,4 @@
-"""--if-worse on .blend files, and what scripts learn about weights that were there before."""
+"""--if-worse on .blend files, and the information that scripts get about earlier weights."""
 
 import json
 

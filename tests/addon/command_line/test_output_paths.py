@@ -1,6 +1,7 @@
-"""Every option that names what is written, times everything that may be there already: only what is
-ours is replaced, and a refusal comes before any file is opened. In the short form no file is
-weighted; ARAPLBS_TEST_OUTPUTS=1 does all the work, and looks at what is left."""
+"""Every option that names an output, combined with everything that may already exist at that path:
+only our own files are replaced, and a refusal comes before any file is opened. The short form of
+the test weights no file; with ARAPLBS_TEST_OUTPUTS=1, all work is done and the files are examined
+afterwards."""
 
 import os
 import stat

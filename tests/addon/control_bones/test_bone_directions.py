@@ -1,4 +1,5 @@
-"""Armatures as importers leave them: tails that mean nothing are found, and the joints are read."""
+"""Armatures as importers leave them: meaningless tails are recognized, and the directions are
+derived from the joints."""
 
 import bpy
 import numpy as np

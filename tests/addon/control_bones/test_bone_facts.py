@@ -1,4 +1,4 @@
-"""Facts in a file about bones: each fact by the bones that it holds for, and what comes of it."""
+"""Facts about bones in a file: the bones to which each fact applies, and its effect."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Control bones flagged Deform get no influence, are listed with the reason, can be taken in."""
+"""Control bones flagged Deform get no influence, are listed with a reason, and can be included."""
 
 import bpy
 import numpy as np

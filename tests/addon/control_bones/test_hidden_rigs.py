@@ -1,6 +1,6 @@
-"""A rig that is not seen: hidden, disabled, in a collection that is hidden or excluded. Operators
-and commands do what they do with one that is seen; what writes its bones says why it cannot where
-the collection is excluded, and nothing is written."""
+"""Rigs that are hidden, disabled, or in a hidden or excluded collection. Operators and commands
+treat them like visible rigs. In an excluded collection, operators that write bones refuse with a
+reason and write nothing."""
 
 import json
 

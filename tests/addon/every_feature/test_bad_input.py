@@ -1,5 +1,5 @@
-"""A fault is reported in one line that names it, and the scene is unchanged; meshes that can be
-weighted in spite of it is."""
+"""Each fault is reported in one line that names it, and leaves the scene unchanged; meshes that can
+be weighted despite a fault are weighted."""
 
 import math
 

@@ -1,5 +1,5 @@
-"""araplbs.blender.bind() and python -m araplbs.blender: the weights of the button for scripts, with
-the extension or without it, and without a selection, a mode or a window."""
+"""araplbs.blender.bind() and python -m araplbs.blender: scripts get the same weights as the button,
+with or without the extension, and without a selection, a mode or a window."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Parent and Armature modifier: kept where they are, made where they are missing."""
+"""The parent and the Armature modifier: existing ones are kept, and missing ones are created."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,5 @@
-"""While a session runs, operators that would meet its weights refuse, all in the same words."""
+"""During a session, all operators that would interfere with its weights refuse, with the same
+message."""
 
 import bpy
 import pytest

@@ -1,5 +1,5 @@
-"""What every operator whose work is a task promises: it is one step of undo, its progress goes on,
-it can be stopped, and where the meshes are not what was read, nothing is written."""
+"""Guarantees of every operator that runs a task: it is one undo step, reports progress, and can be
+stopped. If the meshes have changed since they were read, nothing is written."""
 
 import araplbs
 import bpy

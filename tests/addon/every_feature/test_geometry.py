@@ -1,4 +1,4 @@
-"""Where the mesh is and how it is made must not matter: transforms, modifiers, shape keys."""
+"""The placement and construction of the mesh do not matter: transforms, modifiers, shape keys."""
 
 from itertools import pairwise
 

@@ -1,4 +1,5 @@
-"""No operator, command or preset ends in a traceback: one sentence, and an unchanged scene."""
+"""No operator, command or preset ends in a traceback: each prints one sentence and leaves the scene
+unchanged."""
 
 import contextlib
 import threading

@@ -1,5 +1,5 @@
-"""Handlers of others that delete, or undo, in the midst of the work: a sentence and no fault, with
-nothing of the work left in the file."""
+"""Handlers of other add-ons that delete data or undo during the work: the operator ends with a
+sentence and without a crash, and leaves none of its work in the file."""
 
 import contextlib
 

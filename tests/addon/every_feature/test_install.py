@@ -1,4 +1,4 @@
-"""The extension was installed from the zip, is enabled, and brought its own native module."""
+"""The extension was installed from the zip, is enabled, and has loaded its own native module."""
 
 import sys
 import tomllib

@@ -1,4 +1,4 @@
-"""Many files on several processes: --jobs, --plan, --resume, --report, and what they refuse."""
+"""Many files in several processes: --jobs, --plan, --resume, --report, and their refusals."""
 
 import importlib.util
 import json

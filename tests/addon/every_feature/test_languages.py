@@ -1,4 +1,5 @@
-"""The texts that the add-on declares to Blender are in its catalogues; sentences: tests/package."""
+"""All texts that the add-on declares to Blender are in its catalogues; tests/package checks the
+sentences."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Operators, their properties and settings under the names of the version before."""
+"""Operators, their properties and settings under their names in the previous version."""
 
 import bpy
 import pytest

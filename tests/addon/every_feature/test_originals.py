@@ -1,5 +1,5 @@
-"""The weights of before the first Auto-weight: they survive presses, undo, saving, and opening the
-file again."""
+"""The weights from before the first Auto-weight survive presses, undo, saving, and opening the file
+again."""
 
 import bpy
 import numpy as np

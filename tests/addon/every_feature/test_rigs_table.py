@@ -1,5 +1,5 @@
-"""Every operator and every command on every rig of ../shared/rigs, as riggers leave them: it does
-its work or refuses in a sentence, and all else in the file is as before."""
+"""Every operator and every command on every rig of ../shared/rigs: each does its work or refuses
+with a sentence, and the rest of the file stays unchanged."""
 
 import faulthandler
 import os

@@ -1,4 +1,5 @@
-"""The settings of the sidebar panel, which are the scene's: who begins with them, who does not."""
+"""The settings of the sidebar panel, which belong to the scene: which scenes get them, and which do
+not."""
 
 from dataclasses import fields
 

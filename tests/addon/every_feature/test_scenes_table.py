@@ -1,5 +1,5 @@
-"""The operator in every oddity of a scene, those of odd_scenes.py: the weights are those of the
-plain one, and nothing else in the file is changed."""
+"""The operator in every odd scene of odd_scenes.py: the weights equal those of the plain scene, and
+nothing else in the file changes."""
 
 import bpy
 import numpy as np

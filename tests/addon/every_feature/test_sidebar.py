@@ -1,4 +1,4 @@
-"""How texts are laid out in a sidebar of any width: where lines end, and what stands in one row."""
+"""The layout of texts in a sidebar of any width: line breaks, and the items that share a row."""
 
 import bpy
 import pytest

@@ -1,4 +1,5 @@
-"""The first screen of the tab: presets, what experts alone see, the manual, and how short it is."""
+"""The first screen of the tab: presets, rows for experts only, the manual, and the height of the
+tab."""
 
 import bpy
 import pytest

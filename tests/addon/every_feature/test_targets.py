@@ -1,5 +1,5 @@
-"""The meshes that are weighted if an armature alone is selected, and what is said of it beforehand;
-locked groups that hold more than all."""
+"""The meshes that are weighted if only an armature is selected, and the message about this
+beforehand; locked groups that hold more than the whole weight."""
 
 import bpy
 import numpy as np

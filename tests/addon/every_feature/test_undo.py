@@ -1,4 +1,5 @@
-"""Twice gives the same bits, and undo and redo give back each state, without a window."""
+"""Two identical runs give identical bits, and undo and redo restore each state; without a
+window."""
 
 import bpy
 import pytest

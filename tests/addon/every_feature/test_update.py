@@ -1,6 +1,6 @@
-"""Sessions of a user, each a Blender of its own with a user folder of its own: the extension is
-installed, used, updated and used again. Windows does not let a loaded library be replaced, so the
-native module is loaded when it is used and not before."""
+"""Sessions of a user, each in a Blender process with a user folder of its own: the extension is
+installed, used, updated and used again. Windows does not allow a loaded library to be replaced, so
+the native module is loaded only when it is used."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""Export for Games: what is in the files, what the message says, and that the scene stays."""
+"""Export for Games: the contents of the files, the message, and the scene, which stays
+unchanged."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,5 @@
-"""Optimize Joints on a joint in the wrong place: found by the weights, alone or with all others."""
+"""Optimize Joints with one joint in the wrong place: the weights reveal this joint, which moves
+alone or with all others."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""Joints on the command line."""
+"""The command for joints on the command line."""
 
 import json
 

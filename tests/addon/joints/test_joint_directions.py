@@ -1,4 +1,5 @@
-"""Optimize Joints on armatures as importers leave them: bones that point aside stay so."""
+"""Optimize Joints on armatures as importers leave them: bones that point aside still do so
+afterwards."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""Joints: moved to where meshes deform better, what goes with them, and what is left alone."""
+"""Joints move to positions at which meshes deform better; what moves along, and what stays."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""Joints: refusals and reports."""
+"""Optimize Joints: refusals and reports."""
 
 import bpy
 import pytest

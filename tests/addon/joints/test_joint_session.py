@@ -1,4 +1,4 @@
-"""Joints in a live session: frames, the end, cancelled, edited in between."""
+"""Optimize Joints as a live session: frames, end, cancellation, edits during the session."""
 
 import bpy
 import numpy as np

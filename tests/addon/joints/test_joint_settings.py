@@ -1,4 +1,4 @@
-"""Joints: locks of joints, groups and weights, materials, and kinds of bones."""
+"""Optimize Joints: locks of joints, groups and weights, materials, and kinds of bones."""
 
 import bpy
 import numpy as np

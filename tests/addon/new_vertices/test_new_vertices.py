@@ -1,4 +1,5 @@
-"""Weight Only What Is New: the new vertices alone get weights, which go on from those around."""
+"""Weight Only What Is New: only new vertices get weights, which continue those of their
+neighbors."""
 
 import bmesh
 import bpy

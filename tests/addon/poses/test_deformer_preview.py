@@ -1,5 +1,5 @@
-"""Preview Deformer: the mesh as linear blending, dual quaternions and centers of rotation pose it;
-and weights that are optimized for Preserve Volume."""
+"""Preview Deformer shows the mesh as posed by linear blending, dual quaternions and centers of
+rotation. Also tests weights optimized for Preserve Volume."""
 
 import bpy
 import numpy as np

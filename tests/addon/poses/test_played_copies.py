@@ -1,5 +1,5 @@
-"""Actions are played on a copy of the rig: rigs that could not play them themselves have poses, and
-the copy moves as the rig does."""
+"""Actions are played on a copy of the rig. Therefore, rigs that could not play the actions
+themselves have poses, and the copy moves as the rig does."""
 
 import itertools
 

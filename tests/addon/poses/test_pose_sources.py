@@ -1,5 +1,5 @@
-"""Poses from what a file has: pose assets and marked frames, how often they count, and what the
-panel says of them."""
+"""Poses from the data of a file: pose assets and marked frames, their weights, and the text of the
+panel about them."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Joint limits and animation reach the engine; the pose set by hand is restored exactly."""
+"""Joint limits and animation reach the engine, and a pose set by hand is restored exactly."""
 
 import math
 

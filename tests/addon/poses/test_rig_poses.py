@@ -1,4 +1,4 @@
-"""Random poses through the rig: what constraints and drivers make of turned controls."""
+"""Random poses of a rig: how constraints and drivers respond to rotated controls."""
 
 from types import SimpleNamespace
 

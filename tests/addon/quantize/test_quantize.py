@@ -1,4 +1,4 @@
-"""Quantize Weights: whole steps that sum to 1 exactly, within the limits of materials."""
+"""Quantize Weights: whole steps that sum to exactly 1, within the limits of materials."""
 
 import itertools
 

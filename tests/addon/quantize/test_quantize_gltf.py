@@ -1,5 +1,5 @@
-"""Any result through Blender's own glTF exporter and importer: no warning, no neutral bone, and the
-weights that were quantized."""
+"""Quantized results pass through Blender's own glTF exporter and importer: no warning, no neutral
+bone, and the same weights."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""Range of Motion: what its poses are, its markers, through a rig, refusals, the command line."""
+"""Range of Motion: its poses and markers, its use of the rig, refusals, and the command line."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,5 @@
-"""Reduce Bones asks: which bones would go, for which platform. It changes nothing before."""
+"""The dialog of Reduce Bones shows which bones would be removed for which platform, and changes
+nothing before it is confirmed."""
 
 import bpy
 import pytest

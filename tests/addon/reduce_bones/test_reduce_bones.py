@@ -1,5 +1,5 @@
-"""Reduce Bones: the bones that go, the work of the others, output and messages; refusals; the
-command line."""
+"""Reduce Bones: the removed bones, the new weights of the others, output and messages, refusals,
+and the command line."""
 
 import bpy
 import deep

@@ -1,4 +1,4 @@
-"""Repair: regions of findings are solved again, and nothing else changes."""
+"""Repair: the regions of findings are solved again, and nothing else changes."""
 
 import json
 

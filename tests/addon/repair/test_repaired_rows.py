@@ -1,5 +1,5 @@
-"""The list of Check and Repair after a repair: repaired findings look repaired, the others say what
-became of them."""
+"""The list of Check and Repair after a repair: repaired findings are marked, and the others state
+what happened to them."""
 
 import bpy
 import pytest

@@ -1,5 +1,5 @@
-"""Report a Problem: a text and, when asked for, the problem itself, without names, which is solved
-again to the same weights."""
+"""Report a Problem writes a text and, on request, the problem itself without names. Solving the
+problem again gives the same weights."""
 
 import bpy
 import numpy as np

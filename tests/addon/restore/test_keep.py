@@ -1,4 +1,4 @@
-"""The user's own changes stay bit for bit, and the solve takes it as given."""
+"""The user's own changes stay bit-identical, and the solver treats them as given."""
 
 import bpy
 import numpy as np

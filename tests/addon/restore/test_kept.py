@@ -1,5 +1,5 @@
-"""What earlier versions have written is read by this one: edits, joint settings, weights, settings,
-presets, reports and problem files."""
+"""This version reads all data that earlier versions wrote: edits, joint settings, weights,
+settings, presets, reports and problem files."""
 
 import json
 import shutil

@@ -1,5 +1,5 @@
-"""Keep Weights and Restore Weights: what comes back after remeshing, joining, splitting and
-importing again, with bones that were renamed or removed; files; refusals; the command line."""
+"""Keep Weights and Restore Weights: the restored weights after remeshing, joining, splitting and
+repeated imports, with renamed or removed bones; files, refusals, and the command line."""
 
 import io
 import os

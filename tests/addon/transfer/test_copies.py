@@ -1,5 +1,5 @@
-"""Copy Weights: the other glove, a mirrored character, copies by index, empty groups, refusals, the
-command line."""
+"""Copy Weights: the other glove, a mirrored character, copies by index, empty groups, refusals, and
+the command line."""
 
 import bpy
 import numpy as np

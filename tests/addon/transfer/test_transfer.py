@@ -1,5 +1,5 @@
-"""Transfer Weights: written and unchanged weights, refusals; the overlay's matches, the command
-line."""
+"""Transfer Weights: written and unchanged weights, refusals, the matches shown in the overlay, and
+the command line."""
 
 import math
 

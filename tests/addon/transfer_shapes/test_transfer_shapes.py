@@ -1,4 +1,4 @@
-"""Transfer Shape Keys: written and unchanged keys, sliders and drivers, refusals, the command
+"""Transfer Shape Keys: written and unchanged keys, sliders and drivers, refusals, and the command
 line."""
 
 import bpy

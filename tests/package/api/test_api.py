@@ -1,5 +1,5 @@
-"""One call from arrays, or from a file, to weights: the same as the command gives, in forms that a
-program takes; arguments that do not fit are refused by name."""
+"""One call computes weights from arrays or from a file: the results equal those of the command, in
+forms that programs use, and unsuitable arguments are refused by name."""
 
 import doctest
 import inspect

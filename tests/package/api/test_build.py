@@ -1,4 +1,4 @@
-"""The module that was built is the one that is tested, and it knows its version."""
+"""The tests use the module that was built, and it states its version."""
 
 import os
 import pickle

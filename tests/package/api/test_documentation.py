@@ -1,5 +1,5 @@
-"""help() and inspect.signature() of everything public: its signature is that of the stubs, and its
-documentation is theirs."""
+"""help() and inspect.signature() of all public names: signatures and documentation are those of the
+stubs."""
 
 import inspect
 

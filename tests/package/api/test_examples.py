@@ -1,4 +1,4 @@
-"""The programs in examples/ print the files next to them, and the code of the manual runs."""
+"""The programs in examples/ print the files next to them, and the code in the manual runs."""
 
 import re
 import subprocess

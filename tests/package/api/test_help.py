@@ -1,5 +1,5 @@
-"""help() and inspect.signature(): every public name has a signature and says what it does, which
-errors it raises, and where its method is from."""
+"""help() and inspect.signature(): every public name has a signature and states what it does, which
+errors it raises, and the source of its method."""
 
 import gc
 import inspect

@@ -1,5 +1,5 @@
-"""Names that options and arguments had in the version before: they work, and say what they are
-now."""
+"""Names of options and arguments from the previous version still work, and a warning states the new
+name."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Every block of docs/manual/python.md that is Python runs on a tube, and so do those of README."""
+"""Every Python block of docs/manual/python.md and of README.md runs on a tube."""
 
 import re
 import shlex

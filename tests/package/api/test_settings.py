@@ -1,6 +1,6 @@
-"""One table of settings: the parser, the stubs, help(), araplbs.SETTINGS and the options of the
-panel agree. One of reports: dictionaries and stubs do. tools/declared.py writes both down, and is
-tested here as well."""
+"""The single table of settings: the parser, the stubs, help(), araplbs.SETTINGS and the options of
+the panel agree with it. The same holds for reports, with dictionaries and stubs. tools/declared.py
+writes both tables and is tested here as well."""
 
 import ast
 import inspect

@@ -1,5 +1,5 @@
-"""Images of each other are the same unknowns of the global step: its system is S'FS, its weights
-those of least energy of all that are symmetric, whether or not the poses are."""
+"""Mirror images are the same unknowns of the global step: its system is S'FS, and its weights have
+the least energy of all symmetric weights, whether the poses are symmetric or not."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""SparseWeights against plain loops."""
+"""SparseWeights, compared with plain loops."""
 
 import numpy as np
 import pytest

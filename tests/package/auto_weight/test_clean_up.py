@@ -1,6 +1,6 @@
-"""Every allocation fails once: a MemoryError, nothing lost, nothing left behind.
+"""Every allocation fails once: the result is a MemoryError, nothing is lost, and no memory leaks.
 
-Only the build for `make asan` lets allocations fail (csrc/base/memory.h)."""
+Only the build of `make asan` lets allocations fail (csrc/base/memory.h)."""
 
 import gc
 import os

@@ -1,4 +1,5 @@
-"""When the Result says that weights are likely ruined, why, and what may help."""
+"""The cases in which the Result says that the weights are likely to be unusable, the reasons, and
+possible remedies."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 """Characters whose halves differ by up to 1 %, as sculpted ones do: some vertices have partners on
-the other side, others do not."""
+the other side, and others do not."""
 
 import araplbs
 import numpy as np

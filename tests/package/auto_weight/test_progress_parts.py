@@ -1,4 +1,4 @@
-"""araplbs/base/progress.py: one way to say how far work has come, and to stop it."""
+"""araplbs/base/progress.py: a single way to report progress and to stop the work."""
 
 import araplbs
 import pytest

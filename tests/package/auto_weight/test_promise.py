@@ -1,4 +1,5 @@
-"""Every bone moves its own skin: responses, the rows that hold bones, and what wins over them."""
+"""Every bone moves its own skin: responses, the rows that hold bones, and what takes precedence
+over these rows."""
 
 import araplbs
 import numpy as np

@@ -1,7 +1,7 @@
-"""Visible quality of the default weights on characters of ../shared/data, so that nobody makes it
-worse unknowingly: strain and drift over poses that the solver has not seen, control bones left out,
-compared with the numbers in quality.json. After a change for the better, `python
-tests/package/auto_weight/test_quality.py` writes them again."""
+"""Visible quality of the default weights on characters of ../shared/data, so that nobody lowers it
+unknowingly: strain and drift in poses not used for optimization, and omitted control bones,
+compared with the numbers in quality.json. After an improvement, `python
+tests/package/auto_weight/test_quality.py` writes these numbers again."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Problems kept in files: solved again to the same bits, and any other content of a file is refused
-in one sentence."""
+"""Problems stored in files: solving them again gives bit-identical results, and a file with any
+other content is refused with one sentence."""
 
 import io
 import json

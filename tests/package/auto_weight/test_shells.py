@@ -1,5 +1,5 @@
-"""Meshes that were generated: their faults are found and named, shells and split edges stay
-together in poses, and nothing else changes."""
+"""Generated meshes: their faults are found and named, shells and split edges stay together in
+poses, and nothing else changes."""
 
 import araplbs
 import creature

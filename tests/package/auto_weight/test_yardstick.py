@@ -1,4 +1,4 @@
-"""The benchmark's yardstick compared with the one of ../shared, on weights that fit nothing."""
+"""The benchmark's yardstick, compared with that of ../shared on unsuitable weights."""
 
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-"""bake: every bad input gets an error that names the thing and the value."""
+"""bake(): for every invalid input, the error names the argument and the value."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,5 @@
-"""bake: the weights, and when asked bones, whose linear blending comes nearest to given frames."""
+"""bake(): the weights, and bones on request, whose linear blending best approximates given
+frames."""
 
 import itertools
 

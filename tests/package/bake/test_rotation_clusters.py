@@ -1,4 +1,5 @@
-"""Clusters of vertices that share their rotations (paper section 5), against their definition."""
+"""Clusters of vertices that share their rotations (paper section 5), compared with their
+definition."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""Bendy bones: against the same problem with a rigid bone for every joint, many segments against a
-spine, and what is refused."""
+"""Bendy bones: compared with the same problem with a rigid bone for every joint, and for many
+segments with a spine; refusals."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,4 @@
-"""diffuse_parameters: places along bones that flow along the mesh."""
+"""diffuse_parameters(): positions along bones, diffused along the mesh."""
 
 import araplbs
 import numpy as np

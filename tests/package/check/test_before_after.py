@@ -1,4 +1,4 @@
-"""What is said of new weights against those before."""
+"""Messages that compare new weights with the earlier ones."""
 
 import pytest
 

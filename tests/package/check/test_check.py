@@ -1,5 +1,5 @@
-"""Check Weights: each kind of finding on a creature that has just that flaw, and not on the sound
-one."""
+"""Check Weights: each kind of finding on a creature with just that fault, and not on the creature
+without faults."""
 
 import json
 

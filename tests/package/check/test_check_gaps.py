@@ -1,4 +1,4 @@
-"""Bleeding: across the air, not through flesh, and as bad as what it does in poses."""
+"""Bleeding weights: found across air but not across flesh, and rated by their effect in poses."""
 
 import numpy as np
 import pytest

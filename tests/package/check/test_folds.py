@@ -1,5 +1,5 @@
-"""Collapse is worst where a limb loses its girth, and skin lies below cloth only if it clearly
-does."""
+"""A collapse is worst where a limb loses its girth, and skin counts as below cloth only if it
+clearly is."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
-"""Esc takes effect within 0.2 seconds in every function and stage, which takes a call of progress
-at least every 0.1 seconds of the processor. `make bench PART=heard` measures that; here stands what
-a crowded machine keeps as well, relative to a loop that is timed in the same process. Seconds of a
-processor are measured only if the run is named (`tests/run.sh core`)."""
+"""Esc takes effect within 0.2 seconds in every function and stage, which requires a call of
+progress at least every 0.1 processor seconds. `make bench PART=heard` measures this; the tests here
+check limits that also hold on a crowded machine, relative to a loop timed in the same process. They
+measure processor seconds only if the run is named (`tests/run.sh core`)."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""A bone with skin around it keeps weights, at any cost of energy."""
+"""A bone with skin around it keeps weights, at any cost in energy."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,5 @@
-"""linear_skinning, nearest_points and inspect_weights against what they are, in plain NumPy."""
+"""linear_skinning(), nearest_points() and inspect_weights(), compared with their definitions in
+plain NumPy."""
 
 import araplbs
 import numpy as np

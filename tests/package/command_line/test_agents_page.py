@@ -1,4 +1,4 @@
-"""docs/manual/agents.md is what SKILL.md in the package says, and what the commands do."""
+"""docs/manual/agents.md equals SKILL.md in the package, and describes what the commands do."""
 
 import json
 import re

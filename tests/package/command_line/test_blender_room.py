@@ -1,4 +1,5 @@
-"""araplbs.blender where there is no Blender: it can be imported, and says what is missing."""
+"""araplbs.blender without Blender: the package can be imported, and a message states what is
+missing."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""Every wrong argument of the command araplbs ends it with exit code 2 and a sentence on standard
-error, before anything is read or written."""
+"""For every wrong argument, the command araplbs exits with code 2 and a sentence on standard error,
+before anything is read or written."""
 
 import pytest
 from gltf_files import plain

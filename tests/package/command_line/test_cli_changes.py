@@ -1,5 +1,5 @@
-"""The commands of araplbs that change the weights that a file has: repair, transfer, quantize,
-reduce-bones; and compare, which writes a page."""
+"""The commands of araplbs that change the weights of a file (repair, transfer, quantize,
+reduce-bones), and compare, which writes a page."""
 
 import json
 

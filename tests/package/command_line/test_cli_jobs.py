@@ -1,4 +1,4 @@
-"""araplbs with --jobs: the same files, results and exit codes as one after the other; presets."""
+"""araplbs with --jobs: the same files, results and exit codes as without it; presets."""
 
 import json
 import os

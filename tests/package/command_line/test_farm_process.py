@@ -1,5 +1,5 @@
-"""A process that serves, without Blender: its output never counts as a reply, an invalid reply ends
-it with a reason, and nobody waits forever."""
+"""A serving process without Blender: its output never counts as a reply, an invalid reply ends it
+with a reason, and nobody waits forever."""
 
 import io
 import json

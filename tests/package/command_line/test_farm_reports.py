@@ -1,4 +1,4 @@
-"""The reports of a folder with any other files, and plans that somebody has edited."""
+"""The reports of a folder that contains other files, and plans that somebody has edited."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""--if-worse: weights that are worse than those of the file are reported, fail, or are not kept."""
+"""--if-worse: weights that are worse than those of the file are reported, cause a failure, or are
+not kept."""
 
 import json
 

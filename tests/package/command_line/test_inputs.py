@@ -1,4 +1,4 @@
-"""Input files and numbers of processors: the same rules for .glb files and for .blend files."""
+"""Input files and numbers of processors: .glb and .blend files follow the same rules."""
 
 import argparse
 import os

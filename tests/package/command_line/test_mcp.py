@@ -1,5 +1,5 @@
 """The tools of the MCP server, without the package mcp: each is a command in a process of its own.
-tests/farm/test_mcp.py has the server."""
+tests/farm/test_mcp.py tests the server."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""A file replaces only one of its kind, and nothing that is read: marks of all kinds, names of one
-file, and that nothing else in the add-on writes."""
+"""An output replaces only a file of its kind, and never a file that is read: the marks of all
+kinds, several names of one file, and a check that no other code of the add-on writes files."""
 
 import ast
 import json

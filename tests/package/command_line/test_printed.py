@@ -1,4 +1,4 @@
-"""Names from files of anybody are printed without what a terminal obeys."""
+"""Names from untrusted files are printed without control sequences for the terminal."""
 
 import ast
 

@@ -1,4 +1,5 @@
-"""The methods compared on a small character: the registry, the judge, what cannot run."""
+"""The methods, compared on a small character: the registry, the evaluation, and methods that cannot
+run."""
 
 from dataclasses import replace
 

@@ -1,5 +1,5 @@
-"""The page of a comparison in a real browser, without a network: it loads, draws and complains of
-nothing, with script and without. Runs in `core`, where chromium or chrome is installed."""
+"""The page of a comparison in a real browser, without a network: it loads and draws without errors,
+with and without scripts. Runs in `core`, if chromium or chrome is installed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The page of a comparison: well-formed, by itself, and with all that it should say."""
+"""The page of a comparison: it is well-formed, self-contained and complete."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Likeness of weights, by hand, and against dense arrays."""
+"""Likeness of weights, compared with results computed by hand and with dense arrays."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Weights of all bones as colors."""
+"""The weights of all bones as colors."""
 
 import numpy as np
 from araplbs.measures.bone_colors import NO_WEIGHTS, bone_colors, palette

@@ -1,4 +1,5 @@
-"""bone_directions: armatures whose tails mean nothing are found, and read from their joints."""
+"""bone_directions(): armatures with meaningless tails are recognized, and their directions are
+derived from the joints."""
 
 import araplbs
 import joint_reference as reference

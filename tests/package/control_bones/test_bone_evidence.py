@@ -1,4 +1,4 @@
-"""Evidence of which bones are skin: each kind alone, its weight, and generators."""
+"""Evidence about which bones move skin: each kind alone, its weight, and generators."""
 
 import importlib
 import itertools

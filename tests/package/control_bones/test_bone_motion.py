@@ -1,4 +1,4 @@
-"""Facts that animations tell about bones; nothing is read that could not tell anything."""
+"""Facts about bones that animations reveal; data that cannot reveal anything is not read."""
 
 import numpy as np
 from araplbs.skeleton.bone_evidence import Motion, with_motion

@@ -1,4 +1,5 @@
-"""control_bones: control bones are found by where they are, real ones never."""
+"""control_bones(): control bones are recognized by their positions, and real bones are never taken
+for control bones."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,4 @@
-"""control_bones: roots that the body hangs on from outside, and roots that are the body."""
+"""control_bones(): roots outside the body that carry it, and roots that are the body."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""Branches of bones that lie on others: which they are, the parts that follow them, and what the
-weights of a body with a backpack come to."""
+"""Branches of bones that coincide with others: which they are, which parts follow them, and the
+resulting weights of a body with a backpack."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Anderson acceleration against its textbook form in NumPy, and what it is worth."""
+"""Anderson acceleration, compared with its textbook form in NumPy, and its benefit."""
 
 import araplbs
 import numpy as np

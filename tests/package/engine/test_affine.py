@@ -1,4 +1,4 @@
-"""Affine transforms of points and their inverses, compared with NumPy's own."""
+"""Affine transforms of points and their inverses, compared with NumPy."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""Arrays of files that others have made: the result is that of NumPy, and nothing is unpacked
-before its size is known."""
+"""Arrays in files by other authors: the result equals NumPy's, and nothing is unpacked before its
+size is known."""
 
 import io
 import tracemalloc

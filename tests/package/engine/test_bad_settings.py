@@ -1,4 +1,5 @@
-"""Settings out of range or of the wrong type, and wrong input of the module's functions."""
+"""Settings that are out of range or of the wrong type, and invalid input of the module's
+functions."""
 
 import araplbs
 import numpy as np

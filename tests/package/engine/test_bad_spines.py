@@ -1,4 +1,4 @@
-"""Wrong kinds, ranges, bends and parameters of spines are refused."""
+"""Invalid kinds, ranges, bends and parameters of spines are refused."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,5 @@
-"""Values that cannot be: the right exception, and a message that names argument and value."""
+"""Impossible values raise the right exception, with a message that names the argument and the
+value."""
 
 import araplbs
 import numpy as np

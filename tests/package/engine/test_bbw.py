@@ -1,4 +1,4 @@
-"""Biharmonic weights of volumes, with bounds and without, compared with dense algebra."""
+"""Biharmonic weights on volumes, with and without bounds, compared with dense algebra."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,4 @@
-"""Measures of the benchmark beyond strain, on small meshes for which the answer is known."""
+"""Measures of the benchmark other than strain, on small meshes with known results."""
 
 import sys
 from importlib import import_module

@@ -1,7 +1,7 @@
-"""Springs: their terms of the energy compared with explicit sums, if they are vertices of a fixed
-weight and one-way neighbors, how they give way, and what they are for when edited, mirrored or
-coarser. Which bones they go to: test_spring_bones.py. How they go with joints:
-test_joint_anchors.py."""
+"""Bone springs: their energy terms, compared with explicit sums in which they are vertices of fixed
+weight and one-way neighbors; how they weaken; and their behavior with edits, symmetry and coarser
+meshes. test_spring_bones.py tests the choice of bones, and test_joint_anchors.py the motion with
+joints."""
 
 import araplbs
 import numpy as np

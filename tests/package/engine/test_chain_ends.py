@@ -1,5 +1,5 @@
-"""Bones that begin where a chain ends and hang on the root: poses in which weights are judged do
-not tear the two apart."""
+"""Bones that begin at the end of a chain but are children of the root: the poses used to judge
+weights do not separate the two."""
 
 import numpy as np
 import pytest

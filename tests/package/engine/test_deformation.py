@@ -1,5 +1,5 @@
-"""Surface strain, limb drift and volume change against sums written out in NumPy, and against the
-yardstick of ../shared where there is one."""
+"""Surface strain, limb drift and volume change, compared with sums written out in NumPy, and with
+the yardstick of ../shared if available."""
 
 import importlib.util
 

@@ -1,5 +1,5 @@
-"""Weights for dual quaternions: energy and slope against dense sums and finite differences, that
-the energy falls, and that everything that is asked of weights still holds."""
+"""Weights for dual quaternions: energy and gradient compared with dense sums and finite
+differences, a decreasing energy, and all other requirements on weights."""
 
 import araplbs
 import numpy as np

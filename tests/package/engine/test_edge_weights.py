@@ -1,5 +1,5 @@
-"""Edge weights that do not depend on the tessellation: a (unit / mean)^2 (mean / length)^edge_power
-of the paper's weights a."""
+"""Edge weights that do not depend on the tessellation: a (unit / mean)^2 (mean /
+length)^edge_power, where a are the paper's weights."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""What an artist changes while the weights converge: constraints, influence patterns, released
-rows."""
+"""Changes that an artist makes while the weights converge: constraints, influence patterns,
+released rows."""
 
 import araplbs
 import numpy as np

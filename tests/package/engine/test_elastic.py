@@ -1,4 +1,5 @@
-"""Elastic poses: steps against dense NumPy, and what a reference for weights must be."""
+"""Elastic poses: steps compared with dense NumPy, and the requirements on a reference for
+weights."""
 
 import araplbs
 import numpy as np

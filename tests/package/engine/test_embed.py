@@ -1,4 +1,4 @@
-"""Points in tets: the tet that holds each, or the nearest point of the nearest one."""
+"""Points in tets: the tet that contains each point, or the nearest point of the nearest tet."""
 
 import araplbs
 import numpy as np

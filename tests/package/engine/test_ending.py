@@ -1,4 +1,4 @@
-"""Python ends while daemon threads are at work: cleanly, each time in a process of its own."""
+"""Python exits cleanly while daemon threads are at work, each time in a process of its own."""
 
 import os
 import signal

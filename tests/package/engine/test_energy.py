@@ -1,4 +1,4 @@
-"""`araplbs.energy` against the sums of docs/energy.md 3."""
+"""`araplbs.energy`, compared with the sums in docs/energy.md 3."""
 
 import araplbs
 import numpy as np

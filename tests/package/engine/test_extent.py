@@ -1,5 +1,6 @@
-"""Sizes that go wrong: vertices and objects far off, bones far from the mesh, weights next to zero.
-Each is solved as well as without, or refused with the value."""
+"""Unsuitable sizes: vertices and objects far away, bones far from the mesh, weights close to zero.
+Each problem is solved as well as without them, or is refused with a message that states the
+value."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,4 @@
-"""Sentences about errors, and which errors of the engine are refusals."""
+"""Sentences about errors, and the errors of the engine that are refusals."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""The Laplacian filter of the weights, against its definition. (That of all weights over many
-iterations: test_fixtures.py.)"""
+"""The Laplacian filter of the weights, compared with its definition. (test_fixtures.py tests the
+filter over many iterations.)"""
 
 import numpy as np
 import pytest

@@ -1,6 +1,5 @@
 """The fixtures next to this file, made by an independent reference implementation, to the
-tolerances that their README gives. Joints are in test_joints.py; their exact positivity belongs to
-parts of the engine yet to come."""
+tolerances in their README. Joints are tested in test_joints.py."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,6 @@
-"""Work on the nodes of a forest: each once, after those below it, and every run ends
-(csrc/base/forest.c); and whole solves whose factor is a few dense supernodes."""
+"""Work on the nodes of a forest: each node is visited once, after the nodes below it, and every run
+ends (csrc/base/forest.c). Also tests whole solves whose factor consists of a few dense
+supernodes."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
-"""A few hundred of the random problems of fuzzing.py and of fuzzing_functions.py; `make fuzz` runs
-many more."""
+"""A few hundred random problems of fuzzing.py and fuzzing_functions.py; `make fuzz` runs many
+more."""
 
 import fuzzing
 import fuzzing_functions

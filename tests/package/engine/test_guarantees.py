@@ -1,4 +1,4 @@
-"""The promises of the result on generated meshes, the nastier the better."""
+"""The guarantees for results, on generated meshes that are as difficult as possible."""
 
 import araplbs
 import numpy as np

@@ -1,6 +1,6 @@
-"""The harmonic term of the weights (paper Eq. 13) against its definition in dense NumPy:
+"""The harmonic term of the weights (paper Eq. 13), compared with its definition in dense NumPy:
 delta sum_i c_i sum_b |(L w_b)_i|^2, c_i = constraint_strength #poses Lambda_i in the solver's
-coordinates. (The paper's own iterations with it: test_fixtures.py.)"""
+coordinates. (test_fixtures.py tests the paper's own iterations with this term.)"""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,4 @@
-"""Initial weights: nearest bones, visibility, heat, and the maps that are kept of it."""
+"""Initial weights: nearest bones, visibility, heat, and the influence maps derived from them."""
 
 import araplbs
 import numpy as np

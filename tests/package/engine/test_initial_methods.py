@@ -1,5 +1,5 @@
-"""The automatic methods of the literature: nearest bones, BoneGlow and biharmonic weights compared
-with dense formulas, and guarantees of all of them."""
+"""Automatic methods from the literature: nearest bones, BoneGlow and biharmonic weights, compared
+with dense formulas, and guarantees for all of them."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""Bones in the middle of a part move that part alone: eyes in a head, and parts that do not
-count."""
+"""Bones in the middle of a part move only that part, such as eyes in a head; parts that do not meet
+the conditions."""
 
 import itertools
 

@@ -1,5 +1,5 @@
-"""The same problem in other units, turned, moved, mirrored or shuffled has the same solution,
-and the same bits on any number of threads."""
+"""The same problem in other units, or rotated, moved, mirrored or shuffled, has the same solution,
+and bit-identical results for any number of threads."""
 
 from copy import copy
 from functools import cache

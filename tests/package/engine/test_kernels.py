@@ -1,8 +1,9 @@
-"""The inner loop of the local step in every instruction set that this machine can run.
+"""The inner loop of the local step in every instruction set that this machine supports.
 
-The kernels are not part of the Python module, which picks the widest: their two source files are
-compiled into a library of their own here. ARAPLBS_TEST_KERNELS names one that is ready, if there is
-no compiler (tools/cross.py leaves build/cross/TARGET/kernels.dll, .dylib or .so)."""
+The Python module does not export the kernels and uses the widest one, so the tests compile the two
+source files of the kernels into a library of their own. If there is no compiler,
+ARAPLBS_TEST_KERNELS names an existing library (tools/cross.py writes
+build/cross/TARGET/kernels.dll, .dylib or .so)."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""The coarser mesh on which many vertices are solved first."""
+"""The coarser mesh on which meshes with many vertices are solved first."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
 """OpenBLAS is tested when the engine is loaded. If a routine is wrong, plain loops replace it: a
-sentence says so, and all results are what they were."""
+message says so, and all results stay the same."""
 
 import os
 import subprocess

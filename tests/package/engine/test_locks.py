@@ -1,4 +1,5 @@
-"""Locked vertices and bones: locked weights come back unchanged, the rest shares the rest."""
+"""Locked vertices and bones: locked weights stay unchanged, and the other bones share the
+remainder."""
 
 import araplbs
 import numpy as np

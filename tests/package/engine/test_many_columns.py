@@ -1,5 +1,5 @@
-"""Poses of so many transforms that only products of those are made which weights bring together:
-against the same problem without the bones that nothing follows."""
+"""Poses of so many transforms that only the products of transforms that occur together in a row of
+weights are computed: compared with the same problem without the bones that no vertex follows."""
 
 import araplbs
 import numpy as np

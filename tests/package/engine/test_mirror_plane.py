@@ -1,5 +1,5 @@
-"""The plane in which a character is symmetric: any direction and place, names of all kinds or none,
-joints and skin that are a little off, tails that say nothing."""
+"""The plane of symmetry of a character: any direction and position, all kinds of names or none,
+joints and skin that are slightly off, and meaningless tails."""
 
 import creature
 import numpy as np

@@ -1,5 +1,5 @@
-"""What one half of a symmetric character takes from the other: the right-hand side and F w of both
-are those of plain sums over all one-rings, and hardly more than one half is visited."""
+"""Results that one half of a symmetric character takes from the other: the right-hand side and F w
+of both equal plain sums over all one-rings, and hardly more than one half is visited."""
 
 import numpy as np
 import pytest

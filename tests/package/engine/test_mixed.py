@@ -1,4 +1,5 @@
-"""Mixed finite elements: the KKT system, the adjoint gradient, samples and what they spread."""
+"""Mixed finite elements: the KKT system, the adjoint gradient, and samples with their interpolation
+weights."""
 
 import araplbs
 import fuzzing_functions

@@ -1,4 +1,5 @@
-"""Coincident vertices, loose parts, parts that see no bone, bones without use."""
+"""Coincident vertices, loose parts, parts from which no bone is visible, and bones without
+influence."""
 
 import araplbs
 import numpy as np

@@ -1,8 +1,8 @@
 """Penalty rows: the user's constraints, attach, Neumann, positivity, hold and damping.
 
-The minimum of energy plus penalties is compared with dense least squares; c_i is strength x
-#poses x Lambda_i in the solver's coordinates (docs/energy.md 6 with a diagonal of 1); hold and
-damping count in the size of the mesh instead of its diagonal, which changes in a turn."""
+The minimum of energy plus penalties is compared with dense least squares. c_i is strength x #poses
+x Lambda_i in the solver's coordinates (docs/energy.md 6 with a diagonal of 1). Hold and damping are
+relative to the size of the mesh instead of its diagonal, which a rotation changes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""The rasterizer against what is known of single triangles and of a sphere; PNG read back."""
+"""The rasterizer, compared with known results for single triangles and for a sphere; PNG files read
+back."""
 
 import struct
 import zlib

@@ -1,5 +1,5 @@
-"""Skin past the middle that is nearer to the bones of the other side, as of shoes that meet: see
-csrc/initial/pierced.c. And skin that is past it only by its numbers."""
+"""Skin past the middle of the body that is nearer to the bones of the other side, as in shoes that
+touch (csrc/initial/pierced.c), and skin that is past the middle only because of rounding."""
 
 import araplbs
 import numpy as np

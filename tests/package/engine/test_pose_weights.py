@@ -1,4 +1,5 @@
-"""How often poses count: against explicit sums, and a pose of weight 2 is the pose given twice."""
+"""Pose weights, compared with explicit sums; a pose of weight 2 equals the same pose given
+twice."""
 
 import araplbs
 import joint_rigs

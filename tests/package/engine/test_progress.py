@@ -1,4 +1,4 @@
-"""The progress function: its reports, how it stops the work, and what it may not do."""
+"""The progress function: its calls, how it stops the work, and what it must not do."""
 
 import gc
 import signal

@@ -1,6 +1,7 @@
-"""What every function and type promises, by the table of properties.py: the same input gives the
-same bits, with any number of threads; arrays of any layout, type or flags will do, are left as they
-are, and are read once; bad ones are refused by name; False from progress stops the work."""
+"""The guarantees of every function and type, by the table in properties.py: the same input gives
+bit-identical results for any number of threads; arrays of any layout, type or flags are accepted,
+not changed, and read only once; invalid arrays are refused by name; and progress stops the work by
+returning False."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""Inverse kinematics, the chains of a skeleton, and sampled poses in which limbs reach."""
+"""Inverse kinematics, the chains of a skeleton, and sampled poses in which limbs reach for
+targets."""
 
 import threading
 

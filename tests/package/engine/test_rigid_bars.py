@@ -1,5 +1,5 @@
-"""Swords: straight parts that cross the skin they lie on follow one bone, with their hilts; what
-hangs on the skin or follows it stays soft."""
+"""Swords: straight parts that cross the skin below them follow one bone, together with their hilts;
+parts that hang on the skin or follow it stay soft."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""Cards of hair: strips of surface that touch the skin by an end follow, as a whole, what their
-roots sit on; cards that lie along the skin, are not strips, or have bones of their own do not
+"""Cards of hair: strips of surface that touch the skin at one end follow, as a whole, the skin at
+their roots. Cards that lie along the skin, are not strips, or have bones of their own do not
 change."""
 
 import numpy as np

@@ -1,5 +1,5 @@
-"""Balls in joints go one way, a row of plates has a bone for each, and a box among
-boxes goes with the bone that it is around."""
+"""Balls in joints all follow the same side, each plate in a row has its own bone, and a box among
+boxes follows the bone that it surrounds."""
 
 import numpy as np
 import pytest

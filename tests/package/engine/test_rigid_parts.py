@@ -1,5 +1,6 @@
-"""Parts whose vertices have the same weights: the system against dense sums, what comes out to the
-last bit, limits, symmetry, levels, locks and edits. Detection: test_rigid_search.py."""
+"""Parts whose vertices have the same weights: the system compared with dense sums, bit-identical
+results, limits, symmetry, levels, locks and edits. test_rigid_search.py tests how they are
+found."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""A prop of several parts that a hand holds follows the hand, not the fingers; parts that lie on
-the skin, are held by one chain of bones, or are garments do not change."""
+"""A prop of several parts in a hand follows the hand instead of the fingers; parts that lie on the
+skin, that one chain of bones holds, or that are garments do not change."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""Loose parts that are found rigid: props, buckles, boxes, and what stays soft; how far a part may
-depart against NumPy; symmetry; and real characters."""
+"""Loose parts that are found to be rigid: props, buckles, boxes, and parts that stay soft; the
+departure of a part, compared with NumPy; symmetry; and real characters."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,5 @@
-"""Centers of rotation against the published formulas in explicit loops, and what they are for."""
+"""Centers of rotation, compared with the published formulas in explicit loops, and their
+purpose."""
 
 import araplbs
 import numpy as np

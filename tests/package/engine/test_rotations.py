@@ -1,4 +1,4 @@
-"""The rotation nearest to a matrix, of any rank and sign."""
+"""The rotation nearest to a matrix of any rank and sign."""
 
 import araplbs
 import numpy as np

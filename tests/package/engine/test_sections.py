@@ -1,5 +1,5 @@
-"""Springs between the middle of a limb, as a whole, and its bone: slope and steps compared with
-explicit sums, and what they are for."""
+"""Springs between the middle of a whole limb and its bone: gradient and steps compared with
+explicit sums, and their purpose."""
 
 import numpy as np
 import pytest

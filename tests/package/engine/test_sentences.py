@@ -1,5 +1,5 @@
-"""Sentences know their template and fields, and are translated by them: names that look like
-English stay."""
+"""Sentences store their template and fields, which are used for the translation, so names that look
+like English are not translated."""
 
 import pickle
 

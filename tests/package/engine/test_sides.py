@@ -1,4 +1,4 @@
-"""The other side of a name, in all ways in which importers and riggers write sides."""
+"""The name of the other side, for all ways in which importers and riggers mark sides."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""The kernels that are used are the widest that the processor can run: a build that never looks
-for more gives the same weights, and nobody notices but by the time it takes."""
+"""The kernels in use are the widest that the processor supports. A build that does not look for
+wider ones would give the same weights and only take longer, so nobody would notice."""
 
 import ctypes
 import platform

@@ -1,4 +1,5 @@
-"""The factor of the global step is in single precision; if that is not enough, it is in double."""
+"""The factor of the global step uses single precision, and double precision if single precision is
+not sufficient."""
 
 import araplbs
 import numpy as np

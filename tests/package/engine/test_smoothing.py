@@ -1,5 +1,6 @@
-"""Vertices where the Laplacian of the weights is to be zero (paper section 6), against their rows
-in dense NumPy: s^2 0.01 c_i sum_b |(L w_b)_i / L_ii|^2 with c_i as constraints have it."""
+"""Vertices at which the Laplacian of the weights should be zero (paper section 6), compared with
+their rows in dense NumPy: s^2 0.01 c_i sum_b |(L w_b)_i / L_ii|^2, where c_i is that of
+constraints."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,5 @@
-"""Closed solids that share corners stay apart, surfaces with split edges do not (mesh/solids.c)."""
+"""Closed solids that share corners stay apart, and surfaces with split edges do not
+(mesh/solids.c)."""
 
 import araplbs
 import numpy as np

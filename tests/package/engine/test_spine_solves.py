@@ -1,4 +1,4 @@
-"""Sampled poses of stretchable-twistable bones and spines, and whole solves with them."""
+"""Sampled poses of stretchable-twistable bones and spines, and complete solves with them."""
 
 import araplbs
 import numpy as np

@@ -1,6 +1,6 @@
-"""Stretchable-twistable bones and spines: the points under them, and the energy of weights for
-them, against quadrature, differences, many small rigid bones and dense NumPy. (An independent
-implementation of the same: test_fixtures.py.)"""
+"""Stretchable-twistable bones and spines: the points that they move, and the energy of weights for
+them, compared with quadrature, finite differences, many small rigid bones and dense NumPy.
+(test_fixtures.py compares them with an independent implementation.)"""
 
 import araplbs
 import numpy as np

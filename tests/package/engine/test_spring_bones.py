@@ -1,5 +1,5 @@
-"""Which bone the spring of a vertex goes to and how strong it is: on bodies, parts side by side,
-armor, buttons, skirts, and meshes that surround nothing."""
+"""The bone that the spring of a vertex leads to, and the strength of the spring: on bodies, parts
+side by side, armor, buttons, skirts, and meshes that surround nothing."""
 
 import araplbs
 import numpy as np

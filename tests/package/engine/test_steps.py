@@ -1,4 +1,5 @@
-"""Local and global step against dense least squares, and the gradient against differences."""
+"""Local and global steps, compared with dense least squares, and the gradient, compared with finite
+differences."""
 
 import araplbs
 import numpy as np

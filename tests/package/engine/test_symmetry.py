@@ -1,5 +1,5 @@
-"""Symmetric characters: the symmetry map, poses that mirror each other, the same weights on both
-sides to the last bit, and what is left free."""
+"""Symmetric characters: the symmetry map, poses that mirror each other, bit-identical weights on
+both sides, and vertices solved without symmetry."""
 
 import re
 

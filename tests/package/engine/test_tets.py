@@ -1,4 +1,5 @@
-"""Volumes: edge weights, energy, heat and sight of tets, compared with explicit sums in NumPy."""
+"""Volumes: edge weights, energy, heat and visibility for tets, compared with explicit sums in
+NumPy."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,4 @@
-"""Python threads: the GIL is released, solvers do not interfere, one solver may be shared."""
+"""Python threads: the GIL is released, solvers do not interfere, and threads may share a solver."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
-"""An exact figure has ties, such as the energies before and after a step that changes nothing.
-Coordinates that differ by rounding must not decide them in another way."""
+"""Exact shapes lead to ties, such as equal energies before and after a step that changes nothing.
+Coordinates that differ by rounding must not change how ties are decided."""
 
 from functools import cache
 

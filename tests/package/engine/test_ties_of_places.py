@@ -1,5 +1,5 @@
-"""Vertices that are as far from two bones: rounding of coordinates must not decide which bone holds
-them."""
+"""Vertices at the same distance from two bones: rounding of coordinates must not decide which bone
+holds them."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,6 @@
 """Rows of hundreds of influences, which are multiplied by the poses (csrc/energy/wide_products.c),
-and factors so dense that their products are cut into pieces (csrc/linalg/supernode_numbers.h)."""
+and factors so dense that their products are divided into pieces
+(csrc/linalg/supernode_numbers.h)."""
 
 import araplbs
 import numpy as np

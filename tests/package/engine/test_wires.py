@@ -1,4 +1,4 @@
-"""Meshes made of edges, wholly or in part: skeletons of edges, hair, drawn links."""
+"""Meshes that consist of edges entirely or in part: skeletons of edges, hair, drawn links."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Pictures of joints in their worst poses: which joints, which pose, and their contents."""
+"""Pictures of joints in their worst poses: the chosen joints, the pose, and the contents."""
 
 import araplbs
 import numpy as np

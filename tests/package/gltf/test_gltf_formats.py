@@ -1,5 +1,5 @@
 """New weights in glTF files whose arrays have every form that the format allows: all skinned
-vertices get them, the file is as valid as before, and everything else in it stays."""
+vertices get weights, the file is as valid as before, and everything else in it stays unchanged."""
 
 import numpy as np
 import pytest

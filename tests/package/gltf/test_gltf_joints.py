@@ -1,4 +1,4 @@
-"""Joints of glTF files move to better places: nodes, bind matrices and animations agree, so that
+"""Joints of glTF files move to better positions: nodes, bind matrices and animations agree, so
 nothing else moves."""
 
 import json

@@ -1,4 +1,4 @@
-"""Every block of docs/manual/gltf.md runs as it stands."""
+"""Every block of docs/manual/gltf.md runs without changes."""
 
 import re
 import shlex

@@ -1,5 +1,5 @@
-"""What a glTF file can have that is not read is refused in one sentence, which names it; files from
-anybody do no harm."""
+"""Unsupported contents of a glTF file are refused with one sentence that names them, and untrusted
+files do no harm."""
 
 import copy
 import json

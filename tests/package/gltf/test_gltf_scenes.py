@@ -1,5 +1,5 @@
-"""Skins, meshes and primitives of glTF files in all their arrangements: what hangs on the same
-skeleton is solved together, and no seam between its parts opens."""
+"""All arrangements of skins, meshes and primitives in glTF files: the meshes on one skeleton are
+solved together, and no seam between their parts opens."""
 
 import numpy as np
 import pytest

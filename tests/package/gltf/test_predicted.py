@@ -1,4 +1,5 @@
-"""araplbs weight --from: rigs that networks predicted, as .txt next to .obj, or as .glb."""
+"""araplbs weight --from: rigs predicted by networks, as a .txt file next to an .obj file, or as a
+.glb file."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""Every command of docs/manual/predicted.md runs, and its numbers are those of the bench page."""
+"""Every command of docs/manual/predicted.md runs, and the numbers of the page are those of the
+benchmark page."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""The part of the benchmark on Check Weights: which findings the artist's weights do not have."""
+"""The benchmark of Check Weights: the findings that the artist's weights do not have."""
 
 import sys
 from importlib import import_module

@@ -1,5 +1,5 @@
-"""The part of the benchmark on characters from outside: the files that it finds, and sentences on
-absent ones."""
+"""The benchmark of unprepared characters: the files that it finds, and its messages about missing
+ones."""
 
 import sys
 from importlib import import_module

@@ -1,5 +1,5 @@
-"""The parts of the benchmark's comparison with peers that are pure: RigNet's files,
-roughness, and sentences made from numbers."""
+"""The parts of the comparison with peers that need no Blender: RigNet's files, roughness, and
+sentences made from numbers."""
 
 import sys
 from importlib import import_module

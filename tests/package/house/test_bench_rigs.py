@@ -1,4 +1,4 @@
-"""The part of the benchmark on production rigs: what falls short, and why."""
+"""The benchmark of production rigs: files that fall short, and the reasons."""
 
 import sys
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The finer mesh of the benchmark's stability: the same surface, its own vertices first."""
+"""The finer mesh of the stability benchmark: the same surface, with the original vertices first."""
 
 import sys
 from importlib import import_module

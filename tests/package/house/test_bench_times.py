@@ -1,4 +1,4 @@
-"""Sentences with times that the benchmark writes into pages made by hand, and what it asks for."""
+"""Sentences with times that the benchmark writes into hand-written pages, and its arguments."""
 
 import sys
 from argparse import ArgumentTypeError

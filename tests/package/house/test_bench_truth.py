@@ -1,4 +1,4 @@
-"""The part of the benchmark that counts untrue sentences of the Result box."""
+"""The benchmark that counts untrue sentences of the Result box."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
-"""Strain in the summary docs/bench/brings.md: it is that of the page seen, which keeps its numbers
-in seen.json."""
+"""The strain in the summary docs/bench/brings.md equals that of the page *seen*, which stores its
+numbers in seen.json."""
 
 import json
 import re

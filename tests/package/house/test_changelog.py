@@ -1,4 +1,4 @@
-"""The changelog lists every name that goes, under what changes for users."""
+"""The changelog lists every name that is removed, in the part for users."""
 
 import ast
 import re

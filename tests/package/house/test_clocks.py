@@ -1,6 +1,6 @@
-"""No test asks the clock. A test waits for an event, it holds work that must still run at a gate
-(gate.py), and if time is its subject, work is counted or a page of docs/bench measures it. Only
-patience.py looks at a clock: it ends what hangs."""
+"""No test uses a clock. A test waits for an event, or holds unfinished work at a gate (gate.py). If
+the subject of a test is time, it counts work, or a page of docs/bench measures the time. Only
+patience.py uses a clock, to end tests that hang."""
 
 import ast
 import re

@@ -1,5 +1,6 @@
-"""An operator of ours that starts another of ours, as the OK of a dialog does, hands over to it:
-the guard refuses what is started in the midst of an operator (window/guard.py)."""
+"""If one of our operators starts another of ours, as the OK button of a dialog does, it must hand
+over to it, because the guard refuses operators that are started during another one
+(window/guard.py)."""
 
 import ast
 

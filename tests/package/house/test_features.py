@@ -1,5 +1,6 @@
-"""The features of araplbs/features and araplbs_addon/features: a folder or file each, one name in
-both; shared code imports none of them, and one imports another only as PAIRS has it."""
+"""The features of araplbs/features and araplbs_addon/features: each is a folder or file, with the
+same name in both. Shared code imports no feature, and a feature imports another only if PAIRS lists
+the pair."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Files that pages, comments and docstrings of ours name are there, also after a rename."""
+"""All files named in our pages, comments and docstrings exist, also after a rename."""
 
 import re
 from pathlib import Path

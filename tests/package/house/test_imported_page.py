@@ -1,5 +1,5 @@
-"""The page about imported characters has a row for each format and source, and gives no advice that
-loses bones with skin."""
+"""The page about imported characters has a row for each format and source, and contains no advice
+that causes bones to lose their skin."""
 
 import re
 

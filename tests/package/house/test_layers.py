@@ -1,5 +1,5 @@
-"""The rooms of csrc/: a file includes only what is in its own room or in one below, and files call
-each other in circles only where they must."""
+"""The folders of csrc/: a file includes only files in its own folder or in one below, and files
+call each other in cycles only where this is necessary."""
 
 import os
 import re

@@ -1,5 +1,5 @@
-"""The manual: every picture is made by a test of the window and shown on a page; every link leads
-somewhere."""
+"""The manual: every picture is made by a window test and shown on a page, and every link has a
+target."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Every number of README is computed from a page of docs/bench."""
+"""Every number in README.md is computed from a page of docs/bench."""
 
 import re
 import sys

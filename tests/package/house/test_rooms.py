@@ -1,5 +1,5 @@
-"""The rooms of araplbs/ and araplbs_addon/: a module imports only from its own room or from those
-below it, and the package imports NumPy and itself."""
+"""The folders of araplbs/ and araplbs_addon/: a module imports only from its own folder or from
+those below it, and the package imports only NumPy and itself."""
 
 import ast
 import sys

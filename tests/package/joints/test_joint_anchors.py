@@ -1,5 +1,5 @@
-"""Anchors of springs, which go with the joints: the energy and its slope compared with explicit
-sums, and their purpose, joints in the middle of their limbs."""
+"""Anchors of springs, which move with the joints: the energy and its gradient, compared with
+explicit sums, and their purpose, joints in the middle of their limbs."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""Optimize Joints on skeletons that are read from joints: the drawn tails mean nothing, and what is
-written keeps them."""
+"""Optimize Joints on skeletons that are derived from joints: the given tails have no meaning, and
+the written skeleton keeps them."""
 
 import numpy as np
 import pytest

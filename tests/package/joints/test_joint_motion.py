@@ -1,4 +1,5 @@
-"""Joints in poses of a rig: what each hangs on, how far it moves, and poses in which all move."""
+"""Joints in the poses of a rig: what each depends on, how far it moves, and poses in which all of
+them move."""
 
 import numpy as np
 import pytest

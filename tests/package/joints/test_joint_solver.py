@@ -1,5 +1,5 @@
-"""The solver of joints on any mesh and skeleton: units, threads, given weights, stopping and going
-on, and what is refused."""
+"""The solver of joints on any mesh and skeleton: units, threads, given weights, stopping and
+continuing, and refusals."""
 
 import threading
 

@@ -1,5 +1,5 @@
-"""Joints of STBs and spines: the quadratic of a step against dense NumPy, invariants of a step, and
-refusals."""
+"""Joints of STBs and spines: the quadratic of a step, compared with dense NumPy, invariants of a
+step, and refusals."""
 
 import araplbs
 import numpy as np

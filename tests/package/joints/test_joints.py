@@ -1,5 +1,5 @@
-"""Joints: the derivative of the energy by finite differences, the fixture fx10, and what a step
-keeps."""
+"""Joints: the derivative of the energy, compared with finite differences, the fixture fx10, and
+invariants of a step."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,5 @@
-"""Joints that the present weights contradict: which ones, where they go, and what goes along."""
+"""Joints that contradict the present weights: which ones, where they move, and what moves with
+them."""
 
 import numpy as np
 import pytest

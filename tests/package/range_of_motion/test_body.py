@@ -1,4 +1,4 @@
-"""Legs, arms and trunk of skeletons, and what they do when they walk."""
+"""Legs, arms and trunk of skeletons, and their motion in a walk."""
 
 import itertools
 

@@ -1,4 +1,5 @@
-"""Which bones are missed least, and what the weights of the others come to; without Blender."""
+"""The bones that a character needs least, and the resulting weights of the others; without
+Blender."""
 
 import araplbs
 import numpy as np

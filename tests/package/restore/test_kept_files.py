@@ -1,5 +1,5 @@
-"""Files of kept weights from anywhere: any damage or oddity in one is a sentence that names the
-mesh and the value, before anything is unpacked that is too large."""
+"""Files of kept weights from untrusted sources: any damage or oddity is reported with a sentence
+that names the mesh and the value, before oversized data is unpacked."""
 
 import io
 import json

@@ -1,4 +1,5 @@
-"""Vertices of a garment that end below the skin: found as by brute force, and given its weights."""
+"""Vertices of a garment that end up below the skin are found as by brute force, and get the weights
+of the skin."""
 
 import importlib
 

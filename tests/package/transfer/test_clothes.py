@@ -1,4 +1,5 @@
-"""Clothes: garments of one sheet, of several and with thickness stay above what they lie on."""
+"""Clothes: garments of one sheet, of several sheets and with thickness stay above the surface that
+they lie on."""
 
 import sys
 from pathlib import Path

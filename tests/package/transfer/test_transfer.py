@@ -1,4 +1,5 @@
-"""Weights of one mesh for another: matching and inpainting compared with dense NumPy, refusals."""
+"""Weights of one mesh for another: matching and inpainting, compared with dense NumPy, and
+refusals."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""Shapes of one mesh for another: followed and continued ones compared with dense NumPy, vertices
-kept above the surface, refusals."""
+"""Shapes of one mesh for another: copied and continued displacements, compared with dense NumPy;
+vertices kept above the surface; refusals."""
 
 import araplbs
 import numpy as np
