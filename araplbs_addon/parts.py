@@ -22,9 +22,9 @@ def begin(part):
         setattr(owner, name, prop)
     for name, handler in getattr(part, "HANDLERS", ()):
         getattr(bpy.app.handlers, name).append(handler)
-    configuration = bpy.context.window_manager.keyconfigs.addon  # none in background mode
     for name, space, operator, kind, value, more in getattr(part, "KEYS", ()):
-        if configuration:
+        configuration = bpy.context.window_manager.keyconfigs.addon
+        if configuration:  # none in background mode
             keymap = configuration.keymaps.new(name, space_type=space)
             item = keymap.keymap_items.new(operator, kind, value, **more)
             _keys.setdefault(part.__name__, []).append((keymap, item))
@@ -40,6 +40,16 @@ def end(part):
     getattr(part, "unregister", _nothing)()
     for owner, name, _prop in reversed(getattr(part, "PROPERTIES", ())):
         delattr(owner, name)
+
+
+def monitor(handlers, on):
+    """Adds HANDLERS that have something to monitor only at times, or removes them."""
+    for name, handler in handlers:
+        registered = getattr(bpy.app.handlers, name)
+        if on and handler not in registered:
+            registered.append(handler)
+        elif not on and handler in registered:
+            registered.remove(handler)
 
 
 def _nothing():

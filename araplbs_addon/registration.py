@@ -5,8 +5,8 @@ from pathlib import Path
 import bpy
 
 from . import cli, features, window
-from .blender.data import bone_kinds, edits
-from .blender.read import control_bones
+from .blender.data import edits
+from .blender.read import control_bones, read_armature
 from .blender.write import deform_flags
 from .languages import translate
 from .parts import begin, end, is_part
@@ -29,7 +29,7 @@ CLASSES = (
 # Registered after the classes and unregistered before them.
 PARTS = (
     translate,
-    bone_kinds,
+    read_armature,
     control_bones,
     deform_flags,
     edits,

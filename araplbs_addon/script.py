@@ -11,11 +11,12 @@ from araplbs.disk.presets import FOLDER
 from araplbs.reports.report import notes, warnings
 
 from . import cli
-from .blender.data import bone_kinds, edits
+from .blender.data import edits
 from .blender.data.references import reason_of, references_of
 from .blender.poses import own_motion
-from .blender.read import control_bones
+from .blender.read import control_bones, read_armature
 from .blender.read.targets import Targets, share_meshes
+from .blender.write import deform_flags
 from .features.auto_weight.compared import ComparedWeighting
 from .features.joints import data as joint_settings
 from .features.new_vertices.task import NewVerticesTask
@@ -33,7 +34,8 @@ CLASSES = (
     own_motion.ARAPLBS_motion,
 )
 PARTS = (
-    *(bone_kinds, control_bones, edits, engine_limits, joint_settings, kept_weights, own_motion),
+    *(read_armature, control_bones, deform_flags, edits, engine_limits, joint_settings),
+    *(kept_weights, own_motion),
 )
 
 

@@ -14,6 +14,7 @@ from araplbs.base.worker import Worker
 from gpu_extras.batch import batch_for_shader
 
 from ..blender.data.views import redraw_views
+from ..parts import monitor
 
 PERIOD = 0.1  # seconds between two checks for changes
 CALM = 0.4  # seconds without change before weights are read, which takes tenths of a second
@@ -132,16 +133,12 @@ class MeshView(ABC):
         return PERIOD
 
     def start(self):
-        handlers = bpy.app.handlers.depsgraph_update_post
-        if self.after_update not in handlers:
-            handlers.append(self.after_update)
+        monitor((("depsgraph_update_post", self.after_update),), True)
         if not bpy.app.timers.is_registered(self.tick):
             bpy.app.timers.register(self.tick, persistent=True)
 
     def cancel(self):
-        handlers = bpy.app.handlers.depsgraph_update_post
-        if self.after_update in handlers:
-            handlers.remove(self.after_update)
+        monitor((("depsgraph_update_post", self.after_update),), False)
         if self._worker:
             self._worker.cancel()
         self.clear()

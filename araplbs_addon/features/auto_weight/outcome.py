@@ -13,6 +13,7 @@ import hashlib
 from contextlib import suppress
 from dataclasses import dataclass
 
+import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.base.worker import Worker
@@ -27,12 +28,12 @@ from bpy.app.handlers import persistent
 from ...blender.data.bones import chosen_bones
 from ...blender.data.ours import mark_ours
 from ...blender.data.references import Reference
+from ...blender.read.read_mesh import coordinates
 from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...languages.translate import translated
 from ...window.session import refuse_session
 from ...window.work import tell
 from .originals import take_originals
-from .outdated import bones_digest, shape_digest
 
 MOST = 2  # stored outcomes: each holds all weights twice
 ORIGINAL, BEFORE, AFTER = "ORIGINAL", "BEFORE", "AFTER"
@@ -56,7 +57,7 @@ class Outcome:
     to_draw: tuple | None = None  # the input of the box's images, until they are rendered
     seen: list | None = None  # [SeenJoint] of these pictures
     drawn: tuple | None = None  # (weights before or None, Poses) of them
-    state: tuple = ()  # of bones and meshes, see outdated.py
+    state: tuple = ()  # digests of the bones and of each mesh
     replaced_ours: bool = False  # whether Auto-weight also computed the weights before
     counting: Worker | None = None  # currently counts the problems
     options: Options | None = None  # of the weighting
@@ -72,8 +73,8 @@ class Outcome:
 
     def state_now(self):
         """A value that changes with the bones, and with the shapes of the meshes."""
-        shapes = (shape_digest(each.get()) for each in self.objects)
-        return bones_digest(self.armature.get()), *shapes
+        shapes = (_shape_digest(each.get()) for each in self.objects)
+        return _bones_digest(self.armature.get()), *shapes
 
     def stretches_more(self, where="stretch"):
         """Whether the surface stretches more than before, with no improvement in return. where: the
@@ -277,9 +278,44 @@ def free_bones(armature, deform_names):
     return len(set(names) & set(deform_names)), len(deform_names)
 
 
+_shapes: dict[int, bytes] = {}  # by session_uid of the mesh
+
+
+def _bones_digest(armature):
+    """A digest of the deform bones and their rest positions."""
+    bones = armature.data.bones
+    deform, ends = np.zeros(len(bones), bool), np.zeros((2, 3 * len(bones)), np.float32)
+    bones.foreach_get("use_deform", deform)
+    bones.foreach_get("head_local", ends[0])
+    bones.foreach_get("tail_local", ends[1])
+    return hashlib.blake2b(deform.tobytes() + ends.tobytes(), digest_size=8).digest()
+
+
+def _shape_digest(ob):
+    """A digest of the rest positions of the vertices of a mesh object, which is recomputed only if
+    the mesh has changed."""
+    uid = ob.data.session_uid
+    if uid not in _shapes:
+        _shapes[uid] = hashlib.blake2b(coordinates(ob).tobytes(), digest_size=8).digest()
+    return _shapes[uid]
+
+
+@persistent
+def _after_update(_scene, depsgraph):
+    for update in depsgraph.updates if _shapes else ():
+        if isinstance(update.id, bpy.types.Mesh):
+            _shapes.pop(update.id.original.session_uid, None)
+
+
+@persistent
+def _forget_shapes(*_arguments):
+    _shapes.clear()
+
+
 @persistent
 def _forget(*_arguments):
     _outcomes.clear()
+    _shapes.clear()
 
 
 @persistent
@@ -304,6 +340,9 @@ def _after_save(*_arguments):
 
 
 HANDLERS = (
+    ("depsgraph_update_post", _after_update),
+    ("undo_post", _forget_shapes),
+    ("redo_post", _forget_shapes),
     ("load_pre", _forget),
     ("save_pre", _before_save),
     ("save_post", _after_save),

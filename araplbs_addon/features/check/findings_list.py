@@ -15,6 +15,7 @@ from ...blender.data.references import Reference
 from ...blender.data.views import redraw_views
 from ...blender.read.weight_state import bone_state, weight_state
 from ...blender.write.edit_mode import flush_edit_mode
+from ...parts import monitor
 
 MOST_PAST = 8  # lists stored for undo
 CALM = 0.4  # seconds without change before weights are checked, which takes tenths of a second
@@ -123,6 +124,7 @@ class Found:
 
     def _show(self, checked):
         self.list, self.out_of_date = checked, []
+        monitor(_MONITORS, True)
         show_findings(checked.active, checked.marks)
 
     def refuse_out_of_date(self):
@@ -238,7 +240,7 @@ def _look_soon():
 
 @persistent
 def _after_update(_scene, depsgraph):
-    if found.checked and any(
+    if any(
         isinstance(update.id, bpy.types.Mesh | bpy.types.Armature) for update in depsgraph.updates
     ):
         _look_soon()
@@ -246,13 +248,25 @@ def _after_update(_scene, depsgraph):
 
 @persistent
 def _after_undo(*_arguments):
-    if found.checked:
-        _look_soon()
+    _look_soon()
+
+
+# Registered while there are findings.
+_MONITORS = (
+    ("depsgraph_update_post", _after_update),
+    ("undo_post", _after_undo),
+    ("redo_post", _after_undo),
+)
+
+
+def _clear():
+    found.__init__()
+    monitor(_MONITORS, False)
 
 
 @persistent
 def _forget(*_arguments):
-    found.__init__()
+    _clear()
     show_findings()
 
 
@@ -272,9 +286,6 @@ def _after_saving(*_arguments):
 
 
 HANDLERS = (
-    ("depsgraph_update_post", _after_update),
-    ("undo_post", _after_undo),
-    ("redo_post", _after_undo),
     ("load_post", _forget),
     ("save_pre", _before_saving),
     ("save_post", _after_saving),
@@ -291,4 +302,4 @@ PROPERTIES = ((bpy.types.WindowManager, "araplbs_check", PointerProperty(type=AR
 def unregister():
     if bpy.app.timers.is_registered(_look):
         bpy.app.timers.unregister(_look)
-    found.__init__()
+    _clear()

@@ -4,9 +4,11 @@ each of them."""
 import sys
 import threading
 
-from scenes import MODULE, auto_weight, select, tube_and_rig
+import bpy
+from bpy.app import handlers
+from scenes import MODULE, addon, auto_weight, select, tube_and_rig
 
-FILES = 83  # the number only falls; window/old_names.py goes with version 0.4
+FILES = 80  # the number only falls; window/old_names.py goes with version 0.4
 
 
 class Trace:
@@ -39,3 +41,24 @@ def test_files_of_one_press():
     with Trace() as trace:
         assert auto_weight(tube, rig) == {"FINISHED"}
     assert len(trace.files) <= FILES, sorted(trace.files)
+
+
+def test_findings_are_monitored_only_while_there_are_any():
+    """Handlers that run at every update cost time in every scene."""
+    module = addon("features.check.findings_list")
+
+    def monitored():
+        names = ("depsgraph_update_post", "undo_post", "redo_post")
+        return [
+            any(handler.__module__ == module.__name__ for handler in getattr(handlers, name))
+            for name in names
+        ]
+
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    assert monitored() == [False] * 3
+    select(tube, rig)
+    bpy.ops.object.araplbs_check()
+    assert monitored() == [True] * 3
+    module._forget()  # as when another file is opened
+    assert monitored() == [False] * 3
