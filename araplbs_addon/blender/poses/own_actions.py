@@ -12,7 +12,7 @@ MOVED = 0.02  # entries of all transforms; a pose with less motion does not coun
 
 
 def poses_of_actions(armature, skeleton, view_layer):
-    """The Poses, or None if there are none."""
+    """The Poses; None without actions that move bones."""
     if not clips(armature):
         return None
     try:
