@@ -1,6 +1,6 @@
-"""Baking compared with Dem Bones (py-dem-bones): error, time and memory on the same sequences.
+"""Baking, compared with Dem Bones (py-dem-bones): error, time and memory on the same sequences.
 
-bake.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+bake.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import json
 import subprocess

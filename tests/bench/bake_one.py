@@ -1,10 +1,10 @@
-"""One line of the benchmark of baking, in a process of its own so that peak memory is its own.
+"""One row of the benchmark of baking, in a process of its own to measure its peak memory.
 
 bake_one.py ours|dem_bones INPUT.npz OUTPUT.json
 
 INPUT: vertices, triangles, frames (p, n, 3), transforms (p, m, 3, 4) or new_bones, and iterations;
-`path` in place of frames: a .npy that is read frame by frame. OUTPUT.npz gets the weights and
-transforms. Needs NumPy and the module araplbs, or NumPy and py-dem-bones."""
+instead of frames, `path` can name a .npy file that is read frame by frame. OUTPUT.npz gets the
+weights and transforms. Needs NumPy and the module araplbs, or NumPy and py-dem-bones."""
 
 import importlib.metadata
 import json

@@ -1,13 +1,13 @@
-"""Runs the benchmark or some parts of it, and links the pages of the parts.
+"""Runs the benchmark or some of its parts, and links the pages of the parts.
 
 bench.py ZIP [--part "PART PART..."] [--reference FOLDER] [CHARACTER...]    (of tools/bench.sh)
 
-A part of all characters is written to docs/bench, and the pages of the other parts stay
-unchanged; one of some characters goes to build/bench/some and leaves docs/bench alone.
-Folders that environment variables name: $RIGS for "rigs", in place of ../shared/rigs; $WILD for
-"wild", the files of ../shared/wild/sources.tsv; $OUTSIDE for "outside", repositories (outside.py);
-$MPFB for "shapes", without which it does nothing (body_shapes.py); $GENERATED for "generated".
---reference: result files that the part "peers" judges as well (peers.py)."""
+A part that runs on all characters is written to docs/bench, and the pages of the other parts stay
+unchanged; a part that runs on some characters is written to build/bench/some instead.
+Environment variables that name folders: $RIGS for "rigs", instead of ../shared/rigs; $WILD for
+"wild", with the files of ../shared/wild/sources.tsv; $OUTSIDE for "outside", with repositories
+(outside.py); $MPFB for "shapes", which is skipped without it (body_shapes.py); $GENERATED for
+"generated". --reference: result files that the part "peers" also evaluates (peers.py)."""
 
 import argparse
 import os

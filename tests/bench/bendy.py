@@ -1,9 +1,10 @@
-"""Pictures of a tail on bendy bones, as plain bones, and back from glTF: docs/bendy.
+"""Pictures of a tail on bendy bones, on plain bones, and after export to glTF: docs/bendy.
 
 tools/run_blender.sh tests/bench/bendy.py dist/araplbs-VERSION.zip
 
-The first picture has the three side by side, the second other numbers of bones. Colors tell which
-bone or group is the strongest; captions, the largest distance from the bendy tail in this pose."""
+The first picture shows the three tails side by side, the second shows other numbers of bones.
+Colors mark the strongest bone or group; captions state the largest distance from the bendy tail in
+this pose."""
 
 import colorsys
 import itertools

@@ -1,4 +1,4 @@
-"""What one way of weighting does better than another, said in sentences that are made from numbers.
+"""Sentences, made from numbers, on what one method of weighting does better than another.
 
 A row is a character: {"name", "painted", "ways": {way: {kind of poses: {measure: value}}}}."""
 

@@ -1,18 +1,19 @@
 """Measures of weights for faults that strain, drift and volume do not show.
 
     deaf      bones that do not move the skin that is theirs by the artist's weights
-    wrong     loose parts on another bone than the artist's
-    parts     loose parts that the artist hangs on one bone
+    wrong     loose parts on a different bone than the artist's
+    parts     loose parts that the artist assigns to one bone
     gap       how far loose parts leave what they touch at rest, as a share of the diagonal
-    crossing  share of the area in triangles that pass through others, and not at rest
+    crossing  share of the area in triangles that intersect others, but do not at rest
     crease    share of the edges, by length, that fold by 60 degrees more than at rest
-    below     share of the vertices on another part of the mesh, as clothes are, that end below it
-    through   share of the vertices under another part that come through it
+    below     share of the vertices on another part of the mesh, such as clothes, that end below it
+    through   share of the vertices under another part that penetrate it
     asymmetry mean over the vertices of the sum of |w - w of the other side|
 
-The first three need weights of an artist, asymmetry needs a character with two sides. NaN if there
-is nothing to measure, and in poses if a vertex has no weights. The gap is the widest over all
-poses; crossing, crease, below and through are means over every EVERY-th."""
+The first three need weights of an artist, and asymmetry needs a character with two sides. Measures
+are NaN if there is nothing to measure; measures in poses also if a vertex has no weights. The gap
+is the widest over all poses; crossing, crease, below and through are means over every EVERY-th
+pose."""
 
 from functools import cached_property
 

@@ -1,6 +1,6 @@
 """The body of MPFB (MakeHuman, CC0), its shape targets, and clothes for it.
 
-$MPFB names a folder with its data: 3dobjs/base.obj and targets/."""
+$MPFB names a folder with MPFB's data: 3dobjs/base.obj and targets/."""
 
 import gzip
 import os

@@ -1,6 +1,7 @@
-"""Times in sentences written by hand, docs/bench/brings.md, from what heat.py has measured.
+"""Writes the times that heat.py measured into the sentences of docs/bench/brings.md, which were
+written by hand.
 
-The times of README.md: readme.py."""
+readme.py does the same for the times in README.md."""
 
 import re
 import textwrap

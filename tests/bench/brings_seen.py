@@ -1,6 +1,6 @@
-"""Strain, drift and likeness in docs/bench/brings.md, from what seen.py has measured.
+"""Writes strain, drift and likeness, as measured by seen.py, into docs/bench/brings.md.
 
-Times there: brings.py. rows: see seen_numbers.py."""
+brings.py writes the times on that page. rows: see seen_numbers.py."""
 
 import re
 

@@ -1,8 +1,8 @@
-"""What Check Weights finds in weights of artists, of bone heat and of ours, and its time.
+"""The findings of Check Weights in weights of artists, of bone heat and of ours, and its run time.
 
-check.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+check.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
-Environment: BENCH_RUNS=3, of which the fastest counts."""
+Environment: BENCH_RUNS=3, the number of runs, of which the fastest counts."""
 
 import json
 import os

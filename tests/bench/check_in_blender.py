@@ -1,11 +1,11 @@
-"""Findings about the weights of a file, about those of Blender's bone heat and about ours:
+"""The findings about the weights of a file, those of Blender's bone heat, and ours:
 
 check_in_blender.py ZIP CHARACTER.blend RESULT.json      in a headless Blender
 
 RESULT.json: {"artist", "heat", "ours": {"health", "kinds", "seconds", "findings"}}, and the seconds
-of the operator Auto-weight, each the fastest of several runs. All three are judged in the poses in
-which the file's own weights are judged: a bone that Auto-weight leaves out is no longer posed by
-the check."""
+of the operator Auto-weight, each the fastest of several runs. All three are evaluated in the poses
+used for the file's own weights, because the check would otherwise not pose bones that Auto-weight
+leaves out."""
 
 import json
 import os

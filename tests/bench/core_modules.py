@@ -1,4 +1,4 @@
-"""Modules of the package araplbs, which need no Blender."""
+"""Modules of the package araplbs, which do not need Blender."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""Edges at which the surface folds more sharply as posed than at rest."""
+"""Edges at which the posed surface folds more sharply than at rest."""
 
 import numpy as np
 from crossings import places

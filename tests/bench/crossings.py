@@ -1,9 +1,9 @@
-"""Triangles of a mesh that pass through each other.
+"""Triangles of a mesh that intersect each other.
 
-Triangles with a corner in common, or with corners in one place, are neighbors and not looked at.
-Triangles that cross at rest, as those of clothes often do, are not counted in a pose either: the
-weights did not make them cross. Cost: about one sort of the triangles a pose, and a test for each
-pair of boxes that overlap."""
+Triangles with a corner in common, or with corners at the same position, are neighbors and are not
+tested. Triangles that already intersect at rest, as those of clothes often do, are not counted in a
+pose, because the weights are not the cause. Cost: about one sort of the triangles for each pose,
+and a test for each pair of overlapping boxes."""
 
 import numpy as np
 

@@ -1,10 +1,10 @@
-"""What Blender's Data Transfer makes of meshes, and levels of detail by its Decimate modifier:
+"""Results of Blender's Data Transfer, and levels of detail by its Decimate modifier:
 
 data_transfer.py FILE.npz...     in a headless Blender
 
-Each file has `body` (n, 3), `body_triangles`, `body_weights` (n, m), and `mesh`, `triangles`
-or `ratio`, by which the body is decimated. FILE.blender.npz gets the mesh, its `weights` and the
-`seconds` of the transfer."""
+Each file contains `body` (n, 3), `body_triangles`, `body_weights` (n, m), and either `mesh` and
+`triangles`, or `ratio`, by which the body is decimated. FILE.blender.npz gets the mesh, its
+`weights` and the `seconds` of the transfer."""
 
 import sys
 import time

@@ -1,7 +1,7 @@
-"""Linear blending, dual quaternions and centers of rotation, by weights of artists, heat and ours,
-and by ours that are optimized for dual quaternions.
+"""Linear blending, dual quaternions and centers of rotation, with the weights of artists, of heat
+and ours, and with our weights optimized for dual quaternions.
 
-deformers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+deformers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import sys
 import time

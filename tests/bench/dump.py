@@ -2,8 +2,8 @@
 
 dump.py ZIP FOLDER CHARACTER...     CHARACTER: "generated" or a .blend file; in a headless Blender
 
-FOLDER/NAME.npz holds the arguments of araplbs.Solver ("arguments.vertices" and so on, the parts of
-a tuple as "arguments.symmetry.0" and so on), `unseen` poses to judge weights with and, if the
+FOLDER/NAME.npz contains the arguments of araplbs.Solver ("arguments.vertices" and so on; the parts
+of a tuple are "arguments.symmetry.0" and so on), `unseen` poses for evaluating weights and, if the
 character has any, the poses of its `animation`."""
 
 import sys

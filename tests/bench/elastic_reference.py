@@ -1,8 +1,9 @@
-"""How far weights are from what no weights reach: a free elastic surface on the same bones.
+"""The difference between weights and a surface that no weights can produce: a free elastic surface
+on the same bones.
 
-elastic_reference.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+elastic_reference.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
-The module alone does it, without Blender."""
+This benchmark only needs the module, not Blender."""
 
 import sys
 import time

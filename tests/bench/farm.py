@@ -1,7 +1,7 @@
-"""A studio's night on one machine: characters in an hour with one process and with several, the
-start of Blender, memory over many files, and empty tasks by Dask's scheduler.
+"""A studio's nightly run on one machine: characters per hour with one process and with several, the
+start of Blender, memory over many files, and empty tasks of Dask's scheduler.
 
-farm.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+farm.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import shutil
 import socket

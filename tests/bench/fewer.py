@@ -1,7 +1,7 @@
-"""Half of the bones: weights solved again, compared with weights merged into parents and dissolved
-bones.
+"""Half of the bones: recomputed weights, compared with weights merged into parents and with
+dissolved bones.
 
-fewer.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+fewer.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import sys
 import time

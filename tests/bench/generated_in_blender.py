@@ -1,8 +1,10 @@
-"""Blender's automatic weights of meshes: generated_in_blender.py FILE...   in a headless one
+"""Blender's automatic weights for meshes:
 
-FILE.npz has `vertices`, `triangles`, `names`, `heads`, `tails` and `parents` of bones; of FILE.fbx,
-a mesh with its skeleton, it is made. FILE.blender.npz gets `weights` (n, m), 0 where Blender finds
-none, and `seconds`."""
+generated_in_blender.py FILE...     in a headless Blender
+
+FILE.npz contains `vertices`, `triangles`, `names`, and the `heads`, `tails` and `parents` of bones;
+if FILE.fbx, a mesh with its skeleton, is given, FILE.npz is made from it. FILE.blender.npz gets
+`weights` (n, m), which are 0 where Blender finds none, and `seconds`."""
 
 import sys
 import time

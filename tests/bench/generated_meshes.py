@@ -1,8 +1,9 @@
-"""Meshes as generators leave them, compared with bone heat: openings, and what Check Weights says.
+"""Meshes as generators leave them, compared with bone heat: openings, and the findings of Check
+Weights.
 
-generated_meshes.py ZIP OUTPUT_FOLDER     (bench.py calls it)
+generated_meshes.py ZIP OUTPUT_FOLDER     (called by bench.py)
 
-$GENERATED names a folder of .fbx files, each a mesh that was generated and its skeleton, which are
+$GENERATED names a folder of .fbx files, each with a generated mesh and its skeleton, which are
 measured as well."""
 
 import os

@@ -1,13 +1,13 @@
-"""The command `araplbs weight` on .glb, .gltf and .vrm files of public repositories: which of them
-it weights, whether seams stay closed, and the time from the shell.
+"""The command `araplbs weight` on .glb, .gltf and .vrm files of public repositories: which files it
+weights, whether seams stay closed, and the run time in the shell.
 
-gltf_files.py ZIP OUTPUT_FOLDER [FILE...]     (bench.py calls it)
+gltf_files.py ZIP OUTPUT_FOLDER [FILE...]     (called by bench.py)
 
 The files are those in the folder that the environment variable GLTF names (`make bench PART=gltf
-GLTF=folder`), else those that ../shared/wild/sources.tsv lists, by its get.sh. A seam is a place in
-which vertices of several primitives lie: it is torn if half of the sum of the differences of their
-weights is above 0.05. The validity of the output is looked at by tests/package/gltf_validity.py,
-which knows a part of what the official validator does."""
+GLTF=folder`), otherwise those that ../shared/wild/sources.tsv lists, copied by its get.sh. A seam
+is a position shared by vertices of several primitives. The seam is torn if half of the sum of the
+differences of their weights is above 0.05. tests/package/gltf_validity.py checks the validity of
+the output; this checker covers a part of what the official validator does."""
 
 import os
 import resource

@@ -1,6 +1,7 @@
-"""The longest time between two calls of progress, in which Esc has no effect, over every function.
+"""The longest time between two calls of progress, during which Esc has no effect, for every
+function.
 
-heard.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
+heard.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
 
 import sys
 import time

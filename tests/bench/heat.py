@@ -1,10 +1,11 @@
-"""Our weights compared with Blender's automatic weights, on unchanged and on subdivided characters.
+"""Our weights, compared with Blender's automatic weights, on unchanged and on subdivided
+characters.
 
-heat.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+heat.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
-Environment: BENCH_LEVELS="0,1", how often they are subdivided. What all characters took goes from
-here into the sentences of docs/bench/brings.md that have times (brings.py) and into README.md
-(readme.py)."""
+Environment: BENCH_LEVELS="0,1", the numbers of subdivisions. The results over all characters are
+also written into the sentences of docs/bench/brings.md that contain times (brings.py) and into
+README.md (readme.py)."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Runs a script of this folder in a headless Blender with user settings of its own."""
+"""Runs a script of this folder in a headless Blender with separate user settings."""
 
 import os
 import shutil

@@ -1,6 +1,6 @@
-"""Joints and weights optimized together: from the artist's joints and from displaced ones.
+"""Joints and weights optimized together, starting from the artist's joints and from displaced ones.
 
-joints.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+joints.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import sys
 import time

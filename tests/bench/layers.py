@@ -1,15 +1,16 @@
-"""Clothes and other layers: which vertices lie on another part of the mesh, and whether they end
-below it in poses. Plain NumPy; nothing here knows of any energy, nor of araplbs.
+"""Clothes and other layers: the vertices that lie on another part of the mesh, and whether they end
+up below it in poses. This file uses plain NumPy and depends neither on an energy nor on araplbs.
 
-A part is what triangles join, with corners at one place taken as one. A vertex lies on another
-part if, at rest, it is within NEAR of it, on its outer side, faces the same way, and the nearest
-point is not on an open border: a surface has no side there. Of several parts it lies on the
-nearest: a coat on the vest, the vest on the skin. A vertex lies under another part if the same
-holds on its inner side.
+A part consists of vertices connected by triangles, with corners at the same position counted as
+one. A vertex lies on another part if, at rest, it is within NEAR of that part, is on its outer side
+and faces the same way, and if the nearest point is not on an open border, where a surface has no
+side. Of several parts, it lies on the nearest: a coat on the vest, the vest on the skin. A vertex
+lies under another part if the same conditions hold on the inner side of that part.
 
-In a pose it is compared with the triangles around the one that was nearest at rest, so that another
-limb that passes through does not count. What lay on it and is farther than DEPTH behind it has
-ended below; what lay under it and is as far in front of it has come through."""
+In a pose, the vertex is compared with the triangles around the one that was nearest at rest, so
+other limbs that pass through do not count. A vertex that lay on the part and is farther than DEPTH
+behind it has ended below; a vertex that lay under the part and is as far in front of it has come
+through."""
 
 import numpy as np
 

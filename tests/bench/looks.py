@@ -1,9 +1,10 @@
-"""Pictures of posed characters: bone heat, the artist and our weights side by side, faces
-colored by how much they are strained in that pose.
+"""Pictures of posed characters: bone heat, the artist's weights and ours side by side, with faces
+colored by their strain in that pose.
 
-looks.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+looks.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
-The pictures go to the folder `looks` next to OUTPUT_FOLDER: docs/looks, if of all characters."""
+The pictures are written to the folder `looks` next to OUTPUT_FOLDER: docs/looks for all
+characters."""
 
 import sys
 from dataclasses import dataclass, field

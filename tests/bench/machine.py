@@ -1,7 +1,7 @@
-"""What machine this is and what it can do, measured: memory bandwidth and arithmetic.
+"""The machine and its measured performance: memory bandwidth and arithmetic.
 
-NumPy does the work; its BLAS is to run on one thread (OPENBLAS_NUM_THREADS=1, which bench.py
-sees to), so that the threads are those asked for here."""
+NumPy does the work. Its BLAS must use one thread (OPENBLAS_NUM_THREADS=1, which bench.py sets), so
+that only the requested threads run."""
 
 import os
 import re

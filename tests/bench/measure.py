@@ -2,10 +2,10 @@
 
 measure.py ZIP RESULT.jsonl LEVELS CHARACTER...     CHARACTER: "generated" or a .blend file
 
-Each is weighted unchanged and, for each other number of LEVELS ("0,1"), subdivided so many times,
-unless that makes more than MOST vertices; both ways take turns, and of each the fastest run counts,
-wall and processor by themselves. A line of JSON is added per case: what both took, and how many
-vertices they left without weights."""
+Each character is weighted unchanged and, for each other number in LEVELS ("0,1"), subdivided that
+many times, unless this creates more than MOST vertices. Both methods alternate, and the fastest run
+of each counts, separately for wall-clock and processor time. Each case adds a line of JSON with the
+times of both methods and the numbers of vertices without weights."""
 
 import ctypes
 import json

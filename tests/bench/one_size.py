@@ -1,7 +1,7 @@
-"""Weights a synthetic creature, in a process of its own so that peak memory is its own, and prints
-as JSON what it took:
+"""Weights a synthetic creature, in a process of its own to measure its peak memory, and prints time
+and memory as JSON:
 
-one_size.py VERTICES SPINE ARM THREADS REPEATS     (scaling.py calls it)"""
+one_size.py VERTICES SPINE ARM THREADS REPEATS     (called by scaling.py)"""
 
 import json
 import os

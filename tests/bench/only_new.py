@@ -1,6 +1,6 @@
-"""Weight Only What Is New compared with Auto-weight of the whole mesh: time, and the seam.
+"""Weight Only What Is New, compared with Auto-weight of the whole mesh: time, and the seam.
 
-only_new.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+only_new.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import json
 import sys

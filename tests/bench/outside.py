@@ -1,13 +1,13 @@
-"""Characters with weights that nobody here prepared: NVIDIA's SOMA, and what networks predict, as
-their authors publish it with their code.
+"""Characters with weights that we did not prepare: NVIDIA's SOMA, and rigs predicted by networks,
+as their authors publish them with their code.
 
-outside.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+outside.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
-SOMA is ../shared/data/soma.npz. The others are files of the repositories in SETS, which are looked
-for in ../shared/outside, or in the folder that the environment variable OUTSIDE names
-(`make bench PART=outside OUTSIDE=folder`), each under its own name, as git clone leaves it. Absent
-files are left out, and the page says so. Heat's weights, ours and those of the file are judged on
-the random poses of yardstick.py: no file has an animation."""
+SOMA is ../shared/data/soma.npz. The other characters are files of the repositories in SETS, in
+../shared/outside or in the folder that the environment variable OUTSIDE names
+(`make bench PART=outside OUTSIDE=folder`), each under its own name, as git clone leaves it. Missing
+files are skipped, and the page says so. The weights of heat, ours and those of the file are
+evaluated in the random poses of yardstick.py, because no file has an animation."""
 
 import os
 import sys

@@ -2,9 +2,9 @@
 
 peer_one.py METHOD MODEL.npz RESULT.npz
 
-METHOD: "igl", libigl's bounded biharmonic weights of tets, or one of araplbs.automatic_weights.
-RESULT.npz holds the weights (vertices, bones of the model), the seconds and the version. Ends with
-a line on what went wrong."""
+METHOD: "igl", libigl's bounded biharmonic weights on tets, or one of araplbs.automatic_weights.
+RESULT.npz contains the weights (vertices, bones of the model), the seconds and the version. If
+something goes wrong, the process ends with a line that states it."""
 
 import importlib.metadata
 import sys

@@ -1,14 +1,15 @@
-"""Every way of weighting that can be had, on the same characters, judged by what none optimizes.
+"""Every available method of weighting on the same characters, evaluated by measures that none of
+them optimizes.
 
-peers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+peers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
-Environment: BENCH_LIMIT=60 (seconds for one way and character), BENCH_REFERENCE=FOLDER (bench.py
---reference): result files of RigNet, NAME_rig.txt (rignet.py). With NAME.obj next to it, a file is
-a character of its own, on whose skeleton the other ways are judged as well; without, its joints are
-bones of the character NAME and its vertices those of ../shared/data.
+Environment: BENCH_LIMIT=60 (seconds for one method and character), BENCH_REFERENCE=FOLDER (bench.py
+--reference): result files of RigNet, NAME_rig.txt (rignet.py). If NAME.obj is next to such a file,
+it is a character of its own, and the other methods are evaluated on its skeleton as well;
+otherwise, its joints are bones of the character NAME and its vertices those of ../shared/data.
 
-Each way runs in a process of its own. Its result stays in build/bench/peers and is taken from there
-while it is newer than the extension, also that it failed."""
+Each method runs in a process of its own. Its result, including a failure, stays in
+build/bench/peers and is reused from there while it is newer than the extension."""
 
 import json
 import os

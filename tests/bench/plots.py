@@ -1,4 +1,4 @@
-"""One look for all plots: colors that color-blind people can tell apart, little ink."""
+"""The style of all plots: colors that color-blind people can tell apart, and little ink."""
 
 import matplotlib as mpl
 

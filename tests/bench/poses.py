@@ -1,6 +1,7 @@
-"""What poses of a file are worth: weights for some clips of a character, judged on its others.
+"""The benefit of the poses of a file: weights optimized for some clips of a character, evaluated on
+its other clips.
 
-poses.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+poses.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import sys
 from pathlib import Path

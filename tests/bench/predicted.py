@@ -1,10 +1,10 @@
 """The command `araplbs weight --from` on the networks' own examples: meshes and rigs as their
-authors publish them, of the repositories that outside.py names.
+authors publish them, from the repositories that outside.py names.
 
-predicted.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it; OUTSIDE as for outside.py)
+predicted.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py; OUTSIDE as for outside.py)
 
-The numbers are those of the command's own report, on the random poses that it optimizes for:
-outside.py judges such weights in other poses."""
+The numbers are those of the command's own report, in the random poses for which it optimizes the
+weights; outside.py evaluates such weights in other poses."""
 
 import json
 import os

@@ -1,6 +1,7 @@
-"""Inverse kinematics compared with Blender's own, and the effect of poses in which limbs reach.
+"""Inverse kinematics, compared with Blender's, and the effect of poses in which limbs reach for
+targets.
 
-reach.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+reach.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import sys
 import time

@@ -1,6 +1,6 @@
-"""Blender's own IK on the chains that reach.py has written.
+"""Blender's inverse kinematics on the chains that reach.py has written.
 
-reach_in_blender.py CASES.npz RESULT.npz     (reach.py calls it)
+reach_in_blender.py CASES.npz RESULT.npz     (called by reach.py)
 
 Each case is a chain: heads, tails, roll axes (m, 3), limits (m, 3, 2) or none, targets (k, 3)."""
 

@@ -1,11 +1,10 @@
-"""The numbers of README.md, each from a page of docs/bench that a benchmark writes.
+"""The numbers of README.md, each taken from a page of docs/bench that a benchmark writes.
 
-A claim is a piece of README with a number in it and where that comes from. `fill` writes the
-numbers of the pages into README; tests/package/house/test_readme.py fails while they differ, and if
-README has a number that no claim covers.
+A claim is a piece of README.md that contains a number, together with the source of this number.
+`fill` writes the numbers of the pages into README.md; tests/package/house/test_readme.py fails if
+they differ, and if README.md contains a number that no claim covers.
 
-readme.py     brings README up to date with docs/bench
-"""
+readme.py     updates README.md from docs/bench"""
 
 import re
 import sys

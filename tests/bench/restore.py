@@ -1,7 +1,7 @@
-"""Weights restored after remeshing, compared with the remains of Blender's remeshers and its Data
-Transfer.
+"""Weights restored after remeshing, compared with the weights that Blender's remeshers leave and
+with its Data Transfer.
 
-restore.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+restore.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import sys
 import time

@@ -1,11 +1,12 @@
-"""What Blender's remeshers make of a weighted mesh, and what its own ways give it back:
+"""The effect of Blender's remeshers on a weighted mesh, and the weights that Blender's own tools
+restore:
 
 restore_in_blender.py FILE.npz...     in a headless Blender
 
-Each file has `vertices` (n, 3), `faces_start`, `faces` (its polygons), `weights` (n, m) and `parts`
-(n,), meshes that are one except for the change "join". FILE.CHANGE.npz gets the changed mesh:
-`vertices`, `triangles`, `left` (k, m), the weights that the change has left, `transfer`, those of
-Data Transfer from a copy of before, and the `seconds` of that."""
+Each file contains `vertices` (n, 3), `faces_start`, `faces` (its polygons), `weights` (n, m) and
+`parts` (n,), which are separate meshes only for the change "join". FILE.CHANGE.npz gets the changed
+mesh: `vertices`, `triangles`, `left` (k, m), the weights that remain after the change, `transfer`,
+those of Data Transfer from a copy made before the change, and the `seconds` of this transfer."""
 
 import sys
 from itertools import pairwise

@@ -1,5 +1,5 @@
-"""Weights of a production rig compared with those of bone heat and of its file, and sentences on
-where they fall short. arrays: what rig_weights.py has left."""
+"""The weights of a production rig, compared with those of bone heat and of its file, and sentences
+on where ours fall short. arrays: the arrays that rig_weights.py has written."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,6 @@
-"""Pictures of a production rig in one pose: at rest, and by bone heat, our weights and those of its
-file, from where our strain is seen best; below, close by, where it is highest."""
+"""Pictures of a production rig in one pose: at rest, and with bone heat, our weights and those of
+its file, from the side that shows our strain best. The lower row shows the region of the highest
+strain from nearby."""
 
 import numpy as np
 from core_modules import add_on

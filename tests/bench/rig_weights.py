@@ -1,16 +1,17 @@
 """A production rig as its maker left it: the weights of its file, of Blender's heat and of the
-operator, and poses of its own actions.
+operator, and poses from its own actions.
 
 rig_weights.py ZIP RIG.{blend,glb,gltf,vrm,fbx} RESULT.npz      in a headless Blender
 
-Files other than .blend come through Blender's importer with its default settings, as for a new
-user: bones then point where the importer leaves them. The imported file is kept as RESULT.blend,
-and everything that does not depend on the extension as RESULT.file.npz (theirs()). The rig is the
-armature of the file that deforms the most vertices. Nothing is prepared by hand: collections and
-objects are shown, and each way begins with the file opened again and the groups of its bones gone.
-RESULT.npz has the arrays of a character of ../shared/data in the space of the armature, `W` being
-the file's own weights, and `heat`, `ours`, the seconds of both, and the `heat_error` or `error`
-with which one ended. Exit code 3: no mesh has an Armature modifier."""
+Files other than .blend are read by Blender's importer with its default settings, as for a new user,
+so bones point in the directions that the importer gives them. The imported file is stored as
+RESULT.blend, and everything that does not depend on the extension as RESULT.file.npz (theirs()).
+The rig is the armature of the file that deforms the most vertices. Nothing is prepared by hand:
+collections and objects are made visible, and for each method the file is opened again and the
+groups of the rig's bones are removed. RESULT.npz contains the arrays of a character of
+../shared/data in the space of the armature, where `W` are the file's own weights, and `heat`,
+`ours`, the seconds of both, and the `heat_error` or `error` with which a method ended. Exit code 3:
+no mesh has an Armature modifier."""
 
 import shutil
 import sys

@@ -1,5 +1,5 @@
-"""Characters of ../shared/data with their artists' weights, and what heat and the operator give
-them."""
+"""Characters of ../shared/data with their artists' weights, and the weights that heat and the
+operator compute for them."""
 
 import sys
 

@@ -7,8 +7,9 @@ NAME_rig.txt has a line for each of
     hier PARENT CHILD
     skin VERTEX JOINT WEIGHT [JOINT WEIGHT ...]
 
-in any order; vertices count from 0 in the order of NAME.obj. Joints become bones from their place
-to the mean of their children's, those without children go on as their parent does."""
+in any order; vertices are numbered from 0 in the order of NAME.obj. Each joint becomes a bone that
+leads from the joint to the mean position of its children; a bone without children continues in the
+direction of its parent."""
 
 from dataclasses import dataclass
 from itertools import pairwise

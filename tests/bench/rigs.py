@@ -1,12 +1,12 @@
-"""Production rigs as their makers left them, weighted by the operator and by bone heat, judged on
-their own animations.
+"""Production rigs as their makers left them, weighted by the operator and by bone heat, and
+evaluated on their own animations.
 
-rigs.py ZIP OUTPUT_FOLDER [RIG...]     (bench.py calls it)
+rigs.py ZIP OUTPUT_FOLDER [RIG...]     (called by bench.py)
 
 The rigs are those of ../shared/rigs, or of the folder that the environment variable RIGS names
-(`make bench PART=rigs RIGS=folder`): then the page goes to build/bench/some. Other files than
-.blend come through Blender's importer with its default settings. The pictures go to the folder
-`looks` next to the page."""
+(`make bench PART=rigs RIGS=folder`); in the second case, the page is written to build/bench/some.
+Files other than .blend are read by Blender's importer with its default settings. The pictures are
+written to the folder `looks` next to the page."""
 
 import os
 import sys

@@ -1,14 +1,14 @@
-"""How near the inner loops are to what the machine can do: its arithmetic and its memory.
+"""How close the inner loops come to the limits of the machine: its arithmetic and its memory.
 
-roofline.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+roofline.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
-Operations per visited ring and pose, counted in csrc/energy/local_kernel.h; square roots and
-divisions count as one. Per bone of the ring, 36 multiplications and additions each to sum T_b M_b
-into the covariance and as many to sum T_b^T R into P_b. For the rotation: norm 19, scaling 10,
+Operations per visited ring and pose, counted in csrc/energy/local_kernel.h, where a square root or
+a division counts as one: for each bone of the ring, 36 multiplications and additions to sum T_b M_b
+into the covariance and as many to sum T_b^T R into P_b; for the rotation, norm 19, scaling 10,
 cofactors 27, determinant, norms and first root 26, four Newton steps of 15, k and z 5, B B^T 30,
-its factors 5, R 90, R^T R 39, product 45, the test for those that take the exact path 8. Work
-done once per ring, for all poses together (moments, scatter, gathering, quadratic part of the
-energy), is not counted: it is overhead in the ratio."""
+its factors 5, R 90, R^T R 39, product 45, and 8 for the test that selects the exact path. Work that
+is done once per ring, for all poses together (moments, scatter, gathering, quadratic part of the
+energy), is not counted and appears as overhead in the ratio."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""How rough weights are: the energy that biharmonic weights minimize, in plain NumPy and SciPy."""
+"""The roughness of weights: the energy that biharmonic weights minimize, in plain NumPy and
+SciPy."""
 
 import numpy as np
 import scipy.sparse

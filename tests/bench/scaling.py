@@ -1,8 +1,8 @@
 """Time and memory from 1,000 vertices to BENCH_MOST.
 
-scaling.py ZIP OUTPUT_FOLDER     (bench.py calls it)
+scaling.py ZIP OUTPUT_FOLDER     (called by bench.py)
 
-Environment: BENCH_MOST=300000 (vertices); with 1000000 also the case with 200 bones."""
+Environment: BENCH_MOST=300000 (vertices); 1000000 adds the case with 200 bones."""
 
 import json
 import os

@@ -1,9 +1,9 @@
-"""What a rigger sees of our weights, of Blender's bone heat and of the artists' own.
+"""The visible quality of our weights, of Blender's bone heat and of the artists' weights.
 
-seen.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)
+seen.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
-With the page and its plot, OUTPUT_FOLDER/seen.json has all numbers. What all characters came to
-goes from here into docs/bench/brings.md as well (brings_seen.py)."""
+In addition to the page and its plot, OUTPUT_FOLDER/seen.json contains all numbers. The results over
+all characters are also written into docs/bench/brings.md (brings_seen.py)."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Numbers of the page seen over its characters: rows as seen.py measures them.
+"""Numbers of the page *seen* over its characters; rows are those that seen.py measures.
 
 A row: {"name", "painted", "ways": {way: {kind of poses: {measure: value}, "seconds"}}}."""
 

@@ -1,11 +1,11 @@
-"""Weights of a character by Blender's own ways and by the operator, for the rows of its model:
+"""Weights of a character by Blender's own methods and by the operator, for the rows of its model:
 
 seen_weights.py ZIP CHARACTER MODEL.npz RESULT.npz WAY...      in a headless Blender
 
-CHARACTER: a .blend file, or "model": then the scene is made of the model. WAY: "heat" and
-"envelope" (Blender's), "default", "before" (version 0.1.0), or the file name of one of the
-extension's presets. RESULT.npz holds the weights by each, (vertices, bones of the model), the
-seconds that each took, "seconds.heat" and so on, and the "version" of Blender."""
+CHARACTER: a .blend file, or "model" to create the scene from the model. WAY: "heat" and "envelope"
+(Blender's), "default", "before" (version 0.1.0), or the file name of one of the extension's
+presets. RESULT.npz contains the weights of each method, (vertices, bones of the model), the seconds
+of each, "seconds.heat" and so on, and the "version" of Blender."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Shape keys of a body for its clothes, compared with Blender's Surface Deform and Data Transfer.
 
-MPFB=FOLDER shape_keys.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
+MPFB=FOLDER shape_keys.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
 
 import sys
 import time

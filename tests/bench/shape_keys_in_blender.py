@@ -1,10 +1,11 @@
-"""What Blender's Surface Deform and Data Transfer make of the shapes of a body for what it wears:
+"""The shapes that Blender's Surface Deform and Data Transfer give the clothes of a body:
 
 shape_keys_in_blender.py FILE.npz...     in a headless Blender
 
-Each file has `body` (n, 3), `body_triangles`, `shapes` (k, n, 3), `mesh` and `triangles`.
+Each file contains `body` (n, 3), `body_triangles`, `shapes` (k, n, 3), `mesh` and `triangles`.
 FILE.blender.npz gets `deform` and `transfer` (k, vertices, 3), and the seconds of both. Data
-Transfer knows weights alone: displacements are given to it as those of three groups a shape."""
+Transfer only handles weights, so it receives the displacements as weights of three groups per
+shape."""
 
 import sys
 import time

@@ -1,7 +1,7 @@
-"""Rigid bones compared with stretchable-twistable bones, spines and bendy bones: a twisted cylinder
-(the candy wrapper), a bent tail, a stretched arm.
+"""Rigid bones, compared with stretchable-twistable bones, spines and bendy bones: a twisted
+cylinder (the candy wrapper), a bent tail, a stretched arm.
 
-spines.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
+spines.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
 
 import sys
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""How much weights move with another seed, with many more poses, with the vertices in another
+"""How much weights change with another seed, with many more poses, with the vertices in another
 order, and on a finer mesh of the same surface.
 
-stability.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+stability.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import itertools
 import sys

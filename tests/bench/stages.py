@@ -1,6 +1,6 @@
-"""Where the time goes: seconds per stage of the work for each character.
+"""The seconds that each stage of the work takes, for each character.
 
-stages.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+stages.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import sys
 from pathlib import Path

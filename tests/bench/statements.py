@@ -1,8 +1,8 @@
 """The sentences of the Result box about a character, each checked by tools that do not use our
 energy: yardstick.py on the file's own frames, the weights of the file, and rig_response.py.
 
-A Statement is true, untrue, or cannot be checked, which is left out. Two kinds are not sentences:
-facts that a box which names gains must not leave out."""
+A Statement is true or untrue; sentences that cannot be checked are left out. Two kinds are not
+sentences: facts that a box with gains must not omit."""
 
 import json
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""A creature with any number of vertices and bones: a spine with arms to both sides, one closed
-surface of even quads around them, like a mesh that has been subdivided."""
+"""A creature with any number of vertices and bones: a spine with arms on both sides, in one closed
+surface of even quads, like a subdivided mesh."""
 
 import numpy as np
 

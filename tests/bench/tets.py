@@ -1,4 +1,4 @@
-"""A tet mesh of a character with vertices on its bones, as bounded biharmonic weights want it."""
+"""A tet mesh of a character with vertices on its bones, as bounded biharmonic weights require."""
 
 import igl
 import numpy as np

@@ -1,8 +1,8 @@
-"""Time over 1 to all processors, on a character and on a synthetic creature.
+"""Time with 1 to all processors, on a character and on a synthetic creature.
 
-threads.py ZIP OUTPUT_FOLDER     (bench.py calls it)
+threads.py ZIP OUTPUT_FOLDER     (called by bench.py)
 
-Environment: BENCH_MOST=300000 (vertices); with 1000000 also a creature of a million."""
+Environment: BENCH_MOST=300000 (vertices); 1000000 adds a creature of a million vertices."""
 
 import sys
 from pathlib import Path

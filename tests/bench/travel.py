@@ -1,7 +1,7 @@
-"""Weights taken from one mesh to another: clothes and levels of detail, compared with Blender's
-Data Transfer and robust weight transfer as published.
+"""Weights transferred from one mesh to another: clothes and levels of detail, compared with
+Blender's Data Transfer and robust weight transfer as published.
 
-travel.py ZIP OUTPUT_FOLDER [CHARACTER...]     (bench.py calls it)"""
+travel.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
 import sys
 import time

@@ -1,6 +1,7 @@
-"""Untrue statements of the Result box, counted over characters, riggers' files and wild files.
+"""Untrue statements of the Result box, counted over characters, riggers' files and files from
+public repositories.
 
-truth.py ZIP OUTPUT_FOLDER [NAME...]     (bench.py calls it)
+truth.py ZIP OUTPUT_FOLDER [NAME...]     (called by bench.py)
 
 The files are the characters of ../shared/data, those of ../shared/rigs, and, if the environment
 variable WILD names a folder, those of ../shared/wild/sources.tsv."""

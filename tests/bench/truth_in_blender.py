@@ -2,10 +2,10 @@
 
 truth_in_blender.py ZIP CHARACTER.{blend,glb,gltf,vrm,fbx} RESULT.npz      in a headless Blender
 
-Auto-weight is pressed twice, each time on the file opened again: on the weights of the file, and
-on the same meshes without weights. RESULT.npz has what rig_weights.py has left of the file,
-`ours`, and `said`: JSON of the lines of the Result box after each press ({"over_file" or "afresh":
-...}). Exit code 3: no mesh has an Armature modifier."""
+Auto-weight is pressed twice, each time after the file is opened again: on the weights of the file,
+and on the same meshes without weights. RESULT.npz contains the arrays of the file that
+rig_weights.py has written, `ours`, and `said`: JSON of the lines of the Result box after each press
+({"over_file" or "afresh": ...}). Exit code 3: no mesh has an Armature modifier."""
 
 import json
 import sys

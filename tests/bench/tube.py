@@ -1,4 +1,4 @@
-"""What deformers do at one joint: a tube of radius 1 whose two bones meet in its middle, with
+"""The effect of deformers at one joint: a tube of radius 1 whose two bones meet in its middle, with
 smooth weights, twisted and bent."""
 
 import araplbs

@@ -1,12 +1,12 @@
-"""Skinned files of public repositories, weighted as a new user's first character is.
+"""Skinned files of public repositories, weighted in the way of a new user.
 
-wild.py ZIP OUTPUT_FOLDER [FILE...]     (bench.py calls it)
+wild.py ZIP OUTPUT_FOLDER [FILE...]     (called by bench.py)
 
-../shared/wild/sources.tsv names the files, and ../shared/wild/get.sh takes them out of the
+../shared/wild/sources.tsv names the files, and ../shared/wild/get.sh copies them from the
 repositories into a folder, which the environment variable WILD names (`make bench PART=wild
-WILD=folder`). Absent files are left out, and the page says so. A .blend is opened unchanged, others
-come through Blender's importers with their default settings. No pictures: most of these files
-state no license."""
+WILD=folder`). Missing files are skipped, and the page says so. A .blend file is opened unchanged,
+and others are read by Blender's importers with their default settings. There are no pictures,
+because most of these files state no license."""
 
 import csv
 import os

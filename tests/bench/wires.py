@@ -1,6 +1,6 @@
-"""Meshes of edges alone: a creature, and hair on a bar.
+"""Meshes that consist only of edges: a creature, and hair on a bar.
 
-wires.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
+wires.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
 
 import sys
 from pathlib import Path

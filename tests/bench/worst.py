@@ -1,7 +1,8 @@
-"""Time and memory where they once grew faster than the input (many bones, hair, thousands of
-parts), and of one character with each preset, with locked vertices and with rigid parts.
+"""Time and memory for inputs whose cost once grew faster than their size (many bones, hair,
+thousands of parts), and for one character with each preset, with locked vertices and with rigid
+parts.
 
-worst.py ZIP OUTPUT_FOLDER     (bench.py calls it)"""
+worst.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
 
 import json
 import subprocess

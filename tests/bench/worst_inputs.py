@@ -1,5 +1,5 @@
-"""Inputs whose time once grew faster than they did: a tube of many bones, hair, loose parts; and
-those of a character with some of it locked or rigid."""
+"""Inputs whose run time once grew faster than their size: a tube of many bones, hair, loose parts;
+and a character with locked vertices or rigid parts."""
 
 import numpy as np
 import synthetic

@@ -1,11 +1,11 @@
-"""Weights one input, in a process of its own so that peak memory is its own, and prints as JSON
-what it took:
+"""Weights one input, in a process of its own to measure its peak memory, and prints time and memory
+as JSON:
 
 worst_one.py input KIND SIZE BONES           of worst_inputs.py
 worst_one.py character NAME PRESET LOCKED RIGID KEPT.npz
     one of the problems (problems.py) with a preset of the extension (as its menu has it), with
-    these shares of its vertices locked and in rigid parts; KEPT.npz has weights for that, or gets
-    them.
+    these shares of its vertices locked and in rigid parts; KEPT.npz contains the weights for this,
+    or receives them.
 
 worst.py calls it."""
 

@@ -1,24 +1,25 @@
-"""The visible quality of weights, in plain NumPy: nothing here knows of any energy, nor of araplbs.
+"""The visible quality of weights, in plain NumPy: the code depends neither on an energy nor on
+araplbs.
 
-Linear blend skinning of rows that are normalized first, on POSES random poses and on as many frames
-of the character's animation:
+Linear blend skinning with normalized rows, on POSES random poses and on as many frames of the
+character's animation:
 
     area    root of the area-weighted mean, over triangles and poses, of the squared strain
             (s1 - 1)^2 + (s2 - 1)^2, with s1 and s2 the singular values of the map that takes the
             triangle at rest to the posed one
     p99     99th percentile over the triangles of the root mean square strain over poses
-    drift   of the limbs: how far the center of the vertices around the middle of a bone is from
-            where the bone takes it, in radii of the limb; root mean square over poses, mean over
-            the bones that a limb encloses
+    drift   of the limbs: the distance between the center of the vertices around the middle of a
+            bone and the position to which the bone moves that center, in radii of the limb; root
+            mean square over poses, mean over the bones that a limb encloses
     volume  mean relative change of the enclosed volume, of closed meshes
     l1      mean over vertices of sum |w - w of the artist|: from 0 to 2
     core    mean weight of a bone where the artist gives it more than 0.9, mean over bones
     influences  above 0.001 per vertex
-    below, through   of the vertices that lie on another part of the mesh, as clothes do, the share
-            that ends below it; of those that lie under one, the share that comes through: see
-            layers.py; means over poses, of Yardstick.crossed alone
+    below, through   of the vertices that lie on another part of the mesh (as clothes do), the share
+            that ends below it; of those that lie under a part, the share that comes through: see
+            layers.py; means over poses, only of Yardstick.crossed
 
-Shares, not percent; NaN where there is nothing to measure."""
+Values are shares, not percentages, and NaN if there is nothing to measure."""
 
 from functools import cached_property
 

@@ -1,5 +1,4 @@
-"""Small glTF files that tests make: a tube on a chain of joints, in every form that the format
-has."""
+"""Small glTF files created by tests: a tube on a chain of joints, in every form of the format."""
 
 import base64
 import json
