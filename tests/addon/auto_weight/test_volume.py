@@ -261,7 +261,7 @@ def test_bad_files(tmp_path):
         ("faces.mesh", "contains no tetrahedra (it contains: triangle)"),
         ("away.mesh", "far outside the tetrahedra"),
         ("nan.mesh", "non-finite coordinates"),
-        ("missing.mesh", "vertices that are not there"),
+        ("missing.mesh", "missing vertices"),
         ("", "no file is given"),
     ):
         path = name and str(tmp_path / name)
