@@ -1,1 +1,2 @@
-"""Optimize Joints: finds better joint positions together with the weights, at once or live."""
+"""Optimize Joints: finds better joint positions together with the weights,
+at once or in a live session."""

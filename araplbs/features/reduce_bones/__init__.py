@@ -1,1 +1,2 @@
-"""Reduce Bones: computes weights that deform the mesh with fewer bones."""
+"""Reduce Bones: computes weights that deform the mesh with fewer bones,
+and chooses the bones that the character needs least."""

@@ -1,1 +1,2 @@
-"""Repair: computes new weights only in the regions where Check Weights finds faults."""
+"""Repair: computes new weights only in the regions where Check Weights finds faults,
+and keeps all other weights."""
