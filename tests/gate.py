@@ -28,20 +28,21 @@ class Gate:
 
     @property
     def wait(self):
-        """Code that a process runs to arrive, an expression of Python: it ends when it is let
-        go."""
+        """A Python expression that a process evaluates to arrive at the gate; it returns when the
+        process is let go."""
         address = self.listening.getsockname()
         return f"__import__('socket').create_connection({address!r}).recv(1)"
 
     def environment(self, moment):
-        """Of a Blender that is to be held at a moment (hold.py), if it is the module bpy; an
-        executable wants `-P HOLD` as well."""
+        """The environment of a Blender that should be held at a moment (hold.py), if Blender is the
+        module bpy; an executable also needs `-P HOLD`."""
         shutil.copy(HOLD, Path(self.folder.name, "sitecustomize.py"))
         host, port = self.listening.getsockname()
         return {"HOLD_GATE": f"{host}:{port}", "HOLD_AT": moment, "PYTHONPATH": self.folder.name}
 
     def arrived(self, started=None):
-        """The next process, when it is there. started: a Popen, which must not end before."""
+        """Waits for the next process at the gate and returns it. started: a Popen, which must not
+        end before."""
         wait_until(lambda: self._is_asked() or (started and started.poll() is not None))
         if not self._is_asked():
             raise AssertionError((started.args, started.returncode, *started.communicate()))
@@ -54,7 +55,7 @@ class Gate:
         return bool(select.select([self.listening], [], [], 0)[0])
 
     def open(self):
-        """Nobody is held any more."""
+        """Lets all processes go, also later ones."""
         self.listening.close()
         for each in self.waiting:
             each.let_go()
@@ -70,6 +71,6 @@ class Waiting:
         self.connection.close()
 
     def wait_until_gone(self):
-        """The process has ended without having been let go."""
+        """Waits until the process has ended without having been let go."""
         with suppress(ConnectionError):
             assert self.connection.recv(1) == b""

@@ -24,7 +24,8 @@ def arrive():
 
 
 def hold_where_files_are_opened():
-    """Each input once; not what the process has written."""
+    """Holds the process when it first opens an input file, but not when it opens a file that it has
+    written."""
     known, writing = set(), os.O_WRONLY | os.O_RDWR
 
     def hook(event, arguments):

@@ -29,12 +29,14 @@ put_root_last()
 
 
 def environment(**more):
-    """For a Python that a test starts: it imports what this one does."""
+    """The environment of a Python process that a test starts: it imports the same modules as this
+    process."""
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | more
 
 
 def python_files():
-    """(path, name) of all Python that people get: names as in the package, or in the add-on."""
+    """(path, name) of all Python files that users get, with names as in the package or in the
+    add-on."""
     for path in sorted(PACKAGE.rglob("*.py")):
         yield path, path.relative_to(ROOT).as_posix()
     for path in sorted(ADDON.rglob("*.py")):

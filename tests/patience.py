@@ -15,7 +15,8 @@ class Hung(AssertionError):
 
 
 def last_resort(what="nothing happens any more"):
-    """To be called again and again: fails when a wait has taken longer than any can."""
+    """A function to be called repeatedly; it fails when a wait has taken longer than any wait
+    can."""
     end = time.monotonic() + HANGS
 
     def look():
@@ -26,7 +27,7 @@ def last_resort(what="nothing happens any more"):
 
 
 def wait_until(condition, what="nothing happens any more"):
-    """Looks again and again, until condition() is true; returns its value."""
+    """Calls condition() repeatedly until its value is true, and returns the value."""
     look = last_resort(what)
     while not (found := condition()):
         look()

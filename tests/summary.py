@@ -17,7 +17,7 @@ TOLD = 6  # failures of one run
 
 
 def failures(results):
-    """A line for each test that failed, with the first line of its message."""
+    """A line for each failed test, with the first line of its message."""
     for case in ElementTree.parse(results).iter("testcase"):
         for found in case:
             if found.tag in ("failure", "error"):
@@ -26,7 +26,7 @@ def failures(results):
 
 
 def places(log):
-    """Where, in tests, a run stood that was given up or crashed; else how its log ends."""
+    """The tests in which a run was stopped or crashed; otherwise the end of its log."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     found = [line for line in lines if line.lstrip().startswith('File "') and "test_" in line]
     return [line.strip()[:150] for line in found[:2] or lines[-3:]]
@@ -43,7 +43,7 @@ def counts(results):
 
 
 def processor(results):
-    """Seconds that a run and all its processes took of the processor."""
+    """Processor seconds of a run and all its processes."""
     before, after = (Path(results).with_suffix(end) for end in (".before", ".times"))
     if not after.exists():
         return "-"
@@ -56,7 +56,7 @@ def seconds(times):
 
 
 def row(name, version, seconds, code, what):
-    """The cells of one line, whether it is fine, and the reasons of what was skipped."""
+    """The cells of one line, whether the run succeeded, and the reasons for skipped tests."""
     if code in ("skip", "fail"):
         return [name, "-", "-", "-", "-", "-", "-", f"{code}: {what}"], code == "skip", {}
     if not Path(what).exists():

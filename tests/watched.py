@@ -20,12 +20,12 @@ GRACE = 10.0  # seconds to write where it stands, and to end
 
 
 def start(command, output):
-    """In a process group of its own, which ends as a whole."""
+    """Starts the command in a process group of its own, which can be ended as a whole."""
     return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, preexec_fn=os.setpgrp)
 
 
 def end(process, number):
-    """Sends the signal to the whole group, and kills what is left of it."""
+    """Sends the signal to the whole group, and kills the processes that remain."""
     send(process, number)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE)
@@ -40,7 +40,7 @@ def send(process, number):
 
 
 def watch(process, log, minutes):
-    """The exit code."""
+    """Watches the command and returns the exit code."""
     size, silent = -1, 0.0
     while True:
         try:

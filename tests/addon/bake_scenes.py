@@ -14,7 +14,7 @@ def bake(*objects, frames=20, **options):
 
 
 def refused(pattern, *objects, **options):
-    """For that reason, with nothing changed."""
+    """Checks that the operator refuses for this reason and changes nothing."""
     assert re.search(pattern, deep.refused("bake", *objects, frames=20, **options))
 
 

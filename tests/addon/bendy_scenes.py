@@ -42,7 +42,7 @@ def weight(tube, names=CHAIN):
 
 
 def bend(bone, numbers, scale):
-    """All settings that a bendy bone or its pose has for its curve."""
+    """Changes all settings of a bendy bone or its pose that affect its curve."""
     for name in ("curveinx", "curveinz", "curveoutx", "curveoutz"):
         setattr(bone, f"bbone_{name}", numbers.uniform(-0.3, 0.3))
     bone.bbone_rollin, bone.bbone_rollout = numbers.uniform(-1, 1), numbers.uniform(-1, 1)
@@ -53,7 +53,7 @@ def bend(bone, numbers, scale):
 
 
 def pose(rig, seed, scale=True, curves=True):
-    """Poses what is there to be posed: not the bones that follow others."""
+    """Poses all bones except those that follow others."""
     numbers = random.Random(seed)
     for bone in rig.pose.bones:
         if bone.constraints:
@@ -87,7 +87,8 @@ def convert(rig, **options):
 
 
 def assert_same_in_poses(make, poses=(1, 2, 3), most=EXACT, **options):
-    """make() gives (mesh, rig); pose 0 is rest. Converted once, at rest, it moves as before."""
+    """make() returns (mesh, rig); pose 0 is rest. After one conversion at rest, the mesh moves as
+    before."""
     tube, rig = make()
     before = []
     for seed in poses:
@@ -107,7 +108,7 @@ def assert_same_in_poses(make, poses=(1, 2, 3), most=EXACT, **options):
 
 
 def select_bones(rig, names):
-    """In Pose mode."""
+    """Selects the bones in Pose mode."""
     of_pose = hasattr(rig.pose.bones[0], "select")
     for bone in rig.pose.bones if of_pose else rig.data.bones:
         bone.select = bone.name in names

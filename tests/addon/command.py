@@ -38,16 +38,16 @@ def folder_of(path):
 
 
 def arguments_of(*arguments, own=()):
-    """The command line of a Blender of its own. own: options of Blender's, for it and for those
-    that it starts."""
+    """The command line that starts a Blender process. own: options of Blender, for this process and
+    for those that it starts."""
     if not bpy.app.binary_path:
         return [*addon("blender.data.restart").command("araplbs"), *map(str, arguments)]
     return [bpy.app.binary_path, *own, "-c", "araplbs", *map(str, arguments)]
 
 
 def start(*arguments, held=None):
-    """A process whose lines can be read while it works. held: (Gate, moment) at which it, or those
-    that it starts, is held, as hold.py says."""
+    """Starts a process whose output can be read while it works. held: (Gate, moment) at which this
+    process, or those that it starts, are held (hold.py)."""
     environment, own = dict(os.environ), ()
     if held:
         gate, moment = held
@@ -63,7 +63,7 @@ def start(*arguments, held=None):
 
 
 def blender(*arguments, **options):
-    """The same run to its end."""
+    """Runs the same command to its end."""
     return subprocess.run(
         arguments_of(*arguments),
         capture_output=True,

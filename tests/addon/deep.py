@@ -25,7 +25,7 @@ NUMBERS = {"FLOAT": np.float32, "INT": np.int32, "BOOLEAN": bool, "ENUM": np.int
 
 
 class Reader:
-    """Paths and values of one ID, every struct once."""
+    """Reads paths and values of one ID, every struct once."""
 
     def __init__(self, found):
         self.found, self.seen = found, {}
@@ -97,7 +97,7 @@ class Reader:
 
 
 def plain(value):
-    """A custom property as Python has it, without places in memory."""
+    """A custom property as a Python value, without memory addresses."""
     for method in ("to_dict", "to_list"):
         if hasattr(value, method):
             value = getattr(value, method)()
@@ -118,7 +118,7 @@ def name_of(data):
 
 
 def deep_snapshot():
-    """{path: value as text} of all data in the file, selection and modes."""
+    """{path: value as text} of all data in the file, the selection and the modes."""
     found = {}
     for kind in bpy.data.bl_rna.properties:
         if kind.type != "COLLECTION" or kind.identifier in NOT_DATA:
@@ -138,7 +138,7 @@ def deep_snapshot():
 
 
 def difference(before, after):
-    """{path: (before, after)} of all that differs."""
+    """{path: (before, after)} of all values that differ."""
     return {
         path: (before.get(path), after.get(path))
         for path in sorted(before.keys() | after.keys())
@@ -147,7 +147,7 @@ def difference(before, after):
 
 
 def refused(operator, *objects, **options):
-    """The sentence with which an operator refuses, after a look that nothing was changed."""
+    """The sentence with which an operator refuses, after a check that nothing was changed."""
     if objects:
         select(*objects)
     bpy.context.view_layer.update()
@@ -161,8 +161,8 @@ def refused(operator, *objects, **options):
 
 
 def without_weights(changes, *meshes):
-    """The changes other than vertex groups of these objects and their from them: how the mesh lies
-    when posed, and the mark of the weighting."""
+    """The changes except those of the vertex groups of these objects and their consequences: the
+    posed mesh, and the mark of the weighting."""
     skipped = []
     for ob in meshes:
         name = name_of(ob)

@@ -17,7 +17,7 @@ def weighted(**options):
 
 
 def skin_of_another_bone():
-    """A tube and its rig, bound: a bone that hangs elsewhere, which the artist has given skin."""
+    """A bound tube and its rig, with a bone in another place to which the artist has given skin."""
     bones = [
         ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
         ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
@@ -33,7 +33,7 @@ def skin_of_another_bone():
 
 
 def tails_that_point_back():
-    """A tube and its rig: bones that point back along a thin limb."""
+    """A tube and its rig, with bones that point back along a thin limb."""
     places = np.linspace(0, 3, 11)[:-1]
     bones = [
         (f"b{k}", (0, 0, z), (0, 0.05, z - 3), f"b{k - 1}" if k else None)
@@ -70,7 +70,7 @@ def speckle(tube, _rig):
 
 
 def influences(tube, _rig):
-    """Groups of bones that the limit of 2 does not leave room for."""
+    """Groups of bones that exceed the limit of 2 influences."""
     at = near(tube, 1.5)
     for name in ("lower", "middle", "upper"):
         tube.vertex_groups[name].add(at, 1 / 3, "REPLACE")
@@ -123,7 +123,7 @@ def index_of(kind):
 
 
 def choose(kind):
-    """As a click on the first finding of a kind does; its index."""
+    """Selects the first finding of a kind, as a click does, and returns its index."""
     index = index_of(kind)
     bpy.context.window_manager.araplbs_check.active = index
     return index

@@ -46,12 +46,12 @@ def optimize(*objects, **options):
 
 
 def refused(*objects, **options):
-    """The reason, with nothing changed."""
+    """The reason of a refusal, after a check that nothing has changed."""
     return deep.refused("joints", *objects, anchor=0.0, pose_count=40, **options)
 
 
 def task_of(*objects, **options):
-    """A JointTask, read."""
+    """A JointTask that has read its data."""
     select(*objects)
     task = addon("features.joints.task").JointTask(
         package("features.joints.options").JointOptions(
@@ -63,14 +63,14 @@ def task_of(*objects, **options):
 
 
 def told(*objects, **options):
-    """(the report, the warnings) of a task that is done."""
+    """(the report, the warnings) of a finished task."""
     task = task_of(*objects, **options)
     task.solve()
     return task.apply(), task.warnings
 
 
 def skeleton_of(*rigs):
-    """Every bit of the rest places."""
+    """All values of the rest skeleton, for an exact comparison."""
     return [
         (
             *(bone.name, bone.use_connect, tuple(bone.head_local), tuple(bone.tail_local)),
@@ -90,7 +90,8 @@ def off_axis(rig, name):
 
 
 def same_bones(rig, before, names):
-    """Blender makes bones again when it leaves Edit mode: all but the last bits."""
+    """Compares bones except for their last bits, because Blender creates bones again when it leaves
+    Edit mode."""
     now = {row[0]: row for row in skeleton_of(rig)}
     for row in before:
         if row[0] in names:
@@ -110,8 +111,8 @@ def z_turned(rig, before):
 
 
 def twin_rig():
-    """Control bones in addition to the deforming ones: a copy of a bone, an IK target with a tail
-    of its own, a bone that is connected to that, and one that is somewhere else."""
+    """A rig with control bones in addition to the deforming ones: a copy of a bone, an IK target
+    with a tail of its own, a bone connected to this target, and one in a different place."""
     heads = {**TRUE, **OFF}
     more = [
         ("ORG-middle", heads["middle"], heads["upper"], None),

@@ -92,7 +92,7 @@ def lattice_that_bones_deform(tube, rig):
 
 
 def add_lattice(tube):
-    """One that makes it twice as wide."""
+    """Adds a lattice that makes the mesh twice as wide."""
     lattice = add_object("Lattice", bpy.data.lattices.new("Lattice"))
     lattice.location.z, lattice.scale = 1.5, (1, 1, 4)
     for point in lattice.data.points:

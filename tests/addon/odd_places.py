@@ -149,7 +149,7 @@ def constrained_rig(tube, rig):
 
 @odd(atol=ROUNDED, said=("'Tube' also follows bones as an object",))
 def posed_by_hand_over_an_action(tube, rig):
-    """The pose that is seen has no key: it must be there afterwards."""
+    """The visible pose has no key, and must still be there afterwards."""
     on_bone(tube, rig)
     posed = rig.pose.bones["middle"]
     posed.rotation_mode = "XYZ"
@@ -161,7 +161,7 @@ def posed_by_hand_over_an_action(tube, rig):
 
 @odd(atol=ROUNDED, said=("'Tube' also follows bones as an object",))
 def animated_objects(tube, rig):
-    """The rig walks, and the tube hangs on its bone."""
+    """The rig walks, and the tube is a child of its bone."""
     on_bone(tube, rig)
     key(rig, "location", ((1, (0, 0, 0)), (20, (0, 9, 0))))
     key(tube, "location", ((1, (0, 0, 5)), (12, (0, 0, 0))))
@@ -196,7 +196,7 @@ def drivers(tube, rig):
 
 
 def under_parent(*matrices):
-    """Rig and tube below a chain of empties, at their places without it."""
+    """Rig and tube below a chain of empties, at the same positions as without it."""
     tube, rig = tube_and_rig()
     parent = None
     for i, matrix in enumerate(matrices):
@@ -221,7 +221,7 @@ def sheared_parents():
 
 @odd(atol=ROUNDED)
 def mirrored_mesh(tube, rig):
-    """Only the mesh, whose vertices are mirrored for it."""
+    """Only the mesh object is mirrored, and its vertices compensate for this."""
     tube.data.transform(Matrix.Diagonal((1, -1, 1, 1)))
     tube.matrix_basis = Matrix.Diagonal((1, -1, 1, 1))
     tube.data.update()
@@ -241,7 +241,7 @@ def delta_transforms(tube, rig):
 
 
 def scaled(mesh=(1, 1, 1), rig=(1, 1, 1)):
-    """Objects with these scales, with vertices and bones as if they had none."""
+    """Objects with these scales, whose vertices and bones compensate for them."""
     tube, skeleton = add_tube(), add_armature(matrix=Matrix.Diagonal((*rig, 1)))
     tube.data.transform(Matrix.Diagonal([r / m for r, m in zip(rig, mesh, strict=True)] + [1]))
     tube.scale = mesh

@@ -151,7 +151,7 @@ def excluded_rig():
 
 @odd(atol=ROUNDED, alone=True)
 def hidden_rig_with_constraint(tube, rig):
-    """Its matrix is not kept up to date: it has been moved since."""
+    """A hidden rig, whose matrix is outdated because the rig has been moved since."""
     goal = add_empty("Goal")
     rig.constraints.new("COPY_LOCATION").target = goal
     bpy.context.view_layer.update()
@@ -204,7 +204,7 @@ def unicode_names_of_63_bytes():
 
 
 def linked(tmp_path, names, override=False):
-    """Tube and rig, those of these names from another file."""
+    """Tube and rig with these names, linked from another file."""
     tube_and_rig()
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)

@@ -38,7 +38,7 @@ def row(function):
 
 
 def odd(**what):
-    """A row whose function changes the tube and its rig; what: as Odd has it."""
+    """Declares a row whose function changes the tube and its rig; what: see Odd."""
 
     def add(change):
         def make():
@@ -60,7 +60,7 @@ def turn(rig, bone="middle", angle=1.2):
 
 
 def on_bone(ob, rig, bone="middle"):
-    """Its child, at its place, while the rig rests."""
+    """Parents an object to a bone at its present position, while the rig is at rest."""
     place = ob.matrix_world.copy()
     ob.parent, ob.parent_type, ob.parent_bone = rig, "BONE", bone
     end = rig.matrix_world @ rig.data.bones[bone].matrix_local

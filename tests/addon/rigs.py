@@ -34,7 +34,7 @@ def constrain(rig, bone, kind, target=None, **settings):
 
 
 def twist_rig(*more):
-    """A game rig: the forearm's second half turns half as far about itself as the hand."""
+    """A game rig: the second half of the forearm turns half as far about its axis as the hand."""
     rig = arm(("twist", (0, 0.025, 1.5), (0, 0, 2), "fore"), *more)
     local = {"owner_space": "LOCAL", "target_space": "LOCAL"}
     constrain(
@@ -44,7 +44,7 @@ def twist_rig(*more):
 
 
 def driver(rig, path, index, expression, bone="fore", kind="ROT_X"):
-    """A driver by a local channel of a bone, the variable `turn`."""
+    """A driver that reads a local channel of a bone through the variable `turn`."""
     curve = rig.driver_add(path, index)
     curve.driver.expression = expression
     variable = curve.driver.variables.new()
@@ -56,7 +56,7 @@ def driver(rig, path, index, expression, bone="fore", kind="ROT_X"):
 
 
 def driven_rig(expression="-0.5 * turn"):
-    """A corrective bone at the elbow, driven by how far it bends."""
+    """A corrective bone at the elbow, driven by the bend of the elbow."""
     rig = arm(("corrective", (0, 0.05, 1), (0, 0.4, 1), "upper"))
     rig.pose.bones["fore"].rotation_mode = "XYZ"
     rig.pose.bones["corrective"].rotation_mode = "XYZ"
@@ -74,7 +74,7 @@ def child_of_rig():
 
 
 def ik_rig():
-    """An arm that reaches for a control, with a pole; hung on a shoulder."""
+    """An arm that reaches for a control, with a pole, attached to a shoulder."""
     rig = add_armature(
         bones=[
             ("shoulder", (0, 0, -0.5), (0, 0, 0), None),
@@ -91,7 +91,7 @@ def ik_rig():
 
 
 def stacked_rig(controls):
-    """A joint that so many controls turn, one on the other."""
+    """A joint that this many controls turn, each a child of the previous one."""
     names = [f"control{i}" for i in range(controls)]
     rig = arm(
         *(
@@ -118,7 +118,7 @@ def stretch_rig():
 
 
 def hide(rig, *bones):
-    """In a collection of bones that is not shown."""
+    """Moves bones to a hidden bone collection."""
     collection = rig.data.collections.new("Hidden")
     for name in bones:
         collection.assign(rig.data.bones[name])
@@ -126,7 +126,7 @@ def hide(rig, *bones):
 
 
 def held_rig():
-    """A twist rig with a nail on the hand that no bone of the rig turns in it."""
+    """A twist rig with a nail on the hand, which no bone of the rig turns within the hand."""
     rig = twist_rig(("nail", (0, 0, 2.95), (0, 0, 3.1), "hand"))
     constrain(
         *(rig, "nail", "COPY_ROTATION", "nail"), owner_space="LOCAL", target_space="LOCAL"
@@ -136,7 +136,7 @@ def held_rig():
 
 
 def piston_rig():
-    """A piston at the elbow: rod and sleeve point at each other, which goes in a circle."""
+    """A piston at the elbow: rod and sleeve point at each other, which forms a cycle."""
     rig = arm(
         ("rod", (0, 0.3, 0.5), (0, 0.3, 1), "upper"),
         ("sleeve", (0, 0.3, 1.5), (0, 0.3, 1), "fore"),
@@ -147,7 +147,7 @@ def piston_rig():
 
 
 def spline_rig():
-    """A tail along a curve whose points hang on two controls."""
+    """A tail along a curve whose points follow two controls."""
     bones = [
         (f"tail{i}", (0, 0, i / 2), (0, 0, (i + 1) / 2), f"tail{i - 1}" if i else None)
         for i in range(6)
@@ -175,7 +175,8 @@ def spline_rig():
 
 
 def locked_human():
-    """As importers name and lock them: knees and elbows are hinges, by each kind of rotation."""
+    """A human with the names and locks that importers create: knees and elbows are hinges, by each
+    kind of rotation."""
     bones = [("Hips", (0, 0, 1), (0, 0, 1.4), None)]
     for side, x in (("Left", 0.2), ("Right", -0.2)):
         bones += [

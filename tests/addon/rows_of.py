@@ -2,7 +2,7 @@
 
 
 class Rows:
-    """Stands in for a UILayout. Of a row the tallest part counts, of a column all."""
+    """Replaces a UILayout. The tallest part of a row counts, and all parts of a column do."""
 
     def __init__(self, kind="column", columns=1):
         self.__dict__.update(kind=kind, columns=columns, parts=[], words=[])

@@ -16,7 +16,7 @@ def addon(name):
 
 
 def package(name):
-    """A module of the package araplbs, which comes in the add-on's wheel."""
+    """A module of the package araplbs, which is installed from the add-on's wheel."""
     return importlib.import_module(f"araplbs.{name}")
 
 
@@ -33,8 +33,8 @@ def add_object(name, data, matrix=None):
 
 
 def tube_arrays(length=3.0, rings=19, sides=10, radius=0.3, caps=True):
-    """Vertices and faces of a tube along Z. The caps are fans, so that no n-gon is triangulated
-    one way here and another way there."""
+    """Vertices and faces of a tube along Z. The caps are fans, because different versions could
+    triangulate n-gons in different ways."""
     angles = np.arange(sides) * 2 * math.pi / sides
     z = np.linspace(0, length, rings)
     vertices = [
@@ -122,7 +122,7 @@ def auto_weight(*objects, **options):
 
 
 def weighting(rig, *meshes, threads=0, **options):
-    """A WeightingTask, read."""
+    """A WeightingTask that has read its data."""
     kind = addon("weighting").WeightingTask
     task = kind(package("model.options").Options(**options), threads)
     task.read(addon("blender.read.targets").Targets(rig, list(meshes)), bpy.context.view_layer)
@@ -130,7 +130,7 @@ def weighting(rig, *meshes, threads=0, **options):
 
 
 def tube_and_rig(matrix=None, rig_matrix=None):
-    """Bound with Armature modifier and parent, no weights."""
+    """A tube bound with an Armature modifier and a parent, without weights."""
     rig = add_armature(matrix=rig_matrix)
     tube = add_tube(matrix=matrix)
     bind(tube, rig)
@@ -150,12 +150,12 @@ def bind(mesh, rig):
 
 
 def entries(ob):
-    """[(group, weight)] of each vertex, sorted: every bit of the weights."""
+    """[(group, weight)] of each vertex, sorted, for an exact comparison of weights."""
     return [sorted((g.group, g.weight) for g in v.groups) for v in ob.data.vertices]
 
 
 def weights(ob, names):
-    """(n, names) dense float64; a group that is not there counts as 0."""
+    """(n, names) dense float64; a missing group counts as 0."""
     index = {
         group.index: names.index(group.name) for group in ob.vertex_groups if group.name in names
     }
@@ -172,7 +172,7 @@ def deform_names(rig):
 
 
 def assert_good(ob, rig, most=4):
-    """What every result promises; returns the dense weights."""
+    """Checks the guarantees for every result and returns the dense weights."""
     dense = weights(ob, deform_names(rig))
     assert np.isfinite(dense).all() and (dense >= 0).all()
     assert np.abs(dense.sum(axis=1) - 1).max() <= 1e-6
@@ -184,7 +184,7 @@ def assert_good(ob, rig, most=4):
 
 
 def snapshot():
-    """All that the operator could have changed, bit for bit."""
+    """All data that the operator could have changed, for an exact comparison."""
     context = bpy.context
     state = {
         "mode": context.mode,
@@ -235,7 +235,7 @@ def rotation(degrees, axis):
 
 
 def look(view):
-    """The result of a view of window/mesh_view.py when it has looked often enough."""
+    """The result of a view of window/mesh_view.py after its required number of updates."""
     for _ in range(3):
         view._changed = 0.0
         view.look(bpy.context)

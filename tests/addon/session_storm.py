@@ -45,8 +45,8 @@ def ob(name):
 
 
 class Storm:
-    """One sequence of actions, drawn by a seed. changed: names of meshes whose vertices or data an
-    action has changed; done: names of the actions."""
+    """One sequence of actions, drawn with a seed. changed: names of meshes whose vertices or data
+    an action has changed; done: names of the actions."""
 
     def __init__(self, seed, folder):
         self.draw, self.folder = random.Random(seed), folder
@@ -168,7 +168,7 @@ class Storm:
         bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
 
     def reload(self, _name):
-        """As a window does: it ends the operator, which ends its session."""
+        """Loads a file as a window does, which ends the operator and its session."""
         path = self.folder / "storm.blend"
         if self.draw.random() < 0.3 and "save" in " ".join(self.done) and path.exists():
             addon("window.session").end_session()
@@ -208,7 +208,7 @@ def start():
 
 
 def wait(session, draw):
-    """Some steps, or until it has written something new."""
+    """Makes some steps, or steps until the session has written something new."""
     if draw.random() < 0.5:
         for _ in range(draw.randrange(6)):
             session.tick(0)
@@ -229,7 +229,8 @@ def finish(session):
 
 
 def run(seed, folder):
-    """One storm; (how the session has ended, the actions). Raises AssertionError."""
+    """Runs one storm and returns (how the session has ended, the actions). Raises
+    AssertionError."""
     count = random.Random(-seed).randrange(1, 12)
     for left in folder.iterdir():
         left.unlink()

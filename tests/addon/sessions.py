@@ -43,8 +43,8 @@ def finish(session):
 
 @contextmanager
 def frame_by_frame():
-    """In a `with` block the thread of a session waits after each of its frames, until what this
-    gives is called."""
+    """In a `with` block, the thread of a session waits after each of its frames until the returned
+    function is called."""
     gate = threading.Semaphore(0)
     kinds = package("solvers.live_solver").LiveSolver, package("features.joints.joints").JointRun
     real = [kind._publish for kind in kinds]
@@ -67,12 +67,13 @@ def frame_by_frame():
 
 
 def ordered(ob):
-    """As entries(), with their order in each vertex."""
+    """Like entries(), but in the order of the entries of each vertex."""
     return [[(g.group, g.weight) for g in v.groups] for v in ob.data.vertices]
 
 
 def painted_tube(rings=60, sides=24):
-    """Weighted, then painted over in places, with a group that no bone has."""
+    """A weighted tube that was then painted over in places, with a group that belongs to no
+    bone."""
     tube, rig = tube_and_rig()
     bpy.data.objects.remove(tube)
     tube = add_tube(rings=rings, sides=sides)

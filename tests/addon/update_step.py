@@ -49,13 +49,13 @@ def use():
 
 
 def weights(tube):
-    """Of each vertex {bone: weight}."""
+    """{bone: weight} of each vertex."""
     names = [group.name for group in tube.vertex_groups]
     return [{names[g.group]: g.weight for g in vertex.groups} for vertex in tube.data.vertices]
 
 
 def named_as_here(settings):
-    """SETTINGS under the names that the installed version has."""
+    """SETTINGS under the names that the installed version uses."""
     there = settings.bl_rna.properties.keys()
     return {n if n in there else UP_TO_0_2_0[n]: value for n, value in SETTINGS.items()}
 

@@ -38,7 +38,7 @@ def test_with_all_its_actions(character):
 
 @pytest.mark.slow
 def test_film_rig():
-    """Posed through the rig, with bendy bones that are left out."""
+    """A character posed through its rig, whose bendy bones are left out."""
     path = RIGS / "cloudrig_test_poses.blend"
     if not path.exists():
         pytest.skip("no ../shared/rigs here")

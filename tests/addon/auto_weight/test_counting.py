@@ -13,7 +13,7 @@ from test_outcome import at_hand, weighted
 
 
 def accepted(*objects):
-    """The Outcome of a session on them that was accepted, with its problems still to be counted."""
+    """The Outcome of an accepted session on these objects, whose problems are not yet counted."""
     session = start(*objects)
     settle(session)
     session.keep()
@@ -21,7 +21,7 @@ def accepted(*objects):
     kind = addon("features.auto_weight.refine").OBJECT_OT_araplbs_refine_weights
 
     class Telling:
-        """Only what tell() needs of the operator."""
+        """Only the parts of the operator that tell() needs."""
 
         tell = kind.tell
 
@@ -36,14 +36,14 @@ def accepted(*objects):
 
 
 def counted(outcome):
-    """The thread is done, and the timer has looked."""
+    """Waits until the thread is done and the timer has run."""
     counting = addon("features.auto_weight.counting")
     wait_until(lambda: counting.look() is None, lambda: "still counting")
     assert outcome.counting is None and not counting._counted
 
 
 def test_problems_of_a_session():
-    """Before: of the weights that the session began with; after: those of a new check."""
+    """Before: problems of the weights at the start of the session; after: those of a new check."""
     tube, rig = weighted()
     flaws.stretch(tube, rig)
     select(tube, rig)
@@ -74,7 +74,7 @@ def test_problems_can_be_shown_and_repaired_afterwards():
 
 
 def test_what_is_counted_is_written(monkeypatch):
-    """The thread is held: undo or the next weighting may come first, and nothing is lost."""
+    """The thread is held: undo or another weighting may come first, and nothing is lost."""
     gate, counting = threading.Event(), addon("features.auto_weight.counting")
     real = counting.gains
 
@@ -95,7 +95,7 @@ def test_what_is_counted_is_written(monkeypatch):
 
 
 def test_counting_can_be_stopped(monkeypatch):
-    """Its progress is in the box, with a button that ends it."""
+    """The box shows the progress, with a button that stops the count."""
     gate, counting = threading.Event(), addon("features.auto_weight.counting")
 
     def held(*arguments):

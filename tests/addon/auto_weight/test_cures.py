@@ -25,7 +25,7 @@ from test_outcome_compared import keyed
 
 
 class Buttons:
-    """Notes the buttons that are drawn into it."""
+    """Records the buttons that are drawn into it."""
 
     def __init__(self, found=None):
         self.__dict__["found"] = [] if found is None else found
@@ -111,7 +111,7 @@ def test_include_a_bone_that_was_left_out():
 
 
 def test_a_left_out_bone_that_had_skin():
-    """Of an artist's file: nothing moves that skin with the bone any more."""
+    """A bone of an artist's file: its former skin no longer follows it."""
     bones = [
         ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
         ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
@@ -133,7 +133,7 @@ def test_a_left_out_bone_that_had_skin():
 
 
 def held(tube, name):
-    """How many vertices a group has."""
+    """The number of vertices in a group."""
     index = tube.vertex_groups[name].index if name in tube.vertex_groups else -1
     return sum(
         any(g.group == index and g.weight > 0.1 for g in v.groups) for v in tube.data.vertices
@@ -141,7 +141,7 @@ def held(tube, name):
 
 
 def lost_skin():
-    """(tube, rig, entries before): a bone that hangs elsewhere, which the artist has given skin."""
+    """(tube, rig, entries before): a bone in another place, to which the artist has given skin."""
     tube, rig = flaws.skin_of_another_bone()
     before = entries(tube)
     select(tube, rig)
@@ -155,14 +155,15 @@ def notes():
 
 
 def test_keep_old_where_a_bone_has_lost_its_skin():
-    """Named, and one click back."""
+    """The box names the bone, and one click restores the earlier weights."""
     tube, _rig, before = lost_skin()
     press(of_result(), "Keep Old")
     assert entries(tube) == before
 
 
 def test_give_a_bone_its_skin_back():
-    """The earlier weights there, the new ones elsewhere; the box goes on with what is now."""
+    """The skin of the bone gets the earlier weights and other vertices keep the new ones; the box
+    then shows the present state."""
     tube, _rig, before = lost_skin()
     new, outcome = entries(tube), at_hand()
     press(of_result(), "Give Back")
@@ -193,7 +194,7 @@ def test_giving_skin_back_measures_the_actions_of_the_file_again():
 
 
 def test_bones_that_were_left_out_are_not_given_back():
-    """They have a note and a cure of their own."""
+    """Omitted bones have a note and a cure of their own."""
     _tube, _rig, _before = lost_skin()
     outcome = at_hand()
     outcome.facts["lost"] = [*outcome.facts["lost"], 0]
@@ -212,7 +213,7 @@ def test_bones_that_were_left_out_are_not_given_back():
 
 
 def test_giving_skin_back_can_be_called_off():
-    """It measures first: nothing is written where that is stopped."""
+    """The operator measures first, and writes nothing if the measurement is stopped."""
     tube, _rig, _before = lost_skin()
     new, outcome = entries(tube), at_hand()
     kind = addon("features.auto_weight.give_back").GiveBackTask
@@ -251,7 +252,7 @@ def test_locked_groups_stay_when_skin_is_given_back():
 
 
 def test_mark_a_loose_part_rigid():
-    """The row selects it, the button marks it, and the next weighting moves it as one."""
+    """The row selects the part, the button marks it, and the next weighting moves it as a whole."""
     tube, rig = weighted()
     box = add_cube("Box", (0.45, 0, 1.5), 0.3)
     select(tube, box, rig)
@@ -306,7 +307,8 @@ def test_optimize_joints_of_a_bone_outside():
 
 
 def test_joints_and_tails():
-    """The other way to read the bones, of results that stretch much."""
+    """If a result stretches strongly, a button offers the other way to derive the bone
+    directions."""
     tube, rig = flaws.tails_that_point_back()
     select(tube, rig)
     auto_weight(bone_directions="TAILS")
@@ -324,7 +326,7 @@ def test_joints_and_tails():
 
 
 def test_make_a_rigid_part_soft():
-    """A band around a joint that keeps its shape bends again."""
+    """A rigid band around a joint bends again."""
     tube, _rig = weighted()
     band = [v.index for v in tube.data.vertices if 0.7 < v.co.z < 1.3]
     addon("blender.data.edits").add_rigid_part(tube.data, np.array(band))
@@ -337,7 +339,7 @@ def test_make_a_rigid_part_soft():
 
 
 def test_make_a_part_rigid():
-    """Marked by one click; the next weighting moves it as one."""
+    """One click marks the part, and the next weighting moves it as a whole."""
     tube, rig = weighted()
     far = add_cube("Far", (0, 0, 1), 2.0)
     auto_weight(tube, far, rig, rigid_parts="OFF")
@@ -373,7 +375,7 @@ def test_unlock_groups():
 
 
 def test_parent_a_bone_at_its_joint():
-    """What poses tear off hangs on the bone at its joint then, and has not moved."""
+    """A bone that poses tear off becomes a child of the bone at its joint, without moving."""
     tube, rig = weighted()
     root = ("root", (0, 2, 0), (0, 2, 0.5), None)
     bones = [
@@ -394,7 +396,7 @@ def test_parent_a_bone_at_its_joint():
 
 
 def test_parent_two_bones_at_one_joint():
-    """Each is nearest to the other, which is as far from its own joint."""
+    """Each bone is nearest to the other, which is equally far from its own joint."""
     weighted()
     root, lower = ("root", (0, 2, 0), (0, 2, 0.5), None), ("lower", (0, 0, 0.05), (0, 0, 1.9), None)
     bones = [root, lower, *((name, (0, 0.05, 2), (0, 0, 2.9), "root") for name in ("a", "b"))]
@@ -409,8 +411,8 @@ def test_parent_two_bones_at_one_joint():
 
 
 def test_a_parent_that_would_be_its_own_descendant():
-    """Edit mode has another hierarchy than the one that was weighted: nothing is done, and the
-    operator says why instead of ending as if it had done something."""
+    """In Edit mode, the hierarchy differs from the weighted one. The operator changes nothing and
+    states the reason."""
     weighted()
     root, lower = ("root", (0, 2, 0), (0, 2, 0.5), None), ("lower", (0, 0, 0.05), (0, 0, 1.9), None)
     rig = add_armature("Other", bones=[root, lower, ("foot", (0, 0, 2), (0, 0, 2.9), "root")])
@@ -428,7 +430,7 @@ def test_a_parent_that_would_be_its_own_descendant():
 
 
 def test_repair_a_part_that_leaves():
-    """Only the parts that the note is about."""
+    """Only the parts that the note names are repaired."""
     tube, rig = weighted()
     box = add_cube("Box", (0.4, 0, 0.5), 0.2)
     auto_weight(tube, box, rig)
@@ -454,7 +456,7 @@ def test_repair_a_part_that_leaves():
 
 
 def test_place_joints_better_from_a_note():
-    """A joint that lies outside, of a bone that shares skin with others."""
+    """A joint lies outside, and its bone shares skin with others."""
     bones = [
         ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
         ("middle", (0, 0.6, 1.0), (0, 0.6, 2.0), "lower"),
@@ -474,7 +476,7 @@ SHELL = {"SPLIT_EDGES": "Merge Vertices", "NOISE": "Smooth Surface", "ISLANDS": 
 
 @pytest.mark.parametrize("kind", SHELL)
 def test_mend_the_mesh(kind):
-    """Faults that no weights repair; the weights of what stays are kept."""
+    """Repairs faults that no weights can remove; the weights of remaining vertices are kept."""
     tube, rig = add_tube(), add_armature()
     points = [v.co.copy() for v in tube.data.vertices]
     if kind == "ISLANDS":
@@ -504,7 +506,7 @@ def test_mend_the_mesh(kind):
 
 
 def test_a_mesh_is_not_mended_if_nothing_would_change():
-    """Neither one whose vertices are apart, nor one that other objects show."""
+    """Meshes with separate vertices, and meshes used by other objects, are not changed."""
     tube, _rig = weighted()
     outcome, count = at_hand(), len(tube.data.vertices)
     finding = package("features.check.findings").Finding
@@ -556,7 +558,7 @@ def test_select_what_a_note_is_about():
 
 
 def test_every_cure_is_pressed_here():
-    """A new button needs a test here."""
+    """A new button needs a test in this file."""
     box, panel = addon("ui.result_box"), addon("ui.check_panel")
     buttons = {text for *_rest, text in box.REMEDIES.values()}
     for cures in (box.CURES, panel.CURES):

@@ -31,7 +31,8 @@ BONES = [
 
 @pytest.fixture
 def character():
-    """(mesh, armature, modifier): random weights, a few vertices without, armature not at rest."""
+    """(mesh, armature, modifier): random weights, a few vertices without weights, and an armature
+    that is not at rest."""
     new_scene()
     rig = add_armature(bones=BONES, matrix=rotation(30, "X"))
     rig.data.bones["control"].use_deform = False
@@ -69,7 +70,7 @@ def evaluated(ob, rig):
 
 
 def computed(ob, rig):
-    """The points by the add-on."""
+    """The points as computed by the add-on."""
     layer = bpy.context.view_layer
     layer.update()
     deformer = package("measures.armature_modifier")
@@ -90,8 +91,8 @@ def computed(ob, rig):
 
 
 def bend(rig):
-    """The first two of the tube's bones, in their present pose, in the ways that bendy bones
-    can."""
+    """Bends the first two bones of the tube, in their present pose, in all ways that bendy bones
+    allow."""
     for name, count in (("lower", 5), ("middle", 3)):
         rig.data.bones[name].bbone_segments = count
     lower, middle = rig.pose.bones["lower"], rig.pose.bones["middle"]
@@ -138,7 +139,7 @@ def test_as_blender_blends(character, preserve, scaled):
 
 
 def test_sheared_and_mirrored_bones(character):
-    """A parent scaled along one axis shears what turns below it."""
+    """A parent scaled along one axis shears its rotated children."""
     tube, rig, modifier = character
     modifier.use_deform_preserve_volume = True
     rig.pose.bones["lower"].scale = (0.3, 2.0, 1.0)
@@ -185,7 +186,7 @@ def test_envelopes_of_what_is_in_no_group(character, preserve):
 
 
 def test_a_bone_of_thickness_only(character):
-    """Envelopes of no distance end at once."""
+    """Envelopes of zero distance end at the radius of the bone."""
     tube, rig, _modifier = character
     for bone in rig.data.bones:
         bone.use_envelope_multiply, bone.envelope_distance = True, 0
@@ -211,7 +212,7 @@ def test_the_report_tells_what_becomes_of_linear_weights(character, capsys):
 
 
 def solved_task(rig, *meshes):
-    """Solved for the pose that it is in, as a frame of its animation, and a random one."""
+    """A task solved for its present pose, as a frame of its animation, and for a random pose."""
     for posed in rig.pose.bones:
         posed.keyframe_insert("rotation_euler", frame=1)
         posed.keyframe_insert("location", frame=1)
@@ -223,7 +224,7 @@ def solved_task(rig, *meshes):
 
 @pytest.mark.parametrize("bendy", [False, True])
 def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
-    """The measures of the last weights, in the pose of the animation and a random one."""
+    """The measures of the last weights, in the pose of the animation and in a random pose."""
     import araplbs
 
     tube, rig, modifier = character
@@ -280,7 +281,8 @@ def test_plain_meshes_have_no_deformer(character):
 
 
 def test_parent_of_type_armature_has_envelopes(character):
-    """Blender moves what is in no group by them, as with a modifier with Bone Envelopes."""
+    """Blender moves vertices without groups by envelopes, as with a modifier with Bone
+    Envelopes."""
     tube, rig, modifier = character
     tube.modifiers.remove(modifier)
     tube.parent_type = "ARMATURE"
@@ -289,7 +291,7 @@ def test_parent_of_type_armature_has_envelopes(character):
 
 
 def test_envelopes_that_do_nothing_are_not_told(character, capsys):
-    """Every vertex is in a group after it, and inside of all envelopes."""
+    """Every vertex is in a group afterwards, and inside all envelopes."""
     tube, rig, modifier = character
     modifier.use_bone_envelopes = True
     assert "envelopes" not in told(capsys, tube, rig)

@@ -44,7 +44,8 @@ def strains(deformation):
     pytest.param(name, marks=pytest.mark.named) if name in FINER else name for name in CHARACTERS
 ])  # fmt: skip
 def test_never_worse_than_heat(name):
-    """With 4 influences a vertex, against heat without a limit; nothing is left unweighted."""
+    """With 4 influences per vertex, compared with heat without a limit; no vertex stays without
+    weights."""
     compare, character = load(name)
     ours, _ = compare.our_weights(character)
     assert ours.unweighted == 0 and ours.bad_sums == 0 and ours.most_influences <= 4
@@ -60,7 +61,7 @@ def test_never_worse_than_heat(name):
 
 
 def test_human():
-    """Also against heat with the same limit of influences, and with more than any limit leaves."""
+    """Compared with heat both with the same limit of influences and without a limit."""
     compare, character = load("mh_game")
     heat, copies = compare.blender_weights(character)
     compare.remove(copies)

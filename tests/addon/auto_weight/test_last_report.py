@@ -36,7 +36,7 @@ def test_of_every_run(tmp_path):
 
 @pytest.mark.parametrize("animation", ["NONE", "ALL"])
 def test_what_was_before_is_measured_when_it_is_asked_for(animation, monkeypatch):
-    """And is the same then."""
+    """The earlier weights are measured on request, with the same result."""
     tube, rig = tube_and_rig()
     rig.animation_data_create().action = bpy.data.actions.new("Bend")
     rig.pose.bones[1].rotation_mode = "XYZ"
@@ -66,7 +66,7 @@ def test_what_was_before_is_measured_when_it_is_asked_for(animation, monkeypatch
 
 
 def test_of_each_scene():
-    """What failed leaves the report of the run before."""
+    """Each scene has its own report, and a failed run leaves the previous report."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     first = last()
@@ -80,8 +80,8 @@ def test_of_each_scene():
 
 
 def test_only_options_of_today():
-    """Operators on weights have the options of the table, which are those of the panel, and these
-    options' old names."""
+    """Operators on weights have the options of the table, which are those of the panel, and the old
+    names of these options."""
     options = package("model.options").Options().as_dict()
     beside = {"only_selected_bones", "rna_type", *package("base.old_names").OPTIONS}
     for name in ("araplbs_auto_weight", "araplbs_refine_weights"):

@@ -46,7 +46,7 @@ def test_result(most):
 
 
 def test_angles_of_half_a_turn():
-    """In single precision they are more than pi."""
+    """In single precision, these angles are larger than pi."""
     tube, rig = tube_and_rig()
     assert auto_weight(tube, rig, swing=math.pi, twist=math.pi, pose_count=5) == {"FINISHED"}
 
@@ -62,7 +62,7 @@ def test_reach_poses_are_other_poses():
 
 
 def test_files_may_lie_beside_the_blend_file():
-    """Blender warns since 4.5 where a property does not say so."""
+    """Since version 4.5, Blender warns if a property does not declare this."""
     file = bpy.ops.object.araplbs_auto_weight.get_rna_type().properties["tet_file"]
     assert getattr(file, "is_path_supports_blend_relative", True)
 
@@ -89,7 +89,7 @@ def test_active_group_kept():
 
 
 def test_several_meshes_are_one_problem():
-    """Two halves of one tube get the weights of the whole tube: no crack between them."""
+    """Two halves of one tube get the weights of the whole tube, without a crack between them."""
     rig = add_armature()
     whole = add_tube(caps=False)
     auto_weight(whole, rig)
@@ -127,7 +127,7 @@ def test_reports(capfd):
 
 
 def test_measures_of_the_report():
-    """Of what the vertex groups hold afterwards, over the poses that were asked for."""
+    """The measures of the final vertex groups, over the requested poses."""
     import araplbs
 
     tube, rig = tube_and_rig()
@@ -159,7 +159,7 @@ def test_measures_of_the_report():
 
 
 def test_what_cannot_be_measured_is_not_told(capsys):
-    """No closed part, no limb, and at last no surface."""
+    """First no closed part, then no limb, and finally no surface."""
     tube, rig = add_tube(caps=False, sides=4, rings=4), add_armature()
     auto_weight(tube, rig)
     said = capsys.readouterr().out
@@ -185,7 +185,7 @@ def test_a_bone_without_skin_is_no_warning(capfd):
 
 
 class Arguments(Exception):
-    """The arguments that the solver was called with; raised in its place."""
+    """Raised in place of solving, with the arguments that the solver was called with."""
 
 
 def refuse_with(**arguments):
@@ -193,7 +193,7 @@ def refuse_with(**arguments):
 
 
 def another(option, present):
-    """A value that an option does not have now, inside its limits."""
+    """A value within the limits that an option does not have now."""
     about = option.metadata
     if "choices" in about:
         return next(c[0] for c in about["choices"] if c[0] != present)
@@ -226,8 +226,8 @@ def same(a, b):
 
 @pytest.mark.parametrize("option", FIELDS, ids=lambda option: option.name)
 def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
-    """Each by itself, in a scene where each counts: the solver gets other arguments for it, and
-    this value where it has one of this name."""
+    """Each option alone, in a scene where all of them matter: it changes the arguments of the
+    solver, and is passed on unchanged if the solver has an argument of its name."""
     tube, rig = counting_scene()
     files = [write_tets(tmp_path / name, size) for name, size in (("a.mesh", 3.5), ("b.mesh", 4))]
     if option.name == "volume" or "volume" in NEEDS.get(option.name, {}):
@@ -293,7 +293,8 @@ DATA = {
 
 
 def counting_scene():
-    """A tube with weights and a rigid part, a rig with a limit, an action and a control bone."""
+    """A tube with weights and a rigid part, and a rig with a limit, an action and a control
+    bone."""
     bones = [
         ("root", (0, 0, -1), (0.5, 0, -1), None),
         ("arm", (0, 0, 0.05), (0, 0, 1.5), "root"),
@@ -314,7 +315,7 @@ def counting_scene():
 
 
 def write_tets(path, length):
-    """A box around the tube, as two prisms cut into tets."""
+    """Writes a box around the tube, as two prisms divided into tets."""
     corners = [(x, y, z) for z in (-0.5, length) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
     tets = [(1, 2, 3, 7), (1, 2, 7, 6), (1, 6, 7, 5), (1, 3, 4, 8), (1, 3, 8, 7), (1, 7, 8, 5)]
     lines = ["MeshVersionFormatted 2", "Dimension 3", "Vertices", str(len(corners))]
@@ -325,8 +326,8 @@ def write_tets(path, length):
 
 
 def test_defaults_are_those_of_the_engine():
-    """As the stubs tell, which are what a user of the module reads; and the weights are the same
-    bits without any of them."""
+    """The defaults equal those in the stubs, which users of the module read, and the weights are
+    bit-identical without any of these options."""
     import araplbs
 
     tube, rig = tube_and_rig()
@@ -448,7 +449,8 @@ def test_poll_messages():
 
 
 def test_armature_is_found():
-    """Active; the only selected one; that of the active mesh's modifier; that of its parent."""
+    """The active armature, the only selected one, that of the active mesh's modifier, or that of
+    its parent."""
     tube, rig = tube_and_rig()
     other = add_armature("Other", bones=[("only", (0, 0, 0), (0, 0, 3), None)])
     find = addon("blender.read.targets").find_targets

@@ -25,7 +25,7 @@ from scenes import (
 
 @pytest.fixture(autouse=True)
 def in_a_window(monkeypatch):
-    """As where somebody looks at it."""
+    """Runs the code as if a window were open."""
     monkeypatch.setattr(addon("features.auto_weight.operator"), "is_seen", lambda: True)
 
 
@@ -44,7 +44,7 @@ def shown(which):
 
 
 def test_nothing_before():
-    """There is nothing to compare with, and nothing to go back to."""
+    """Without earlier weights, there is nothing to compare with and nothing to restore."""
     weighted()
     facts = at_hand().facts
     assert facts["problems"][0] is None and facts["stretch"][0] is None
@@ -55,7 +55,7 @@ def test_nothing_before():
 
 
 def test_more_stretch_for_limbs_that_follow():
-    """What is worse is a matter of both; then both are shown."""
+    """Whether weights are worse depends on both measures, and then both are shown."""
     weighted()
     auto_weight(bone_spring_stiffness=1)
     outcome = at_hand()
@@ -68,7 +68,7 @@ def test_more_stretch_for_limbs_that_follow():
 
 
 def test_bones_that_were_left_out_and_had_skin():
-    """They are no plain control bones: the artist gave them skin, which follows them still."""
+    """These are not plain control bones: the artist gave them skin, which still follows them."""
     result_notes = package("reports.notes").result_notes
     notes = result_notes(REPORT, 0, (), (), (), ["pole"])
     (note,) = [each for each in notes if each.bones == ("pole",)]
@@ -78,14 +78,14 @@ def test_bones_that_were_left_out_and_had_skin():
 
 
 def drawn(outcome):
-    """The words, without the spaces at which they are wrapped."""
+    """The drawn words, without the spaces at which they are wrapped."""
     layout = Rows()
     addon("ui.result_box")._draw_gains(bpy.context, layout, outcome)
     return "".join(map(str, layout.words)).replace(" ", "")
 
 
 def test_compared_with_what_was_there(capfd):
-    """The numbers are those that the yardstick and Check Weights give for both."""
+    """The numbers are those that the yardstick and Check Weights give for both sets of weights."""
     tube, rig = tube_and_rig()
     for name, low in (("lower", 0), ("middle", 1), ("upper", 2)):
         z = np.array([v.co.z for v in tube.data.vertices])
@@ -129,7 +129,7 @@ MOVED = {"moved_bones": [LONG] * 1000, "largest_move": 0.5}
     ],
 )
 def test_last_lines_fit(line, arguments):
-    """1280 pixels hold so many letters between both ends of the status bar."""
+    """A status bar of 1280 pixels has space for this many letters."""
     lines = package("reports.last_lines")
     assert 20 < len(getattr(lines, line)(*arguments)) <= lines.MOST_LETTERS
 
@@ -164,7 +164,8 @@ def test_before_and_after():
 
 
 def test_the_first_weights_stay_at_hand():
-    """Original is what was there before the first press, however often it is pressed."""
+    """Original restores the weights from before the first press, however often the button is
+    pressed."""
     tube, _rig = weighted(bone_spring_stiffness=50)
     tube.data.araplbs.made = ""  # as if an artist had painted them
     artist = entries(tube)
@@ -184,7 +185,7 @@ def test_the_first_weights_stay_at_hand():
 
 
 def test_files_hold_the_new_weights(tmp_path):
-    """Looking at Before and saving loses nothing: the file has the new weights."""
+    """Saving while Before is shown loses nothing: the file contains the new weights."""
     tube, _rig = weighted(bone_spring_stiffness=50)
     before = entries(tube)
     auto_weight(bone_spring_stiffness=1)
@@ -250,7 +251,7 @@ def optimize_joints():
 
 
 def transfer():
-    """Other weights come from a mesh that is worn below."""
+    """Transfers other weights from a mesh worn below."""
     tube, rig = bpy.data.objects["Tube"], bpy.data.objects["Rig"]
     body = add_tube("Body", radius=0.25)
     bind(body, rig)
@@ -284,7 +285,8 @@ CHANGES = (
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_box_goes_with_what_it_tells_of(change):
-    """Other tools write other weights; without its bones, Before would tear the mesh."""
+    """The box disappears when other tools write weights, or when its bones are gone and Before
+    would tear the mesh."""
     weighted(bone_spring_stiffness=50)
     auto_weight(bone_spring_stiffness=1)
     assert at_hand()
@@ -295,7 +297,7 @@ def test_the_box_goes_with_what_it_tells_of(change):
 
 
 def test_problems_are_repaired_from_the_box():
-    """One click; the box goes on with what is left, and the list with it."""
+    """One click repairs them; the box and the list then show the remaining problems."""
     tube, rig = weighted(bone_spring_stiffness=50)
     auto_weight(bone_spring_stiffness=1)
     before = entries(tube)
@@ -321,7 +323,7 @@ def test_problems_are_repaired_from_the_box():
 
 
 def test_the_box_of_what_is_selected():
-    """Importers leave an Empty as the active object, with the meshes selected."""
+    """After an import, an Empty is active and the meshes are selected."""
     tube, rig = weighted()
     empty = bpy.data.objects.new("Root", None)
     bpy.context.scene.collection.objects.link(empty)
@@ -352,7 +354,7 @@ def test_of_other_vertices():
 
 
 def test_the_box_follows_undo_and_what_is_active():
-    """Meshes carry the mark of what they show, which undo takes back with the weights."""
+    """Meshes store a mark of the shown result, which undo restores together with the weights."""
     tube, rig = weighted()
     first, mark = at_hand(), tube.data.araplbs.weighting
     auto_weight(bone_spring_stiffness=1)
@@ -423,7 +425,7 @@ REPORT = {
 
 
 def test_notes_of_a_report():
-    """Ends of chains need no skin, in any importer's form; the urgent come first."""
+    """The ends of chains need no skin, in the form of any importer; urgent notes come first."""
     notes = package("reports.notes").result_notes(REPORT)
     assert [(note.text, note.urgent) for note in notes] == [
         ("1 bone without skin: lip.L", True),
@@ -439,7 +441,7 @@ def test_notes_of_a_report():
 
 
 def test_deaf_bones_are_named():
-    """The findings of the check, and only if it was made."""
+    """The findings of the check are shown only if the check was made."""
     result_notes = package("reports.notes").result_notes
     note = result_notes(REPORT, 0, ["arm", "leg"])[1]
     assert note.text == "2 bones hardly move their skin: arm, leg" and note.bones == ("arm", "leg")
@@ -458,7 +460,7 @@ def test_deaf_bones_are_named():
 
 
 def test_parts_that_leave_are_named():
-    """Lines that call for an action; a click selects their bones."""
+    """These lines require an action; a click selects the bones."""
     result_notes = package("reports.notes").result_notes
     note = result_notes(REPORT, 0, (), [("Hat", 3)])[1]
     assert note.text == "1 part leaves what it sits on" and note.urgent
@@ -484,8 +486,9 @@ def test_parts_that_leave_are_named():
 
 
 def test_tails_that_point_aside_and_what_helps():
-    """Bones that point back along a thin limb, as importers leave those of one side: the surface
-    tears. The button sets one option; then it stretches by less than half, and nothing is said."""
+    """Bones that point back along a thin limb, as importers leave those of one side, tear the
+    surface. The button sets one option; afterwards, the surface stretches by less than half, and no
+    note is shown."""
     tube, rig = flaws.tails_that_point_back()
     select(tube, rig)
     auto_weight(bone_directions="TAILS")

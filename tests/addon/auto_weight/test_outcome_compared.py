@@ -18,7 +18,7 @@ from test_outcome import at_hand, drawn, in_a_window, weighted  # noqa: F401
 
 
 def test_the_reference_is_the_heat_of_blender():
-    """Where there was nothing: what Ctrl P gives, measured as our weights are."""
+    """Without earlier weights, ours are compared with those of Ctrl P, measured in the same way."""
     tube, rig = weighted()
     heat = at_hand().facts["heat"]
     tube.vertex_groups.clear()
@@ -31,7 +31,7 @@ def test_the_reference_is_the_heat_of_blender():
 
 
 def test_heat_that_fails(monkeypatch):
-    """Vertices that no bone sees: the box says so, and weights them."""
+    """If no bone is visible from some vertices, the box states this, and our weights cover them."""
     tube, rig = tube_and_rig()
     inner = add_tube("Inner", radius=0.02, shift=(0.9, 0, 0))
     select(tube, inner, rig)
@@ -61,7 +61,8 @@ def test_large_meshes_do_not_wait_for_heat(monkeypatch, less, measured):
 
 
 def test_heat_mesh_by_mesh():
-    """Each in a step of its own, with the weights that one call for all of them gives."""
+    """Each mesh is processed in a step of its own, with the same weights as in one call for all of
+    them."""
     tube, rig = tube_and_rig()
     other = add_tube("Other", radius=0.4)
     task = weighting(rig, tube, other)
@@ -94,7 +95,7 @@ def test_measuring_heat_can_be_stopped():
 
 
 def test_nothing_is_left_of_the_heat():
-    """It is computed on copies: no object, mesh, scene or group stays."""
+    """Heat is computed on copies: no object, mesh, scene or group remains."""
     tube, rig = tube_and_rig()
     before = [len(each) for each in (bpy.data.objects, bpy.data.meshes, bpy.data.scenes)]
     auto_weight(tube, rig)
@@ -114,7 +115,8 @@ def keyed(rig, name="Bend"):
 
 
 def test_stretch_in_the_actions_of_the_file():
-    """Measured with both sets, in what the animator will look at; nothing of the rig changes."""
+    """Both sets of weights are measured in the actions that the animator will look at; the rig does
+    not change."""
     tube, rig = weighted(bone_spring_stiffness=50)
     keyed(rig)
     rig.pose.bones["upper"].rotation_quaternion = (0.9, 0.1, 0.0, 0.0)
@@ -133,7 +135,8 @@ def test_stretch_in_the_actions_of_the_file():
 
 
 def test_actions_are_measured_under_a_pose_set_by_hand():
-    """A copy plays them, so the pose of the rig has no effect on them, and is there after undo."""
+    """A copy plays the actions, so the pose of the rig has no effect on them, and is still there
+    after undo."""
     tube, rig = weighted()
     keyed(rig)
     select(tube, rig)
@@ -153,7 +156,7 @@ def test_actions_are_measured_under_a_pose_set_by_hand():
 
 
 def test_heat_in_the_actions_of_the_file():
-    """Where there was nothing before: both numbers of Blender's heat are measured as ours are."""
+    """Without earlier weights, both numbers of Blender's heat are measured as ours are."""
     tube, rig = tube_and_rig()
     keyed(rig)
     select(tube, rig)

@@ -17,7 +17,7 @@ def manager():
 
 
 def bad_tube():
-    """(tube, rig) with weights that change abruptly, weighted once more by us."""
+    """(tube, rig) with weights that change abruptly, weighted again by Auto-weight."""
     tube, rig = tube_and_rig()
     for vertex in tube.data.vertices:
         name = "upper" if vertex.co.z > 1.5 else "lower"
@@ -48,7 +48,8 @@ def test_the_eye_is_the_choice_of_stretch():
 
 
 def test_the_worst_problem_in_its_pose():
-    """Of those that depend on the pose; with colors, and back to what there was."""
+    """The worst of the problems that depend on the pose, shown with colors; afterwards, the former
+    state is restored."""
     _tube, rig = bad_tube()
     outcome, own = at_hand(), posed(rig)
     outcome.findings = [finding(severity=1.0), finding(severity=0.5, pose=2), finding(pose=1)]
@@ -77,7 +78,7 @@ def test_no_problem_has_a_pose():
 
 
 def drawn_strip(outcome):
-    """Its pictures, once they are there."""
+    """The pictures of the strip, after they were created."""
     strip = addon("features.auto_weight.strip")
     strip.draw(Layout([]), bpy.context, outcome)
     _outcome, _token, worker = strip._making[0]
@@ -89,7 +90,7 @@ def drawn_strip(outcome):
 
 
 def test_no_problem_is_left():
-    """The joint that strains most is shown."""
+    """The joint with the most strain is shown."""
     _tube, rig = bad_tube()
     outcome, own = at_hand(), posed(rig)
     outcome.findings = []
@@ -104,7 +105,7 @@ def test_no_problem_is_left():
 
 
 def test_pictures_of_joints():
-    """They are made in a thread, once; each leads to its pose."""
+    """A thread creates the pictures once; each leads to its pose."""
     _tube, rig = bad_tube()
     outcome, strip = at_hand(), addon("features.auto_weight.strip")
     assert outcome.to_draw and outcome.seen is None
@@ -132,7 +133,7 @@ def test_pictures_of_joints():
 
 
 def test_pictures_after_a_repair():
-    """They are made of the repaired weights, next to those of before."""
+    """New pictures show the repaired weights next to the earlier ones."""
     flaws.flawed("STRETCH")
     auto_weight()
     outcome = at_hand()
@@ -158,7 +159,7 @@ def test_pictures_without_weights_before():
 
 
 def test_the_other_weights_while_a_key_is_held():
-    """The operator changes weights from its start to the release of the key, and no longer."""
+    """The operator changes weights from its start until the key is released, and no longer."""
     tube, _rig = bad_tube()
     kind = addon("features.auto_weight.show_worst").OBJECT_OT_araplbs_peek_weights
     assert kind.poll(bpy.context)
@@ -198,7 +199,8 @@ def test_nothing_to_hold_the_key_for():
 
 
 def test_dots_let_the_surface_be_seen():
-    """At most one in a cell of the screen, the one nearest to the eye; none behind the eye."""
+    """Each cell of the screen has at most one dot, the one nearest to the eye, and none lies behind
+    the eye."""
     points = package("measures.thinned")
     grid = np.stack(np.meshgrid(np.linspace(-1, 1, 200), np.linspace(-1, 1, 200)), -1)
     flat = np.column_stack([grid.reshape(-1, 2), np.zeros(40000)])
@@ -214,7 +216,8 @@ def test_dots_let_the_surface_be_seen():
 
 
 def test_shares_under_the_mouse():
-    """Of bones that deform, of their sum; four are named, the others together."""
+    """Shares of the deforming bones and their sum; four bones are named, and the others are
+    combined."""
     hover = addon("features.edits.hover")
     tube, rig = weighted()
     rig.data.bones["upper"].use_deform = False
@@ -232,7 +235,7 @@ def test_shares_under_the_mouse():
 
 
 def test_one_scale_of_stretch():
-    """The view and the page use the same colors for stretch, and others for weights."""
+    """The view and the page use the same colors for stretch, and different ones for weights."""
     scale = package("measures.strain_colors")
     assert package("features.compare.figures").STRAIN_COLORS is scale.STRAIN_COLORS
     assert addon("window.error_view").strain_colors is scale.strain_colors
@@ -243,7 +246,8 @@ def test_one_scale_of_stretch():
 
 
 def test_the_box_names_the_key_where_it_helps():
-    """While the rig is in a pose of the box, next to the way back."""
+    """While the rig is in a pose of the box, the key is named next to the button that restores the
+    pose."""
     bad_tube()
     outcome, box = at_hand(), addon("ui.result_box")
     outcome.findings = [finding(pose=1)]

@@ -41,7 +41,7 @@ def parts(ob):
 
 
 def mark_band(ob, low=1.2, high=2.2):
-    """Marks the vertices between two heights; returns them."""
+    """Marks the vertices between two heights and returns them."""
     vertices = [v.index for v in ob.data.vertices if low < v.co.z < high]
     pick(ob, vertices)
     bpy.context.view_layer.objects.active = ob
@@ -70,7 +70,7 @@ def test_selected_vertices(tube):
 
 
 def test_in_edit_mode(tube):
-    """The selection there, and the mode stays."""
+    """The marks use the selection in Edit mode, and the mode stays."""
     pick(tube, [])
     bpy.ops.object.mode_set(mode="EDIT")
     mesh = bmesh.from_edit_mesh(tube.data)
@@ -177,7 +177,7 @@ def test_weights_of_a_marked_part(tube):
 
 
 def test_marks_stay_with_their_vertices(tube):
-    """In copies, when the mesh is cut finer, and through undo."""
+    """The marks survive copying, subdivision and undo."""
     vertices = mark_band(tube)
     places = {tuple(tube.data.vertices[v].co) for v in vertices}
     copy = tube.copy()
@@ -202,7 +202,8 @@ def test_marks_stay_with_their_vertices(tube):
 
 @pytest.mark.parametrize("merge", [True, False])
 def test_images_of_a_mirror_modifier(merge):
-    """Half a tube: a part at the plane is one with its image, another one has one of its own."""
+    """Half a tube: a part at the plane forms one part with its image; any other image is a part of
+    its own."""
     tube, rig = tube_and_rig()
     whole = tube.data
     half = [p for p in whole.polygons if all(whole.vertices[v].co.y > -1e-6 for v in p.vertices)]
@@ -254,7 +255,7 @@ def test_escape_takes_marks_back(tube, early):
 
 
 def with_plates():
-    """A tube with three plates, a mesh; their vertices."""
+    """A tube with three plates, as a mesh, and the vertices of the plates."""
     tube, rig = tube_and_rig()
     cubes = [add_cube(f"Plate{k}", (0.32, 0, 0.5 + k), 0.12) for k in range(3)]
     count = len(tube.data.vertices)
@@ -264,7 +265,7 @@ def with_plates():
 
 
 def solver_report(ob, rig, **options):
-    """That of the weighting, which the operator gives in words only."""
+    """The report of the weighting, which the operator only gives in words."""
     task = weighting(rig, ob, **options)
     task.solve()
     return task.apply()
@@ -287,7 +288,8 @@ def test_found_since_it_loses_nothing():
 
 
 def test_found_since_the_artist_did_so():
-    """A plate with one row in a mesh that is painted otherwise; not a mesh with one row only."""
+    """A plate with one row in a mesh that is painted otherwise counts; a mesh with only one row
+    does not."""
     tube, rig, plates = with_plates()
     bind(tube, rig)
     for bone in deform_names(rig):
@@ -310,7 +312,7 @@ def test_found_since_the_artist_did_so():
 
 
 def test_of_the_artist():
-    """The parts themselves, by loose part, and none where all rows are the same."""
+    """The artist's rigid parts by loose part, and none if all rows are the same."""
     core = package("character.problem")
     sparse = package("model.sparse_weights").make_sparse_weights
     parts_of_artist = package("character.rigid_parts").parts_of_artist

@@ -33,7 +33,7 @@ from sessions import (
 
 
 def test_reports_preserve_volume():
-    """From the first frame to what is kept."""
+    """From the first frame to the accepted weights."""
     tube, rig = painted_tube(rings=19, sides=10)
     tube.modifiers["Armature"].use_deform_preserve_volume = True
     session = start(tube, rig)
@@ -46,7 +46,7 @@ def test_reports_preserve_volume():
 
 
 def test_keeps_what_converged():
-    """Three frames and more reach the groups; the last one is kept, tidied."""
+    """Three or more frames reach the groups; the last one is accepted and cleaned up."""
     tube, rig = painted_tube()
     session, seen = start(tube, rig), []
     with frame_by_frame() as go_on:
@@ -78,7 +78,7 @@ def test_keeps_what_converged():
 
 @pytest.mark.parametrize("frames", [0, 1, 4])
 def test_restores_all(frames):
-    """Also the order of the entries of a vertex, and groups that were not there."""
+    """Including the order of the entries of a vertex, and groups that did not exist before."""
     tube, rig = painted_tube()
     tube.vertex_groups.remove(tube.vertex_groups["lower"])
     tube.vertex_groups.active_index = 1
@@ -104,7 +104,7 @@ def test_restores_at_once():
 
 @pytest.mark.parametrize(("step", "steps"), [(0.004, 3), (0.006, 2), (0.02, 1)])
 def test_a_tick_begins_no_step_that_it_has_no_time_for(step, steps, monkeypatch):
-    """One step at least; two of 6 ms in 15 ms, not three."""
+    """At least one step; two steps of 6 ms in 15 ms, not three."""
     module, clock, done = addon("window.session"), [5.0], []
 
     def work():
@@ -144,7 +144,8 @@ def test_a_session_with_nothing_left_is_looked_at_less_often(monkeypatch):
 
 
 def test_no_weights_yet():
-    """Present weights are wanted, but missing: fresh ones, and a word about it."""
+    """The session should start from present weights, but there are none: it computes new ones and
+    says so."""
     tube, rig = tube_and_rig()
     session = start(tube, rig)
     settle(session)
@@ -165,7 +166,7 @@ def test_kept_half_way_has_no_more_influences_than_allowed():
 
 @pytest.mark.parametrize("change", ["delete mesh", "delete rig", "add vertex", "rename bone"])
 def test_changed_meanwhile(change):
-    """The session ends and says why; remaining meshes get their weights back."""
+    """The session ends with a reason, and the remaining meshes get their weights back."""
     tube, rig = painted_tube()
     other = add_tube("Other", rings=30, sides=12)
     bind(other, rig)
@@ -195,7 +196,8 @@ def test_changed_meanwhile(change):
 
 
 def test_sorted_in_edit_mode_meanwhile():
-    """Nothing can be put back by number then: the last weights stay, and it says so."""
+    """After the vertices were renumbered, nothing can be restored by number: the last weights stay,
+    and a message says so."""
     tube, rig = painted_tube()
     session = start(tube, rig)
     settle(session)
@@ -223,7 +225,8 @@ def test_sorted_in_edit_mode_meanwhile():
 
 
 def test_restored_at_once_in_edit_mode():
-    """As when the window is closed or the add-on disabled just then."""
+    """The weights are restored at once if the window is closed or the add-on is disabled at that
+    moment."""
     tube, rig = painted_tube()
     before = entries(tube)
     session = start(tube, rig)
@@ -257,7 +260,7 @@ def test_edit_mode_in_the_middle_of_a_write():
 
 
 def test_saved_in_the_middle(tmp_path):
-    """The file holds what was there before; the session goes on."""
+    """The file contains the earlier weights, and the session continues."""
     tube, rig = painted_tube()
     before = entries(tube)
     session = start(tube, rig)
@@ -287,7 +290,7 @@ def test_an_unexpected_error_puts_back_all(monkeypatch):
 
 @pytest.mark.parametrize("energy", [{"bone_spring_stiffness": 0, "edge_power": 0}, {}])
 def test_report_of_weights_kept_half_way(energy):
-    """The report of the kept weights, not of those before the limit; the energy that is
+    """The report describes the accepted weights, not those before the limit, and the energy that is
     minimized."""
     import araplbs
 
@@ -319,7 +322,8 @@ def test_report_of_weights_kept_half_way(energy):
 
 
 def test_what_a_session_says():
-    """The stretch of the frame that is shown, never that of a start that nobody has seen."""
+    """The session states the stretch of the frame that is shown, never that of a start that nobody
+    has seen."""
     tube, rig = painted_tube()
     session = start(tube, rig)
     settle(session)

@@ -40,7 +40,7 @@ def test_at_most_ten_rows(session, masked, edits):
 
 
 def test_each_word_once(session):
-    """Brushes, or the same for selected vertices, never both."""
+    """The box offers brushes or the same functions for selected vertices, never both."""
     for masked in (False, True):
         session.data.use_paint_mask_vertex = masked
         words = [word for word in drawn().words if word]
@@ -50,7 +50,7 @@ def test_each_word_once(session):
 
 
 def test_thirteen_rows_at_first_sight():
-    """With the headers of the panels, which are closed."""
+    """Including the headers of the closed panels."""
     tube, rig = tube_and_rig()
     select(tube, rig)
     panels = [

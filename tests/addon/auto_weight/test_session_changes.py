@@ -13,7 +13,7 @@ def tokens():
 
 
 def at_work(*more, **options):
-    """A session that has written to a tube, after a push of undo; its objects by name."""
+    """A session that has written to a tube after an undo step was pushed; its objects by name."""
     tube, rig = painted_tube(rings=60, sides=12)
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="start")
@@ -45,8 +45,8 @@ def link():
 @pytest.mark.parametrize("kept", [True, False])
 @pytest.mark.parametrize("copy", [duplicate, paste, link])
 def test_copied_meanwhile(copy, kept):
-    """A copy has weights of the session, but no hold on it: undo and redo later find what is kept
-    and painted."""
+    """A copy contains weights of the session but does not belong to it: undo and redo later restore
+    accepted and painted weights."""
     session, before = at_work()
     copy()
     bpy.ops.ed.undo_push(message="copy")
@@ -72,7 +72,7 @@ def test_copied_meanwhile(copy, kept):
 
 
 def test_undo_into_the_session_puts_back():
-    """Where the mesh itself is that of the session; the copy is not written to."""
+    """Weights are restored if the mesh belongs to the session; the copy is not written to."""
     session, before = at_work()
     duplicate()
     bpy.ops.ed.undo_push(message="copy")
@@ -158,7 +158,8 @@ def by_name(ob):
 @pytest.mark.parametrize("asked", ["restore", "keep", "nothing"])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_mesh_changed_meanwhile(change, asked):
-    """What can be put back is; what cannot is said, by the name of the object."""
+    """Everything that can be restored is restored; the rest is reported with the name of the
+    object."""
     tube, rig = painted_tube(rings=60, sides=12)
     if change is make_single_user:
         other = bpy.data.objects.new("Other", tube.data)
@@ -193,7 +194,7 @@ def test_mesh_changed_meanwhile(change, asked):
 
 
 def shared_tube():
-    """(an object, another of its mesh, the entries of before, a session on the former)"""
+    """(an object, another object with its mesh, the earlier entries, a session on the former)"""
     tube, rig = painted_tube()
     other = bpy.data.objects.new("Other", tube.data)
     bpy.context.scene.collection.objects.link(other)
@@ -204,7 +205,7 @@ def shared_tube():
 
 
 def test_object_of_a_shared_mesh_deleted_meanwhile():
-    """The mesh lives on, with the weights of before."""
+    """The mesh remains, with its earlier weights."""
     tube, other, before, session = shared_tube()
     bpy.data.objects.remove(tube)
     session.restore()
@@ -213,7 +214,7 @@ def test_object_of_a_shared_mesh_deleted_meanwhile():
 
 
 def test_shared_mesh_edited_meanwhile():
-    """Edit mode of another object with the same mesh: nothing can be written then."""
+    """Another object with the same mesh is in Edit mode, so nothing can be written."""
     tube, other, before, session = shared_tube()
     select(other)
     bpy.ops.object.mode_set(mode="EDIT")
@@ -228,7 +229,7 @@ def test_shared_mesh_edited_meanwhile():
 
 @pytest.mark.parametrize("what", ["mesh", "rig", "data", "all"])
 def test_deleted_while_reading(what):
-    """At any step of it: the sentence names what was deleted."""
+    """At any step of reading: the message names what was deleted."""
     for steps in range(1, 12):
         new_scene()
         tube, rig = tube_and_rig()
@@ -254,7 +255,7 @@ def test_deleted_while_reading(what):
 
 @pytest.mark.parametrize("change", [add_vertex, subdivide, reorder])
 def test_changed_while_reading(change):
-    """Nothing is written then, and no group is left."""
+    """Nothing is written, and no group remains."""
     tube, rig = painted_tube(rings=100, sides=20)
     tube.vertex_groups.remove(tube.vertex_groups["lower"])
     names = [group.name for group in tube.vertex_groups]
@@ -270,7 +271,7 @@ def test_changed_while_reading(change):
 
 @pytest.mark.parametrize("state", ["RUNNING", "KEEPING", "RESTORING"])
 def test_save_that_fails(state, tmp_path):
-    """The session goes on, with its token, and what it ends with is whole."""
+    """The session continues with its token, and its final result is complete."""
     tube, rig = painted_tube(rings=300, sides=40)
     before = entries(tube)
     session = start(tube, rig, start_from="FRESH")
@@ -297,7 +298,7 @@ def test_save_that_fails(state, tmp_path):
 
 
 def test_an_error_in_a_handler_ends_the_session(monkeypatch):
-    """It says so, and puts back what was there."""
+    """The session reports the error and restores the former state."""
     session, before = at_work()
     monkeypatch.setattr(session, "_survives_undo", lambda: 1 / 0)
     bpy.ops.ed.undo_push(message="a")

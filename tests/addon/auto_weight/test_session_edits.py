@@ -30,7 +30,8 @@ from sessions import (
 
 
 def test_edits_are_applied():
-    """A wanted weight, a removed influence, a link: each changes the weights at once; undo too."""
+    """A requested weight, a removed influence, a link: each changes the weights at once, and so
+    does undo."""
     tube, rig = painted_tube()
     cube = add_cube("Cube", (0.9, 0, 1.5), 0.2)
     bind(cube, rig)
@@ -75,7 +76,7 @@ def test_edits_are_applied():
 
 
 def test_release():
-    """A vertex that is tied to a bone is let go, and says so."""
+    """A vertex tied to a bone is released, with a message."""
     tube, rig = painted_tube()
     session = start(tube, rig)
     settle(session)
@@ -93,7 +94,7 @@ def test_release():
 
 
 def test_smooth_weights():
-    """Painted while it runs and taken back again; ending puts everything back."""
+    """Painted during the session and undone again; the end of the session restores everything."""
     tube, rig = painted_tube()
     before = snapshot()
     session = start(tube, rig)
@@ -117,7 +118,7 @@ def test_smooth_weights():
 
 
 def test_release_of_attached_vertices():
-    """With the paper's rows in place of springs."""
+    """With the paper's rows instead of springs."""
     tube, rig = painted_tube()
     session = start(tube, rig, start_from="FRESH", bone_spring_stiffness=0, paper_constraints=True)
     settle(session)
@@ -161,7 +162,8 @@ def test_locked_groups_and_paint_mask():
 
 
 def test_cut_down():
-    """The largest stay, equal ones together, kept ones anyway; sums do not change."""
+    """The largest weights stay, equal ones are treated alike, and kept ones always stay; the sums
+    do not change."""
     rows = package("model.sparse_weights").make_sparse_weights(
         4,
         np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3]),
@@ -181,7 +183,7 @@ def test_cut_down():
 
 
 def test_undo_that_leaves_the_session_ends_it_at_once():
-    """Not even the rest of a frame is written into what undo has led to."""
+    """Not even the rest of a frame is written into the state to which undo has led."""
     tube, rig = painted_tube(rings=300, sides=40)
     session = start(tube, rig)
     tick_until(session, lambda: session.frame is not None)
@@ -195,7 +197,8 @@ def test_undo_that_leaves_the_session_ends_it_at_once():
 
 
 def test_undo_back_into_a_session_that_has_ended():
-    """A state in the middle of it shows what was there before it, groups and edits included."""
+    """A state from the middle of the session shows the former weights, including groups and
+    edits."""
     tube, rig = painted_tube()
     tube.vertex_groups.remove(tube.vertex_groups["lower"])
     before = snapshot()
@@ -237,7 +240,7 @@ def test_edit_mode_pauses():
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("change", ["move", "remove", "add", "paint"])
 def test_groups_changed_meanwhile(change, kept):
-    """By others: groups are known by name, and what they have written is noticed."""
+    """By other operators: groups are known by name, and changes to their weights are noticed."""
     tube, rig = painted_tube()
     names = [g.name for g in tube.vertex_groups]
     before = {name: weights(tube, [name]) for name in names}

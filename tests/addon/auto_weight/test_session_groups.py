@@ -132,7 +132,7 @@ def test_groups_moved_between_two_steps_of_reading(task):
 
 
 def test_weights_of_before_by_their_names():
-    """Show Before, where groups were moved while the result was solved."""
+    """Show Before, if groups were moved while the result was computed."""
     tube, rig = scene()
     before = by_names(tube)
     kind = addon("features.auto_weight.measured").MeasuredWeighting

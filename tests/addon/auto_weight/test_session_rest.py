@@ -23,7 +23,7 @@ def now(tube):
 
 
 def test_nothing_moves_where_a_weighting_has_ended():
-    """Until something is asked for; Accept leaves every weight unchanged."""
+    """Nothing changes until an edit is made; Accept leaves every weight unchanged."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     before = now(tube)
@@ -44,7 +44,7 @@ def test_nothing_moves_where_a_weighting_has_ended():
 
 
 def test_one_of_several_is_at_rest_by_itself():
-    """As in Weight Paint mode, where one mesh is refined that was weighted with others."""
+    """As in Weight Paint mode, where one mesh is refined that was weighted together with others."""
     tube, rig = tube_and_rig()
     other = add_tube("Other", radius=0.4)
     auto_weight(tube, other, rig)
@@ -99,7 +99,7 @@ def test_what_is_not_that_end(change):
 
 
 def test_settings_act_in_a_session():
-    """From its last weights, with the corrections made since."""
+    """From its last weights, with the corrections made since then."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     before, whole = now(tube), snapshot()

@@ -31,7 +31,7 @@ SIDES = {
 
 
 def body():
-    """Vertices and faces of a trunk of which two arms are pulled out."""
+    """Vertices and faces of a trunk from which two arms are extruded."""
     vertices, faces = tube_arrays(length=1.2, rings=25, sides=16, radius=0.15)
     at_arms = np.exp(-(((vertices[:, 2] - 0.9) / 0.08) ** 2))
     vertices[:, 0] *= 1 + 6 * at_arms * (np.abs(vertices[:, 0]) / 0.15) ** 4
@@ -56,7 +56,7 @@ def renamed(left, right):
 
 
 def other_side(vertices):
-    """The nearest vertex to the image of each; the test's own."""
+    """The vertex nearest to the image of each vertex, computed by the test itself."""
     images = vertices * [-1, 1, 1]
     return np.linalg.norm(images[:, None] - vertices[None], axis=2).argmin(1)
 

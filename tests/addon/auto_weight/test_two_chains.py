@@ -15,8 +15,8 @@ TURNED = 2  # bone of the first chain
 
 
 def rope(radius, rings, leaf, gap):
-    """(mesh object, armature). The second chain begins `gap` after the first; a leaf bone of this
-    length, or none, reaches from the end of the first over what follows."""
+    """(mesh object, armature). The second chain begins `gap` after the first; a leaf bone of the
+    given length, if any, extends from the end of the first over the second."""
     height, bones = COUNT * LENGTH, []
     for chain, start in (("A", 0), ("B", height + gap)):
         for k in range(COUNT):
@@ -29,7 +29,7 @@ def rope(radius, rings, leaf, gap):
 
 
 def strain(ob, rig):
-    """When the first chain bends, by three angles."""
+    """The strain when the first chain bends, for three angles."""
     names, mesh = deform_names(rig), ob.data
     bones = [rig.data.bones[name] for name in names]
     heads, tails = (

@@ -47,7 +47,7 @@ def bar(cells=(2, 2, 12), size=(0.8, 0.8, 3.2), low=(-0.4, -0.4, -0.1)):
 
 @pytest.fixture
 def tet_file(tmp_path):
-    """Plain text that meshio reads as Medit's format."""
+    """A text file that meshio reads in Medit's format."""
     return write_medit(tmp_path / "tets.mesh", *bar())
 
 
@@ -85,7 +85,8 @@ def test_file(tet_file, initial):
 
 @with_meshio
 def test_spaces(tet_file, tmp_path):
-    """An object in another place: its own space, and the armature's, give the same."""
+    """For an object in another place, its own space and that of the armature give the same
+    result."""
     move = Matrix.Translation((0, 0, 1)) @ Matrix.Scale(2, 4)
     tube, rig = tube_and_rig()
     tube.data.transform(move.inverted())
@@ -190,7 +191,7 @@ def pinned_task(tet_file, pinned):
 
 @with_meshio
 def test_pinned_weights_that_meet_at_a_node(tet_file):
-    """The node holds their mean, and the report says how far off they are."""
+    """The node gets their mean, and the report states the deviation."""
     pinned = {(40, "middle"): 0.25, (41, "middle"): 0.75}
     task, report, found = pinned_task(tet_file, pinned)
     volume = package("solvers.volume")
@@ -216,7 +217,7 @@ def test_pinned_weights_that_meet_at_a_node(tet_file):
 
 @with_meshio
 def test_influences_that_meet_at_a_node(tet_file):
-    """One that is allowed opens it; a forbidden influence stays forbidden on the surface."""
+    """An allowed influence opens the node; a forbidden influence stays forbidden on the surface."""
     task, _report, found = pinned_task(tet_file, {})
     volume = package("solvers.volume")
     arguments = task.problem.arguments
@@ -283,7 +284,7 @@ def test_what_does_not_go_with_a_volume(tet_file):
 
 
 def test_packages_that_are_missing(tet_file, monkeypatch):
-    """The message says how to get them."""
+    """The message explains how to install them."""
     tube, rig = tube_and_rig()
     without_packages(monkeypatch, "meshio", "tetgen")
     for needed, options in (
@@ -374,7 +375,7 @@ def test_filling_can_be_cancelled():
 
 @with_tetgen
 def test_filling_ends_with_a_signal(monkeypatch):
-    """The child process does not go on alone, after any exception."""
+    """The child process does not continue alone after any exception."""
     tets, children = package("solvers.tet_mesh"), []
     popen = tets.subprocess.Popen
 
@@ -416,7 +417,8 @@ def test_a_vertex_far_away_welds_nothing():
 
 
 def test_points_on_bones_that_reach_far_out():
-    """As many as the part inside takes, at the same places; brute force without the box."""
+    """As many points as for the part inside, at the same positions; computed by brute force without
+    the box."""
     module = package("solvers.tet_mesh")
     vertices, faces = tube_arrays()
     triangles = np.array([t for f in faces for t in zip([f[0]] * 2, f[1:], f[2:], strict=False)])

@@ -19,8 +19,8 @@ def rows_of(dense):
 
 
 def given(rng, count, groups):
-    """A mesh of vertices in a row, and what its entries are: {(vertex, group): weight}. A third has
-    none, a third some of these groups, a third all of them."""
+    """A mesh of vertices in a row, and its entries, {(vertex, group): weight}. A third of the
+    vertices has none, a third has some of these groups, and a third has all of them."""
     new_scene()
     ob = add_mesh("Row", np.arange(3.0 * count).reshape(-1, 3), [])
     for name in groups:
@@ -42,9 +42,10 @@ def of(ob):
 @pytest.mark.parametrize("locked", [False, True], ids=["all", "locked"])
 @pytest.mark.parametrize("least", [0, 1000], ids=["at once", "one by one"])
 def test_every_entry(rng, known, locked, least, monkeypatch):
-    """Groups of bones hold the weights, all others are unchanged: vertices without entries, with
-    some, with one whole weight, with quarters that many share; groups in another order than bones,
-    one of no bone, one bone and every fifth vertex not written."""
+    """Groups of bones get the weights, and all others stay unchanged. Vertices have no entries,
+    some entries, one whole weight, or quarters shared by many vertices. Groups are in a different
+    order than bones, one belongs to no bone, and one bone and every fifth vertex are not
+    written."""
     count, module = 60, addon("blender.write.write_weights")
     monkeypatch.setattr(module, "AT_ONCE", least)
     ob, have = given(rng, count, ["d", "other", "b", "a"])
@@ -74,8 +75,9 @@ def test_every_entry(rng, known, locked, least, monkeypatch):
 
 
 def test_at_once_leaves_all_else(rng, monkeypatch):
-    """A present entry keeps its place among the entries of a vertex, new ones come after it; locks
-    of groups, the active one, attributes and shape keys stay, and nothing is left in the file."""
+    """Present entries keep their places among the entries of a vertex, and new ones come after
+    them. Locks of groups, the active group, attributes and shape keys stay, and nothing else
+    remains in the file."""
     module = addon("blender.write.write_weights")
     monkeypatch.setattr(module, "AT_ONCE", 0)
     calls, write = [], module.write_at_once
@@ -129,7 +131,7 @@ def test_one_by_one_where_it_cannot_be_at_once(rng, monkeypatch):
 
 
 def test_what_was_written_comes_back(rng):
-    """A slot that has read nothing puts back what was written, and what it leaves alone stays."""
+    """A slot that has read nothing restores what was written, and leaves the rest unchanged."""
     slots, module = addon("blender.write.weight_slots"), addon("blender.write.write_weights")
     ob, _have = given(rng, 30, ["other", "b"])
     before = slots.WeightSlot(ob)
