@@ -89,7 +89,7 @@ def weights(
     options: any option of the panel, by its name in the panel or in the settings: max_influences=4,
         firmness=12.0, crispness=0.004, symmetric=True, loose_parts_follow=True,
         rigid_parts="detected", control_bones="leave_out", bone_directions="automatic",
-        initial_weights="heat", random_poses=80, swing and twist (radians), reach_poses, seed...
+        initial_weights="heat", random_poses=100, swing and twist (radians), reach_poses, seed...
 
     Returns Weights, whose rows cover n vertices and m joints. The same input gives the same weights
     for any number of threads.

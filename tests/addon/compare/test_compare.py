@@ -320,7 +320,7 @@ def test_rigs_that_move_themselves_are_posed_by_their_controls():
     task = read(tube, rig)
     judged = task.case.poses["random"].transforms
     own = task.problem.arguments["poses"]
-    assert len(judged) == 3 and len(own) == 80
+    assert len(judged) == 3 and len(own) == 100
     assert np.abs(judged[0] - own[0]).max() > 0.05
     turns = judged[:, :, :3, :3]
     in_parents = np.swapaxes(turns[:, :2], -1, -2) @ turns[:, 1:]
