@@ -93,8 +93,7 @@ static arap_status make_rows(arap_context *context, arap_rigid_search *s) {
             int second_first = c->of_second > 0 && c->second < c->bone;
             if (second_first) arap_rows_add(&rows, c->second, c->of_second, 0);
             arap_rows_add(&rows, c->bone, 1 - c->of_second, 0);
-            if (c->of_second > 0 && !second_first)
-                arap_rows_add(&rows, c->second, c->of_second, 0);
+            if (c->of_second > 0 && !second_first) arap_rows_add(&rows, c->second, c->of_second, 0);
             continue;
         }
         arap_candidate_mean(s, c);
