@@ -116,7 +116,7 @@ def test_scripts_get_the_defaults_of_the_operator(seen):
 def test_operators_change_none():
     tube, rig = tube_and_rig()
     assert auto_weight(tube, rig, bone_spring_stiffness=3, pose_count=5) == {"FINISHED"}
-    assert settings().bone_spring_stiffness == 12 and settings().pose_count == 80
+    assert settings().bone_spring_stiffness == 12 and settings().pose_count == 100
 
 
 def test_views_go_by_them():

@@ -83,7 +83,7 @@ def test_settings_in_the_scene():
         and settings.bone_spring_stiffness == 6
         and not settings.symmetric
     )
-    assert settings.swing == pytest.approx(0.8) and settings.pose_count == 80
+    assert settings.swing == pytest.approx(0.8) and settings.pose_count == 100
 
 
 def test_kept_weights():
