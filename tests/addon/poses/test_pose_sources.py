@@ -234,7 +234,7 @@ def test_bad_weights_of_actions(value):
     tube, rig = library()
     bpy.data.actions["b"]["araplbs_weight"] = value
     for which in ("POSE_LIBRARY", "ALL"):
-        with pytest.raises(RuntimeError, match=r"Action 'b' has the araplbs_weight .*: must be 0"):
+        with pytest.raises(RuntimeError, match=r"Action 'b' has araplbs_weight .*: it must be 0"):
             auto_weight(tube, rig, animation=which)
     assert not tube.vertex_groups
 
