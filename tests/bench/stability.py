@@ -25,7 +25,7 @@ WAYS = {  # of the second table
     f"{MORE} poses": {"pose_count": MORE, "fine_poses": 1},
     "80 poses, 48 on finer meshes": {"pose_count": 80, "fine_poses": 0.6},
     "200 iterations, tolerance 1e-6": {"iterations": 200, "tolerance": 1e-6},
-    "tolerance 2e-3": {"tolerance": 2e-3},
+    "tolerance 5e-4": {"tolerance": 5e-4},
     "no coarser mesh": {"coarsen": 0},
     "any number of influences": {"max_influences": 0},
     "influences of heat": {"expansion_rounds": 0},
