@@ -36,7 +36,7 @@ def characters():
 
 @pytest.fixture(scope="session")
 def reference(blender, characters, tmp_path_factory):
-    """The weights that one process gives."""
+    """The weights that one process computes."""
     out = tmp_path_factory.mktemp("reference")
     done = blender.run("weight", *characters, "-o", out, "--threads", 2)
     assert done.returncode == 0, done.stderr
@@ -45,7 +45,7 @@ def reference(blender, characters, tmp_path_factory):
 
 @pytest.fixture
 def plan(blender, characters, tmp_path):
-    """Called with the folder for the outputs: the file of a plan for all characters."""
+    """Called with the folder for the outputs; returns the file of a plan for all characters."""
 
     def make(out, *more):
         words = ["-o", f"{out}/", "--report", tmp_path / "reports", "--threads", 1, "--plan"]

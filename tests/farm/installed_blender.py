@@ -67,7 +67,7 @@ def find_blender():
 
 
 def find_zip():
-    """The zip of the extension that was built last for this system. Raises Missing."""
+    """The most recent zip of the extension for this system. Raises Missing."""
     zips = sorted((ROOT / "dist").glob("araplbs-*.zip"), key=lambda path: len(path.name))
     found = os.environ.get("ARAPLBS_ZIP") or str(next(iter(zips), ""))
     if not found:

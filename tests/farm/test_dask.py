@@ -25,8 +25,8 @@ pytestmark = [
 
 
 class Cluster:
-    """tcp://127.0.0.1 with a port of its own. Each process leads a group, so that it can be
-    frozen or killed with its Blender, as a machine would be."""
+    """tcp://127.0.0.1 with a port of its own. Each process leads a group, so that it can be frozen
+    or killed together with its Blender, as a machine would be."""
 
     def __init__(self, folder, workers=3, gate=None):
         with socket.socket() as free:
@@ -92,7 +92,7 @@ def cluster(tmp_path):
 
 @pytest.fixture
 def gate():
-    """Each Blender waits there when it begins with a file."""
+    """Each Blender waits there when it begins a file."""
     with Gate() as found:
         yield found
 
@@ -108,7 +108,7 @@ def held(tmp_path, gate):
 
 
 class Watch:
-    """Looks which files there are at a path over time: one that is written again is another."""
+    """Records the files at a path over time; a file that is written again counts as another one."""
 
     def __init__(self, folder):
         self.folder, self.seen, self.over = folder, {}, False
@@ -146,21 +146,21 @@ def finish(client, code=0):
 
 
 def assert_all_done(out, watch, blender, reference):
-    """Whole, once, the same bits."""
+    """All files are complete, written once, and bit-identical."""
     assert watch.end() == {f"{name}.blend": 1 for name in CHARACTERS}
     assert sorted(os.listdir(out)) == sorted(f"{name}.blend" for name in CHARACTERS)
     assert blender.weights(sorted(out.glob("*.blend"))) == reference
 
 
 def blenders_of(process):
-    """Processes in the group of a worker, but the worker."""
+    """Processes in the group of a worker, except the worker."""
     done = subprocess.run(["ps", "-eo", "pid=,pgid="], capture_output=True, text=True)
     pairs = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
     return [pid for pid, group in pairs if group == process.pid and pid != process.pid]
 
 
 def let_two_go(gate, client, reports):
-    """Two files are done, with their reports, and more are left."""
+    """Two files are processed, with their reports, and more remain."""
     for _ in range(2):
         gate.arrived(client).let_go()
     wait_until(lambda: len(list(reports.glob("*.blend.json"))) == 2, "no report")
@@ -181,7 +181,7 @@ def test_all(plan, cluster, blender, reference, tmp_path):
 
 
 def test_killed_worker(plan, held, gate, blender, reference, tmp_path):
-    """Its Blender ends with it, its file goes to another."""
+    """Its Blender ends with it, and another worker processes its file."""
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)
@@ -197,8 +197,8 @@ def test_killed_worker(plan, held, gate, blender, reference, tmp_path):
 
 
 def test_frozen_worker(plan, held, gate, blender, reference, tmp_path):
-    """As a machine that stands still: the others do its file. When it goes on, it does not write
-    that once more."""
+    """Like a machine that stands still: the others process its file. When it continues, it does not
+    write that file again."""
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)
@@ -213,7 +213,8 @@ def test_frozen_worker(plan, held, gate, blender, reference, tmp_path):
 
 
 def test_scheduler_restarts(plan, held, gate, blender, reference, tmp_path):
-    """Its workers are started again, too, as a service would; the client hands in what is left."""
+    """Its workers are restarted as well, as a service would do; the client submits the remaining
+    tasks."""
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)
@@ -232,7 +233,7 @@ def test_scheduler_restarts(plan, held, gate, blender, reference, tmp_path):
 
 
 def test_canceled(plan, held, gate, blender, reference, tmp_path):
-    """Ctrl-C: what runs is withdrawn from the workers, and the rest is done by the next run."""
+    """Ctrl-C withdraws running tasks from the workers, and the next run processes the rest."""
     out = tmp_path / "out"
     path = plan(out)
     watch = Watch(out)
@@ -252,7 +253,8 @@ def test_canceled(plan, held, gate, blender, reference, tmp_path):
 
 
 def test_full_disk(plan, cluster, blender, reference, tmp_path):
-    """What finds no room fails by name and leaves nothing; with more room the rest is done."""
+    """Files for which there is no space fail by name and leave nothing; with more space, the rest
+    is processed."""
     out = tmp_path / "out"
     out.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(out)]

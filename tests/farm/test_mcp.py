@@ -65,7 +65,7 @@ def assistant(tmp_path):
 
 @pytest.fixture
 def started(assistant):
-    """After the handshake: the assistant, and what the server says of itself."""
+    """The assistant after the handshake, and the server's description of itself."""
     about = assistant.ask(
         "initialize",
         protocolVersion=VERSION,
@@ -104,7 +104,7 @@ def test_weight_and_check(started, tmp_path):
 
 
 def test_what_is_refused(started):
-    """Is said to the assistant, and the server goes on."""
+    """The assistant receives the refusal, and the server continues."""
     assistant, _about = started
     words = {"input": "https://example.org/in.glb", "output": "out.glb"}
     done = content(assistant.call("weight", **words))

@@ -52,14 +52,15 @@ def test_no_plan(tmp_path):
 
 
 def test_from_the_files_of_the_extension():
-    """A machine that has the extension and no package runs the farm by the extension's folder."""
+    """A machine with the extension but without the package runs the farm from the extension's
+    folder."""
     words = [sys.executable, ROOT / "araplbs_addon/farm", "template", "slurm"]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("#!/bin/bash")
 
 
 def test_without_distributed(plan, tmp_path):
-    """Said in one sentence, since the extension does not bring it."""
+    """One sentence reports this, because the extension does not include it."""
     (tmp_path / "distributed.py").write_text("raise ImportError('not here')")
     (tmp_path / "cloudpickle.py").write_text("")
     words = farm("run", plan, "--scheduler", "tcp://127.0.0.1:1")

@@ -88,14 +88,14 @@ def test_equal_engines(docs):
 
 
 def test_equal_engines_lead_to_an_end():
-    """Without circles, each with a reason."""
+    """The table contains no cycles, and each entry has a reason."""
     for engine, (after, why) in bench_pages.EQUAL.items():
         assert bench_pages.latest(after) not in {engine, *bench_pages.EQUAL}
         assert why
 
 
 def test_every_page_has_the_command_that_makes_it():
-    """A part of the benchmark, and the folder that it needs."""
+    """The command names a part of the benchmark and the folder that it needs."""
     bench = ROOT / "tests/bench/bench.py"
     tree = ast.parse(bench.read_text("utf-8"))
     tables = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign)
@@ -111,7 +111,7 @@ def test_every_page_has_the_command_that_makes_it():
 
 
 def test_a_release_is_refused(monkeypatch, capsys, docs):
-    """With the table of zips and all."""
+    """Including the table of zips."""
     monkeypatch.setattr(bench_pages, "broken", lambda: [("old", "is of engine ffffffffffff")])
     monkeypatch.setattr(release_check, "ROOT", docs)
     monkeypatch.setattr("sys.argv", ["release_check.py"])
@@ -120,7 +120,7 @@ def test_a_release_is_refused(monkeypatch, capsys, docs):
 
 
 def test_todays_pages(capsys, monkeypatch):
-    """Each says its engine. Which are old is shown, and fails no test."""
+    """Each page names its engine. Old pages are listed, and cause no failure."""
     assert "-" not in bench_pages.pages().values()
     monkeypatch.setattr("sys.argv", ["bench_pages.py"])
     assert bench_pages.main() == 0

@@ -24,7 +24,8 @@ CASES = [(script, name) for script, names in LISTS.items() for name in names]
 
 
 def listed(script, name):
-    """Its words, with braces and patterns expanded: FILE, FOLDER or FILE::BEGINNING_OF_A_TEST."""
+    """The words of a list, with braces and patterns expanded: FILE, FOLDER or
+    FILE::BEGINNING_OF_A_TEST."""
     text = (ROOT / script).read_text("utf-8")
     (words,) = re.findall(rf"^{name}=\(.*?\)$", text, flags=re.MULTILINE | re.DOTALL)
     print_all = f'{words}\nprintf "%s\\n" "${{{name}[@]}}"'

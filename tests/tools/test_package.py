@@ -20,7 +20,7 @@ NEWEST = max(f.stat().st_mtime for f in (ROOT / "csrc").rglob("*") if f.is_file(
 
 
 def wheel():
-    """One for this machine that is not older than the sources."""
+    """A wheel for this machine that is not older than the sources."""
     found = [
         *(ROOT / "build/wheelhouse").glob("*linux*.whl"),
         *(ROOT / "build/cross/wheels").glob(f"*linux*_{os.uname().machine}.whl"),
@@ -38,8 +38,8 @@ def clean(**more):
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """That of an environment with the wheel and NumPy, which is lent from ours: nothing is
-    fetched."""
+    """The Python of an environment with the wheel and with NumPy from our own environment, so that
+    nothing is downloaded."""
     path, folder = wheel(), tmp_path_factory.mktemp("clean")
     run = {"env": clean(), "check": True, "capture_output": True, "text": True}
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], **run)
@@ -116,7 +116,7 @@ def test_what_it_says_of_itself(python):
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory):
-    """The source package, made of a copy of the tree: other builds at the same time are not
+    """The source package, made from a copy of the tree, so that simultaneous builds are not
     affected."""
     if not sources.suitesparse_version():
         pytest.skip("no SuiteSparse sources: run make build")
@@ -155,7 +155,8 @@ def test_the_source_package_has_what_it_compiles(unpacked):
 
 
 def test_the_headers_of_the_source_package_are_enough(unpacked):
-    """One file of CHOLMOD compiles, with all that it includes: templates come that way, too."""
+    """One file of CHOLMOD compiles with everything that it includes; its templates are included in
+    this way as well."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if not compiler:
         pytest.skip("no C compiler")

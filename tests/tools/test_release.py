@@ -93,7 +93,8 @@ def test_a_good_zip_breaks_no_rule(files):
 
 
 def test_a_zip_that_blender_has_split(files):
-    """What its tool wrote at the end counts, as Blender reads it, not the lists of all systems."""
+    """The lists that Blender's tool wrote at the end apply, as when Blender reads them, not those
+    of all systems."""
     other = WHEEL.replace("manylinux_2_27_x86_64", "win_amd64")
     text = MANIFEST.replace(f'"./{WHEEL}"', f'"./{other}", "./{WHEEL}"')
     text = text.replace('["linux-x64"]', '["windows-x64", "linux-x64"]')
@@ -154,7 +155,7 @@ def test_every_rule_of_zips_can_be_broken(files, rule, change):
 
 
 def test_the_copy_of_the_add_on_in_the_wheel(files, tmp_path):
-    """The wheel has the add-on's modules for scripts: those of the zip, and no others."""
+    """The wheel contains the add-on's modules for scripts: those of the zip, and no others."""
 
     def with_copies(**copies):
         out = io.BytesIO()
@@ -292,7 +293,7 @@ def test_the_page_names_every_rule():
 
 
 def test_icons_of_the_brushes_may_be_in_the_zip():
-    """Wherever the tree has them: the rule follows a move of their folder."""
+    """In whichever folder the tree has them, so the rule still holds if the folder moves."""
     zip = release_check.tree()
     icons = [name for name in zip.files if name.endswith(".dat")]
     assert icons

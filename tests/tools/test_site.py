@@ -89,7 +89,7 @@ def test_reference_has_every_public_name(built, site):
 
 
 def test_reference_has_the_calls_of_the_package(built, site):
-    """All that araplbs/__init__.py adds to the engine, and bind()."""
+    """All names that araplbs/__init__.py adds to the engine, and bind()."""
     text = (ROOT / "araplbs/__init__.py").read_text("utf-8")
     places = dict(re.findall(r'^    "(\w+)": "\.([\w.]+)",$', text, re.MULTILINE))
     assert {"weights", "load_gltf"} <= places.keys()
@@ -107,7 +107,7 @@ def test_search_knows_the_manual(site):
 
 
 def test_search_ranks_the_manual_first(site):
-    """A rigger who looks for "mac" finds the page on installing before the one for testers."""
+    """A rigger who searches for "mac" finds the page on installing before the one for testers."""
     index = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))
     boost = {each["location"]: each.get("boost", 1) for each in index["docs"]}
     assert boost["docs/manual/install/"] > 1 > boost["docs/systems/"]

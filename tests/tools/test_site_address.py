@@ -22,7 +22,7 @@ def online(folder):
 
 
 def source_of(address):
-    """The file of Markdown from which the site makes the page of this address."""
+    """The Markdown file from which the site makes the page with this address."""
     place = ROOT / address.partition("#")[0].removeprefix(SITE).rstrip("/")
     return place / "README.md" if place.is_dir() else place.with_name(place.name + ".md")
 
@@ -78,7 +78,7 @@ def test_a_manifest_without_the_line_is_refused():
 
 
 def test_the_build_passes_the_address_on():
-    """The script calls both programs, which read it; the hosted tests set it for a tag."""
+    """The script calls both programs, which read the address; the hosted tests set it for a tag."""
     script = (ROOT / "tools/stage_extension.sh").read_text("utf-8")
     assert "stage_manifest.py" in script and "manual_pages.py" in script
     workflow = (ROOT / ".github/workflows/test.yml").read_text("utf-8")

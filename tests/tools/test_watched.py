@@ -55,7 +55,7 @@ def test_exit_codes_are_those_of_the_command(log, code, expected):
 
 @pytest.fixture
 def stdin(monkeypatch):
-    """A standard input at which a process waits forever."""
+    """A standard input on which a process waits forever."""
     real = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: real(*a, **k, stdin=subprocess.PIPE))
 

@@ -41,7 +41,7 @@ def thread(work):
 
 
 def ticking():
-    """A second has gone by at each look."""
+    """A Quiet whose clock advances by one second at each query."""
     return Quiet(itertools.count().__next__)
 
 
@@ -54,7 +54,8 @@ def test_a_thread_that_waits_for_ever():
 
 
 def test_a_thread_at_work():
-    """A crowded machine lets it have a fiftieth of what counts as work in each second."""
+    """On a crowded machine, the thread gets a fiftieth of the processor time that counts as work in
+    each second."""
     looks, done = 3 * IDLE, threading.Semaphore(0)
 
     def work():

@@ -71,7 +71,7 @@ def test_values_of_the_matrix(name):
 
 
 def test_artifacts():
-    """All that is taken was given, and all that is released was."""
+    """All downloaded artifacts were uploaded before, and so were all released ones."""
     given = {
         step["with"]["name"]
         for _place, _job, step in steps("test")
@@ -123,7 +123,7 @@ def test_sanitizers_and_fuzzing_run():
 
 
 def test_the_release_page_says_how_to_install(tmp_path):
-    """Its notes have the two commands of docs/release.md, with the address of the repository."""
+    """Its notes contain the two commands of docs/release.md, with the address of the repository."""
     (script,) = (run for place, run in RUNS if "gh release create" in run and "release" in place)
     environment = {"GITHUB_REPOSITORY_OWNER": "OWNER", "GITHUB_REPOSITORY": "OWNER/REPOSITORY"}
     subprocess.run(

@@ -29,7 +29,7 @@ def under_mouse(ui, kind):
 
 
 def chosen_by_keys(ui):
-    """The call of the entry of the open menu that the arrow keys have come to."""
+    """The call of the entry of the open menu that the arrow keys have reached."""
     manager = bpy.context.window_manager
     manager.clipboard = ""
     ui.event("C", "PRESS", ctrl=True)
@@ -39,7 +39,7 @@ def chosen_by_keys(ui):
 
 
 def doors_of_sidebar(ui):
-    """{call: (x, y) of its first button} of all that the sidebar shows, from the top."""
+    """{call: (x, y) of its first button} of everything that the sidebar shows, from the top."""
     found, side, empty = {}, region(ui, "UI"), 0
     for y in range(side.y + side.height - 8, side.y, -STEP):
         empty += 1
@@ -58,7 +58,8 @@ def doors_of_sidebar(ui):
 
 @contextmanager
 def undrawn():
-    """A session does not draw the window at each of its steps: looking for doors takes a while."""
+    """A session does not draw the window at each of its steps, because the search for doors takes a
+    while."""
     live = scenes.addon("window.live_operator")
     before, live.redraw_views = live.redraw_views, lambda: None
     try:
@@ -81,7 +82,7 @@ def doors_of_header(ui):
 
 
 def open_menu(ui, menu):
-    """By its name; the last entry is chosen."""
+    """Opens the menu with this name; its last entry is selected."""
     ui.event("MOUSEMOVE", "NOTHING")
     yield 3
     with ui.override():
@@ -91,7 +92,7 @@ def open_menu(ui, menu):
 
 
 def doors_of_menu(ui, menu):
-    """{call: how many times up from the last entry} of our entries, which come last."""
+    """{call: how many steps up from the last entry} of our entries, which are the last ones."""
     yield from open_menu(ui, menu)
     found, ups, first = {}, 0, None
     while True:
@@ -108,7 +109,7 @@ def doors_of_menu(ui, menu):
 
 
 def press_in_menu(ui, menu, call):
-    """Goes up to the entry, and presses Enter."""
+    """Moves up to the entry, and presses Enter."""
     yield from open_menu(ui, menu)
     while (yield from chosen_by_keys(ui)) != call:
         yield from tap(ui, "UP_ARROW")
@@ -130,8 +131,8 @@ def press_at(ui, at):
 
 
 class Watched:
-    """Notes in a `with` block: `ended`: [(idname, result)] of our operators; `refused`: why some of
-    them refused; `asked`: labels of dialogs that were drawn; `drawn`: our panels and menus;
+    """Records in a `with` block: `ended`: [(idname, result)] of our operators; `refused`: why some
+    of them refused; `asked`: labels of dialogs that were drawn; `drawn`: our panels and menus;
     `opened`: addresses in a browser."""
 
     def __enter__(self):
@@ -185,7 +186,7 @@ class Watched:
 
 @contextmanager
 def files_in_the_window():
-    """The file browser takes the place of the window's areas: no second window is opened."""
+    """The file browser replaces the areas of the window, so that no second window is opened."""
     view = bpy.context.preferences.view
     before = view.filebrowser_display_type
     view.filebrowser_display_type = "SCREEN"
@@ -196,13 +197,13 @@ def files_in_the_window():
 
 
 def as_idname(name):
-    """object.araplbs_check, of OBJECT_OT_araplbs_check, too."""
+    """object.araplbs_check, also from OBJECT_OT_araplbs_check."""
     kind, found, rest = name.partition("_OT_")
     return f"{kind.lower()}.{rest}" if found else name
 
 
 def settled(ui, watched, idname):
-    """Answers a dialog by Enter, and waits for the end of all work; a session is left running."""
+    """Answers a dialog with Enter, and waits until all work has ended; a session keeps running."""
     yield 8
     browser = next((a for a in ui.window.screen.areas if a.type == "FILE_BROWSER"), None)
     if browser:  # it has drawn what the operator asks, too
@@ -222,13 +223,14 @@ def settled(ui, watched, idname):
 
 
 def is_asking(watched):
-    """Whether a dialog is open: its operator has not ended."""
+    """Whether a dialog is open, because its operator has not ended."""
     ended = {as_idname(name) for name, _result in watched.ended}
     return bool(watched.asked) and as_idname(watched.asked[-1]) not in ended
 
 
 def world(ui):
-    """All that a door may change, to be compared: data, settings, selections, views, lists."""
+    """Everything that a door may change, for comparison: data, settings, selections, views,
+    lists."""
     manager, found = bpy.context.window_manager, flaws.found()
     outcome = scenes.addon("features.auto_weight.outcome").outcome_at_hand(bpy.context)
     state = {
@@ -257,7 +259,7 @@ def world(ui):
 
 
 def exported():
-    """Files for games and of a problem, in the folder that the file browser proposes."""
+    """Files for game engines and of a problem, in the folder that the file browser proposes."""
     return [*Path.home().glob("*.glb"), *Path.home().glob("auto_weight_problem.*")]
 
 
@@ -273,7 +275,7 @@ def bone_values(ob, bone):
 
 
 def values_of(group):
-    """Plain values of a property group, and those of its parts."""
+    """Plain values of a property group and of its nested groups."""
     found = []
     for prop in group.bl_rna.properties:
         if prop.identifier == "rna_type":
@@ -289,7 +291,7 @@ def values_of(group):
 
 
 def why_closed(ui, idname):
-    """The reason that the poll of one of our operators gives, "" where it is open."""
+    """The reason that the poll of one of our operators gives, "" if the door is open."""
     module, name = idname.split(".")
     with ui.override():
         call = getattr(getattr(bpy.ops, module), name)

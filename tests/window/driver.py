@@ -17,32 +17,33 @@ from patience import last_resort
 
 
 def newest_only():
-    """For what takes long, or is there to be looked at: it runs in the newest Blender alone."""
+    """For tests that take long or are for visual inspection: they run only in the newest
+    Blender."""
     if bpy.app.version < (5, 0):
         raise SkipTest("slow: in the newest Blender only")
 
 
 def once():
-    """For a kind of task of which the older Blender tests another: it runs in the newest one,
-    and if the run is named."""
+    """For a kind of task of which the older Blender tests another one: the test runs in the newest
+    Blender, and if the run is named."""
     if not is_named():
         newest_only()
 
 
 def is_named():
-    """`tests/run.sh sid-gui` names the run, and all of its tests run; in a run of everything a part
-    does."""
+    """`tests/run.sh sid-gui` names the run, so all of its tests run; a run of all tests runs only
+    some of them."""
     return bool(os.environ.get("ARAPLBS_TEST_ALL"))
 
 
 def when_named():
-    """For what measures, or is there to be looked at."""
+    """For tests that measure, or that are for visual inspection."""
     if not is_named():
         raise SkipTest("measures or pictures: where the run is named only")
 
 
 def looks(test):
-    """Marks a test that looks at pixels, which are computed for it."""
+    """Marks a test that reads pixels, which are only computed for such tests."""
     test.looks = True
     return test
 
@@ -57,7 +58,7 @@ def inside(ui, kind, place):
 
 
 def press(ui, kind, at=None, **modifiers):
-    """A key or button where the mouse has been for a while."""
+    """Presses a key or button at the position where the mouse has been for a while."""
     ui.event("MOUSEMOVE", "NOTHING", at=at)
     yield 3
     ui.event(kind, "PRESS", at=at, **modifiers)
@@ -82,8 +83,8 @@ IDLE = 40  # turns; without events a turn is 5 ms of sleep, and what slides move
 
 
 def still(ui):
-    """All that slides or appears is at its place: for a while the window is not drawn again. Not
-    where a session is running, which draws all the time."""
+    """Waits until everything that slides or appears is in its place, so that the window is not
+    drawn again for a while. Not for use during a session, which always draws."""
     drawn, handles = [], []
     space = type(ui.area().spaces.active)
     for kind in ("WINDOW", "UI", "HEADER", "HUD"):
@@ -105,9 +106,9 @@ def still(ui):
 
 @contextmanager
 def held():
-    """In a `with` block the thread of an operator's task does not come to its end: it waits at its
-    first report of progress until it is cancelled, at the latest at the end of the block. Other
-    threads, as that of the pictures in the Result box, go on: nobody cancels them."""
+    """In a `with` block, the thread of an operator's task does not finish: it waits at its first
+    report of progress until it is cancelled or the block ends. Other threads, such as that of the
+    pictures in the Result box, continue, because nobody cancels them."""
     work, begun = scenes.addon("window.work"), []
     before = work.Worker
 
@@ -128,8 +129,7 @@ def held():
 
 @contextmanager
 def slow_reading():
-    """In a `with` block operators read two steps a turn, by a clock that counts how often it is
-    looked at."""
+    """In a `with` block, operators read two steps per turn, by a clock that counts its queries."""
     work, ticks = scenes.addon("window.work"), itertools.count()
     before = work.time
     work.time = SimpleNamespace(monotonic=lambda: next(ticks) * work.STEP / 2)
@@ -140,12 +140,12 @@ def slow_reading():
 
 
 def solving():
-    """A worker thread is there; it must be the only one apart from Blender's own."""
+    """Waits for a worker thread, which must be the only one apart from Blender's own."""
     return threading.active_count() > 1 + sum(each.is_alive() for each in given_up)
 
 
 def at_work():
-    """An operator whose work is a task is modal: reading is not a thread."""
+    """Waits for a modal operator whose work is a task; reading does not use a thread."""
     return any(
         operator and operator.bl_idname.startswith("OBJECT_OT_araplbs")  # None: its class is gone
         for window in bpy.context.window_manager.windows
@@ -176,7 +176,7 @@ def reset_settings():
 
 
 class Draws:
-    """Which panels and menus of the add-on are drawn in a `with` block; their exceptions, which
+    """The panels and menus of the add-on that are drawn in a `with` block; their exceptions, which
     Blender prints, are raised at its end."""
 
     def __enter__(self):
@@ -209,7 +209,7 @@ class Draws:
         assert not self.errors, self.errors
 
     def since(self):
-        """Those drawn since the last time."""
+        """Those drawn since the last call."""
         found, self.drawn = self.drawn, set()
         return found
 
@@ -219,7 +219,7 @@ def session():
 
 
 def clear():
-    """No object is there, and all settings are those of a new file."""
+    """Removes all objects, and restores the settings of a new file."""
     for ob in list(bpy.data.objects):
         bpy.data.objects.remove(ob)
     reset_settings()
@@ -238,7 +238,7 @@ def over():
 
 
 def cancel(ui):
-    """Esc, and yes where it asks."""
+    """Presses Esc, and confirms if a dialog asks."""
     asks = session().strokes
     ui.key("ESC")
     if asks:
@@ -252,7 +252,7 @@ def cancel(ui):
 
 
 def stroke(ui, begin_at, end_at, **modifiers):
-    """With the left button, between two places given as shares of the 3D view."""
+    """Draws with the left button between two positions, given as shares of the 3D view."""
     area = ui.area()
     places = [
         (

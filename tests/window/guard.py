@@ -33,7 +33,7 @@ done
 
 
 class Quiet:
-    """To be asked in each turn by the thread of the window."""
+    """Queried by the thread of the window in each turn."""
 
     def __init__(self, clock=time.monotonic):
         self.clock = clock
@@ -55,7 +55,7 @@ class Quiet:
 
 
 class Watchdog:
-    """beat() is a sign of life; without one for so many seconds this process is killed."""
+    """beat() is a sign of life; without one for this many seconds, the process is killed."""
 
     def __init__(self, pictures, seconds=HANGS):
         faulthandler.register(signal.SIGUSR1)

@@ -29,12 +29,12 @@ def text_width(text):
 
 
 def panel_width(region):
-    """Of what is drawn in a panel of the sidebar."""
+    """The width available in a panel of the sidebar."""
     return region.width - (TABS + EDGES) * unit()
 
 
 def cut_words(tree, width):
-    """[text] of those that do not fit into a layout of this width, as introspect() gives it."""
+    """[text] of those that do not fit into a layout of this width, as introspect() returns it."""
     return [text for item in tree for text in _cut(item, width)]
 
 
@@ -70,7 +70,7 @@ def _least(item):
 
 
 def _shared(parts, width):
-    """The widths of what stands in a row: their natural ones, made narrower in proportion."""
+    """The widths of the items in a row: their natural widths, reduced in proportion."""
     natural = [_natural(each) for each in parts]
     total = sum(natural)
     fixed = [n <= unit() for n in natural]  # icons keep theirs

@@ -61,7 +61,7 @@ class Ui:
         return bpy.context.temp_override(window=self.window, area=area, region=region)
 
     def event(self, kind, value="PRESS", at=None, **modifiers):
-        """at: window pixels from the lower left; default the middle of the 3D view."""
+        """at: window pixels from the lower left; default: the middle of the 3D view."""
         if at is None:
             area = self.area()
             at = area.x + area.width // 2, area.y + area.height // 2
@@ -94,7 +94,7 @@ class Runner:
         self.steps, self.turns = self.run_all(), 0
 
     def left_of(self, tests):
-        """Those without a result. The file of a test that crashed is run again, as a whole."""
+        """The tests without a result. The file of a crashed test is run again as a whole."""
         cases = ElementTree.parse(self.results).getroot().findall("testcase")
         crashed = {
             case.get("classname")
@@ -110,8 +110,8 @@ class Runner:
         return [test for test in tests if test[:2] not in done]
 
     def tick(self):
-        """The app timer, called in each turn of the event loop: goes on with the running test.
-        Since 5.0 Blender does not sleep between turns while events are simulated."""
+        """The app timer, called in each turn of the event loop, continues the running test. Since
+        version 5.0, Blender does not sleep between turns while events are simulated."""
         time.sleep(BREATH)
         self.dog.beat()
         try:
@@ -159,7 +159,7 @@ class Runner:
             self.write()
 
     def note_hang(self, reason):
-        """The threads that are left would keep the next tests waiting, too."""
+        """The remaining threads would also delay the next tests."""
         if isinstance(reason, Hung):
             self.hung += 1
             faulthandler.dump_traceback(all_threads=True)
@@ -186,7 +186,7 @@ def find_tests():
 
 
 def draw_plainly():
-    """The processor draws every picture of the window, and with anti-aliasing it draws several."""
+    """The processor draws every picture of the window, and anti-aliasing draws several."""
     preferences = bpy.context.preferences
     preferences.system.viewport_aa = "OFF"
     preferences.view.smooth_view = 0

@@ -104,7 +104,7 @@ def test_unbound_mesh_is_one_undo_step(ui):
 
 
 def test_escape(ui):
-    """Half-way: all is as before, at once, and nothing is left behind."""
+    """Half-way: everything is as before, at once, and nothing is left behind."""
     make_tube()
     bpy.context.view_layer.update()
     before = scenes.snapshot()
@@ -134,7 +134,7 @@ def test_escape(ui):
 
 
 def test_objects_that_go_meanwhile(ui):
-    """Deleted or changed by another add-on's timer, say, while the worker is busy."""
+    """Deleted or changed, for example by the timer of another add-on, while the worker is busy."""
     newest_only()
     for change, name in ((delete_tube, "Tube"), (delete_rig, "Rig"), (add_vertex, "Tube")):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -178,7 +178,7 @@ def test_another_file_meanwhile(ui):
 
 
 def test_disabled_meanwhile(ui):
-    """Disabling the add-on ends its operator and thread; enabled again it works."""
+    """Disabling the add-on ends its operator and thread; after it is enabled again, it works."""
     make_tube()
     with held():
         with ui.override():
@@ -258,7 +258,7 @@ def test_panel_and_menus(ui):
 
 
 def test_what_poses_the_panel_finds(ui):
-    """To be looked at: what there is, then why the choice has nothing."""
+    """For visual inspection: the available poses, then the reason why a choice has none."""
     _tube, rig = make_tube()
     rig.animation_data_create().action = pose = bpy.data.actions.new("Pose")
     rig.pose.bones["middle"].keyframe_insert("rotation_quaternion", frame=1)
@@ -279,7 +279,7 @@ def test_what_poses_the_panel_finds(ui):
 
 
 def test_control_bones_in_the_panel(ui):
-    """One button takes a bone in again, in one undo step."""
+    """One button includes a bone again, in one undo step."""
     clear()
     bones = [
         ("root", (0, 0, -1), (0.5, 0, -1), None),
@@ -312,7 +312,7 @@ def test_control_bones_in_the_panel(ui):
 
 
 def test_character(ui):
-    """A real one, posed afterwards, to be looked at."""
+    """A real character, posed afterwards, for visual inspection."""
     once()
     file = DATA / "mage.blend"
     if not file.exists():
@@ -357,7 +357,8 @@ def counts():
 
 
 def test_esc_while_random_poses_of_bendy_bones_are_read(ui):
-    """The window has turns during the work; nothing is there between them, and nothing is left."""
+    """The window has turns during the work; no temporary data exists between them, and nothing is
+    left."""
     tube, _rig = bendy_tube()
     before, there = scenes.snapshot(), counts()
     with slow_reading():

@@ -17,8 +17,9 @@ def bendy_tube():
 
 
 def slow(ui, mode, entries=4096):
-    """Starts it with a turn of the window after every step, which writes so many entries; the
-    state before. One each: hundreds of turns are left, however soon the window is drawn."""
+    """Starts the operator with a turn of the window after every step, each of which writes this
+    many entries, and returns the former state. With one entry per step, hundreds of turns remain,
+    however soon the window is drawn."""
     module = scenes.addon("features.bendy.operator")
     module.PATIENCE = module.TURN = 0
     scenes.addon("features.bendy.parameters").VERTICES_A_STEP = entries
@@ -85,7 +86,7 @@ def test_bendy_end_and_undo(ui):
 
 
 def test_bendy_another_file_meanwhile(ui):
-    """Blender ends the operator; neither that nor what follows fails."""
+    """Blender ends the operator; neither the operator nor later work fails."""
     once()
     for mode in ("POSE", "OBJECT"):
         bendy_tube()

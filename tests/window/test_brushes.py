@@ -85,7 +85,7 @@ def test_brushes_without_a_session(ui):
 
 
 def test_brush_keys(ui):
-    """F and Shift F, as for Blender's brushes, also while a session is running."""
+    """F and Shift F, as with Blender's brushes, also during a session."""
     tube, _rig = make_tube()
     yield from paint_mode(ui, tube)
     brush = bpy.context.scene.araplbs_brush
@@ -147,7 +147,7 @@ def test_release(ui):
 
 
 def test_smooth_weights(ui):
-    """On both sides of the mirror; Ctrl takes it back."""
+    """On both sides of the mirror; Ctrl reverts it."""
     newest_only()
     tube, _rig = make_tube()
     tube.data.use_mirror_x = True
@@ -181,7 +181,7 @@ def test_smooth_weights(ui):
 
 
 def drawn_points(ui):
-    """Vertices of the active edit and its image, as the next redraw shows them."""
+    """Vertices of the active edit and its image, as drawn by the next redraw."""
     overlay, found = scenes.addon("ui.overlay"), []
     draw = overlay._draw_item
     overlay._draw_item = lambda _context, mesh, item, points: found.append(
@@ -196,7 +196,7 @@ def drawn_points(ui):
 
 
 def test_strokes_on_both_sides(ui):
-    """Of bones of two sides, of bones whose names have none, and of links."""
+    """For bones with sides, bones whose names have none, and links."""
     newest_only()
     tube, rig = make_tube()
     scenes.select(rig)

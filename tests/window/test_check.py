@@ -36,7 +36,7 @@ def click_headers(ui, *places):
 
 
 def choose_first(ui):
-    """Clicks on the first line of the list until it is there to be clicked on."""
+    """Clicks on the first line of the list until the click takes effect."""
     for _ in range(6):
         yield from click(ui, inside(ui, "UI", FIRST_LINE))
         yield from still(ui)
@@ -90,7 +90,7 @@ def test_check_select_and_repair(ui):
 
 
 def test_check_escape(ui):
-    """Nothing is listed, nothing written."""
+    """Nothing is listed, and nothing is written."""
     clear()
     rig = scenes.add_armature()
     tube = scenes.add_tube()
@@ -112,7 +112,7 @@ def test_check_escape(ui):
 
 
 def test_check_character(ui):
-    """To be looked at, and in the manual: findings of a character."""
+    """The findings of a character, for visual inspection and for the manual."""
     when_named()
     import character
 
@@ -139,8 +139,8 @@ def test_check_character(ui):
 
 
 def spoil(body):
-    """A bare chest, a forearm painted on one side alone, stray vertices of a thigh, six bones at
-    the neck."""
+    """A bare chest, a forearm painted on only one side, stray vertices of a thigh, six bones at the
+    neck."""
     x, y, z = np.array([vertex.co for vertex in body.data.vertices]).T
     group = body.vertex_groups
     bare = np.flatnonzero((np.hypot(x - 0.05, z - 1.25) < 0.06) & (y < 0))

@@ -9,7 +9,7 @@ from test_result_views import alone, at_hand, weighted_twice
 
 
 def lines(layout, context, outcome):
-    """Of the Result box, and their buttons."""
+    """The lines of the Result box, with their buttons."""
     box = scenes.addon("ui.result_box")
     box._draw_gains(context, layout, outcome)
     for index, note in enumerate(outcome.notes):
@@ -17,7 +17,7 @@ def lines(layout, context, outcome):
 
 
 def find(buttons, *words):
-    """The place of the button whose call has these words."""
+    """The position of the button whose call contains these words."""
     return next(at for call, at in buttons.items() if all(word in call for word in words))
 
 
@@ -50,7 +50,7 @@ def test_cures_are_one_click_away(ui):
 
 
 def opens(ui, at, name, picture):
-    """A click at this place opens a panel of ours."""
+    """A click at this position opens a panel of ours."""
     with Draws() as draws:
         yield from click(ui, at)
         yield from still(ui)

@@ -7,7 +7,7 @@ from driver import Draws, clear, looks, newest_only, open_sidebar, show, wait_un
 
 
 def green(path):
-    """How many pixels of a picture have the color of Centers of Rotation."""
+    """The number of pixels in a picture that have the color of Centers of Rotation."""
     image = bpy.data.images.load(str(path))
     pixels = np.array(image.pixels[:]).reshape(-1, 4)
     bpy.data.images.remove(image)

@@ -9,7 +9,7 @@ MENU = "VIEW3D_MT_object_parent"
 
 
 def open_from_menu(ui, kind, menu):
-    """Opens the menu and presses the entry of the operator class in it: ours come last."""
+    """Opens the menu and presses the entry of the operator class; our entries are the last ones."""
     menus, placed = scenes.addon("ui.menus"), scenes.addon("window.menu_entries")
     ours = placed.entries(menus.CLASSES, menu)
     ui.event("MOUSEMOVE", "NOTHING")
@@ -24,7 +24,7 @@ def open_from_menu(ui, kind, menu):
 
 
 def ask(ui, kind, menu):
-    """The dialog is open and drawn."""
+    """Waits until the dialog is open and drawn."""
     drawn, draw = [], kind.draw
 
     def watched(operator, context):
@@ -41,7 +41,8 @@ def ask(ui, kind, menu):
 
 
 def character(ui, folder):
-    """A small one, to be compared in a few poses; (what the file is before, the page to be)."""
+    """A small character for comparing in a few poses; returns (the former state of the file, the
+    expected page)."""
     clear()
     rig, tube = scenes.add_armature(), scenes.add_tube()
     scenes.bind(tube, rig)
@@ -81,7 +82,7 @@ def test_compare_methods_can_be_called_off(ui):
 
 
 def test_compare_methods_passes_refusals_on(ui):
-    """In a file that was never saved, so the page has no place next to it."""
+    """In a file that was never saved, so there is no place for the page next to it."""
     once()
     before, _page = character(ui, "nowhere")
     settings().comparison.directory = "//comparison/"

@@ -56,8 +56,8 @@ closed = {}  # call: (room, reason) where it was not to be pressed
 
 
 def character(painted=False):
-    """A tube in three colors of trouble: weights that are spoiled, a control bone, corrections,
-    shape keys, an animation, a page. painted: it had weights of the artist before."""
+    """A tube with several kinds of problems: bad weights, a control bone, corrections, shape keys,
+    an animation, a page. painted: it had weights of the artist before."""
     clear()
     rig = scenes.add_armature()
     tube = scenes.add_tube(**SHAPE)
@@ -75,7 +75,7 @@ def character(painted=False):
 
 
 def scene_of_result(ui):
-    """As after two presses: three sets of weights, and problems that are left."""
+    """The state after two presses: three sets of weights, and remaining problems."""
     tube, rig = character(painted=True)
     outcomes = scenes.addon("features.auto_weight.outcome")
     scenes.select(tube, rig)
@@ -97,7 +97,7 @@ def scene_of_result(ui):
 
 
 def scene_of_notes(ui):
-    """Nothing but notes, of each kind that has a button."""
+    """Only notes, of each kind that has a button."""
     outcome = yield from scene_of_result(ui)
     outcome.facts = {"stretch": (None, None), "lost": [outcome.bones.index("middle")]}
     bpy.data.objects["Tube"].vertex_groups["lower"].lock_weight = True
@@ -137,7 +137,7 @@ def go_to(ui, mode):
 
 
 def scene_to_weight(ui, active="Tube", mode="OBJECT"):
-    """Without a result."""
+    """The state without a result."""
     tube, rig = character()
     scenes.select(tube, rig, active=bpy.data.objects[active])
     if mode == "EDIT":
@@ -163,7 +163,7 @@ def select_vertices(tube, which):
 
 
 def scene_of_originals(ui):
-    """The Result box is closed, and the artist's weights are still there."""
+    """The Result box is closed, and the artist's weights are still available."""
     yield from scene_of_result(ui)
     with ui.override():
         bpy.ops.object.araplbs_keep_shown_weights(which="SHOWN")
@@ -171,7 +171,7 @@ def scene_of_originals(ui):
 
 
 def scene_of_page(ui):
-    """Methods were compared."""
+    """The state after methods were compared."""
     yield from scene_to_weight(ui)
     with ui.override():
         folder = str(ui.pictures / PAGE)
@@ -179,7 +179,8 @@ def scene_of_page(ui):
 
 
 def scene_of_bones(ui, mode="OBJECT"):
-    """A control bone was left out; corrections, selected vertices, and some without weights."""
+    """A control bone was omitted; there are corrections, selected vertices, and vertices without
+    weights."""
     tube, rig = character()
     rig.data.bones["lower"].araplbs_control = REASONS[1][0]
     bpy.context.window_manager.araplbs_control_bone = 0
@@ -194,7 +195,7 @@ def scene_of_bones(ui, mode="OBJECT"):
 
 
 def scene_of_findings(ui):
-    """Checked, one finding is chosen, and its pose is shown."""
+    """The weights were checked, one finding is selected, and its pose is shown."""
     tube, rig = character()
     scenes.select(tube, rig, active=tube)
     bpy.context.window_manager.araplbs_errors = "POSES"
@@ -207,7 +208,7 @@ def scene_of_findings(ui):
 
 
 def scene_of_pose(ui):
-    """As above, in the own pose."""
+    """The same in the user's own pose."""
     yield from scene_of_findings(ui)
     with ui.override():
         bpy.ops.object.araplbs_own_pose()
@@ -253,7 +254,8 @@ def scene_of_session(ui):
 
 
 def scene_to_export(ui, segments=3):
-    """Weights of many digits, bendy bones, a modifier that can be baked; the armature is active."""
+    """Weights with many digits, bendy bones, a modifier that can be baked; the armature is
+    active."""
     tube, rig = character()
     scenes.auto_weight(tube, rig, pose_count=POSES, iterations=1)
     tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH").iterations = 5
@@ -264,7 +266,7 @@ def scene_to_export(ui, segments=3):
 
 
 def scene_of_preset(ui):
-    """Settings that are a preset of the artist's own."""
+    """Settings that form a preset of the artist."""
     yield from scene_to_weight(ui)
     bpy.context.scene.araplbs.bone_spring_stiffness = 0.123
     with ui.override():
@@ -319,8 +321,8 @@ MENUS = (
 
 @contextmanager
 def only_below(name):
-    """The tab has this panel alone, open; "": the first one, and the others closed, since some of
-    its buttons open those."""
+    """The tab has only this panel, open; "": the first one, with the others closed, because some of
+    its buttons open them."""
     if not name:
         yield
         reset_settings()
@@ -384,7 +386,7 @@ def try_menus(ui, rooms):
 
 @contextmanager
 def little_drawn(ui):
-    """The processor draws the window, a few hundred times for each room: that is most of the
+    """The processor draws the window a few hundred times for each room, which is most of the
     work."""
     preferences, space = bpy.context.preferences, ui.area().spaces.active
     space.shading.type, space.overlay.show_overlays = "WIREFRAME", False
@@ -427,7 +429,8 @@ def leave(ui):
 
 
 def try_door(ui, room, set_up, call, press, place):
-    """Presses it in the room, set up once more, and looks. place: the panel or menu it is in."""
+    """Presses the door in the room, set up again, and checks the effect. place: the panel or menu
+    that contains it."""
     match = OURS.match(call)
     idname = match[0].removeprefix("bpy.ops.") if match else ""
     if call in ALREADY or (not idname and call in pressed):
@@ -481,7 +484,7 @@ def assert_good():
 
 @looks  # some doors do no more than have a panel drawn
 def test_doors_of_the_first_panel(ui):
-    """A run of everything tries what there is at first."""
+    """A run of all tests tries only the doors of the first state."""
     yield from try_tab(ui, TAB if is_named() else TAB[:1])
     assert_good()
 
@@ -499,7 +502,7 @@ def test_doors_of_menus(ui):
 
 
 def test_no_operator_is_without_a_door(ui):
-    """After the others: each operator that has a door at all was opened somewhere."""
+    """Runs after the others: each operator with a door was opened in some room."""
     when_named()
     yield 1
     kinds = [

@@ -24,8 +24,8 @@ CLOSED = ("bones", "poses", "check", "clothes", "joints", "export")
 
 
 def make_character():
-    """The demo's, bound, without weights; (rig, [meshes]). With a third of its vertices if no
-    picture of it is kept."""
+    """The character of the demo, bound, without weights; (rig, [meshes]). It has a third of its
+    vertices if no picture of it is stored."""
     import character
 
     clear()
@@ -56,8 +56,8 @@ def weigh(ui):
 
 
 def test_first_screen(ui):
-    """Six closed panels below the first; nothing of the experts. To be looked at: the drawing
-    test_panel_and_menus and tests/addon/every_feature/test_tab.py see, too."""
+    """Six closed panels below the first, and nothing for experts. For visual inspection;
+    test_panel_and_menus and tests/addon/every_feature/test_tab.py also check the drawing."""
     when_named()
     with Draws() as draws:
         yield from start(ui)
@@ -69,7 +69,7 @@ def test_first_screen(ui):
 
 
 def test_first_result(ui):
-    """The box stays; weights that were there before, here those of Blender, are compared with."""
+    """The box stays, and the result is compared with earlier weights, here those of Blender."""
     rig, meshes = yield from start(ui)
     with ui.override():
         bpy.ops.object.araplbs_auto_weight("INVOKE_DEFAULT")
@@ -113,7 +113,7 @@ def test_first_result(ui):
 
 
 def worse_result(ui, outcome):
-    """Three sets of weights, and what is worse in red; while an importer's Empty is active."""
+    """Three sets of weights, with the worse values in red, while an importer's Empty is active."""
     outcomes = scenes.addon("features.auto_weight.outcome")
     yield from weigh(ui)
     latest = outcomes.outcome_at_hand(bpy.context)
@@ -133,7 +133,7 @@ def worse_result(ui, outcome):
 
 
 def see_the_worst(ui, rig):
-    """In its pose, and back."""
+    """Shows the worst problem in its pose, and returns."""
     found = scenes.addon("features.check.findings_list").found
     worst = next(k for k, finding in enumerate(found.findings) if finding.pose >= 0)
     own = [bone.matrix.copy() for bone in rig.pose.bones]

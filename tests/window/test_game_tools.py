@@ -23,7 +23,8 @@ def deform(rig):
 
 
 def test_games_reduce_bones_asks(ui):
-    """Choosing goes on in turns, then the dialog names the bones; Enter reduces, Esc does not."""
+    """The bones are chosen over several turns, then the dialog names them; Enter reduces, and Esc
+    does not."""
     newest_only()
     rig, meshes = make_character()
     body = max(meshes, key=lambda ob: len(ob.data.vertices))
@@ -88,7 +89,7 @@ def test_games_weights_under_the_mouse(ui):
 
 
 def short_session(ui):
-    """The tab in a session, with a correction whose dots let the weights be seen."""
+    """The tab during a session, with a correction whose dots do not hide the weights."""
     with ui.override():
         bpy.ops.object.araplbs_refine_weights("INVOKE_DEFAULT")
     yield 5
@@ -113,7 +114,7 @@ def short_session(ui):
 
 
 def test_games_one_joint(ui):
-    """Only the selected joint moves, with live stretch; a wrong elbow goes back."""
+    """Only the selected joint moves, with live stretch; a wrong elbow returns to its position."""
     newest_only()
     rig, meshes = make_character()
     body = max(meshes, key=lambda ob: len(ob.data.vertices))
@@ -152,7 +153,7 @@ def test_games_one_joint(ui):
 
 
 def test_games_export_opens_the_file_browser(ui):
-    """With the engine of the preset, and what will be set."""
+    """With the engine of the preset, and the settings that it will change."""
     newest_only()
     rig, meshes = make_character()
     body = max(meshes, key=lambda ob: len(ob.data.vertices))

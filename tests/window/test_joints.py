@@ -23,7 +23,7 @@ HEADS = {"lower": (0, 0, 0.05), "middle": (0.12, 0.03, 1.0), "upper": (-0.08, 0.
 
 
 def make_tube():
-    """With joints off its axis."""
+    """A tube with joints off its axis."""
     clear()
     names = list(HEADS)
     tails = [HEADS["middle"], HEADS["upper"], (0, 0, 2.95)]
@@ -124,7 +124,7 @@ def test_joints_in_pose_mode(ui):
 
 
 def test_joints_and_undo_meanwhile(ui):
-    """Blender's own undo, to where the bones are others: the session ends."""
+    """Blender's undo leads to a state with other bones, so the session ends."""
     once()
     _tube, rig = make_tube()
     scenes.select(rig)
@@ -162,7 +162,8 @@ def test_joints_and_another_file(ui):
 
 
 def test_joints_of_a_character(ui):
-    """To be looked at: ghosts of displaced joints, the whole and the arm, panel open."""
+    """For visual inspection: ghosts of displaced joints, the whole body and the arm, with the panel
+    open."""
     newest_only()
     when_named()
     import character

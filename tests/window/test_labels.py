@@ -18,7 +18,7 @@ SCROLLER = 1.6  # units of a list that its bar and edges take
 
 
 class Trees:
-    """[(name, layout as introspect() gives it, width)] of panels and rows of lists that are drawn
+    """[(name, layout as introspect() returns it, width)] of panels and rows of lists that are drawn
     in a `with` block."""
 
     def __enter__(self):

@@ -10,7 +10,7 @@ LANGUAGES = ("ja_JP", "de_DE", "zh_HANS", "ko_KR", "fr_FR", "es")
 
 
 def test_tab_in_languages(ui):
-    """Nothing is drawn wrong; pictures of the first result and of the panels below."""
+    """Everything is drawn correctly; pictures of the first result and of the panels below."""
     when_named()
     view = bpy.context.preferences.view
     before = view.language

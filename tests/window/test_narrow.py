@@ -33,8 +33,8 @@ def make_narrow(ui, width=NARROW):
 
 
 def test_narrow_sidebar(ui):
-    """Each room at the width that a sidebar has at first, and made narrow; in languages with long
-    words, and with wide letters, too."""
+    """Each room at the initial width of the sidebar and in a narrow one, in languages with long
+    words and with wide letters."""
     when_named()
     yield from open_sidebar(ui)
     with languages() as view:

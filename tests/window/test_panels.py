@@ -13,7 +13,7 @@ MODES = {"bones": "WEIGHT_PAINT", "joints": "POSE", "expert-joints": "POSE"}
 
 
 def panels():
-    """(the first, those below it), those of the tab."""
+    """(the first panel, those below it) of the tab."""
     found = [
         kind
         for kind in scenes.addon("ui.panels").CLASSES
@@ -23,8 +23,8 @@ def panels():
 
 
 def opened(kind, drawn):
-    """The same panel by another name, under which Blender has not closed it yet; drawn: gets what
-    its draw() comes to, True or an error."""
+    """The same panel under another name, under which Blender has not yet closed it; drawn: receives
+    the result of its draw(), True or an error."""
 
     def draw(panel, context):
         try:
@@ -39,7 +39,7 @@ def opened(kind, drawn):
 
 
 def set_up(ui):
-    """Weights, findings and corrections, so that panels have something to show."""
+    """Weights, findings and corrections, so that all panels show something."""
     clear()
     tube, rig = scenes.tube_and_rig()
     scenes.auto_weight(tube, rig)
@@ -53,7 +53,7 @@ def set_up(ui):
 
 
 def looks():
-    """(name of the picture, panel, its box that is open) of all."""
+    """(name of the picture, panel, its open box) of all."""
     _first, others = panels()
     for kind in others:
         name = kind.__name__.rpartition("_")[2]

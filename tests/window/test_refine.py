@@ -88,7 +88,7 @@ def test_escape_asks_where_strokes_were_made(ui):
 
 
 def test_keeps_on_while_posing(ui):
-    """In Pose mode: the armature is posed during the session, and that is undone by itself."""
+    """In Pose mode, the armature is posed during the session, and this is a separate undo step."""
     tube, rig = make_tube()
     scenes.select(rig)
     with ui.override():
@@ -118,7 +118,8 @@ def test_keeps_on_while_posing(ui):
 
 
 def test_undo_from_the_menu_leaves_the_session(ui):
-    """To other weights than those that the session began with, and nothing is written into them."""
+    """It leads to other weights than those at the start of the session, and nothing is written into
+    them."""
     tube, _rig = make_tube()
     first = scenes.entries(tube)
     tube.vertex_groups["lower"].add(range(300), 0.7, "REPLACE")
@@ -196,7 +197,7 @@ def test_edit_mode_meanwhile(ui):
 
 
 def test_window_closed_meanwhile(ui):
-    """The window that the session was started in."""
+    """The window in which the session was started is closed."""
     tube, _rig = make_tube()
     before = scenes.entries(tube)
     with ui.override():
@@ -233,7 +234,7 @@ def test_disabled_meanwhile(ui):
 
 
 def test_saved_and_loaded(ui):
-    """Edits come back with the file."""
+    """Edits are restored with the file."""
     tube, _rig = make_tube()
     scenes.addon("features.edits.operator").paint_edit(
         tube.data, "WEIGHT", "upper", range(40, 60), 1.5
@@ -272,7 +273,8 @@ def test_buttons_and_panels(ui):
 
 
 def test_character(ui):
-    """The demo's, posed, to be looked at: live, steered, and where it deforms worst."""
+    """The character of the demo, posed, for visual inspection: live, with corrections, and at its
+    worst deformation."""
     newest_only()
     when_named()
     import character
@@ -319,8 +321,8 @@ def test_character(ui):
 
 
 def test_stalls(ui):
-    """The cost of a session for the window on some 50,000 vertices: stalls.json, which
-    tests/bench/stalls.py makes a page of."""
+    """The cost of a session for the window on some 50,000 vertices, written to stalls.json, from
+    which tests/bench/stalls.py makes a page."""
     newest_only()
     when_named()
     tube, rig = make_tube(rings=500, sides=100, weigh=False)
@@ -370,8 +372,8 @@ def test_stalls(ui):
 
 
 def test_escape_stops_the_count(ui):
-    """After a session its problems are counted in a thread, and Esc over the view is the button
-    "Stop". With nothing to stop, Esc is what it was."""
+    """After a session, a thread counts its problems, and Esc over the view acts as the button
+    "Stop". If there is nothing to stop, Esc has its usual function."""
     tube, rig = make_tube()
     show(ui)
     with ui.override():

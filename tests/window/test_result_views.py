@@ -16,8 +16,7 @@ ROW_Y, POSE, EYE = 46, 24, 44
 
 @contextmanager
 def alone(part):
-    """The first panel shows nothing but this part of the Result box: part(layout, context,
-    outcome)."""
+    """The first panel shows only this part of the Result box: part(layout, context, outcome)."""
     panel = scenes.addon("ui.panel")
     kind = panel.VIEW3D_PT_araplbs
     before = kind.draw
@@ -34,7 +33,7 @@ def alone(part):
 
 
 def weighted_twice(ui):
-    """The demo's character; there is something before, something after, and something is left."""
+    """The character of the demo, with earlier weights, new weights, and remaining problems."""
     rig, meshes = make_character()
     scenes.select(*meshes, rig)
     with ui.override():
@@ -97,7 +96,7 @@ def test_result_box_shows_it(ui):
 
 
 def peek(ui, outcome, meshes):
-    """Holding Y shows the weights of before; letting go, those of after."""
+    """Holding Y shows the earlier weights, and releasing it shows the new ones."""
     body = max(meshes, key=lambda ob: len(ob.data.vertices))
     after = scenes.entries(body)
     ui.event("MOUSEMOVE", "NOTHING")

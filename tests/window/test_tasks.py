@@ -37,7 +37,8 @@ def undone(ui, before):
 
 
 def cancelled(ui, before, call, turns=8, **options):
-    """Esc on what is at work, after so many turns; 0: before the window is drawn again."""
+    """Presses Esc on the running operator after this many turns; 0: before the window is drawn
+    again."""
     with held():
         with ui.override():
             assert call("INVOKE_DEFAULT", **options) == {"RUNNING_MODAL"}

@@ -27,7 +27,7 @@ from scenes import (
 
 @pytest.fixture
 def character():
-    """Tube with weights and a Corrective Smooth."""
+    """A tube with weights and a Corrective Smooth."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     smooth = tube.modifiers.new("Smooth", "CORRECTIVE_SMOOTH")
@@ -36,7 +36,8 @@ def character():
 
 
 def edit_weights(tube):
-    """A modifier before the armature: weights of a bone squared, which other weights can be."""
+    """A modifier before the armature, which squares the weights of a bone; other weights can
+    reproduce this."""
     tube.modifiers.remove(tube.modifiers["Smooth"])
     edit = tube.modifiers.new("Edit", "VERTEX_WEIGHT_EDIT")
     edit.vertex_group, edit.falloff_type = "middle", "SHARP"
@@ -44,7 +45,7 @@ def edit_weights(tube):
 
 
 def deformed(tube, rig, angle):
-    """Vertices in the pose of the tube on screen."""
+    """The vertices in the present pose of the tube."""
     rig.pose.bones["middle"].rotation_mode = "XYZ"
     rig.pose.bones["middle"].rotation_euler = (angle, 0, 0)
     bpy.context.view_layer.update()
@@ -78,7 +79,7 @@ def test_bones_alone_do_what_modifiers_did(character):
 
 
 def test_corrective_smooth(character, capfd):
-    """Blending cannot bulge as it does, but comes nearer than the weights did."""
+    """Blending cannot bulge like the modifier, but comes closer than the original weights."""
     tube, rig = character
     was = entries(tube)
     assert bake(tube, rig) == {"FINISHED"}
@@ -104,7 +105,7 @@ def test_preserve_volume(character):
 
 
 def test_plain_weights_stay(character):
-    """Linear blending of at most 4 bones is what it is baked to."""
+    """The target is linear blending of at most 4 bones, so the weights stay."""
     tube, rig = character
     tube.modifiers.remove(tube.modifiers["Smooth"])
     was = weights(tube, deform_names(rig))
@@ -113,7 +114,8 @@ def test_plain_weights_stay(character):
 
 
 def test_only_vertex_groups_change(character):
-    """Nothing else of the file, not a pose, frame, name or selection; the same twice."""
+    """Nothing else in the file changes: no pose, frame, name or selection. A second run gives the
+    same result."""
     tube, rig = character
     bpy.context.scene.frame_end = 5
     rig.pose.bones["upper"].rotation_quaternion = (0.9, 0.1, 0, 0)
@@ -132,7 +134,7 @@ def test_only_vertex_groups_change(character):
 
 
 def test_scene_frames(character):
-    """An animated armature, and a shape key with keyframes that is baked too."""
+    """An animated armature, and a shape key with keyframes, which is baked as well."""
     tube, rig = character
     tube.modifiers.remove(tube.modifiers["Smooth"])
     bone = rig.pose.bones["upper"]
@@ -222,7 +224,7 @@ def test_only_present_bones(character):
 
 
 def test_another_topology(character):
-    """Geometry Nodes that make vertices are not a generator by their type."""
+    """Geometry Nodes that create vertices do not count as a generator by their type."""
     tube, rig = character
     group = bpy.data.node_groups.new("More", "GeometryNodeTree")
     for direction in ("INPUT", "OUTPUT"):
@@ -237,7 +239,7 @@ def test_another_topology(character):
 
 
 def add_cache(tube, path, frames, count=None):
-    """A Mesh Cache modifier with a .pc2 file of these frames (p, n, 3)."""
+    """Adds a Mesh Cache modifier with a .pc2 file of these frames (p, n, 3)."""
     count = count or frames.shape[1]
     head = struct.pack("<12siiffi", b"POINTCACHE2", 1, count, 1.0, 1.0, len(frames))
     path.write_bytes(head + frames.astype("<f4").tobytes())
@@ -247,7 +249,7 @@ def add_cache(tube, path, frames, count=None):
 
 
 def test_mesh_cache(character, tmp_path):
-    """A cache of what the bones do with other weights: these are found."""
+    """The cache contains the effect of the bones with other weights, which are found."""
     tube, rig = character
     tube.modifiers.remove(tube.modifiers["Smooth"])
     bone = rig.pose.bones["upper"]

@@ -31,7 +31,7 @@ def curve_paths(action):
 
 
 def turn(rig, name, *angles):
-    """An action that turns a bone about X, keyed over all frames."""
+    """An action that rotates a bone about X, keyed over all frames."""
     action = bpy.data.actions.new(f"Turn {name}")
     rig.animation_data_create().action = action
     bone = rig.pose.bones[name]
@@ -45,7 +45,7 @@ def turn(rig, name, *angles):
 
 @pytest.fixture
 def sliding(tmp_path):
-    """A tube whose upper half slides and turns by a cache, which none of its bones does."""
+    """A tube whose upper half slides and rotates by a cache, unlike any of its bones."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     rest = np.array([v.co for v in tube.data.vertices])
@@ -128,7 +128,7 @@ def acting():
 
 
 def test_all_actions(acting):
-    """The frames are those of both actions; nothing but weights changes."""
+    """The frames are those of both actions; nothing changes except weights."""
     tube, rig = acting
     task = addon("features.bake.task").BakeTask(
         package("features.bake").BakeOptions(poses="ALL", frames=20)
@@ -154,7 +154,7 @@ def test_all_actions(acting):
 
 
 def test_all_actions_with_new_bones(acting):
-    """Every action gets keys for them."""
+    """Every action gets keys for the new bones."""
     tube, rig = acting
     playing = rig.animation_data.action
     assert bake(tube, rig, poses="ALL", frames=20, new_bones=1) == {"FINISHED"}
@@ -175,7 +175,7 @@ def test_simulations_want_the_scene(acting):
 
 
 def test_frames_leave_nothing_behind(acting, monkeypatch):
-    """They are in a file of the temporary folder, which is gone after."""
+    """Frames are stored in a file of the temporary folder, which is removed afterwards."""
     tube, rig = acting
     kept = []
     module = package("disk.frame_file")
@@ -210,7 +210,7 @@ def test_command(sliding, tmp_path):
 
 
 def test_frame_file(tmp_path):
-    """Frames come back unchanged, in any order, and are not held."""
+    """Frames are read back unchanged, in any order, and do not stay in memory."""
     make = package("disk.frame_file").FrameFile
     frames, rng = make(str(tmp_path)), np.random.default_rng(1)
     given = rng.normal(size=(5, 7, 3)).astype(np.float32)

@@ -31,7 +31,8 @@ def at_frames(ob, frames):
 
 
 def through_gltf(path):
-    """Exports the file's content, and imports it into an empty one; the mesh object there."""
+    """Exports the contents of the file, imports them into an empty one, and returns the imported
+    mesh object."""
     bpy.ops.preferences.addon_enable(module="io_scene_gltf2")
     bpy.ops.export_scene.gltf(
         filepath=str(path), export_format="GLB", export_def_bones=True, export_animations=True,
@@ -85,13 +86,14 @@ def test_through_gltf_from_curved_rest(tmp_path, mapping):
 
 
 def test_chain_through_gltf(tmp_path):
-    """Without scale: the map between two bones of a chain is then a rotation and a shift."""
+    """Without scale, the map between two bones of a chain is a rotation and a translation."""
     tube, rig = tail()
     assert_same_through_gltf(rig, tube, tmp_path / "tail.glb", 1e-5, False, hierarchy="CHAIN")
 
 
 def test_shear_is_told(capfd):
-    """Of a rig that shears by itself, and of a chain with scale that a bendy bone alone has."""
+    """The message about a rig that shears by itself, and about a chain with scale, which only a
+    bendy bone has."""
     for inherit, hierarchy, shears in (
         ("ALIGNED", "PARENT", False),
         ("ALIGNED", "CHAIN", True),
@@ -107,7 +109,7 @@ def test_shear_is_told(capfd):
 
 
 def test_bones_around_through_gltf(tmp_path):
-    """A deform bone above, a control between, and a deform bone below the bendy one."""
+    """A deform bone above the bendy bone, a control between them, and a deform bone below it."""
     rig = add_armature(
         bones=[
             ("lower", (0, 0, 0.05), (0, 0, 1), None),

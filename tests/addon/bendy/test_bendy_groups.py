@@ -45,8 +45,8 @@ def test_groups_with_other_uses_stay(capfd):
 
 
 def add_nodes(tube, text="", attribute="", named=""):
-    """A Geometry Nodes modifier with a text input, one from an attribute, and a Named Attribute in
-    a group within its group."""
+    """A Geometry Nodes modifier with a text input, an input from an attribute, and a Named
+    Attribute in a nested node group."""
     inner = bpy.data.node_groups.new("Inner", "GeometryNodeTree")
     inner.nodes.new("GeometryNodeInputNamedAttribute").inputs["Name"].default_value = named
     tree = bpy.data.node_groups.new("Outer", "GeometryNodeTree")
@@ -106,7 +106,7 @@ def test_groups_of_particles_stay():
 
 
 def test_all_modifiers_are_looked_at():
-    """Whatever is in them trips nothing, and nothing that they merely have keeps a group."""
+    """No content of a modifier causes an error, and a group is kept only if a modifier uses it."""
     tube, rig = tail()
     for kind in bpy.types.Modifier.bl_rna.properties["type"].enum_items.keys():  # noqa: SIM118
         try:

@@ -117,7 +117,8 @@ def test_bones_and_groups():
 
 
 def test_parents():
-    """A chain goes on from the last bone of the one above; else the deform bone above, if any."""
+    """A chain continues from the last bone of the chain above; otherwise, its parent is the deform
+    bone above, if any."""
     bones = [
         ("hips", (0, 0, -1), (0, 0, 0), None),
         ("control", (0, 0, 0), (0, 0.3, 0), "hips"),
@@ -138,7 +139,8 @@ def test_parents():
 
 
 def test_sides_and_collisions():
-    """Mirror tools find the other side; a name that one side cannot have, the other has not."""
+    """Mirror tools find the other side; a name that is not available on one side is not used on the
+    other either."""
     names = package("features.bendy.handles").segment_names
     for name in ("arm.L", "L_arm", "arm_left", "Left arm", "arm.L.001", "hair r"):
         other = bpy.utils.flip_name(name)
@@ -164,7 +166,7 @@ def test_sides_and_collisions():
 
 
 def half_with_mirror(segments=(4, 4)):
-    """Half an arm that a Mirror modifier completes, on a bendy bone on each side."""
+    """Half an arm that a Mirror modifier completes, with a bendy bone on each side."""
     rig = add_armature(
         bones=[
             ("arm.L", (0.3, 0, 0), (3.3, 0, 0), None),
@@ -183,7 +185,7 @@ def half_with_mirror(segments=(4, 4)):
 
 
 def test_mirror_modifier():
-    """Groups without weights are there for the other side."""
+    """Groups without weights exist for the other side."""
     half, rig = half_with_mirror()
     pose(rig, 1)
     before = posed(half)
@@ -192,7 +194,7 @@ def test_mirror_modifier():
 
 
 def test_one_side_of_a_mirror_modifier():
-    """The other half would look for groups that are not there."""
+    """The other half would refer to groups that do not exist."""
     half, rig = half_with_mirror()
     select(rig)
     bpy.ops.object.mode_set(mode="POSE")
@@ -233,7 +235,7 @@ def test_what_a_mirror_modifier_makes_is_measured(capfd):
 
 
 def test_other_numbers_of_bones(capfd):
-    """They divide the same u; twice the segments are exact, more bones are better."""
+    """The bones divide the same u; twice the segments are exact, and more bones are better."""
     differences = {}
     for count in (2, 3, 5, 9, 17, 13):
         new_scene()
@@ -252,7 +254,8 @@ def test_other_numbers_of_bones(capfd):
 
 
 def test_shape_keys():
-    """Exact where a key does not move a vertex along its bone: Blender takes u after the keys."""
+    """Exact if a key does not move a vertex along its bone, because Blender computes u after the
+    keys."""
     tube, rig = tail()
     tube.shape_key_add(name="Basis")
     key = tube.shape_key_add(name="Wide")

@@ -63,7 +63,7 @@ def test_one_step_of_undo(mode):
 
 
 def library(tmp_path, kind):
-    """The tail's mesh or armature, linked from another file."""
+    """The mesh or armature of the tail, linked from another file."""
     tail()
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
@@ -124,7 +124,7 @@ def second_with_envelopes(tube, rig):
 
 
 def armature_child(tube, _rig):
-    """Which Blender deforms by groups and envelopes."""
+    """An object that Blender deforms by groups and envelopes."""
     tube.modifiers.clear()
     tube.parent_type = "ARMATURE"
 
@@ -186,7 +186,7 @@ def test_where_it_cannot_run():
 
 
 def test_failure_half_way_leaves_nothing(monkeypatch):
-    """Not even when it comes after the bones were made and one mesh was written."""
+    """Even if the failure comes after the bones were created and one mesh was written."""
     _tube, rig = tail()
     other = add_tube("Other")
     bind(other, rig)
@@ -210,7 +210,7 @@ def test_failure_half_way_leaves_nothing(monkeypatch):
 
 
 def test_closing_the_steps_takes_all_back():
-    """As Esc does, wherever it comes."""
+    """Like Esc, at any step."""
     _tube, rig = tail()
     select(rig)
     before, count = snapshot(), 0

@@ -48,7 +48,7 @@ def stretch(rig):
 
 
 def handles(rig):
-    """Of every type, with bones as handles."""
+    """Handles of every type, with bones as handles."""
     rig.data.bones["middle"].bbone_handle_type_start = "ABSOLUTE"
     rig.data.bones["middle"].bbone_custom_handle_start = rig.data.bones["upper"]
     rig.data.bones["middle"].bbone_handle_type_end = "TANGENT"
@@ -71,7 +71,8 @@ def curved_mapping(rig):
 
 
 def predicted(tube, rig):
-    """(n, 3) positions from what the add-on reads, by the blending of the engine's header."""
+    """(n, 3) positions from the data that the add-on reads, by the blending of the engine's
+    header."""
     skeleton = addon("blender.read.read_armature").read_armature(rig, False)
     read, layer = addon("blender.poses.read_poses"), bpy.context.view_layer
     pose = read.present_pose(rig, skeleton, layer.depsgraph)
@@ -115,7 +116,7 @@ def test_predicted_positions_are_those_of_the_evaluated_mesh(pose):
 
 
 def energies(tube):
-    """Mean energy over random poses of Blender's bending."""
+    """Mean energy over random poses with Blender's bending."""
     return (
         addon("blender.read.deformation_errors").object_strain(tube, bpy.context.view_layer, False)
         ** 2
@@ -123,7 +124,8 @@ def energies(tube):
 
 
 def test_weights_are_solved_for_the_bending():
-    """Better on bent poses than weights for bones that do not bend, and one group for each."""
+    """These weights are better in bent poses than weights for bones that do not bend, and each bone
+    has one group."""
     tube, rig = bendy_tube((8, 8, 8))
     auto_weight(tube, rig)
     bent = energies(tube)
@@ -137,7 +139,7 @@ def test_weights_are_solved_for_the_bending():
 
 
 def test_random_poses_leave_no_trace():
-    """Whatever pose, constraint and animation the armature has."""
+    """With any pose, constraint and animation of the armature."""
     tube, rig = bendy_tube()
     rig.pose.bones["upper"].constraints.new("COPY_ROTATION").target = rig
     curve(rig)
@@ -247,8 +249,8 @@ def test_the_setting_of_a_bone_overrides():
 
 
 def test_random_poses_stretch():
-    """About the head, with the volume kept where a constraint keeps it, and what inherits goes
-    with it."""
+    """About the head, with the volume kept if a constraint keeps it, and with descendants that
+    inherit the scale."""
     _tube, rig = tube_and_rig()
     rig.pose.bones["middle"].constraints.new("STRETCH_TO").target = rig
     rig.data.bones["upper"].araplbs_deformer = "STRETCHABLE"
@@ -289,7 +291,7 @@ def test_weights_of_a_rig_that_stretches():
 
 
 def test_a_rig_that_is_disabled_in_viewports():
-    """Has random poses and frames all the same."""
+    """The rig still has random poses and frames."""
     tube, rig = bendy_tube()
     for frame, value in ((1, 0.0), (5, 0.4)):
         rig.pose.bones["middle"].bbone_curveinx = value
@@ -310,7 +312,7 @@ def test_a_rig_that_is_disabled_in_viewports():
 
 
 def test_a_session_cancelled_while_it_reads():
-    """At once, with nothing left."""
+    """The session ends at once and leaves nothing."""
     tube, rig = bendy_tube()
     select(tube, rig)
     before = snapshot()

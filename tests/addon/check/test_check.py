@@ -27,7 +27,7 @@ def sound():
 
 
 def broken():
-    """The top of the tube has no weights."""
+    """A tube whose top has no weights."""
     tube, _rig = sound()
     top = [v.index for v in tube.data.vertices if v.co.z > 2.5]
     for group in tube.vertex_groups:
@@ -103,7 +103,7 @@ def test_without_weights(tmp_path):
 
 
 def test_what_no_weights_move(tmp_path, capfd):
-    """A mesh that hangs on a bone as an object needs none."""
+    """A mesh that is parented to a bone as an object needs no weights."""
     _tube, rig = sound()
     hat = add_tube("Hat", radius=0.1)
     hat.parent, hat.parent_type, hat.parent_bone = rig, "BONE", "upper"
@@ -149,7 +149,7 @@ def test_loose_ends_that_mirror_each_other(which):
 
 
 def test_faces_at_one_point():
-    """There is no nearest face: there is no finding about bones outside the skin."""
+    """There is no nearest face, so there is no finding about bones outside the skin."""
     rig = add_armature()
     body = add_mesh("Body", [(0, 0, 0)] * 6, [(0, 1, 2), (3, 4, 5)])
     bind(body, rig)

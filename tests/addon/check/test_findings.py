@@ -55,7 +55,8 @@ def test_good_weights():
 
 @pytest.mark.parametrize("mode", ["OBJECT", "WEIGHT_PAINT", "EDIT", "POSE"])
 def test_click(mode):
-    """The mode stays, and the rig selected, so that Check Weights finds what it has found."""
+    """The mode stays, and the rig stays selected, so that Check Weights finds the same problems
+    again."""
     tube, rig, places = flawed("UNWEIGHTED")
     check()
     active = rig if mode in ("OBJECT", "POSE") else tube
@@ -201,7 +202,7 @@ def test_another_file_has_no_findings():
 
 
 def test_no_part_of_the_file(tmp_path):
-    """The list is not written, and is there again afterwards."""
+    """The list is not written to the file, and is available again afterwards."""
     _tube, _rig, _places = flawed(*FLAWS)
     check()
     index = choose("SPECKLE")
@@ -219,7 +220,7 @@ def test_no_part_of_the_file(tmp_path):
 
 
 def test_bones_that_were_left_out_are_not_idle():
-    """Neither the bone that Auto-weight leaves out, nor one that holds weights all the same."""
+    """Neither a bone that Auto-weight leaves out, nor one that holds weights nevertheless."""
     bones = [
         ("root", (0, 0, -1), (0.5, 0, -1), None),
         ("lower", (0, 0, 0.05), (0, 0, 1), "root"),

@@ -20,8 +20,8 @@ def posed(rig):
 
 
 def test_show_pose_and_back():
-    """The bones are where the finding was measured; then everything is restored, constraints
-    too."""
+    """The bones are in the pose in which the finding was measured; then everything is restored,
+    including constraints."""
     tube, rig = tube_and_rig()
     for name in deform_names(rig):
         tube.vertex_groups.new(name=name)
@@ -54,7 +54,8 @@ def test_show_pose_and_back():
 
 @pytest.mark.parametrize("turned_since", [False, True])
 def test_shown_pose_is_a_frame_of_the_range_of_motion(turned_since):
-    """If the armature plays that action; one that is another pose by now is left alone."""
+    """If the armature plays that action, the pose is shown as a frame; if the pose has changed
+    since, it is left alone."""
     tube, rig = tube_and_rig()
     for vertex in tube.data.vertices:
         name = "upper" if vertex.co.z > 1.5 else "lower"
@@ -104,7 +105,7 @@ def test_no_pose_to_show():
 
 
 def test_problems_of_the_box_are_those_of_the_list(monkeypatch):
-    """Show lists what was found while weighting; the weights need no other check."""
+    """Show lists the problems found during weighting; the weights need no second check."""
     weighted()
     outcome = at_hand()
     outcome.findings = outcome.findings or []

@@ -122,7 +122,7 @@ def test_several_files_into_a_folder(tmp_path):
 
 
 def test_a_bad_file_among_good_ones(character, tmp_path, capfd):
-    """The good ones are done, the bad one is named, and the exit code says so."""
+    """The good files are processed, the bad one is named, and the exit code reports it."""
     bad = tmp_path / "bad.blend"
     bad.write_text("no Blender file")
     out, report = tmp_path / "out", tmp_path / "report.json"
@@ -171,7 +171,7 @@ def test_failure_while_saving(character, tmp_path, monkeypatch):
 
 
 def test_names(tmp_path):
-    """--armature and --mesh narrow it down; all others stay unchanged."""
+    """--armature and --mesh restrict the selection; all other objects stay unchanged."""
     rig = add_armature()
     other = add_armature("Other")
     for name, owner in (("A", rig), ("B", rig), ("C", other)):
@@ -204,7 +204,7 @@ def test_one_armature_and_nothing_bound(tmp_path):
 
 
 def test_hidden_but_bound(tmp_path):
-    """Blender does not keep the place of hidden objects up to date: it is worked out."""
+    """Blender does not update the matrices of hidden objects, so the command computes them."""
     rig = add_armature()
     shown, expected = add_tube("Shown"), None
     bind(shown, rig)
@@ -233,7 +233,7 @@ def test_props_on_bones_are_left_alone(tmp_path):
 
 @needs_executable
 def test_executable(character, tmp_path):
-    """blender -c araplbs ..., in a process of its own: exit codes and what is left."""
+    """blender -c araplbs ..., in a process of its own: exit codes and remaining files."""
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
     done = blender("weight", character, "--output", out, "--json", report)
     assert done.returncode == 0, done.stderr
@@ -253,7 +253,7 @@ def test_executable(character, tmp_path):
 
 
 def test_names_of_strangers_are_printed_without_control_characters(tmp_path, capfd):
-    """Neither what a terminal obeys, nor lines that look like ours."""
+    """Neither control sequences of a terminal nor lines that resemble ours are printed."""
     evil = "\x1b]0;owned\x07\x1b[2J\n  saved by"
     tube, rig = tube_and_rig()
     rig.name = rig.data.name = tube.name = tube.data.name = evil

@@ -122,7 +122,7 @@ def test_there_are_enough():
 
 
 def test_results_of_wrong_arguments():
-    """A farm gets the reason."""
+    """A farm receives the reason."""
     results = []
     assert addon("cli").run(["weight", "missing.blend", "-o", "out.blend"], results) == 2
     assert results == [{"error": "missing.blend: no such file"}]
@@ -135,8 +135,8 @@ def test_exit_codes_of_the_executable(place):
 
 
 def test_help(capfd):
-    """Without arguments it is shown; every command is in one group, with an example; programs'
-    own commands are not."""
+    """The help appears if there are no arguments. Every command is in one group and has an example;
+    commands for programs are not listed."""
     arguments = package("blender.arguments")
     assert run() == 0
     text = capfd.readouterr().out
@@ -161,7 +161,7 @@ def test_help(capfd):
 
 
 def test_examples_of_the_help():
-    """Are arguments that each command takes."""
+    """Each example consists of arguments that its command accepts."""
     arguments = package("blender.arguments")
     parser = arguments.make_parser(addon("cli").COMMANDS)
     for name, examples in arguments.EXAMPLES.items():
@@ -184,7 +184,8 @@ def report_in(path):
 
 
 def test_preset(place, monkeypatch):
-    """By name in any letters, the user's own too; options that you give take precedence."""
+    """By name in any letter case, including the user's own presets; options given explicitly take
+    precedence."""
     folder = place / "presets"
     folder.mkdir()
     (folder / "My_Game.py").write_text("op.max_influences = 3\nop.swing = 0.5\nop.other = 1\n")
@@ -202,7 +203,7 @@ def test_preset(place, monkeypatch):
 
 
 def test_patterns(place):
-    """Windows' shells do not expand them. A file that a pattern names twice is done once."""
+    """Windows shells do not expand patterns. A file that matches twice is processed once."""
     assert run("weight", "*.blend", "o*.blend", "-o", "out") == 0
     assert folder_of(place / "out") == ["in.blend", "other.blend"]
     (place / "[x].blend").write_bytes((place / "in.blend").read_bytes())
@@ -226,7 +227,8 @@ def test_in_place_by_jobs(place):
 
 
 def test_json_to_standard_output(place, capfd):
-    """Nothing else is there, Blender's own lines included, and all of it is on the other."""
+    """Standard output contains only the JSON; everything else, including Blender's own lines, is on
+    standard error."""
     package("blender.standard_output")._flush()  # lines of Blender's start may wait in its buffer
     capfd.readouterr()
     assert run(*WEIGHT, "--json", "-") == 0
@@ -260,7 +262,7 @@ def test_quiet(place, capfd):
     reason="neither Windows, though wine shows Linux's, nor a chroot without /proc has such paths",
 )
 def test_json_into_a_pipe_by_number(place):
-    """As --json >(jq .) of a shell."""
+    """As with --json >(jq .) in a shell."""
     read, write = os.pipe()
     try:
         assert run(*WEIGHT, "--json", f"/dev/fd/{write}") == 0
@@ -274,8 +276,8 @@ def test_json_into_a_pipe_by_number(place):
 @needs_executable
 @pytest.mark.outside
 def test_what_the_executable_prints(place):
-    """The JSON, and nothing after it. Before it are lines that Blender prints while it starts: in a
-    chroot, a warning about its file systems."""
+    """The JSON comes last. Before it are lines that Blender prints when it starts: in a chroot, a
+    warning about its file systems."""
     before = blender("--version").stdout.removesuffix(f"araplbs {araplbs.__version__}\n")
     done = blender(*WEIGHT, "--json", "-")
     lines = done.stdout.splitlines(keepends=True)
@@ -287,7 +289,7 @@ def test_what_the_executable_prints(place):
 
 
 def test_only_new_where_nothing_is_new(tmp_path, capfd, monkeypatch):
-    """A batch may be repeated: success, and the output is there."""
+    """A batch can be repeated: it succeeds, and the output exists."""
     monkeypatch.chdir(tmp_path)
     tube, _rig = weighted()
     before = entries(tube)
@@ -320,7 +322,7 @@ def test_version(capfd):
 @needs_executable
 @pytest.mark.outside
 def test_pipe_that_is_closed(place):
-    """As of `| head -1`: no traceback. Of the signal Blender's own lines may be the reason."""
+    """As with `| head -1`: no traceback. Blender's own lines may cause the signal."""
     process = subprocess.Popen(
         [bpy.app.binary_path, "-c", "araplbs", *WEIGHT, "--json", "-"],
         stdout=subprocess.PIPE,

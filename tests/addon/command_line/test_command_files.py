@@ -26,7 +26,7 @@ def character(tmp_path, monkeypatch):
 
 
 def alias(path, kind):
-    """Another name of a file that exists."""
+    """Another name of an existing file."""
     if kind == "itself":
         return path
     if kind == "relative":
@@ -49,7 +49,8 @@ KINDS = ["itself", "relative", "symlink", "chain", "hard link", "folder link"]
 
 
 def refused(before, *arguments):
-    """Runs the command, which must refuse before it opens anything; the error it prints."""
+    """Runs the command, which must refuse before it opens anything, and returns the error that it
+    prints."""
     bpy.context.scene.name = "Untouched"
     assert run(*arguments) == 2
     assert bpy.context.scene.name == "Untouched", "a file was opened"
@@ -124,7 +125,7 @@ def test_output_over_the_tets(character, tmp_path, capfd):
 
 
 def test_what_the_file_uses_is_not_replaced(tmp_path, monkeypatch, capfd):
-    """Neither a library it links nor a picture."""
+    """Neither a linked library nor a picture."""
     monkeypatch.chdir(tmp_path)
     bpy.data.meshes.new("Prop").use_fake_user = True
     library = save(tmp_path / "library.blend")
@@ -200,7 +201,8 @@ def test_nobody_else_reads_it_while_it_is_saved(character, tmp_path, monkeypatch
 @posix
 @pytest.mark.parametrize("exists", [True, False])
 def test_link_stays(exists, tmp_path, monkeypatch):
-    """Its target is replaced; relative paths fit where the link is, as Blender takes them."""
+    """The target of the link is replaced; relative paths are those at the location of the link, as
+    Blender resolves them."""
     monkeypatch.chdir(tmp_path)
     tube_and_rig()
     picture = bpy.data.images.new("Skin", 4, 4)
@@ -228,7 +230,8 @@ def test_link_stays(exists, tmp_path, monkeypatch):
 
 @posix
 def test_linked_input(tmp_path, monkeypatch):
-    """Its relative paths are those next to the link, and a link that is the output stays one."""
+    """Relative paths are those at the location of the link, and a link that is the output stays a
+    link."""
     monkeypatch.chdir(tmp_path)
     tube_and_rig()
     store, work = tmp_path / "store" / "deeper", tmp_path / "work"
@@ -252,7 +255,7 @@ def test_linked_input(tmp_path, monkeypatch):
 
 @posix
 def test_dots_after_a_linked_folder(character, tmp_path):
-    """link/../x is next to the folder that the link leads to."""
+    """link/../x is next to the folder to which the link leads."""
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)
     (tmp_path / "link").symlink_to(deep, target_is_directory=True)
@@ -265,7 +268,7 @@ def test_dots_after_a_linked_folder(character, tmp_path):
 
 @posix
 def test_no_regular_file(character, tmp_path, capfd):
-    """A FIFO would be waited for, a device replaced."""
+    """A FIFO would block, and a device would be replaced."""
     fifo, folder = tmp_path / "fifo.blend", tmp_path / "folder.blend"
     os.mkfifo(fifo)
     folder.mkdir()
@@ -324,7 +327,8 @@ def test_write_protected(character, tmp_path, capfd):
 
 
 def test_leftovers_are_removed(character, tmp_path):
-    """Of processes that are gone; not of those that work, nor files that only look similar."""
+    """Leftovers of ended processes are removed; those of running processes and files with similar
+    names are not."""
     files = package("disk.files")
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
@@ -348,7 +352,7 @@ def test_leftovers_are_removed(character, tmp_path):
 
 
 def test_a_fault_of_ours_in_one_file(character, tmp_path, monkeypatch, capfd):
-    """Whatever is raised, the other files are done."""
+    """Whatever exception is raised, the other files are processed."""
     other = tmp_path / "other.blend"
     other.write_bytes(character.read_bytes())
     cli = addon("cli")
@@ -368,7 +372,7 @@ def test_a_fault_of_ours_in_one_file(character, tmp_path, monkeypatch, capfd):
 @posix
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_signal_while_solving(name, character, tmp_path, monkeypatch, capfd):
-    """The exit code says which, nothing is written, and the handlers are what they were."""
+    """The exit code names the signal, nothing is written, and the signal handlers are restored."""
     number = getattr(signal, name)
     lines, calls = package("blender.files").Lines, []
     report = lines.__call__
@@ -397,7 +401,7 @@ def test_signal_while_solving(name, character, tmp_path, monkeypatch, capfd):
 @posix
 @pytest.mark.parametrize("when", ["load_post", "depsgraph_update_post", "save_pre", "save_post"])
 def test_swallowed_signal(when, character, tmp_path):
-    """Blender goes on after any exception in a handler; the command does not."""
+    """Blender continues after any exception in a handler; the command does not."""
     former = signal.getsignal(signal.SIGTERM)
 
     @bpy.app.handlers.persistent

@@ -63,7 +63,7 @@ SCENES = {
 
 
 def inputs(words, folder):
-    """Makes the files that the line names."""
+    """Creates the files that the line names."""
     make = next(SCENES[word] for word in reversed(words[:2]) if word in SCENES)
     names = [word for word in words if re.fullmatch(r"in\.blend|remeshed\.blend", word)]
     if "characters/*.blend" in words:
@@ -108,7 +108,7 @@ def readme_lines():
 @pytest.mark.outside
 @pytest.mark.skipif(not TEXT, reason="no docs here")
 def test_lines_of_readme(tmp_path, monkeypatch, capfd):
-    """One after the other: the last one reads what the first one wrote."""
+    """The lines run in order, because the last one reads the output of the first one."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "characters").mkdir()
     for name in ("hero.blend", "characters/a.blend", "characters/b.blend"):

@@ -23,7 +23,7 @@ pytestmark = [
 
 
 def character(path, ballast=0, compress=False, **shape):
-    """A file with a bound tube, and vertices nowhere that make it larger."""
+    """A file with a bound tube, and with additional vertices that make it larger."""
     new_scene()
     rig, tube = add_armature(), add_tube(**shape)
     bind(tube, rig)
@@ -76,7 +76,7 @@ def test_stopped(name, moment, tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A folder with room for 1 MB, of a kind that root can mount."""
+    """A file system of 1 MB, of a kind that root can mount."""
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
@@ -115,7 +115,7 @@ def test_full_disk_for_the_report(tmp_path, small_disk):
 
 
 def test_limit_of_a_file(tmp_path):
-    """Where no file may be larger than this, as under a quota."""
+    """Files may not exceed this size, as under a quota."""
     import resource
 
     path, out = character(tmp_path / "in.blend", ballast=300_000), tmp_path / "out.blend"
@@ -131,7 +131,8 @@ def test_limit_of_a_file(tmp_path):
 
 
 def test_two_processes_on_one_output(tmp_path):
-    """One after the other has its file there, and nobody ever sees a part of one."""
+    """The processes write their files one after the other, and nobody ever sees an incomplete
+    one."""
     paths = [
         character(tmp_path / name, ballast=400_000, rings=rings)
         for name, rings in (("a.blend", 15), ("b.blend", 19))
@@ -161,7 +162,7 @@ def test_two_processes_on_one_output(tmp_path):
 
 
 def test_truncated_files(tmp_path):
-    """Wherever they end, they are refused, and what comes after them is done."""
+    """Files truncated at any position are refused, and the files after them are processed."""
     out, paths = tmp_path / "out", []
     out.mkdir()
     for compress in (False, True):
@@ -213,7 +214,8 @@ KINDS = ["text", "empty", "truncated", "fifo", "folder", "no armature", "flat", 
 
 
 def test_a_hundred_files(tmp_path):
-    """20 bad ones among them: each is named and keeps its old output, 80 are done."""
+    """20 of them are bad: each is named and keeps its old output, and the other 80 are
+    processed."""
     vertices, _faces = tube_arrays(rings=4, sides=4)
     good = character(tmp_path / "good.blend", rings=4, sides=4).read_bytes()
     folder, out, report = tmp_path / "in", tmp_path / "out", tmp_path / "report.json"

@@ -26,7 +26,7 @@ def solved(path, out, *arguments):
 
 
 def share(rig=None, place=(5, 0, 0), mesh_shift=(0, 0, 0)):
-    """A second object with the tube's mesh, under a second rig: its own or one with the bones of
+    """A second object with the tube's mesh, under a second rig: its own, or one with the bones of
     the first."""
     first = add_armature()
     tube = add_tube()
@@ -50,7 +50,8 @@ def share(rig=None, place=(5, 0, 0), mesh_shift=(0, 0, 0)):
     ("rig", "shift"), [("own", (0, 0, 0)), ("linked", (0, 0, 0.4)), ("same", (0, 0.4, 0))]
 )
 def test_shared_mesh_is_refused(rig, shift, tmp_path, capfd):
-    """Where the weights of one would not fit the other: before anything is solved."""
+    """If the weights for one rig would not fit the other, the command refuses before it solves
+    anything."""
     share(rig, mesh_shift=shift)
     path, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
     assert run("weight", path, "-o", out) == 1
@@ -63,7 +64,7 @@ def test_shared_mesh_is_refused(rig, shift, tmp_path, capfd):
 
 
 def test_one_of_those_that_share_a_mesh(tmp_path, capfd):
-    """When it is named, its weights are right, and the other is mentioned."""
+    """The named object gets correct weights, and the other is mentioned."""
     share("own")
     path, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
     report = tmp_path / "report.json"
@@ -81,7 +82,7 @@ def test_one_of_those_that_share_a_mesh(tmp_path, capfd):
 
 
 def test_linked_duplicates(tmp_path, capfd):
-    """A crowd of one character has its weights once, and they fit all."""
+    """The duplicates of a character share its weights, which fit all of them."""
     share("linked")
     path, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
     both = solved(path, out)
@@ -95,7 +96,7 @@ def test_linked_duplicates(tmp_path, capfd):
 
 @pytest.mark.parametrize("which", ["mesh", "meshes", "armature", "keys"])
 def test_saved_in_edit_mode(which, tmp_path):
-    """Weighted as in Object mode, and saved in the mode it was in."""
+    """The mesh is weighted as in Object mode, and saved in its former mode."""
     rig, tube = add_armature(), add_tube()
     bind(tube, rig)
     add_tube("Second", shift=(3, 0, 0))

@@ -23,7 +23,7 @@ WORSE = ("--firmness", 300, "--initial", "nearest")
 
 @pytest.fixture
 def good(tmp_path):
-    """A file whose weights stretch the surface as little as can be."""
+    """A file whose weights stretch the surface as little as possible."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig, bone_spring_stiffness=0)
     before = entries(tube)
@@ -60,7 +60,7 @@ def test_fails(good, tmp_path):
 
 
 def test_kept(good, tmp_path, capfd):
-    """The weights, and everything else that the mesh has."""
+    """The weights and everything else in the mesh are kept."""
     source, before = good
     out, path = tmp_path / "out.blend", tmp_path / "report.json"
     assert run("weight", source, "-o", out, "--json", path, "--if-worse", "keep", *WORSE) == 0
@@ -71,7 +71,7 @@ def test_kept(good, tmp_path, capfd):
 
 @pytest.mark.slow
 def test_several_at_a_time(good, tmp_path):
-    """The exit code of a process is not taken for a failure."""
+    """The exit code of a process does not count as a failure."""
     source, _before = good
     arguments = ("-o", f"{tmp_path}/made/", "--jobs", 1, "--if-worse", "fail", "-q")
     assert run("weight", source, *arguments, *WORSE) == 3
@@ -91,7 +91,7 @@ def test_excludes_only_new(good, tmp_path, capfd):
 
 
 def test_nothing_before(tmp_path, capfd):
-    """Blender's heat is the reference, measured as the same weights in a file are."""
+    """Blender's heat is the reference, measured like weights in a file."""
     tube_and_rig()
     source, path = save(tmp_path / "in.blend"), tmp_path / "report.json"
     out = tmp_path / "out.blend"
@@ -113,7 +113,7 @@ def test_nothing_before(tmp_path, capfd):
 
 
 def test_heat_that_fails(tmp_path, capfd, monkeypatch):
-    """It is said, and the file is weighted."""
+    """A message reports this, and the file is weighted."""
     tube_and_rig()
     refused = package("base.refusal").Refused
 
@@ -128,7 +128,7 @@ def test_heat_that_fails(tmp_path, capfd, monkeypatch):
 
 
 def test_the_same_weights_as_without_earlier_ones(tmp_path):
-    """The earlier weights are compared, and decide nothing."""
+    """The earlier weights are only compared and have no effect on the new ones."""
     made = []
     for bone_spring_stiffness in (0, 300, None):
         tube, rig = tube_and_rig()
@@ -152,7 +152,7 @@ def test_bind_compares(good):
 
 
 def test_lost_bones_are_named(tmp_path, capfd):
-    """A bone that hangs elsewhere has the skin in the file, and loses it."""
+    """A bone in a different place has skin in the file, and loses it."""
     tube, _rig = flaws.skin_of_another_bone()
     before, source, path = entries(tube), save(tmp_path / "in.blend"), tmp_path / "report.json"
     out = tmp_path / "out.blend"

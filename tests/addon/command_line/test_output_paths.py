@@ -22,8 +22,9 @@ ALL = bool(os.environ.get("ARAPLBS_TEST_OUTPUTS"))
 
 @dataclass
 class Option:
-    """words: the command and its arguments, where `{}` is the path; kind: of the file there; below:
-    its place, if the path is a folder; opens: a file is opened to know what is written."""
+    """words: the command and its arguments, where `{}` stands for the path; kind: the kind of the
+    file; below: its position, if the path is a folder; opens: whether a file is opened to determine
+    what is written."""
 
     words: str
     kind: str
@@ -130,7 +131,7 @@ def hard_link_to_input(path, _kind):
 
 
 def copy_of_input(path, kind):
-    """A .blend file as any other; as another kind it is foreign."""
+    """A .blend file like any other; for an output of another kind, it is a foreign file."""
     path.write_bytes(Path("in.blend").read_bytes())
     return kind == "BLEND"
 
@@ -202,7 +203,7 @@ def _made(name):
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """Two files of a character each, the first with another one."""
+    """Two files with one character each, of which the first has another one."""
     place = tmp_path_factory.mktemp("inputs")
     for name, second in (("in.blend", True), ("second.blend", False)):
         new_scene()
@@ -227,7 +228,7 @@ def place(inputs, tmp_path, monkeypatch):
 
 
 def snapshot(place):
-    """The present entry, without following links."""
+    """The present directory entry, without following links."""
     found = {}
     for path in place.rglob("*"):
         mode = path.lstat().st_mode
@@ -241,7 +242,7 @@ def snapshot(place):
 
 
 def command(words, path, monkeypatch):
-    """Whether it was not refused; no file is opened but where ARAPLBS_TEST_OUTPUTS is set."""
+    """Whether the command was not refused; files are opened only if ARAPLBS_TEST_OUTPUTS is set."""
     began = []
     files, bpy.context.scene.name = package("blender.files"), "Untouched"
     if not ALL:
@@ -262,7 +263,8 @@ def report_for_merge(path):
 
 
 def opens_first(words, path, monkeypatch):
-    """The same where a file is opened to know what is written: whether solving begins."""
+    """The same for commands that open a file to determine what they write: whether solving
+    begins."""
     began = []
 
     def solve(*_):
@@ -322,7 +324,7 @@ def test_folders(name, what, place, monkeypatch):
 
 @pytest.mark.parametrize("words", ["weight in.blend -o {}", "check in.blend --json {}"])
 def test_names(words, place, monkeypatch):
-    """No name is too odd, though .blend files are named so; neither case nor dots make another."""
+    """Every name works if .blend files can have it; case and dots do not turn it into another."""
     for name in (os.fsdecode(b"\xff.blend"), "a\nb.blend", "-x.blend", "%s{}.blend", "n" * 200):
         path = place / (name if name.endswith(".blend") else f"{name}.blend")
         assert command(words, path, monkeypatch)

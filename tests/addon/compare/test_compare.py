@@ -184,7 +184,7 @@ def test_the_scene_has_settings(tmp_path):
 
 
 def test_a_page_of_the_command_line_is_found(character, tmp_path):
-    """It is in the folder that the scene of the file names."""
+    """The page is in the folder that the scene of the file names."""
     assert run("compare", character, "-o", tmp_path / "comparison", *FEW, *QUICK) == 0
     bpy.ops.wm.open_mainfile(filepath=str(character))
     page = addon("features.compare.operator").page_of_file()
@@ -222,7 +222,7 @@ def test_refusals_of_the_operator(tmp_path):
 
 
 def test_the_dialog_passes_refusals_on():
-    """Of a file that was never saved, which the folder of a new file lies next to."""
+    """For a file that was never saved, next to which there is no folder for a new file."""
     tube, rig = tube_and_rig()
     said = refused("compare_methods", tube, rig)
     assert "Save the file first" in said and "program" not in said
@@ -244,7 +244,7 @@ def dense(rows):
 
 
 def test_blenders_own_weights(tmp_path):
-    """The weights that Blender's operator gives if the user calls it."""
+    """The weights that Blender's operator computes when the user calls it."""
     matrix = Matrix.Translation((0.3, 0, 0)) @ rotation(30, "Y")
     tube, rig = add_tube(matrix=matrix), add_armature(matrix=matrix)
     bind(tube, rig)
@@ -263,7 +263,8 @@ def test_blenders_own_weights(tmp_path):
 
 
 def test_blender_fails():
-    """A part that sees no bone is more than its bone heat can do: the reason goes into the page."""
+    """Blender's bone heat fails on a part from which no bone is visible, and the page states the
+    reason."""
     vertices, faces = tube_arrays()
     count = len(vertices)
     shell = [(x, y, z + 1.5) for x in (-1, 1) for y in (-1, 1) for z in (-3, 3)]
@@ -281,7 +282,7 @@ def test_blender_fails():
 
 
 def test_stopped_while_it_computes(character, tmp_path):
-    """Esc: the data that was read is freed, nothing is written."""
+    """After Esc, the data is freed and nothing is written."""
     bpy.ops.wm.open_mainfile(filepath=str(character))
     before = deep_snapshot()
     task = read(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
@@ -312,7 +313,7 @@ def test_without_action_and_weights():
 
 
 def test_rigs_that_move_themselves_are_posed_by_their_controls():
-    """Judged poses of the rig, and others than those that the weights are optimized in."""
+    """The weights are judged in poses of the rig, which differ from those used for optimization."""
     tube, rig = weighted_tube()
     constraint = rig.pose.bones["upper"].constraints.new("COPY_ROTATION")
     constraint.target, constraint.subtarget = rig, "middle"

@@ -85,7 +85,8 @@ def test_armatures_of_a_scale_through_gltf(scale, tmp_path):
 
 
 def head_with_ears(stub):
-    """A neck of three bones, a skull of its own and two ears; bones cut to `stub`, 0: whole."""
+    """A neck of three bones, a skull bone and two ears; bones are shortened to `stub`, or unchanged
+    if it is 0."""
     mesh = add_mesh(
         "Body",
         *joined(
@@ -145,7 +146,7 @@ def arm_of_unreal(turn):
 
 
 def test_an_arm_with_bones_that_point_sideways():
-    """Upper arm, forearm and hand each move some of the arm, as with tails along it."""
+    """Upper arm, forearm and hand each move a part of the arm, as with tails along it."""
     mesh, rig = arm_of_unreal(Vector((0, 0, 1)))
     assert auto_weight(mesh, rig) == {"FINISHED"}
     assert report()["bone_directions"] == "JOINTS"
@@ -172,7 +173,8 @@ def tube_with(turned=False):
 
 
 def test_the_choice():
-    """Automatic is Tails for drawn bones, to the bit, and Joints for those that point aside."""
+    """Automatic gives the same bits as Tails for bones drawn by an artist, and as Joints for those
+    that point aside."""
     found = {}
     for turned in (False, True):
         for choice in ("AUTOMATIC", "TAILS", "JOINTS"):
@@ -202,7 +204,8 @@ def test_bendy_bones_keep_their_tails():
 
 
 def test_limits_are_about_the_axes_of_the_bone():
-    """Read from joints, a limited bone with children keeps the axes that its limits are about."""
+    """If bones are derived from joints, a limited bone with children keeps the axes to which its
+    limits refer."""
     tube, rig = tube_with(turned=True)
     limit = rig.pose.bones["middle"].constraints.new("LIMIT_ROTATION")
     limit.owner_space, limit.use_limit_x, limit.max_x = "LOCAL", True, 0.5
@@ -233,7 +236,8 @@ def mesh_of(ob):
 
 @pytest.mark.parametrize("scale", [(2, 2, 2), (-1, 1, 1), (-2, 0.5, 4)])
 def test_the_scale_of_objects_changes_nothing(scale):
-    """A character under any scale of its armature, and a mesh whose points make up for its own."""
+    """A character under any scale of its armature, and a mesh whose points compensate for its own
+    scale."""
     found = []
     for parented in (None, True, False):
         new_scene()
@@ -253,7 +257,7 @@ def test_the_scale_of_objects_changes_nothing(scale):
 
 
 def axis_of(rig, marker, bone):
-    """The unit axis that a bone turns about at a marker of its action, in armature space."""
+    """The unit axis about which a bone rotates at a marker of its action, in armature space."""
     frame = {m.name: m.frame for m in rig.animation_data.action.pose_markers}[marker]
     bpy.context.scene.frame_set(frame)
     posed = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones[bone]
@@ -264,7 +268,7 @@ def axis_of(rig, marker, bone):
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("bone", ["lower", "upper"])
 def test_range_of_motion_turns_about_the_ways(turned, bone):
-    """Y is the twist about the limb, X and Z swing it, wherever the tails are."""
+    """Y is the twist about the limb, and X and Z swing it, wherever the tails are."""
     tube, rig = tube_with(turned)
     assert auto_weight(tube, rig) == {"FINISHED"}
     select(rig)
@@ -282,7 +286,7 @@ def test_range_of_motion_without_a_mesh_turns_about_the_tails():
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_transfer_sees_the_ways(turned):
-    """Where it fills in weights, and where it looks for bones through walls."""
+    """When it fills in weights, and when it looks for bones through walls."""
     tube, rig = tube_with(turned)
     assert auto_weight(tube, rig) == {"FINISHED"}
     sleeve = add_tube("Sleeve", radius=0.33, rings=25, sides=14, caps=False)

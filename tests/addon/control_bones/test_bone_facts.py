@@ -124,7 +124,7 @@ def test_handles_of_bendy_bones(rig):
 
 
 def test_apart_from_the_collection_of_deform_bones(rig):
-    """It has none but deform bones, and most of them."""
+    """The collection contains only deform bones, and most of them."""
     bones = rig.data.bones
     together = rig.data.collections.new("Body")
     for name in ("lower", "middle"):
@@ -169,7 +169,7 @@ def test_hooks(rig):
 
 
 def things():
-    """What people and importers hang on bones that move skin."""
+    """Objects that users and importers parent to bones that move skin."""
     camera = add_object("Slot camera", bpy.data.cameras.new("Camera"))
     light = add_object("Socket light", bpy.data.lights.new("Light", "POINT"))
     mesh = add_mesh("Slot", [(0, 0, 0)], [], [])
@@ -189,7 +189,7 @@ def left_out(rig):
 
 
 def test_objects_on_a_short_bone_do_not_make_a_control_of_it():
-    """A head between ears, the stub that an importer leaves of it, with things on it."""
+    """A head between ears, of which an importer leaves only a stub, with objects on it."""
     bones = [
         ("spine", (0, 0, 0.05), (0, 0, 1.5), None),
         ("neck", (0, 0, 1.5), (0, 0, 2.2), "spine"),
@@ -208,7 +208,7 @@ def test_objects_on_a_short_bone_do_not_make_a_control_of_it():
 
 
 def with_leaf(name="upper_end"):
-    """A limb whose skin goes on past the last joint that moves."""
+    """A limb whose skin extends past the last moving joint."""
     bones = [
         ("lower", (0, 0, 0.05), (0, 0, 0.75), None),
         ("middle", (0, 0, 0.75), (0, 0, 1.5), "lower"),
@@ -261,7 +261,7 @@ def test_a_leaf_bone_can_be_taken_in():
 
 
 def test_leaf_bones_of_both_sides():
-    """One that an action turns keeps the other one, too."""
+    """A leaf bone that an action rotates also keeps that of the other side."""
     bones = [
         ("spine", (0, 0, 0.05), (0, 0, 1), None),
         *((f"arm.{s}", (x, 0, 1), (x, 0, 2), "spine") for s, x in (("L", 0.1), ("R", -0.1))),
@@ -279,7 +279,7 @@ def test_leaf_bones_of_both_sides():
 
 
 def test_what_blender_exports_as_fbx_and_imports(tmp_path):
-    """Its exporter adds leaf bones; weights are as before the export."""
+    """The exporter adds leaf bones; the weights are those from before the export."""
     rig, tube = add_armature(bones=BONES[:3]), add_tube()
     bind(tube, rig)
     auto_weight(tube, rig)
@@ -299,7 +299,8 @@ def test_what_blender_exports_as_fbx_and_imports(tmp_path):
 
 
 def test_drivers(rig):
-    """By a property of its own; a corrective that looks at the turn of a limb says nothing."""
+    """A bone driven by a property of its own is a control; a corrective driven by the rotation of
+    the limb is no evidence."""
     for bone, path in (
         ("helper", 'pose.bones["helper"]["switch"]'),
         ("other", 'pose.bones["other"].rotation_euler[0]'),
@@ -353,7 +354,7 @@ def test_visible(rig):
 
 
 def animate(rig, bone, way):
-    """An action in which the bone goes so far along X."""
+    """An action in which the bone moves by this distance along X."""
     posed = rig.pose.bones[bone]
     for frame, x in ((1, 0), (20, way)):
         posed.location.x = x
@@ -379,7 +380,7 @@ def test_strays(rig):
 
 
 def test_the_body_walks_away_from_it(rig):
-    """A camera on the root, which stays while the bone moves that all others hang on."""
+    """A camera on the root stays while the bone that carries all others moves."""
     bones = [("camera", (0, 1.5, 2), (0, 1.5, 2.4), None), *BONES]
     rig = add_armature("Walker", bones)
     animate(rig, "lower", 0.5)
@@ -389,7 +390,8 @@ def test_the_body_walks_away_from_it(rig):
 
 
 def test_a_limb_that_goes_along_does_not_stray(rig):
-    """Keyed by itself, as far as the body, which it does not hang on: the foot of a rig for IK."""
+    """A limb with keys of its own moves as far as the body, although it is not a descendant: the
+    foot of an IK rig."""
     bones = [("foot", (0, 0, -0.5), (0, -0.3, -0.5), None), *BONES]
     rig = add_armature("Walker", bones)
     for bone in ("lower", "foot"):
@@ -408,7 +410,7 @@ def test_a_bone_that_takes_others_along_does_not_stray(rig):
 
 
 def test_an_action_that_names_a_group_of_properties(rig):
-    """It moves nothing, and what an animation moves is put back without it."""
+    """The action moves nothing, and the pose of an animation is restored without it."""
     animate(rig, "helper", 3.0)
     rig.pose.bones["upper"]["group"] = {"a": 1}
     rig.pose.bones["upper"]["name"] = "text"
@@ -426,7 +428,7 @@ def weighted(tube):
 
 
 def test_panel_says_what_told(rig):
-    """A target inside the skin, which place alone would keep."""
+    """A target inside the skin, which its position alone would keep."""
     tube = add_tube()
     auto_weight(tube, rig)
     assert {"helper", "other"} <= weighted(tube)
@@ -444,7 +446,8 @@ def test_panel_says_what_told(rig):
 
 
 def test_a_copy_with_a_constraint_is_skin():
-    """A whole copy of an arm, as of a second layer of skin; without constraints it is a control."""
+    """A complete copy of an arm, as for a second layer of skin; without constraints, it is a
+    control."""
     arm = BONES[:3]
     copies = [(f"copy {n}", h, t, f"copy {p}" if p else None) for n, h, t, p in arm[1:]]
     copies[0] = (*copies[0][:3], None)
@@ -459,8 +462,8 @@ def test_a_copy_with_a_constraint_is_skin():
 
 
 def test_weights_made_by_hand_keep_a_bone(rig):
-    """It leads what other bones are nearer to; if it is the nearest itself, that is not
-    evidence."""
+    """They are evidence if other bones are nearer to that skin, but not if the bone itself is the
+    nearest."""
     constrain(rig, "upper", "IK", chain_count=2, mute=True)
     tube = add_tube()
     bind(tube, rig)
@@ -512,7 +515,8 @@ def test_production_rigs(name):
 
 
 def hung(names=("hand control", "hand ik"), head=(0, 0, 2.95)):
-    """The chain of BONES on a root, on which bones of these names hang, where the chain ends."""
+    """The chain of BONES on a root that also carries bones with these names at the end of the
+    chain."""
     bones = [("root", (0, 0, -1), (0, 0.5, -1), None), *BONES[:3]]
     bones[1] = (*bones[1][:3], "root")
     bones += [(name, head, np.add(head, (0, 0.3, 0)), "root") for name in names]
@@ -525,7 +529,7 @@ def facts_of(rig, **more):
 
 
 def test_controls_where_a_chain_ends():
-    """By their names they are controls alone; feet and hands that a limb reaches for are skin."""
+    """Bones whose names say so are controls; feet and hands that a limb reaches for move skin."""
     facts, skeleton = facts_of(hung())
     found = facts.steers_end(skeleton)
     assert [skeleton.names[b] for b in np.flatnonzero(found)] == ["hand control"]
@@ -539,7 +543,7 @@ def test_controls_elsewhere(head):
 
 
 def test_controls_of_the_chain_itself():
-    """They hang on its bones, so they go along with it."""
+    """Such bones are children of the chain's bones and move with them."""
     rig = add_armature("Own", [*BONES[:3], ("end ctrl", (0, 0, 2.95), (0, 0, 3.2), "middle")])
     facts, skeleton = facts_of(rig)
     assert not facts.steers_end(skeleton).any()
@@ -557,7 +561,7 @@ def test_skin_at_a_control_goes_to_the_chain():
 
 @pytest.mark.parametrize("directions", ["LENGTHS", "TAILS", "JOINTS"])
 def test_roots_that_point_at_nothing(directions):
-    """Only where lengths mean nothing: elsewhere somebody has drawn them."""
+    """Only if lengths have no meaning; otherwise, an artist has drawn them."""
     sides = [
         ("left", (0.5, 0, 0), (0.5, 0, 1), "root"),
         ("right", (-0.5, 0, 0), (-0.5, 0, 1), "root"),

@@ -23,7 +23,8 @@ ARM = ("lower", "middle", "upper")
 
 @pytest.fixture
 def arm():
-    """An arm that hangs on a root on the floor, with an IK copy of its end and a pole target."""
+    """An arm that is a child of a root on the floor, with an IK copy of its end and a pole
+    target."""
     bones = [
         ("root", (0, 0, -1), (0.5, 0, -1), None),
         ("lower", (0, 0, 0.05), (0, 0, 1), "root"),
@@ -40,7 +41,7 @@ def marks(rig):
 
 
 def weighted(tube):
-    """Names of the groups that hold an entry."""
+    """Names of the groups that contain an entry."""
     names = [group.name for group in tube.vertex_groups]
     return {names[element.group] for vertex in tube.data.vertices for element in vertex.groups}
 
@@ -56,8 +57,8 @@ def test_left_out_and_listed(arm, capfd):
 
 
 def test_same_weights_as_without_them(arm):
-    """A bone that is left out moves nothing, and is not a virtual segment of another either: where
-    it lies does not matter. The rig keeps its number of bones, for the same random poses."""
+    """An omitted bone moves nothing and is not a virtual segment of another bone either, so its
+    position does not matter. The rig keeps its number of bones to get the same random poses."""
     tube, rig = arm
     auto_weight(tube, rig)
     found = weights(tube, ARM)
@@ -81,7 +82,8 @@ def test_same_weights_as_without_them(arm):
 
 @pytest.mark.parametrize("through_rig", [False, True])
 def test_bendy_bones_that_are_left_out(arm, through_rig):
-    """The joints of their segments are not read: weights are the same as if they had none."""
+    """The joints of their segments are not read: the weights are the same as if the bones had no
+    segments."""
     tube, rig = arm
     rig.pose.bones["middle"].constraints.new("LIMIT_LOCATION")  # a rig that moves itself
     rig.data.bones["upper"].bbone_segments = 4
@@ -105,7 +107,7 @@ def test_include(arm):
 
 
 def test_stale_weights_go(arm):
-    """Blender deforms by them: bones that are left out are deform bones to it."""
+    """Blender would still use old weights, because omitted bones are deform bones for Blender."""
     tube, rig = arm
     bind(tube, rig)
     for name in ("copy", "upper"):
@@ -117,7 +119,7 @@ def test_stale_weights_go(arm):
 
 
 def test_locked_weights_stay(arm):
-    """Who locks a group with weights means the bone to deform."""
+    """A locked group with weights means that the bone should deform."""
     tube, rig = arm
     bind(tube, rig)
     group = tube.vertex_groups.new(name="copy")
@@ -220,7 +222,7 @@ def test_an_edit_takes_a_bone_in(arm):
 
 
 def test_both_sides_are_told_alike():
-    """One of two mirrored poles was taken in: the other one stays as well."""
+    """If one of two mirrored poles is included, the other one stays as well."""
     bones = [
         ("root", (0, 0, -1), (0, 0.5, -1), None),
         ("lower", (0, 0, 0.05), (0, 0, 1.5), "root"),
@@ -234,7 +236,8 @@ def test_both_sides_are_told_alike():
 
 
 def test_present_weights_of_control_bones(arm):
-    """A refinement starts from what the others have, and from the nearest bone where none has."""
+    """A refinement starts from the weights of the other bones, and from the nearest bone where
+    there are none."""
     tube, rig = arm
     bind(tube, rig)
     for name in (*ARM, "pole"):
@@ -270,7 +273,7 @@ def test_joints(arm):
 
 
 def test_panel_lists_them(arm):
-    """The list is there while a bone is left out."""
+    """The list appears while a bone is omitted."""
     tube, rig = arm
     auto_weight(tube, rig)
     panel = addon("ui.bones_panel")

@@ -72,7 +72,7 @@ OPERATORS = {
 
 
 def state():
-    """What operators change: weights, selection, bones."""
+    """The data that operators change: weights, selection, bones."""
     found = {ob.name: entries(ob) for ob in bpy.data.objects if ob.type == "MESH"}
     for rig in bpy.data.armatures:
         found[rig.name] = [
@@ -82,7 +82,7 @@ def state():
 
 
 def seen(operator, cache={}):  # noqa: B006
-    """The state after it where all is seen."""
+    """The resulting state if everything is visible."""
     if operator not in cache:
         scene, options, _bones = OPERATORS[operator]
         meshes_of(scene)
@@ -128,7 +128,7 @@ COMMANDS = {
 
 
 def commanded(folder, command, place=None):
-    """The state of the output, or what `check` says."""
+    """The state of the output, or the output of `check`."""
     scene, arguments = COMMANDS[command]
     new_scene()
     rig = meshes_of(scene)

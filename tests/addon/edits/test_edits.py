@@ -55,7 +55,8 @@ def test_values_of_each_kind(tube):
 
 
 def test_smooth_vertices(tube):
-    """Without a bone; an index that a script leaves out of range counts as the end of the range."""
+    """Without a bone; an index from a script that is out of range counts as the end of the
+    range."""
     pick(tube, [3, 4, 5])
     tube.vertex_groups.active_index = -1
     assert edit(kind="SMOOTH", strength=0.5) == {"FINISHED"}
@@ -78,7 +79,7 @@ def test_smooth_vertices(tube):
 
 
 def roughness(ob, names, vertices):
-    """How far the weights of these vertices are from the mean of their neighbors'."""
+    """How far the weights of these vertices are from the mean of their neighbors' weights."""
     dense, around = weights(ob, names), {v: [] for v in vertices}
     for a, b in (tuple(edge.vertices) for edge in ob.data.edges):
         for one, other in ((a, b), (b, a)):
@@ -102,7 +103,7 @@ def test_weights_are_smooth_where_they_shall_be(tube):
 
 
 def test_opposite_bones(tube):
-    """By name, else by place; none on the plane or without an image."""
+    """By name, otherwise by position; none for bones on the plane or without an image."""
     opposite = addon("blender.read.read_armature").opposite_bone
     rig = tube.parent
     assert opposite(rig, "arm.L") == "arm.R" and opposite(None, "arm_r") == "arm_l"
@@ -172,7 +173,7 @@ def test_not_for_other_objects(tube):
 
 
 def test_edits_stay_with_their_vertices(tube):
-    """Whatever happens to the mesh, and a vertex that comes new has none."""
+    """Whatever happens to the mesh; new vertices have no edits."""
     z = {v.index: tuple(v.co) for v in tube.data.vertices}
     pick(tube, [100, 101])
     edit(kind="WEIGHT", bone="upper", weight=0.5)
@@ -198,7 +199,7 @@ def test_copies_have_edits_of_their_own(tube):
 
 
 def test_mirror_modifier_has_images_of_edits():
-    """Of links as well; the bone of an image is that of the other side."""
+    """Including links; the bone of an image is that of the other side."""
     core, mirror = package("character.problem"), package("character.mirror_modifier")
     pairs, edits = package("model.edits").Pairs, package("model.edits").Edits
     names = ["a.L", "a.R"]
@@ -233,7 +234,7 @@ def test_mirror_modifier_has_images_of_edits():
 
 
 def test_worst_vertices(tube):
-    """The vertices that a bad weight spoils, in all poses and in one."""
+    """The vertices that a bad weight affects, in all poses and in one."""
     rig = tube.parent
     bad = list(range(60, 64))
     tube.vertex_groups["upper"].add(bad, 1.0, "REPLACE")
@@ -274,7 +275,7 @@ def panel():
 
 
 def keyed_bend(rig, bone, angle):
-    """An action that bends one bone more and more, of 5 frames."""
+    """An action of 5 frames that gradually bends one bone."""
     posed = rig.pose.bones[bone]
     posed.rotation_mode = "XYZ"
     for frame, turn in ((1, 0.0), (5, angle)):
@@ -312,7 +313,7 @@ def test_worst_vertices_in_the_poses_of_the_panel(tube, panel, capsys):
 
 
 def test_only_bones_with_weights_are_posed(tube):
-    """And those that carry them."""
+    """Bones that carry them are posed as well."""
     for vertex in range(len(tube.data.vertices)):
         tube.vertex_groups["middle"].add([vertex], 1.0, "REPLACE")
     for name in ("lower", "upper"):
@@ -325,7 +326,7 @@ def test_only_bones_with_weights_are_posed(tube):
 
 
 def test_view_in_the_poses_of_the_panel(tube, panel):
-    """Read once, in Rest Position too, and again when settings change."""
+    """The poses are read once, in Rest Position too, and again when settings change."""
     strain, layer = addon("blender.read.deformation_errors").object_strain, bpy.context.view_layer
     options, rig = package("model.options").Options, tube.parent
     keyed_bend(rig, "upper", 1.5)
@@ -357,7 +358,7 @@ def test_view_in_the_poses_of_the_panel(tube, panel):
 
 
 def test_view_of_all_bones(tube, panel):
-    """Colors of the weights that the mesh has, and again when they change."""
+    """Colors of the present weights, updated when they change."""
     colors = package("measures.bone_colors").palette(len(tube.parent.data.bones))
     bpy.context.view_layer.objects.active = tube
     manager, view = bpy.context.window_manager, addon("window.error_view").view
@@ -378,7 +379,8 @@ def test_view_of_all_bones(tube, panel):
 
 
 def test_view_of_a_mesh_on_a_bone(tube, panel):
-    """Its armature is put to rest while it is read: that is not news, and nothing is read again."""
+    """Reading puts the armature into its rest position. This does not count as a change, so nothing
+    is read again."""
     rig, layer = tube.parent, bpy.context.view_layer
     tube.parent_type, tube.parent_bone = "BONE", "middle"
     rig.pose.bones["upper"].rotation_quaternion = 0.8, 0.6, 0, 0
@@ -400,7 +402,7 @@ def test_view_of_a_mesh_on_a_bone(tube, panel):
 
 
 def test_view_after_a_mesh_that_has_no_colors(tube, panel):
-    """Colors come again with the mesh that had them."""
+    """The colors return with the mesh that had them."""
     layer, manager = bpy.context.view_layer, bpy.context.window_manager
     bare, view = add_tube("Bare"), addon("window.error_view").view
     panel(pose_count=2)
@@ -421,7 +423,8 @@ def test_view_after_a_mesh_that_has_no_colors(tube, panel):
 
 @pytest.mark.parametrize("preserve_volume", [False, True])
 def test_strain_of_a_pose_is_that_of_the_deformed_mesh(tube, preserve_volume):
-    """One bone bent and twisted: around each vertex as the evaluated mesh shows."""
+    """One bone is bent and twisted: the strain around each vertex equals that of the evaluated
+    mesh."""
     import araplbs
 
     rig = tube.parent
@@ -476,7 +479,8 @@ FOREIGN = ("position", "material_index", ".araplbs.faces", "UV", "nothing", "")
 
 @pytest.mark.parametrize("layer", FOREIGN)
 def test_a_layer_that_is_no_edit_of_ours_is_never_touched(layer):
-    """As a file of anybody may have it: the edit has no values; it is written next to that."""
+    """A foreign layer with the name of an edit gives the edit no values, and the edit is written to
+    a layer next to it."""
     edits = addon("blender.data.edits")
     tube, _rig = tube_and_rig()
     mesh = tube.data
@@ -519,7 +523,7 @@ def test_a_layer_that_is_no_edit_of_ours_is_never_touched(layer):
 
 
 def test_two_edits_of_one_layer():
-    """Removing one leaves the other its values."""
+    """If one edit is removed, the other keeps its values."""
     edits = addon("blender.data.edits")
     tube, _rig = tube_and_rig()
     for name in ("A", "B"):

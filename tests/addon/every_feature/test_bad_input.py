@@ -71,7 +71,7 @@ def test_one_vertex():
 
 
 def test_zero_length_bones():
-    """Edit mode removes them, but files and scripts can hold them."""
+    """Edit mode removes such bones, but files and scripts can contain them."""
     read = addon("blender.read.read_armature").read_armature
     core = package("character.problem")
     rig = add_armature()
@@ -155,7 +155,7 @@ def test_solver_error(monkeypatch):
 
 
 def test_wrong_weights_are_not_written(monkeypatch):
-    """Should the engine break its promise, the check before writing says so."""
+    """If the engine broke its guarantee, the check before writing would report it."""
     solve = package("solvers.solve")
     rows = package("model.sparse_weights")
     tube, rig = tube_and_rig()

@@ -66,7 +66,8 @@ def test_the_weights_of_the_button():
     ],
 )
 def test_settings_of_the_button_as_they_were_typed(options):
-    """Its properties hold single precision, a script gives double: the same bits come out."""
+    """The button's properties use single precision and scripts use double precision: the results
+    are bit-identical."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig, **options)
     expected = entries(tube)
@@ -76,7 +77,7 @@ def test_settings_of_the_button_as_they_were_typed(options):
 
 
 def test_hidden_objects():
-    """Blender does not keep their place up to date: it is worked out."""
+    """Blender does not update their matrices, so they are computed."""
     (tube, rig), names = tube_and_rig(), ["lower", "middle", "upper"]
     bind(tube, rig)
     expected = weights(tube, names)
@@ -224,7 +225,7 @@ def alone(tmp_path, *words):
 
 
 def test_without_the_extension(tmp_path):
-    """Corrections and control bones that are saved in the file count, and stay."""
+    """Corrections and control bones stored in the file are used, and stay."""
     tube, _rig = tube_and_rig()
     addon("blender.data.edits").add_rigid_part(tube.data, list(range(40)), "Boot")
     source, target = save(tmp_path / "in.blend"), tmp_path / "out.blend"
@@ -245,7 +246,7 @@ def test_without_the_extension(tmp_path):
 @pytest.mark.outside
 @as_module
 def test_command_of_the_module(tmp_path):
-    """python -m araplbs.blender, in a folder that has an araplbs of its own."""
+    """python -m araplbs.blender, in a folder that contains another araplbs."""
     tube_and_rig()
     source, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
     command = [sys.executable, "-P", "-m", "araplbs.blender"]
@@ -269,7 +270,7 @@ def test_command_of_the_module(tmp_path):
 @pytest.mark.outside
 @as_module
 def test_tool_of_an_assistant(tmp_path, monkeypatch):
-    """The MCP server's tools take .blend files if Blender is a module of this Python."""
+    """The MCP server's tools accept .blend files if Blender is a module of this Python."""
     calls = importlib.import_module("araplbs.mcp.calls")
     tube_and_rig()
     source, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
@@ -283,7 +284,7 @@ def test_tool_of_an_assistant(tmp_path, monkeypatch):
 
 @needs_executable
 def test_where_there_is_no_blender(tmp_path):
-    """Another Python than Blender's: one sentence."""
+    """A Python without Blender: one sentence."""
     code = (
         "import sys; sys.modules['bpy'] = None; from araplbs.blender import main; "
         "sys.exit(main(['weight']))"

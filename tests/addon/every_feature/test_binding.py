@@ -30,7 +30,7 @@ def placed():
 
 
 def test_unbound_as_blender_does_it():
-    """The same parent, inverse and modifier as parent_set(type='ARMATURE_NAME') gives."""
+    """The same parent, inverse and modifier as from parent_set(type='ARMATURE_NAME')."""
     rig = add_armature(matrix=placed())
     ours, theirs = add_tube("Ours"), add_tube("Theirs")
     select(theirs, rig)
@@ -46,7 +46,7 @@ def test_unbound_as_blender_does_it():
 
 
 def test_bound_stays_as_it_is():
-    """By modifier alone, without a parent; with another modifier behind."""
+    """Bound by a modifier without a parent, with another modifier after it."""
     rig = add_armature()
     tube = add_tube(matrix=placed())
     modifier = tube.modifiers.new("Mine", "ARMATURE")
@@ -75,7 +75,7 @@ def test_child_without_modifier():
 
 
 def test_older_kind_of_parent():
-    """Parent type Armature deforms by itself: no second modifier."""
+    """The parent type Armature deforms by itself, so no second modifier is added."""
     rig = add_armature()
     tube = add_tube()
     tube.parent, tube.parent_type = rig, "ARMATURE"
@@ -129,7 +129,7 @@ def test_deformed_by_another_armature(capfd):
 
 
 def test_shared_mesh(capfd):
-    """Two objects with one mesh have one set of weights: those of the first."""
+    """Two objects with one mesh share one set of weights, those of the first."""
     rig = add_armature()
     first = add_tube("First")
     auto_weight(first, rig)
@@ -156,7 +156,7 @@ def test_others_in_the_selection(capfd):
 
 
 def test_loose_part_follows_what_it_sits_on():
-    """A button on the tube's side, as an object of its own."""
+    """A button on the side of the tube, as a separate object."""
     tube, rig = tube_and_rig()
     button = add_cube("Button", (0.32, 0, 2.5), size=0.04)
     auto_weight(tube, button, rig)
@@ -174,7 +174,7 @@ LEG = [
 
 
 def boxes_on_a_leg():
-    """(rig, [boxes]): each hangs on its bone; that of the shin lies around the thigh."""
+    """(rig, [boxes]): each box is parented to its bone; that of the shin lies around the thigh."""
     rig = add_armature(bones=LEG)
     places = ((1.1, 0.2), (0.8, 0.2), (0.62, 0.1))
     boxes = [add_cube(f"Box {k}", (0, 0, z), size) for k, (z, size) in enumerate(places)]

@@ -14,7 +14,7 @@ IN_OBJECT_MODE = [name for name in TASKS if TABLE[name][0] != edited_pair]
 
 
 def scene_of(operator):
-    """Makes it; the options."""
+    """Creates the scene and returns the options."""
     scene, options, _faults = TABLE[operator]
     scene()
     bpy.context.view_layer.update()
@@ -40,8 +40,8 @@ def test_one_step_of_undo(operator):
 @pytest.mark.outside
 @pytest.mark.parametrize("operator", [name for name in TASKS if name != "bake"])
 def test_progress_and_stopping(operator, monkeypatch):
-    """Stopped at once and half-way nothing is changed, and the same task can go again to its end;
-    the frames of Bake Modifiers to Weights can be read once."""
+    """If a task is stopped at the start or half-way, nothing changes, and the same task can then
+    run to its end; only the frames of Bake Modifiers to Weights can be read once."""
     options, idname = scene_of(operator), f"object.araplbs_{operator.partition(' ')[0]}"
     kind = next(cls for cls in operators() if getattr(cls, "bl_idname", "") == idname)
     cancelled = araplbs.Cancelled
@@ -90,7 +90,8 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("operator", [*IN_OBJECT_MODE, "keep_weights"])
 def test_changed_meanwhile(operator, change, monkeypatch):
-    """Between reading and writing: it is named, and the other meshes stay unchanged, too."""
+    """Changed between reading and writing: the message names the object, and the other meshes also
+    stay unchanged."""
     options, kind = scene_of(operator), addon("window.work").TaskOperator
     finish, states = kind.finish, []
     name = "Inner" if "Inner" in bpy.data.objects else "Tube"  # what gets weights or shapes

@@ -58,7 +58,7 @@ TRANSFORMS = {
 
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_unapplied_transform_of_the_mesh(name):
-    """The same shape in the world, by unapplied object transforms: the same weights."""
+    """The same shape in the world with unapplied object transforms gets the same weights."""
     expected = reference_weights()
     matrix = TRANSFORMS[name]
     vertices, faces = tube_arrays()
@@ -96,7 +96,8 @@ def test_size_of_the_data(size):
 
 
 def test_parent_inverse():
-    """Parented while the rig stood elsewhere and scaled: only the inverse knows."""
+    """The mesh was parented while the rig had another position and scale, which only the inverse
+    contains."""
     expected = reference_weights()
     rig = add_armature(matrix=transform(3, 3, 3))
     tube = add_tube(matrix=rig.matrix_world)
@@ -121,7 +122,7 @@ def test_posed_armature_does_not_matter():
 
 
 def test_shape_keys():
-    """The basis is weighted, with any key shown, mixed or active."""
+    """The basis is weighted, whichever key is shown, mixed or active."""
     expected = reference_weights()
     tube, rig = tube_and_rig()
     tube.shape_key_add(name="Basis")
@@ -150,7 +151,7 @@ def test_loose_edges_and_vertices():
 
 
 def legs_of_edges():
-    """A body and two legs of edges, and a rig for it."""
+    """A body with two legs of edges, and a rig for it."""
     lines = [((0, 0, 2), (0, 0, 3)), ((0, 0, 2), (-1, 0, 0)), ((0, 0, 2), (1, 0, 0))]
     vertices, edges = [(0, 0, 2)], []
     for start, end in lines:
@@ -203,7 +204,7 @@ def hair(count, root, out):
 
 
 def test_many_strands():
-    """No face anywhere: each strand is a part of its own."""
+    """There are no faces, so each strand is a part of its own."""
     rig = add_armature()
     vertices, edges = hair(50, 0.1, 0.1)
     strands = add_mesh("Hair", vertices, [], edges)
@@ -215,8 +216,8 @@ def test_many_strands():
 
 
 def weights_at(body, place, dense):
-    """The weights of the body's vertices (n, m), blended where the surface is nearest to a
-    place."""
+    """The weights of the body's vertices (n, m), interpolated at the surface point nearest to a
+    position."""
     _found, point, _normal, face = body.closest_point_on_mesh(place)
     corners = list(body.data.polygons[face].vertices)
     shares = poly_3d_calc([body.data.vertices[v].co for v in corners], point)
@@ -224,7 +225,8 @@ def weights_at(body, place, dense):
 
 
 def test_strands_of_a_body():
-    """In one mesh with it, or in a mesh of their own, they follow it where they grow."""
+    """In one mesh with the body or in a mesh of their own, strands follow the body at their
+    roots."""
     rig = add_armature()
     vertices, faces = tube_arrays()
     strands, edges = hair(30, 0.3, 0.1)
@@ -243,7 +245,7 @@ def test_strands_of_a_body():
 
 
 def test_a_drawn_link_joins_strands():
-    """It reaches heat and energy: the far end follows what it is linked to."""
+    """The link affects heat and energy: the far end follows the vertex to which it is linked."""
     rig = add_armature(
         bones=[("left", (0, 0, -1), (0, 0, 0), None), ("right", (2, 0, -1), (2, 0, 0), None)]
     )
@@ -260,7 +262,7 @@ def test_a_drawn_link_joins_strands():
 
 
 def test_seams_get_equal_weights():
-    """Every face with vertices of its own, as importers split them."""
+    """Every face has its own vertices, as importers split them."""
     vertices, faces = tube_arrays()
     corners = [vertices[i] for face in faces for i in face]
     split, at = [], 0
@@ -278,7 +280,7 @@ def test_seams_get_equal_weights():
 
 
 def test_subdivision_before_the_armature():
-    """Weights go to the base mesh; each of its vertices has some, and no other data changed."""
+    """The base mesh gets the weights, on all its vertices, and no other data changes."""
     tube, rig = tube_and_rig()
     expected = reference_weights()
     tube, rig = tube_and_rig()
@@ -295,7 +297,7 @@ def test_subdivision_before_the_armature():
 
 
 def cross_arrays():
-    """A T of two tubes, a trunk along Z and arms along X, that is symmetric in X."""
+    """A T of two tubes, a trunk along Z and arms along X, symmetric in X."""
     vertices, faces = tube_arrays(length=1.0, rings=9, sides=8, radius=0.15, caps=False)
     arm, arm_faces = tube_arrays(length=2.6, rings=27, sides=8, radius=0.1)
     turn = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], float)
@@ -305,7 +307,7 @@ def cross_arrays():
 
 
 def half_cross():
-    """Its half with x >= 0, in triangles: no quad is cut one way here and another way there."""
+    """The half with x >= 0, in triangles, so that no quad is split in different ways."""
     vertices, faces = cross_arrays()
     vertices[np.abs(vertices[:, 0]) < 1e-9, 0] = 0
     keep = vertices[:, 0] >= 0
@@ -317,7 +319,8 @@ def half_cross():
 
 @pytest.mark.parametrize("unbound", [False, True])
 def test_mirror_modifier(unbound):
-    """Half a mesh and Mirror: the weights of the whole mesh, and groups for the other side."""
+    """Half a mesh with a Mirror modifier: the weights of the whole mesh, and groups for the other
+    side."""
     rig = add_armature(bones=two_sided_bones())
     names = deform_names(rig)
     half = add_mesh("Half", *half_cross())
@@ -377,7 +380,7 @@ def test_mirror_modifier_after_the_armature_or_off():
 
 
 def test_mirror_geometry_is_blenders():
-    """The reflected arrays against the evaluated modifier: axes, mirror object, merging."""
+    """The reflected arrays compared with the evaluated modifier: axes, mirror object, merging."""
     rig = add_armature(bones=two_sided_bones())
     half = add_mesh("Half", *half_cross(), matrix=transform(1, 2, 1))
     plane = bpy.data.objects.new("Plane", None)

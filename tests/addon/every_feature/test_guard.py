@@ -52,7 +52,7 @@ def test_every_operator_is_guarded():
 
 
 def weighted_pair():
-    """Two weighted tubes, so that the second can fail when the first is written."""
+    """Two weighted tubes, so that the second can fail after the first is written."""
     tube, rig = tube_and_rig()
     other = add_tube("Other", shift=(1, 0, 0))
     bind(other, rig)
@@ -76,7 +76,7 @@ def edited_pair():
 
 
 def fresh_pair():
-    """A mesh that is bound, and one that hangs on nothing yet and has a group of its own."""
+    """A bound mesh, and an unbound one with a group of its own."""
     tube, rig = tube_and_rig()
     other = add_tube("Other", shift=(1, 0, 0))
     other.vertex_groups.new(name="Own").add([3, 1, 2], 0.5, "REPLACE")
@@ -95,7 +95,7 @@ def clothed():
 
 
 def shaped():
-    """A body with two shape keys, and two sleeves, one of which has the first of them."""
+    """A body with two shape keys, and two sleeves, one of which has the first key."""
     clothed()
     for owner, names in (("Tube", ("Basis", "Up", "Along")), ("Outer", ("Basis", "Up"))):
         ob = bpy.data.objects[owner]
@@ -225,7 +225,7 @@ def call(operator, options):
 
 
 def break_call(monkeypatch, module, name, number):
-    """The call of this number divides by zero at its end."""
+    """The call with this number divides by zero at its end."""
     owner = addon(module)
     *inside, name = name.split(".")
     for each in inside:
@@ -244,7 +244,8 @@ def break_call(monkeypatch, module, name, number):
 @pytest.mark.outside
 @pytest.mark.parametrize("operator, module, name, number", CASES)
 def test_fault(operator, module, name, number, monkeypatch, capfd):
-    """At any place of the work: the sentence, the traceback in the console, all data as before."""
+    """At any point of the work: the message, the traceback in the console, and all data as
+    before."""
     scene, options, _faults = TABLE[operator]
     scene()
     bpy.context.view_layer.update()
@@ -261,7 +262,7 @@ def test_fault(operator, module, name, number, monkeypatch, capfd):
 
 
 def test_places_without_end():
-    """The mesh, the armature at last at infinity, one of two meshes."""
+    """At infinity: the mesh, the armature, or one of two meshes."""
     tube, rig = tube_and_rig()
     tube.parent, rig.location.x = None, 1e9
     assert "too far" in refused("auto_weight", tube, rig)
@@ -292,7 +293,7 @@ def test_joints_of_a_mesh_at_one_point(count):
 
 
 def test_no_memory(monkeypatch):
-    """Errors without a text have a sentence, too."""
+    """Errors without a text also have a message."""
     tube, rig = tube_and_rig()
 
     def fail(*_arguments):
@@ -303,7 +304,7 @@ def test_no_memory(monkeypatch):
 
 
 def test_poll(monkeypatch):
-    """Grey, and the reason is said."""
+    """The button is disabled, and the reason is stated."""
     monkeypatch.setattr(addon("window.work"), "poll_targets", lambda *_rest: 1 / 0)
     with pytest.raises(RuntimeError, match=FAULT):
         bpy.ops.object.araplbs_auto_weight("EXEC_DEFAULT")
@@ -326,7 +327,7 @@ def test_interrupted(monkeypatch):
 
 
 def press_all():
-    """{operator: what comes of pressing it, as a driver does}, of all operators."""
+    """{operator: the result of calling it as a driver does}, of all operators."""
     told = {}
     for name in sorted(cls.bl_idname for cls in operators()):
         kind, _dot, rest = name.partition(".")
@@ -339,7 +340,8 @@ def press_all():
 
 @pytest.mark.parametrize("operator", TABLE)
 def test_no_operator_starts_in_the_midst_of_another(operator, monkeypatch):
-    """Whichever a driver calls while one of them is at work; that one does its work."""
+    """Whichever operator a driver calls while one of them is at work is refused, and the running
+    one does its work."""
     scene, options, ((module, name, _number), *_faults) = TABLE[operator]
     scene()
     *inside, name = name.split(".")
@@ -362,7 +364,7 @@ def test_no_operator_starts_in_the_midst_of_another(operator, monkeypatch):
 
 
 def test_no_operator_starts_in_another_thread():
-    """As of a driver that is evaluated there."""
+    """As with a driver that is evaluated there."""
     weighted_pair()
     bpy.context.view_layer.update()
     before, told = deep_snapshot(), []
@@ -420,7 +422,7 @@ def test_operators_that_drivers_call():
     ],
 )
 def test_preset_of_another_version(text, name, tmp_path):
-    """Nothing of it is loaded."""
+    """None of its values is loaded."""
     preset = tmp_path / "old_one.py"
     preset.write_text(text)
     assert "Preset 'old one'" in (found := refused("load_preset", filepath=str(preset)))
@@ -430,7 +432,7 @@ def test_preset_of_another_version(text, name, tmp_path):
 
 
 def test_command(monkeypatch, tmp_path, capfd):
-    """Of one file, and of the command itself."""
+    """A fault in one file, and in the command itself."""
     tube_and_rig()
     source = save(tmp_path / "in.blend")
     out = tmp_path / "out.blend"
@@ -452,8 +454,8 @@ EDITABLE = {"new_vertices in Edit mode", "select_worst", "mark_rigid"}
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("operator", sorted(TABLE.keys() - EDITABLE))
 def test_mesh_in_edit_mode_while_another_object_is_active(operator, shared):
-    """As scripts and windows without Lock Object Modes have it: refused by name before the work,
-    also where another object holds the same mesh in Edit mode."""
+    """This happens with scripts and in windows without Lock Object Modes. The operator names the
+    object and refuses before the work, also if another object has the same mesh in Edit mode."""
     scene, options, _faults = TABLE[operator]
     scene()
     layer = bpy.context.view_layer

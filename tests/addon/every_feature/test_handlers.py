@@ -37,7 +37,7 @@ def scene():
 
 
 def delete_mesh():
-    """The first that is found, perhaps a copy that is worked with."""
+    """Deletes the first mesh that is found, possibly a working copy."""
     bpy.data.objects.remove(next(ob for ob in bpy.data.objects if ob.type == "MESH"))
 
 
@@ -51,8 +51,9 @@ def undo():
 
 @contextlib.contextmanager
 def handler(action, number):
-    """Acts when a scene is evaluated for this time; gives how often one was. Undo waits for that of
-    the file: Blender crashes where it takes away the scene that is evaluated."""
+    """Acts on this evaluation of a scene, and returns how many there were. Undo waits for an
+    evaluation of the file's own scene, because Blender crashes if it removes the scene that is
+    being evaluated."""
     calls = []
 
     def call(evaluated, *_arguments):

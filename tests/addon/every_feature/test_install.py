@@ -26,8 +26,8 @@ def test_version_is_the_manifests():
 
 
 def test_the_manual_travels_along():
-    """Its first page and what that shows; a link to something that is not there would be seen by
-    tests/package/house/test_manual.py."""
+    """The zip contains the first page of the manual and its pictures;
+    tests/package/house/test_manual.py checks the links."""
     folder = Path(sys.modules[MODULE].__file__).parent / "manual"
     assert "<h1" in (folder / "README.html").read_text(encoding="utf-8")
     assert len(list(folder.glob("*.html"))) > 15 and list(folder.glob("*.png"))

@@ -29,7 +29,7 @@ looks_into_compressed_files = pytest.mark.skipif(
 
 
 def test_time_left_is_never_negative():
-    """The seconds of all tasks, in another order, are more by rounding."""
+    """Because of rounding, the seconds of all tasks added in another order can exceed the total."""
     tasks = [{"seconds": seconds} for seconds in (0.3, 0.2, 0.1)]
     progress = package("farm.pool").Progress(tasks, 1)
     progress.start -= 1e17
@@ -62,7 +62,7 @@ def task(*words, timeout=0):
 
 
 def stop():
-    """Signals are not looked at here."""
+    """A Stop that no signal triggers."""
     return package("base.stop").Stop()
 
 
@@ -73,7 +73,8 @@ def weights(path):
 
 
 def test_jobs(three, tmp_path, capfd):
-    """The same bits as one after the other in one process, and one line for all."""
+    """The results are bit-identical to those of one process, and one line is printed for all
+    files."""
     one, two, report = tmp_path / "one", tmp_path / "two", tmp_path / "report.json"
     assert run("weight", *three, "-o", one, "--seed", 3) == 0
     capfd.readouterr()
@@ -95,7 +96,7 @@ def test_jobs(three, tmp_path, capfd):
 
 @pytest.mark.outside
 def test_pictures_of_the_worst(three, tmp_path):
-    """One for each armature, in the page before the table, the most strain first."""
+    """One for each armature, before the table of the page, with the highest strain first."""
     folder = tmp_path / "rep"
     assert run("weight", *three, "-o", tmp_path / "out", "--report", folder) == 0
     rows = json.loads((folder / "table.json").read_text())["rows"]
@@ -111,7 +112,7 @@ def test_pictures_of_the_worst(three, tmp_path):
 
 @pytest.mark.outside
 def test_failures_among_jobs(three, tmp_path, capfd):
-    """Each is named, in the page too, and the others are done."""
+    """Each failure is named, also on the page, and the others are processed."""
     three[1].write_bytes(three[1].read_bytes()[:1000])
     words = ["-o", tmp_path / "out", "--jobs", 2, "--report", tmp_path / "rep"]
     assert run("weight", *three, tmp_path / "no.blend", *words) == 1
@@ -127,7 +128,8 @@ def test_failures_among_jobs(three, tmp_path, capfd):
 
 @pytest.mark.outside
 def test_only_what_is_new_is_done(three, tmp_path, capfd):
-    """Only what has another input, other options, or not the output that was written is done."""
+    """Only files with another input, other options, or an output that is not the written one are
+    processed."""
     out, reports = tmp_path / "out", tmp_path / "rep"
 
     def done(*more):
@@ -157,7 +159,7 @@ def test_only_what_is_new_is_done(three, tmp_path, capfd):
 
 @pytest.mark.outside
 def test_resume_looks_at_the_output(three, tmp_path):
-    """One that is cut short, or that somebody has painted in, is not what was written."""
+    """A truncated output, or one that somebody has painted in, is not the written one."""
     out = tmp_path / "out"
     words = ["weight", *three, "-o", out, "--report", tmp_path / "rep", "--resume"]
     assert run(*words) == 0
@@ -178,7 +180,7 @@ def test_resume_looks_at_the_output(three, tmp_path):
     [("tets", "weight", "tet_file"), ("kept weights", "restore", "file")],
 )
 def test_resume_looks_at_other_files(tmp_path, name, command, option):
-    """The options that were there when the output was made."""
+    """Files named by options are compared with their state when the output was made."""
     tasks = package("farm.tasks")
     source, other = tmp_path / "in.blend", tmp_path / "other"
     source.write_bytes(b"BLENDER")
@@ -195,7 +197,7 @@ def test_resume_looks_at_other_files(tmp_path, name, command, option):
 
 @pytest.mark.outside
 def test_resume_over_inputs(three, tmp_path):
-    """An output that is its input is done as long as nobody has saved it since."""
+    """An output that is its own input counts as done until somebody saves it again."""
     words = ["weight", three[0], "--in-place", "--report", tmp_path / "rep", "--resume"]
     inodes = []
     for _ in range(2):
@@ -210,7 +212,8 @@ def test_resume_over_inputs(three, tmp_path):
 @pytest.mark.outside
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
-    """The report of a file that is in its place is written, too: the file is not done again."""
+    """If the file is in place but its report is missing, the report is written, so the file is not
+    processed again."""
     files, out = package("blender.files"), tmp_path / "out"
     write = files.write_report
 
@@ -232,7 +235,7 @@ def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
 
 @looks_into_compressed_files
 def test_plan(three, tmp_path, capfd):
-    """Its tasks are done by their numbers, and with the same options."""
+    """Its tasks are run by number, with the same options."""
     big = tmp_path / "d.blend"
     character(rings=60, sides=20)
     save(big)
@@ -259,7 +262,7 @@ def test_plan(three, tmp_path, capfd):
 
 @looks_into_compressed_files
 def test_counts(tmp_path):
-    """Vertices and bones are those of the file, compressed or not."""
+    """The numbers of vertices and bones are those of the file, compressed or not."""
     count = package("disk.blend_file").count
     for compress in (False, True):
         tube, rig = character(rings=7, sides=5)
@@ -272,7 +275,7 @@ def test_counts(tmp_path):
 
 @pytest.mark.parametrize("compress", [False, True])
 def test_whole(compress, tmp_path):
-    """Wherever a file ends, or lacks a part, it is not whole."""
+    """A file that is truncated at any position, or lacks a part, counts as incomplete."""
     is_whole = package("disk.blend_file").is_whole
     character(rings=60, sides=40)
     content = save(tmp_path / "x.blend", compress).read_bytes()
@@ -294,7 +297,8 @@ NAMES = ["\x1earaplbs 1", FORGED[:63], "a\nb", "é 日本"]
 
 @pytest.mark.outside
 def test_names_are_no_replies(tmp_path, capfd):
-    """Whatever armatures and files are called, each file is done, and says what it is."""
+    """Whatever armatures and files are called, each file is processed and its result is
+    reported."""
     paths = []
     for k, name in enumerate(NAMES):
         tube, rig = character(rings=5, sides=4)
@@ -313,7 +317,7 @@ def test_names_are_no_replies(tmp_path, capfd):
 
 @pytest.mark.outside
 def test_jobs_take_what_one_process_takes(tmp_path):
-    """Files that are called otherwise than *.blend, and names that are not UTF-8."""
+    """Files with other extensions than .blend, and names that are not UTF-8."""
     names = ["a.BLEND", "b.blend1", "c.old", "d"]
     if os.name != "nt":
         names.append(os.fsdecode(b"\xff\xfe.blend"))
@@ -337,7 +341,7 @@ def test_jobs_take_what_one_process_takes(tmp_path):
 
 @pytest.mark.outside
 def test_old_broken_report(three, tmp_path, capfd):
-    """It is named; table, page and report are written, and nothing has failed."""
+    """The broken report is named; table, page and report are written, and nothing fails."""
     reports, report = tmp_path / "rep", tmp_path / "report.json"
     reports.mkdir()
     (reports / "old.blend.json").write_text('{"generator": "araplbs report", "fil')
@@ -350,7 +354,7 @@ def test_old_broken_report(three, tmp_path, capfd):
 
 @pytest.mark.outside
 def test_refusal_of_a_task(tmp_path):
-    """A refusal of the other process is the reason that its file has failed."""
+    """If the other process refuses a file, its reason is the reason for the failure."""
     character(rings=5, sides=4)
     path = save(tmp_path / "in.blend")
     (tmp_path / "out.blend").write_text("MINE")
@@ -377,7 +381,7 @@ def test_memory_limits_what_runs(tmp_path):
 
 
 def test_process_that_dies(tmp_path):
-    """A file that ends two processes fails, and says what was seen of it."""
+    """A file that ends two processes fails with a description of what was observed."""
     script = "import sys; sys.stdin.readline(); print('out of luck'); sys.exit(3)"
     pool = package("farm.pool").Pool([sys.executable, "-c", script], 2)
     found = []
@@ -388,7 +392,8 @@ def test_process_that_dies(tmp_path):
 @pytest.mark.outside
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_killed_child(tmp_path):
-    """A Blender that is killed in the middle of a file: another does it again."""
+    """If a Blender process is killed in the middle of a file, another one processes the file
+    again."""
     character(rings=150, sides=60)
     path = save(tmp_path / "in.blend")
     pool_module = package("farm.pool")
@@ -416,7 +421,8 @@ def test_killed_child(tmp_path):
 @pytest.mark.outside
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_stopped_jobs(tmp_path):
-    """A signal to the first process ends all in order: nothing half, nothing left."""
+    """A signal to the first process ends everything in order: nothing is incomplete, and nothing
+    remains."""
     paths = []
     for name in ("a", "b"):
         character()

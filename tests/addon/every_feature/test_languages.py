@@ -26,7 +26,7 @@ def test_catalogues_have_what_is_declared():
 
 
 def test_the_language_of_the_interface_decides():
-    """English, or a Blender without languages: the unchanged text."""
+    """In English, or in a Blender without languages, the text is unchanged."""
     translate = addon("languages.translate")
     assert translate.translated("{count} vertices") == "{count} vertices"
     assert translate.sentences("de_DE").translate("3 vertices") == "3 Punkte"
@@ -36,7 +36,8 @@ def test_the_language_of_the_interface_decides():
 
 
 def test_labels_are_our_own_words():
-    """Blender's Japanese for "Accept" is "Open Folder": it is another context's."""
+    """Blender's Japanese text for "Accept" is "Open Folder", because it belongs to another
+    context."""
     ours = addon("languages.translate").OURS
     for kind in addon("registration").CLASSES:
         if issubclass(kind, bpy.types.Operator):

@@ -23,7 +23,7 @@ def now(old):
 
 
 def stored(group):
-    """What files have of a group of properties."""
+    """The stored values of a property group."""
     if hasattr(group, "bl_system_properties_get"):
         return group.bl_system_properties_get(do_create=True)
     return group
@@ -44,7 +44,7 @@ def test_settings_of_the_joints():
 
 @pytest.mark.parametrize("old", OPTIONS)
 def test_saved_settings(old, tmp_path):
-    """A file of a version before holds them under old names alone."""
+    """A file of an earlier version contains them only under the old names."""
     stored(settings())[old] = OPTIONS[old]
     path = str(tmp_path / "old.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
@@ -89,7 +89,7 @@ def test_properties_of_an_operator():
 
 @pytest.mark.parametrize("new", ["new_vertices", "joints", "quantize", "transfer", "bendy"])
 def test_operators(new):
-    """Each old one has the properties of the new one, and its class."""
+    """Each old operator has the properties and the class of the new one."""
     names = addon("window.old_names").OPERATORS
     (old,) = [old for old, each in names.items() if each == f"object.araplbs_{new}"]
     one, other = (
@@ -111,7 +111,7 @@ def test_an_operator_works_and_says_its_name(capfd):
 
 
 def test_every_feature_has_its_operator():
-    """Of the name of its folder; the table holds those that cannot have it, with a reason."""
+    """It has the name of the feature's folder; the table lists the exceptions, with a reason."""
     other = {
         "control_bones": "two operators, on one bone each",
         "edits": "tools, and operators on one correction each",

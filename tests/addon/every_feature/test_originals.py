@@ -9,7 +9,7 @@ from scenes import add_tube, addon, auto_weight, bind, entries, select, tube_and
 
 @pytest.fixture(autouse=True)
 def in_a_window(monkeypatch):
-    """As where somebody looks at it."""
+    """Runs the code as if a window were open."""
     for module in ("operator", "originals"):
         monkeypatch.setattr(addon(f"features.auto_weight.{module}"), "is_seen", lambda: True)
 
@@ -74,7 +74,8 @@ def test_it_can_be_brought_back_without_a_result(tmp_path):
 
 
 def test_no_original_is_offered_where_none_was():
-    """The first press on a bare mesh replaces nothing: its result is not an original."""
+    """The first press on a mesh without weights replaces nothing, and its result is not an
+    original."""
     tube, rig = tube_and_rig()
     for bone_spring_stiffness in (10, 50, 90):
         auto_weight(tube, rig, bone_spring_stiffness=bone_spring_stiffness)
@@ -117,7 +118,7 @@ def brought_back(tube):
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("presses", [0, 2])
 def test_it_survives_other_tools(tool, presses, tmp_path):
-    """Before them or alone, with the file opened again."""
+    """Used before other tools or alone, and with the file opened again."""
     tube, _rig, _entries = painted()
     artist = named(tube)
     for press in range(presses):
@@ -138,7 +139,8 @@ def deforming(rig):
 
 @pytest.mark.parametrize("way", ["back", "back in a new session", "keep"])
 def test_reduced_bones_deform_again(way, tmp_path):
-    """Their weights move nothing otherwise. A bone that the artist turned off stays off."""
+    """Otherwise, their weights would move nothing. A bone whose Deform flag the artist turned off
+    stays off."""
     tube, rig, _entries = painted()
     z = np.array([v.co.z for v in tube.data.vertices])
     tube.vertex_groups.new(name="off").add(np.flatnonzero(z > 2).tolist(), 0.5, "REPLACE")
@@ -164,7 +166,7 @@ def test_reduced_bones_deform_again(way, tmp_path):
 
 @pytest.mark.parametrize("tool", [*TOOLS, None])
 def test_it_survives_undo(tool):
-    """Ctrl Z gives it back, and the next press has it as Original still."""
+    """Ctrl Z restores the original, and after the next press it is still available."""
     tube, _rig, _entries = painted()
     artist = named(tube)
     bpy.ops.ed.undo_push(message="set-up")
@@ -202,7 +204,7 @@ def test_what_is_painted_on_a_bare_mesh_after_undo_is_original():
 
 
 def test_weights_of_another_tool_are_original():
-    """Also if they take the place of ours: the mark of ours does not count for them."""
+    """Also if they replace ours: the mark of our weights does not apply to them."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     tube.vertex_groups.clear()
@@ -238,7 +240,7 @@ def test_another_mesh_beside_it_keeps_its_own():
 
 @pytest.mark.parametrize("cut", [0, 5, -1])
 def test_damaged_bytes_are_not_taken(tmp_path, cut):
-    """A file that something else has written into."""
+    """A file that another program has changed."""
     tube, _rig, _artist = painted()
     originals = addon("features.auto_weight.originals")
     slots = addon("blender.write.weight_slots")

@@ -52,7 +52,7 @@ def presets():
 
 
 def test_disable_and_enable():
-    """Nothing is left behind, and all is there again."""
+    """Disabling leaves nothing behind, and enabling restores everything."""
     for _ in range(2):
         assert registered() == list(CLASSES)
         assert menu_entries() == [f"{MODULE}.ui.menus"] * 3 and len(presets()) == 1
@@ -65,7 +65,7 @@ def test_disable_and_enable():
 
 @contextmanager
 def enabled_with(name, module):
-    """The add-on in its state after it is enabled with this in place of the loaded module."""
+    """The state of the add-on after it is enabled with this object instead of the loaded module."""
     package, before = sys.modules[MODULE], sys.modules[name]
     package.unregister()
     sys.modules[name] = module
@@ -81,7 +81,7 @@ def enabled_with(name, module):
 
 @pytest.mark.parametrize("name", ["araplbs", "araplbs._engine"])
 def test_native_module_missing(name):
-    """A panel that says why, and nothing that would not work."""
+    """A panel states the reason, and nothing is offered that would not work."""
     araplbs.simd  # loads the engine  # noqa: B018
     with enabled_with(name, None) as notice:
         assert notice.is_registered() and not registered() and not menu_entries()
@@ -91,8 +91,8 @@ def test_native_module_missing(name):
 
 @pytest.mark.parametrize("name", ["araplbs", "araplbs._engine"])
 def test_module_of_another_version(name):
-    """The old one stays loaded when the extension is updated in a session that has used it. Up to
-    0.2.0 that is a module in place of the package."""
+    """The old module stays loaded if the extension is updated in a session that has used it. Up to
+    version 0.2.0, it was a module instead of a package."""
     araplbs.simd  # loads the engine  # noqa: B018
     with enabled_with(name, SimpleNamespace(__version__="0.0.1", __spec__=None)) as notice:
         assert notice.is_registered() and not registered() and not menu_entries()
@@ -103,8 +103,8 @@ def test_module_of_another_version(name):
 
 
 def test_a_folder_without_files():
-    """A thread that imports while Blender replaces the files finds a folder alone. That is no
-    module of another version, and gives way to the package."""
+    """A thread that imports the package while Blender replaces its files finds only a folder. The
+    folder does not count as a module of another version, and the package replaces it."""
     package, before = sys.modules[MODULE], sys.modules["araplbs"]
     package.unregister()
     sys.modules["araplbs"] = module_from_spec(ModuleSpec("araplbs", None, is_package=True))
@@ -113,7 +113,8 @@ def test_a_folder_without_files():
 
 
 def test_native_module_that_does_not_load(monkeypatch, tmp_path):
-    """Of another system, say: reported when it is first used, and the scene is unchanged."""
+    """For example, a module for another system: reported at its first use, and the scene stays
+    unchanged."""
     (tmp_path / f"_engine{EXTENSION_SUFFIXES[-1]}").write_text("no library")
     tube, rig = tube_and_rig()
     araplbs.simd  # loads the engine  # noqa: B018
@@ -126,7 +127,8 @@ def test_native_module_that_does_not_load(monkeypatch, tmp_path):
 
 
 def test_another_package_of_that_name(monkeypatch):
-    """Somebody else's that Python finds first, or an older one of ours: a notice, no traceback."""
+    """A foreign package that Python finds first, or an older one of ours: a message, no
+    traceback."""
     package = sys.modules[MODULE]
     package.unregister()
     own = {n: m for n, m in sys.modules.items() if n.startswith(f"{MODULE}.")}
@@ -154,7 +156,7 @@ def test_another_package_of_that_name(monkeypatch):
 
 
 def test_the_addon_takes_rooms_of_the_package_and_never_the_engine():
-    """Enabling the add-on does not load that: test_update.py."""
+    """test_update.py checks that enabling the add-on does not load the engine."""
     for file in FOLDER.rglob("*.py"):
         assert not {"araplbs", "araplbs._engine"} & set(imports_of(file)), file
 
@@ -205,7 +207,7 @@ COMMAND = Command("new", "", "", None, None, None)
 
 
 def operator_classes():
-    """By their names, all that Python has of the add-on."""
+    """All operator classes of the add-on that exist in Python, by name."""
     found, left = [], [bpy.types.Operator]
     while left:
         left += (below := left.pop().__subclasses__())
@@ -214,7 +216,7 @@ def operator_classes():
 
 
 def test_a_file_is_all_that_a_new_operator_needs(monkeypatch, tmp_path):
-    """And it leaves nothing behind."""
+    """Removing the file leaves nothing behind."""
     before = operator_classes()
     drop_in(monkeypatch, tmp_path)
     monkeypatch.undo()
@@ -242,7 +244,7 @@ def drop_in(monkeypatch, tmp_path):
 
 
 def test_operators_forget_nothing():
-    """Each class that Blender must know is declared, each place is there."""
+    """Each class that Blender must know is declared, and each place exists."""
     operators = addon("features")
     declared = [*addon("window").classes(), *operators.classes()]
     assert len(set(declared)) == len(declared)

@@ -54,7 +54,7 @@ FOLDERS = (".filepath", ".filepath_raw", ".directory")  # relative to another fi
 
 
 def path_of(name, always=ALWAYS):
-    """Skips where the rig is not there, or is for a run that is named."""
+    """Skips if the rig is missing, or is only for runs that name it."""
     path = RIGS / f"{name}.blend"
     if not path.exists():
         pytest.skip("no ../shared/rigs here")
@@ -64,7 +64,7 @@ def path_of(name, always=ALWAYS):
 
 
 def opened(path):
-    """(rig, [meshes]) of the rig with the most vertices, shown, in Object mode."""
+    """(rig, [meshes]) of the rig with the most vertices, visible, in Object mode."""
     bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
     layer = bpy.context.view_layer
     show(layer.layer_collection)
@@ -117,13 +117,13 @@ def call(name, options, rig, meshes, tmp_path):
 
 
 def assert_sentence(name, reason):
-    """None, or what a person can do something with."""
+    """Checks that the refusal is None or a sentence that helps the user."""
     for unexpected in ("Traceback", "report"):
         assert not reason or unexpected not in reason, f"{name}: {reason}"
 
 
 def saved_by_blender(path, tmp_path, found={}):  # noqa: B006
-    """deep_snapshot() of a file that Blender has opened and saved elsewhere, once."""
+    """deep_snapshot() of a file that Blender has once opened and saved elsewhere."""
     if path not in found:
         found.clear()
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
@@ -134,8 +134,8 @@ def saved_by_blender(path, tmp_path, found={}):  # noqa: B006
 
 
 def others(changes, rigs, meshes, bones=False):
-    """The changes other than the weights of these meshes, their binding, and selection; and, if
-    bones are meant, other than all of these objects."""
+    """The changes except those of the weights of these meshes, their binding, and the selection; if
+    bones may change, all changes of these objects are excluded."""
     ours = tuple(name_of(ob) for ob in meshes)
     data = tuple(name_of(ob.data) for ob in meshes)
     rigs = [name_of(each) for rig in rigs for each in (rig, rig.data)]

@@ -25,7 +25,8 @@ def operator_class(name):
 
 @pytest.fixture
 def seen(monkeypatch):
-    """Options that operators begin with, in the order of the calls; none goes on from there."""
+    """Records the options with which operators begin, in the order of the calls, and stops them
+    there."""
     found = []
 
     def refuse(options):
@@ -51,7 +52,7 @@ def call(name, **options):
 
 @pytest.fixture
 def windows(seen, monkeypatch):
-    """Operators are invoked, as where there are windows: without any, Blender executes them."""
+    """Operators are invoked as with windows; without windows, Blender executes them directly."""
     for name in OPERATORS:
         monkeypatch.setattr(
             operator_class(name), "execute", lambda self, context: self.invoke(context, None)
@@ -88,7 +89,7 @@ def test_buttons_and_menus_begin_with_them(windows, name):
 
 
 def test_refining_has_its_own_start(windows):
-    """The result of the button, regardless of the panel's settings."""
+    """It starts from the result of the button, regardless of the panel's settings."""
     settings().start_from = "FRESH"
     call("refine_weights")
     call("refine_weights", start_from="FRESH")
@@ -97,7 +98,8 @@ def test_refining_has_its_own_start(windows):
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_what_a_caller_says_counts_more(windows, name):
-    """Also a default, said aloud; and nothing of the call before stays."""
+    """This includes a default value that is passed explicitly; nothing of the previous call
+    remains."""
     settings().bone_spring_stiffness, settings().seed = 3, 5
     call(name, bone_spring_stiffness=12, max_influences=7)
     call(name)

@@ -74,7 +74,7 @@ def test_scene(name, tmp_path, capfd):
 @pytest.mark.parametrize("kind", ["bone", "Child Of", "below"])
 @pytest.mark.parametrize("angle", [0.0, 1.2])
 def test_bound_from_a_bone_is_posed_once(kind, angle):
-    """It lies as a mesh does that was bound at rest."""
+    """The mesh is posed like one that was bound at rest."""
     name = {
         "bone": "unbound_on_a_posed_bone",
         "Child Of": "unbound_child_of_a_posed_bone",
@@ -95,7 +95,7 @@ def test_bound_from_a_bone_is_posed_once(kind, angle):
 
 @pytest.mark.parametrize("name", ["posed", "shape_keys", "unbound_on_a_posed_bone"])
 def test_the_scene_is_saved_as_it_was(name, tmp_path):
-    """A file that is written to disk and read again has the same weights, bit for bit."""
+    """A file that is written to disk and read again has bit-identical weights."""
     scene = make(name, tmp_path)
     auto_weight()
     before, tube = entries(scene.tube), scene.tube.name
@@ -106,7 +106,7 @@ def test_the_scene_is_saved_as_it_was(name, tmp_path):
 
 @pytest.mark.parametrize("distance", [1e3, 1e5])
 def test_selected_far_away(distance, capfd):
-    """An object, or a vertex, that was hardly meant is named."""
+    """An object or a vertex that was probably selected by mistake is named."""
     tube, rig = tube_and_rig()
     rock = add_cube("Rock", (distance, 0, 0), size=1)
     auto_weight(rock, tube, rig)
@@ -129,7 +129,7 @@ def test_nothing_is_far_in_a_large_mesh(capfd):
 
 
 def test_taken_as_one(capfd):
-    """Specks of faces next to one large face."""
+    """Tiny faces next to one large face."""
     _tube, rig = tube_and_rig()
     rng = np.random.default_rng(3)
     specks = 1e-9 * rng.random((300, 3)) + (0, 0, 1)
@@ -142,7 +142,7 @@ def test_taken_as_one(capfd):
 
 
 def test_seams_are_not_told_of(capfd):
-    """Every face by itself, as exporters write flat shading."""
+    """Every face has its own vertices, as exporters write flat shading."""
     tube, rig = tube_and_rig()
     points = [v.co for p in tube.data.polygons for v in (tube.data.vertices[i] for i in p.vertices)]
     faces, first = [], 0

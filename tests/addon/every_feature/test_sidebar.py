@@ -9,7 +9,7 @@ sidebar = addon("window.sidebar")
 
 
 def wide(text):
-    """As many as letters, those of East Asia twice."""
+    """The number of letters, where those of East Asia count twice."""
     return len(text) + len(sidebar.WIDE.findall(text))
 
 

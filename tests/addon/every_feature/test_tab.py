@@ -50,7 +50,7 @@ def test_add_and_remove_a_preset():
 
 
 def test_experts_alone_see_how_it_is_computed():
-    """Twenty settings are in the tab without the preference; the paper's are in no panel."""
+    """Without the preference, the tab has twenty settings; those of the paper are in no panel."""
     panel = addon("ui.expert_panel").VIEW3D_PT_araplbs_expert
     tube, rig = tube_and_rig()
     select(tube, rig)
@@ -64,7 +64,7 @@ def test_experts_alone_see_how_it_is_computed():
 
 
 def test_manual():
-    """F1 over any operator or setting of ours leads to a page of the manual that is in the zip."""
+    """F1 over any operator or setting of ours leads to a page of the manual in the zip."""
     from fnmatch import fnmatchcase
     from pathlib import Path
     from urllib.parse import unquote, urlparse
@@ -94,7 +94,7 @@ def test_manual():
 
 
 class Layout:
-    """Notes what a panel draws: (what, name or text)."""
+    """Records what a panel draws: (what, name or text)."""
 
     def __init__(self, seen):
         self.__dict__["seen"] = seen
@@ -127,7 +127,7 @@ def drawn(panel):
 
 
 def test_first_sight_is_short():
-    """At most thirty words, six closed panels included, and twenty settings in all of the tab."""
+    """At most thirty words, including six closed panels, and twenty settings in the whole tab."""
     tube, rig = tube_and_rig()
     sleeve = add_tube("Sleeve", radius=0.35)
     select(sleeve, tube, rig, active=tube)  # clothes, and what they take weights from

@@ -71,7 +71,7 @@ def test_several_armatures_alone():
 
 
 def test_what_locked_groups_force_above_the_limit(capfd):
-    """Two locked groups and what they leave are three influences."""
+    """Two locked groups and the bone that gets the remainder are three influences."""
     tube, rig = tube_and_rig()
     for name in ("lower", "middle"):
         group = tube.vertex_groups.new(name=name)
@@ -85,7 +85,7 @@ def test_what_locked_groups_force_above_the_limit(capfd):
 
 
 def test_what_rounding_leaves_is_no_influence(capfd):
-    """Locked weights of 32 bits that sum to 1 except for rounding."""
+    """Locked 32-bit weights that sum to 1 except for rounding."""
     tube, rig = tube_and_rig()
     shares = np.random.default_rng(0).uniform(0.1, 0.9, 50).astype(np.float32)
     for name, some in (("lower", shares), ("middle", 1 - shares)):

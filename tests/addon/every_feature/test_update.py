@@ -20,8 +20,8 @@ NATIVE = (".so", ".pyd")
 
 
 def newer(path, folder):
-    """(zip, version): the same extension under a higher version, its engine too. The Python of the
-    package has a name more."""
+    """(zip, version): the same extension and engine under a higher version. The Python code of the
+    package has one additional name."""
     with zipfile.ZipFile(path) as zipped:
         files = {name: zipped.read(name) for name in zipped.namelist()}
     old = tomllib.loads(files["blender_manifest.toml"].decode())["version"]
@@ -67,8 +67,8 @@ def update(tmp_path_factory):
 
 @pytest.fixture
 def session(tmp_path):
-    """session(step, ...) is a Blender that does these steps; its observations after each of
-    them."""
+    """session(step, ...) runs these steps in a Blender process and returns its observations after
+    each of them."""
     user, result = tmp_path / "user", tmp_path / "seen.json"
     user.mkdir()
 
@@ -95,8 +95,8 @@ def session(tmp_path):
 
 
 def assert_ready(seen, loaded=None, newer=False):
-    """Enabled and complete, with this version of the engine loaded, or with none, and with the
-    Python of the newer version, or not."""
+    """Checks that the extension is enabled and complete, with this version of the engine or none
+    loaded, and with the Python code of the newer version or not."""
     expected = {"error": None, "enabled": True, "registered": True, "notice": None}
     assert {**seen, **expected, "loaded": loaded, "newer": newer} == seen
 
@@ -114,7 +114,7 @@ def test_update_of_an_unused_extension(session, update):
 
 
 def test_update_of_a_used_extension(session, update):
-    """The module stays in memory until Blender is restarted: one sentence says so."""
+    """The module stays in memory until Blender is restarted, and one sentence says so."""
     zip_path, old, new = update
     installed, used, updated = session(f"install={ZIP}", "use", f"install={zip_path}")
     assert_ready(installed)
@@ -131,8 +131,8 @@ def test_update_of_a_used_extension(session, update):
 
 @pytest.fixture
 def before_the_package(tmp_path):
-    """An extension as up to 0.2.0: `araplbs` is a module of one file, which it loads when it is
-    used, and a folder of that name has what the module has in Python."""
+    """An extension as up to 0.2.0: `araplbs` is a module of one file, loaded when it is used, and a
+    folder of that name contains the Python code of the module."""
     wheel = tmp_path / "araplbs-0.1.9-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as out:
         files = {"araplbs.py": "__version__ = '0.1.9'\n", "araplbs/arrays.py": ""}
@@ -156,7 +156,8 @@ def before_the_package(tmp_path):
 
 
 def test_update_from_before_the_package(session, before_the_package):
-    """Where the old module is in memory, a sentence; else nothing is in the way."""
+    """If the old module is in memory, a sentence asks for a restart; otherwise, the update
+    works."""
     _installed, updated, used = session(f"install={before_the_package}", f"install={ZIP}", "use")
     assert_ready(updated)
     assert used["error"] is None and used["registered"]

@@ -11,7 +11,7 @@ MOST = {"UNITY": 4, "UNREAL": 8, "GODOT": 4, "ROBLOX": 4, "VRCHAT": 4, "WEB": 4}
 
 
 def crowded(count=10):
-    """A tube whose vertices follow `count` bones, with a bone that is left out as a control and one
+    """A tube whose vertices follow `count` bones, with a bone that is omitted as a control and one
     that does not deform."""
     tube, rig = tube_and_rig()
     select(rig)
@@ -35,7 +35,7 @@ def export(path, **options):
 
 
 def back(path):
-    """(rig, mesh object) of what a file has."""
+    """(rig, mesh object) imported from a file."""
     known = set(bpy.data.objects)
     if path.suffix == ".glb":
         bpy.ops.import_scene.gltf(filepath=str(path))
@@ -48,7 +48,8 @@ def back(path):
 
 @pytest.mark.parametrize("engine", MOST)
 def test_files(engine, tmp_path, capfd):
-    """Deform bones alone, few influences that sum to 1; and the scene is as before."""
+    """The files contain only deform bones and few influences that sum to 1; the scene stays
+    unchanged."""
     tube, rig = crowded()
     kind = addon("features.export_game.operator").ENGINES[engine].kind
     ending = {"gltf": ".glb", "fbx": ".fbx"}[kind]
@@ -73,7 +74,7 @@ def test_files(engine, tmp_path, capfd):
 
 
 def test_a_control_bone_is_left_out(tmp_path):
-    """Deform is on for it, as importers leave it; it is on afterwards, too."""
+    """The bone has Deform on, as importers leave it, and still has it on afterwards."""
     _tube, rig = crowded(2)
     marks = addon("blender.read.control_bones")
     bone = rig.data.bones["b0"]
@@ -88,7 +89,7 @@ def test_a_control_bone_is_left_out(tmp_path):
 
 
 def test_refusals(tmp_path):
-    """Each with one sentence, and nothing is written."""
+    """Each refusal is one sentence, and nothing is written."""
     _tube, rig = crowded(2)
     before = deep_snapshot()
     with pytest.raises(RuntimeError, match="Specify a file"):
@@ -126,7 +127,7 @@ def test_an_exporter_that_fails_changes_nothing(tmp_path, monkeypatch):
 
 
 def test_the_engine_of_the_preset():
-    """And what the exporter is called with exists in this Blender."""
+    """All options passed to the exporter exist in this Blender."""
     module, presets = addon("features.export_game.operator"), addon("features.auto_weight.presets")
     settings = bpy.context.scene.araplbs
     for name, wanted in (("Unreal", "UNREAL"), ("Godot", "GODOT"), ("Film", "WEB")):

@@ -8,7 +8,7 @@ LETTER, UNIT = 7, 20  # pixels
 
 
 class Layout:
-    """Notes the labels, and the buttons with their icons."""
+    """Records the labels, and the buttons with their icons."""
 
     def __init__(self):
         self.drawn = []
@@ -29,7 +29,7 @@ class Layout:
 
 
 def rows(monkeypatch, room):
-    """What is drawn in a panel with room for so many letters next to the edges."""
+    """The rows drawn in a panel with space for this many letters between its edges."""
     sidebar = addon("window.sidebar")
     width = (room + sidebar.LEAST_AROUND * UNIT / LETTER) * LETTER
     monkeypatch.setattr(sidebar, "text_width", lambda text: len(text) * LETTER)
@@ -51,7 +51,7 @@ def test_wide(monkeypatch):
 
 
 def test_without_icons(monkeypatch):
-    """First the icon goes, which takes the room of three letters."""
+    """The icon is dropped first; it takes the space of three letters."""
     drawn = rows(monkeypatch, 20)
     assert ("Bendy Bones to Bones", "NONE") in drawn
     assert any(text == "Quantize Weights" and icon != "NONE" for text, icon in drawn)
@@ -67,7 +67,7 @@ def test_names_above_short_buttons(monkeypatch, room):
 
 
 def test_the_influences_of_a_material(monkeypatch):
-    """The name is on a line of its own, and a long one is shortened."""
+    """The name is on a line of its own, and a long name is shortened."""
     tube, _rig = tube_and_rig()
     tube.data.materials.append(bpy.data.materials.new("A material with a long name"))
     select(tube)

@@ -11,7 +11,7 @@ WRONG = {"upper": (0, 0, 1.55)}  # where the tube bends at 2
 
 
 def with_wrong_joint():
-    """(tube, rig): weighted, then the last joint was moved along its bone."""
+    """(tube, rig): a weighted tube whose last joint was then moved along its bone."""
     tube, rig = bent_tube(off={})
     auto_weight(tube, rig)
     move(rig, (0, 0, 1.5))
@@ -42,7 +42,7 @@ def optimize(**options):
 
 @pytest.mark.parametrize("weights_too", [True, False])
 def test_the_wrong_joint_moves_most(weights_too, capfd):
-    """It goes to where it was before, and the message names it."""
+    """The joint returns to its former position, and the message names it."""
     tube, rig = with_wrong_joint()
     before = heads(rig)
     assert abs(before["upper"][2] - 1.5) < 1e-5
@@ -91,7 +91,7 @@ def test_nothing_is_selected():
 
 
 def test_without_weights_the_energy_alone_decides(capfd):
-    """There is nothing that a joint could contradict."""
+    """There are no weights that a joint could contradict."""
     tube, rig = bent_tube(off=WRONG)
     select(tube, rig)
     assert optimize(joint_iterations=2) == {"FINISHED"}

@@ -14,7 +14,7 @@ NAMES = list(HEADS)
 
 
 def imported(aside=True):
-    """A tube, and a rig whose joints are off its axis; with the tails that an importer leaves."""
+    """A tube, and a rig whose joints are off its axis, with the tails that an importer leaves."""
     ends = [*list(HEADS.values())[1:], (0, 0, 2.95)]
     tails = [np.add(head, ASIDE) for head in HEADS.values()] if aside else ends
     rig = add_armature(

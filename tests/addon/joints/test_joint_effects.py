@@ -87,7 +87,7 @@ def test_everything_else_stays(mode):
 
 
 def bone_flags(rig):
-    """The owner of the selection of each bone: since 5.0 the pose."""
+    """The owner of the selection of each bone: since Blender 5.0 the pose bone."""
     of_pose = "select" in bpy.types.PoseBone.bl_rna.properties
     return dict((rig.pose if of_pose else rig.data).bones.items())
 
@@ -102,7 +102,7 @@ def test_weights_can_stay():
 
 
 def test_preserve_volume():
-    """The weights are for what the modifier does, and the report says so."""
+    """The weights are optimized for the modifier's method, and the report says so."""
     tube, rig = bent_tube()
     tube.modifiers[0].use_deform_preserve_volume = True
     report, _warnings = told(tube, rig)
@@ -111,7 +111,7 @@ def test_preserve_volume():
 
 
 def cross():
-    """A trunk with two arms, each a tube; names with sides."""
+    """A trunk with two arms, each a tube, with side names."""
     up = tube_arrays(length=2.0, rings=21, sides=12)
     vertices, faces = [up[0]], list(up[1])
     for sign in (1, -1):
@@ -175,7 +175,7 @@ def test_control_bones_follow():
 
 
 def test_whole_is_scaled_and_turned():
-    """In the space of the armature, with any transforms of the objects."""
+    """In armature space, with any transforms of the objects."""
     from mathutils import Matrix
 
     tube, rig = bent_tube()
@@ -188,7 +188,7 @@ def test_whole_is_scaled_and_turned():
 
 
 def test_failure_puts_all_back(monkeypatch):
-    """In the middle of the bones, and in the middle of the weights."""
+    """A failure while bones or weights are written."""
     tube, rig = bent_tube()
     auto_weight(tube, rig)
     before, bones = snapshot(), skeleton_of(rig)
@@ -215,7 +215,7 @@ def test_new_mesh_is_bound():
 
 
 def test_animation_is_respected():
-    """Frames of an action as poses; the action itself is not touched."""
+    """Frames of an action are used as poses; the action itself does not change."""
     tube, rig = bent_tube()
     bone = rig.pose.bones["upper"]
     bone.rotation_mode = "XYZ"
@@ -229,7 +229,8 @@ def test_animation_is_respected():
 
 
 def test_weights_go_on_from_those_of_the_joints():
-    """Also on parts that are far from the first weights' optimum: never worse than on the way."""
+    """Also on parts far from the optimum of the first weights: the result is never worse than an
+    intermediate one."""
     _tube, rig = bent_tube()
     for z in (0.5, 1.4, 2.6):
         cube = add_cube(f"Cube{z}", (0.45, 0, z), 0.2)

@@ -57,7 +57,7 @@ def test_linked_armature(tmp_path):
 
 
 def test_hidden_armature():
-    """Where Blender does not let it be edited otherwise."""
+    """Blender does not allow a hidden armature to be edited."""
     tube, rig = bent_tube()
     rig.hide_viewport = True
     select(tube, active=tube)

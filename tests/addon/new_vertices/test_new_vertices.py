@@ -45,7 +45,7 @@ def around(ob, height, width=0.35):
 
 
 def others_stay(before, after, new):
-    """To the last bit."""
+    """Checks that the other weights stay bit-identical."""
     kept = set(range(len(before))) - set(new)
     return all(before[i] == after[i] for i in kept)
 
@@ -62,7 +62,7 @@ def test_weights_that_were_removed_come_back():
 
 
 def test_other_groups_stay():
-    """Groups that no bone has, and weights of bones that do not deform."""
+    """Groups of no bone, and weights of bones that do not deform."""
     tube, rig = weighted()
     tube.vertex_groups.new(name="cloth").add(range(len(tube.data.vertices)), 0.25, "REPLACE")
     new = around(tube, 1.0)
@@ -75,7 +75,7 @@ def test_other_groups_stay():
 
 
 def edit(ob):
-    """Its vertices in Edit mode, of which none is selected."""
+    """The vertices of the mesh in Edit mode, none of them selected."""
     select(ob)
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="DESELECT")
@@ -83,7 +83,8 @@ def edit(ob):
 
 
 def test_subdivided_in_edit_mode():
-    """The new vertices have interpolated weights already: the selection says which are solved."""
+    """The new vertices already have interpolated weights, so the selection determines which are
+    solved."""
     tube, rig = weighted()
     edited = edit(tube)
     for edge in edited.edges:
@@ -139,7 +140,8 @@ def test_edit_mode_writes_what_object_mode_does():
 
 
 def choose(ob, vertices):
-    """Selects them; by way of Edit mode, or Blender 5.0 crashes where paint masks are left."""
+    """Selects the vertices in Edit mode, because Blender 5.0 otherwise crashes if paint masks
+    remain."""
     select(ob)
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="DESELECT")
@@ -148,7 +150,7 @@ def choose(ob, vertices):
 
 
 def test_paint_mask():
-    """Selected vertices, with weights or not."""
+    """Selected vertices, with or without weights."""
     tube, rig = weighted()
     before, new = entries(tube), around(tube, 2.0)
     choose(tube, new)
@@ -180,7 +182,7 @@ def test_locked_groups_stay_at_new_vertices():
 
 
 def test_new_object_follows_what_it_sits_on():
-    """A button, not bound yet: it moves with the skin beneath."""
+    """An unbound button moves with the skin below it."""
     tube, rig = weighted()
     before = entries(tube)
     button = add_cube("Button", (0.33, 0, 1.5), 0.06)
@@ -194,14 +196,14 @@ def test_new_object_follows_what_it_sits_on():
 
 
 def test_nothing_has_weights_yet():
-    """All is new: as good as Auto-weight."""
+    """All vertices are new, and the result is as good as that of Auto-weight."""
     tube, rig = tube_and_rig()
     assert weight_new_vertices(tube, rig) == {"FINISHED"}
     assert_good(tube, rig)
 
 
 def test_split_vertices_stay_together():
-    """Of two vertices at one place the new one gets the weights of the other."""
+    """Of two coincident vertices, the new one gets the weights of the other."""
     tube, rig = weighted()
     edited = edit(tube)
     for edge in edited.edges:
@@ -266,7 +268,7 @@ def seam(ob, dense, new):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["knight", "mage", "m2m_horse", "mh_game"])
 def test_patch_of_a_character(name):
-    """Weights of a patch that were removed come back nearly unchanged, and without a seam."""
+    """Removed weights of a patch are restored nearly unchanged, and without a seam."""
     path = DATA / f"{name}.blend"
     if not path.exists():
         pytest.skip("no ../shared/data here")
@@ -304,7 +306,7 @@ def test_command(tmp_path, capfd):
 
 
 def test_undo_in_edit_mode():
-    """One step, new groups included; in Object mode: test_every_task.py."""
+    """One undo step, including new groups; test_every_task.py tests this in Object mode."""
     tube, _rig = weighted()
     new = around(tube, 2.5)
     clear(tube, new)

@@ -11,7 +11,7 @@ from test_deformer import evaluated
 
 @pytest.fixture
 def tube():
-    """A weighted tube with two bones turned and twisted, and its rig."""
+    """A weighted tube with two bones rotated and twisted, and its rig."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     for name, turn in (("middle", (0.4, 1.0, 0.2)), ("upper", (0.9, 0.8, 0.0))):
@@ -24,7 +24,7 @@ def tube():
 
 @pytest.fixture
 def preview():
-    """Sets what is previewed; look() gives the points that come of it."""
+    """Selects the deformer to preview; look() returns the resulting points."""
     manager, view = bpy.context.window_manager, addon("window.deformer_view").view
 
     class Preview:

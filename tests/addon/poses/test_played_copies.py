@@ -15,7 +15,7 @@ from test_rig_poses import sampled
 
 
 def evaluated(rig, frames):
-    """(frames, bones, 4, 4) what the rig itself shows when it plays its action."""
+    """(frames, bones, 4, 4): the bones of the rig itself when it plays its action."""
     found = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)
@@ -38,7 +38,7 @@ def key_controls(rig, name):
     ids=["ik", "driver", "spline"],
 )
 def test_a_copy_moves_as_the_rig(make, control):
-    """Its constraints, its drivers and the curves that hang on it follow the copy, not the rig."""
+    """Constraints, drivers and curves follow the copy, not the rig."""
     rig = make()
     key_controls(rig, control)
     bpy.context.scene.frame_set(1)
@@ -51,7 +51,7 @@ def test_a_copy_moves_as_the_rig(make, control):
 
 
 def tweaked(rig):
-    """Its action is in a strip, which is being edited."""
+    """A rig whose action is in a strip that is being edited."""
     data = rig.animation_data
     track = data.nla_tracks.new()
     track.strips.new("Strip", 1, data.action).select = True
@@ -72,7 +72,7 @@ def test_actions_in_tweak_mode():
 
 
 def test_random_poses_of_a_rig_in_tweak_mode():
-    """The copy for them could not drop its action, which was an error of ours."""
+    """The copy for random poses could not remove its action, which was an error of ours."""
     rig = ik_rig()
     key_controls(rig, "reach")
     tweaked(rig)
@@ -104,7 +104,7 @@ def test_actions_of_a_linked_rig(tmp_path, override):
 
 
 def test_a_press_in_tweak_mode():
-    """The whole press with a rig that is in tweak mode."""
+    """A complete press with a rig in tweak mode."""
     tube, rig = tube_and_rig()
     animate(rig, "Bend")
     tweaked(rig)
@@ -113,7 +113,7 @@ def test_a_press_in_tweak_mode():
 
 
 def test_objects_that_hang_on_each_other(monkeypatch):
-    """Each is looked at once: paths between twelve layers of two Empties are 4,096."""
+    """Each object is visited once: there are 4,096 paths between twelve layers of two Empties."""
     rig = ik_rig()
     layers = [[bpy.data.objects.new("Empty", None) for _ in range(2)] for _ in range(12)]
     for above, below in itertools.pairwise(layers):

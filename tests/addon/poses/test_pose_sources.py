@@ -25,7 +25,7 @@ from test_poses import animate, bend_of, read
 
 
 def keyed(rig, name, bone, keys):
-    """A new action with these {frame: angle} of a bone, which does not change."""
+    """A new action with these {frame: angle} of a bone, constant after the last key."""
     data = rig.animation_data or rig.animation_data_create()
     data.action = action = bpy.data.actions.new(name)
     posed = rig.pose.bones[bone]
@@ -39,8 +39,8 @@ def keyed(rig, name, bone, keys):
 
 
 def library():
-    """Three poses, and what does not belong to this rig: an asset of several frames, an action that
-    is not an asset, one of another rig's bones."""
+    """Three poses, and assets that do not belong to this rig: one of several frames, an action that
+    is not an asset, one for the bones of another rig."""
     tube, rig = tube_and_rig()
     keyed(rig, "a", "middle", {1: 0.5}).asset_mark()
     keyed(rig, "b", "upper", {7: -0.75}).asset_mark()
@@ -80,7 +80,7 @@ def test_pose_assets():
 
 
 def test_pose_assets_start_from_rest():
-    """Not from what was posed by hand, nor from one another."""
+    """Neither from a pose set by hand nor from one another."""
     _tube, rig = library()
     expected = read(rig, "POSE_LIBRARY")
     rig.pose.bones["lower"].rotation_mode = "QUATERNION"
@@ -119,7 +119,7 @@ def test_marked_frames_of_the_nla():
 
 
 def by_hand(rig):
-    """Unkeyed changes, in the middle of an action, in all ways to turn a bone."""
+    """Unkeyed changes, in the middle of an action, in all rotation modes."""
     animate(rig, "Played", bone="upper")
     mark([3, 9], rig.animation_data.action)
     mark([15])
@@ -170,8 +170,8 @@ def test_the_scene_is_untouched_after_an_error(which, monkeypatch):
 
 @pytest.mark.parametrize("which", SOURCES)
 def test_undo_keeps_a_pose_set_by_hand(which):
-    """The own pose of the rig is never played over: at undo, Blender would evaluate the action
-    again, and hand-posed values without a key would be lost."""
+    """No other pose is ever played on the rig itself: at undo, Blender would evaluate the action
+    again, and values set by hand without a key would be lost."""
     tube, rig = library()
     by_hand(rig)
     select(tube, rig)
@@ -255,7 +255,7 @@ def test_the_option_reaches_the_solver():
 
 
 def test_random_poses_of_bendy_bones_count_once():
-    """They are poses of the caller to the engine."""
+    """For the engine, they are poses of the caller."""
     tube, rig = library()
     rig.data.bones["middle"].bbone_segments = 3
     arguments = solver_arguments(

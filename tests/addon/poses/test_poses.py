@@ -66,7 +66,7 @@ def test_limits_that_do_not_limit():
 
 
 def test_limits_reach_the_poses():
-    """A hinge: sampled poses of the engine stay in the limits that the rig has."""
+    """A hinge: sampled poses of the engine stay within the limits of the rig."""
     _tube, rig = tube_and_rig()
     bone = rig.pose.bones["middle"]
     for axis, low, high in (("x", 0.0, 0.4), ("y", 0.0, 0.0), ("z", 0.0, 0.0)):
@@ -102,7 +102,7 @@ def test_limits_change_the_weights():
 
 
 def animate(rig, name, bone="middle", last=21, angle=1.0, slot_name=None):
-    """An action with two keys that bends one bone; it is left assigned."""
+    """An action with two keys that bends one bone; it stays assigned."""
     data = rig.animation_data or rig.animation_data_create()
     data.action = bpy.data.actions.new(name)
     posed = rig.pose.bones[bone]
@@ -154,7 +154,8 @@ def test_all_actions():
 
 
 def test_actions_with_several_slots():
-    """Since 4.4 one action can hold clips for several objects: only ours counts, each once."""
+    """Since Blender 4.4, one action can contain clips for several objects: only ours are used, each
+    once."""
     _tube, rig = tube_and_rig()
     action = animate(rig, "Shared", last=11, angle=0.5)
     if not hasattr(action, "slots"):
@@ -194,7 +195,8 @@ def test_nla_is_played_as_it_is():
 
 
 def test_constraints_are_evaluated():
-    """Poses are what is seen: a copied rotation is part of it though it has no key."""
+    """Poses are those that Blender shows: a copied rotation belongs to them, although it has no
+    key."""
     _tube, rig = tube_and_rig()
     animate(rig, "Bend")
     copy = rig.pose.bones["upper"].constraints.new("COPY_ROTATION")

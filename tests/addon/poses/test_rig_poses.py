@@ -58,7 +58,7 @@ def sampled(rig, lines=None, **values):
 
 
 def local(poses, skeleton, rig, bone, parent):
-    """(p, 4, 4) of a bone in its rest in a parent."""
+    """(p, 4, 4) of a bone relative to its parent's rest."""
     whole = np.zeros((*poses.transforms.shape[:2], 4, 4))
     whole[:, :, :3], whole[:, :, 3, 3] = poses.transforms, 1
     b, up = skeleton.names.index(bone), skeleton.names.index(parent)
@@ -71,7 +71,7 @@ def eulers(matrices, order="XYZ"):
 
 
 def change_by_pilot(rig, plan, which):
-    """As the first of these poses of a plan do."""
+    """Changes the controls as the first poses of a plan do."""
     package("base.steps").finish(
         addon("blender.rig.rig_poses").plan_poses_in_steps(rig, plan, which)
     )
@@ -79,7 +79,8 @@ def change_by_pilot(rig, plan, which):
 
 @pytest.mark.parametrize("name", MOVED)
 def test_as_blender_shows_it(name):
-    """The same controls set by hand on the rig itself; nothing of the file is changed before."""
+    """The same controls are set by hand on the rig itself; nothing in the file changes
+    beforehand."""
     rig = MOVED[name]()
     skeleton = skeleton_of(rig)
     before = deep_snapshot()
@@ -110,7 +111,7 @@ def test_as_blender_shows_it(name):
 
 @pytest.mark.parametrize("name", MOVED)
 def test_frames_of_an_action_are_what_is_set_bone_by_bone(name, monkeypatch):
-    """To the bit; nor does it matter where one copy ends and the next begins."""
+    """The results are bit-identical, wherever one copy ends and the next begins."""
     rig = MOVED[name]()
     played, _skeleton = sampled(rig)
     monkeypatch.setattr(addon("blender.rig.rig_frames").Frames, "can_play", lambda _switches: False)
@@ -134,7 +135,7 @@ FEW = {
 
 @pytest.mark.parametrize("name", FEW)
 def test_what_no_deform_bone_follows_is_not_evaluated(name, monkeypatch):
-    """And poses are the same, to the bit, as where all of the rig is."""
+    """The poses are bit-identical to those with the whole rig evaluated."""
     make, deform, followed, other = FEW[name]
     rig = make()
     for bone in rig.data.bones:
@@ -281,7 +282,7 @@ def test_curves_are_copied_too():
 
 
 def test_locked_axes_do_not_turn():
-    """By each mode, in rigs without constraints and with one."""
+    """In each rotation mode, in rigs with and without constraints."""
     for constrained in (False, True):
         rig = locked_human()
         if constrained:
@@ -337,7 +338,7 @@ def test_rigs_that_do_not_move_themselves_keep_their_weights():
 
 
 def test_weights_follow_the_rig():
-    """One undo step that changes weights alone."""
+    """One undo step that changes only weights."""
     rig, tube = twist_rig(), add_tube()
     auto_weight(tube, rig, pose_count=COUNT, through_rig=False)
     apart = assert_good(tube, rig)
@@ -349,7 +350,7 @@ def test_weights_follow_the_rig():
 
 
 def test_hidden_controls_pose_what_the_others_leave_still():
-    """The hand is hidden; its twist bone follows it again. Shown bones move as before."""
+    """The hand is hidden, and its twist bone still follows it. Visible bones move as before."""
     rig = twist_rig()
     shown = sampled(rig)[0]
     hide(rig, "hand")
@@ -408,7 +409,7 @@ def test_controls_that_are_kept_at_their_place_take_no_limb_along(settings, boun
 
 
 def test_a_joint_that_hardly_moves_turns_on_its_own():
-    """It is left to 2 % of its turn."""
+    """Its constraints leave it 2 % of its rotation."""
     rig = twist_rig()
     rig.pose.bones["twist"].constraints[0].influence = 0.02
     assert sampled(rig)[0].posed_by["bone_by_bone"] == ["twist"]
@@ -417,7 +418,7 @@ def test_a_joint_that_hardly_moves_turns_on_its_own():
 
 
 def test_circles_do_not_tear():
-    """Pistons, whose ends stay where they are hinged."""
+    """Pistons, whose ends stay at their hinges."""
     rig, lines = piston_rig(), []
     poses, skeleton = sampled(rig, lines)
     assert not lines and not poses.posed_by["bone_by_bone"]
@@ -428,7 +429,7 @@ def test_circles_do_not_tear():
 
 
 def test_ends_of_limbs_are_not_tied_in_circles():
-    """Each limb's end would be tied to what hangs on the end of the other."""
+    """The end of each limb would be tied to a descendant of the end of the other."""
     module = package("skeleton.rig_relations")
     followers = [{1}, set(), {3}, set(), {1, 2}, {3, 0}]
     relations = module.Relations(
@@ -496,7 +497,8 @@ def fixed_rig():
 
 
 def test_rigify(tmp_path):
-    """The human of Rigify: both sides of its switches, limbs that reach, symmetric poses."""
+    """The human of Rigify: both positions of its switches, limbs that reach for targets, symmetric
+    poses."""
     rig = rigify_human(tmp_path)
     before = deep_snapshot()
     lines = []

@@ -17,7 +17,7 @@ def quantize_operator(*objects, **options):
 
 
 def random_rows(rng, count=200, bones=12, most=9):
-    """Any sums; some rows without weights."""
+    """Rows with any sums; some have no weights."""
     make = package("model.sparse_weights").make_sparse_weights
     dense = rng.uniform(size=(count, bones)) ** 3
     dense[rng.uniform(size=dense.shape) > most / bones] = 0
@@ -51,7 +51,8 @@ def test_sums_are_exact(steps, limit):
 
 
 def test_nearest_steps():
-    """Largest remainder against all there is: no other steps of that sum are nearer."""
+    """Largest remainder, compared with all possibilities: no other steps with that sum are
+    nearer."""
     rng = np.random.default_rng(5)
     make = package("model.sparse_weights").make_sparse_weights
     steps = 9
@@ -109,7 +110,8 @@ def test_platforms():
 
 
 def test_limits_of_materials():
-    """At their border the least counts; a material without a limit takes the operator's."""
+    """At their border, the lowest limit applies; a material without a limit uses that of the
+    operator."""
     tube, rig = weighted()
     for group in tube.vertex_groups:
         group.add(range(len(tube.data.vertices)), 0.3, "REPLACE")

@@ -54,7 +54,7 @@ def exported_weights(gltf, binary):
 
 @pytest.fixture(autouse=True)
 def gltf_addon():
-    """At its first use, it names each library that Debian's Blender does not have."""
+    """Enables the add-on. At its first use, Blender names each library that Debian's build lacks."""
     bpy.ops.preferences.addon_enable(module="io_scene_gltf2")
     for library in ("draco", "meshopt"):
         is_available = getattr(sys.modules["io_scene_gltf2"], f"is_{library}_available", None)
@@ -71,14 +71,14 @@ def export(path, most):
 
 
 def load(name):
-    """(meshes, rig), alone in the file's selection."""
+    """(meshes, rig), which are then the only selected objects of the file."""
     bpy.ops.wm.open_mainfile(filepath=str(DATA / f"{name}.blend"))
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
     return [ob for ob in bpy.data.objects if ob.type == "MESH" and ob.find_armature() == rig], rig
 
 
 def check_round_trip(meshes, rig, path, steps, most, log):
-    """Exports what is quantized, looks at the file, imports it, and looks again."""
+    """Exports the quantized mesh, checks the file, imports it, and checks the result."""
     names = deform_names(rig)
     before = {ob.name: weights(ob, names) for ob in meshes}
     select(*meshes, rig)
@@ -158,7 +158,7 @@ def test_stored_in_other_ways(bits, platform, tmp_path, capfd):
 
 @pytest.mark.skipif("q_rat" not in NAMES, reason="no ../shared/data here")
 def test_what_it_is_good_for(tmp_path, capfd):
-    """Without weights there is a neutral bone: the checks above can fail."""
+    """Without weights, there is a neutral bone, which shows that the checks above can fail."""
     meshes, rig = load("q_rat")
     auto_weight(*meshes, rig, max_influences=8, **QUICK)
     for group in meshes[0].vertex_groups:

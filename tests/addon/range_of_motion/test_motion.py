@@ -15,7 +15,7 @@ def make(armature, **options):
 
 
 def biped_bones(arms=0.55):
-    """Along Z, facing -Y, arms to the sides."""
+    """Along Z, facing -Y, with arms to the sides."""
     bones = [
         ("root", (0, 0, 0), (0, 0.3, 0), None),
         ("hips", (0, 0, 1.0), (0, 0, 1.15), "root"),
@@ -50,7 +50,7 @@ def posed(armature, frame):
 
 
 def turned(armature, frame):
-    """Names of bones that turn on their parents."""
+    """Names of bones that rotate relative to their parents."""
     bpy.context.scene.frame_set(frame)
     ob = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
     found = set()
@@ -150,7 +150,7 @@ def test_what_has_no_legs_has_no_walk():
 
 
 def dog_bones():
-    """Along Y, facing -Y; the hind feet hang on the root."""
+    """Along Y, facing -Y; the hind feet are children of the root."""
     bones = [
         ("root", (0, 0, 0), (0, 0.2, 0), None),
         ("hips", (0, 0.5, 0.6), (0, 0.25, 0.62), "root"),
@@ -197,7 +197,7 @@ def test_a_quadruped_walks():
 
 
 def fk_rig():
-    """Deform bones that copy controls, and an arm that a hand takes along by IK."""
+    """Deform bones that copy controls, and an arm that follows the hand by IK."""
     bones = biped_bones()
     bones += [
         (f"c_{name}", head, tail, parent and f"c_{parent}") for name, head, tail, parent in bones
@@ -252,7 +252,7 @@ def test_a_driver_that_does_not_run_is_named_and_the_rest_is_posed():
 
 
 def test_trials_in_one_pose_turn_no_joint_twice():
-    """And find what each finds alone."""
+    """Combined trials find the same as separate ones."""
     rig = fk_rig()
     trials = package("skeleton.rig_trials").trials_together
     motion, found, poses = addon("features.range_of_motion.rig"), [], []
@@ -406,7 +406,8 @@ def test_strips_of_the_armature_get_the_new_action():
 
 
 def as_0_2_0(action, rig):
-    """What 0.2.0 has left in files: the name of the armature as a custom property."""
+    """The data that version 0.2.0 stored in files: the name of the armature as a custom
+    property."""
     action.property_unset("araplbs_motion_of")
     rig.property_unset("araplbs_motion_mark")
     action["araplbs_motion"] = rig.name

@@ -12,7 +12,7 @@ NAMES = [f"b{k}" for k in range(COUNT)]
 
 
 def chain():
-    """A tube with six bones, of which one moves hardly any skin."""
+    """A tube with six bones, one of which moves hardly any skin."""
     ends = [0, 0.5, 1.0, 1.5, 2.0, 2.5, 2.95]
     bones = [
         (name, (0, 0, ends[k]), (0, 0, ends[k + 1]), NAMES[k - 1] if k else None)
@@ -142,7 +142,7 @@ def test_command_line(tmp_path, capfd):
 
 
 def test_a_root_that_was_left_out_counts():
-    """It keeps its Deform flag, which engines and exporters count."""
+    """It keeps its Deform flag, which engines and exporters evaluate."""
     bones = [
         ("root", (0, 0, -1), (0, 0.5, -1), None),
         *((f"b{k}", (0, 0, k / 4), (0, 0, k / 4 + 0.25), f"b{k - 1}" if k else "root")

@@ -52,7 +52,7 @@ def ring_distance(ob, vertices):
 
 @pytest.mark.parametrize("kind", FLAWS)
 def test_repaired(kind):
-    """Its finding is gone, or less than half as bad, and only its region has changed."""
+    """The finding is gone, or less than half as bad, and only its region has changed."""
     options = TWO if kind == "INFLUENCES" else {}
     tube, rig, _places = flawed(kind, **options)
     before = entries(tube)
@@ -84,7 +84,7 @@ def test_list_is_that_of_a_new_check():
 
 
 def test_all_by_script():
-    """Without a list: the selection is checked first."""
+    """Without a list, the selection is checked first."""
     tube, rig, _places = flawed("UNWEIGHTED", "SPECKLE", "UNNORMALIZED")
     assert repair() == {"FINISHED"}
     assert not {"UNWEIGHTED", "SPECKLE", "UNNORMALIZED"} & set(kinds_found())
@@ -206,7 +206,7 @@ def test_mask_outside_of_the_region(capfd):
 
 
 def test_mask_that_a_click_has_made():
-    """It shows what was found; the repair goes beyond it as it does in Object mode."""
+    """The mask shows the finding; the repair extends beyond it, as in Object mode."""
     found_in = []
     for mode in ("OBJECT", "WEIGHT_PAINT"):
         tube, rig, _places = flawed("STRETCH")
@@ -302,7 +302,7 @@ def test_idle_bone_that_no_skin_is_near_to(capfd):
 
 
 def test_linked_mesh_stays(tmp_path, capfd):
-    """It is checked, and another one is repaired next to it."""
+    """The linked mesh is checked, and another one next to it is repaired."""
     tube, rig, _places = flawed("UNWEIGHTED")
     path = save(tmp_path / "library.blend")
     with bpy.data.libraries.load(str(path), link=True) as (_there, here):

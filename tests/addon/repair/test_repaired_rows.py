@@ -8,7 +8,7 @@ from scenes import addon, package, select
 
 
 class Layout:
-    """Notes (icon, text, whether it is active) of labels, and the names of properties."""
+    """Records (icon, text, whether it is active) of labels, and the names of properties."""
 
     def __init__(self, seen, active=True):
         self.__dict__.update(seen=seen, active=active)
@@ -24,7 +24,7 @@ class Layout:
 
 
 def rows():
-    """What each row of the list shows, in the order of the list."""
+    """The contents of each row of the list, in order."""
     panel = addon("ui.check_panel")
     items, drawn = shown().findings, []
     for index, item in enumerate(items):
@@ -76,7 +76,7 @@ def test_a_second_repair_adds_to_the_first():
 
 
 def test_repaired_rows_are_no_findings():
-    """They can be chosen, and no operator takes them for what is left."""
+    """They can be selected, and no operator treats them as remaining findings."""
     flawed("UNWEIGHTED", "UNNORMALIZED")
     check()
     choose("UNWEIGHTED")

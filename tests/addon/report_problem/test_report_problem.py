@@ -102,7 +102,7 @@ CANARIES = (
 
 
 class Canaries:
-    """Gives names, each another one, of which every one has a canary, in each form by turns."""
+    """Generates different names, each of which contains a canary, in every form in turn."""
 
     def __init__(self, first):
         self.first, self.count = first, 0
@@ -114,7 +114,7 @@ class Canaries:
 
 
 def all_named(first, folder):
-    """A file of which every name is a canary, saved under one. (mesh, armature)"""
+    """A file in which every name is a canary, saved under such a name. (mesh, armature)"""
     name = Canaries(first)
     tube, rig = tube_and_rig()
     other = add_tube("Other")
@@ -158,8 +158,8 @@ def all_named(first, folder):
 
 
 def everything_fails(tube, rig):
-    """Calls operators that refuse, or fail by a bug, with sentences about things of the file; what
-    they do is not of interest here."""
+    """Calls operators that refuse, or fail because of a bug, with messages about objects in the
+    file; their effect does not matter here."""
     other = next(ob for ob in bpy.data.objects if ob.type == "MESH" and ob != tube)
     empty = bpy.data.objects.new(tube.name[:30] + "Kanari", bpy.data.meshes.new("Kanari mesh"))
     bpy.context.scene.collection.objects.link(empty)
@@ -224,8 +224,8 @@ def everything_fails(tube, rig):
 @pytest.mark.outside
 @pytest.mark.parametrize("first", [0, 3])
 def test_no_name_of_the_file(first, tmp_path):
-    """After any failure, and with any quotes and line breaks in names. Each form by itself:
-    tests/package/auto_weight/test_replay.py."""
+    """After any failure, and with any quotes and line breaks in names.
+    tests/package/auto_weight/test_replay.py tests each form separately."""
     faults, count = package("base.faults"), 0
     tube, rig = all_named(first, tmp_path)
     assert len(faults.names_of_file()) > 40

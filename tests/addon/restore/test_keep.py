@@ -24,7 +24,7 @@ from scenes import (
 
 
 def entries_of(ob, name):
-    """{vertex: weight} of one group, bit for bit."""
+    """{vertex: weight} of one group, for an exact comparison."""
     group = ob.vertex_groups[name].index
     return {
         v.index: element.weight
@@ -81,7 +81,7 @@ def test_locked_group():
 
 
 def test_locked_group_on_one_of_two_meshes():
-    """Locks are per object: the same bone stays on one mesh and is solved on the other."""
+    """Locks are stored per object: the same bone is locked on one mesh and solved on the other."""
     tube, rig = tube_and_rig()
     other = add_tube("Other", shift=(0, 2, 0))
     bind(other, rig)
@@ -96,7 +96,7 @@ def test_locked_group_on_one_of_two_meshes():
 
 
 def test_lock_is_respected_by_the_solve():
-    """A locked weight of 1 leaves nothing to the others."""
+    """A locked weight of 1 leaves nothing for the others."""
     tube, rig = tube_and_rig()
     group = tube.vertex_groups.new(name="upper")
     group.add(range(20), 1.0, "REPLACE")
@@ -177,8 +177,8 @@ def test_selection_of_bones_counts_in_pose_mode_only():
 
 
 def test_selection_freezes_nothing_unless_asked():
-    """In Weight Paint mode one bone is selected, to be painted: the others get weights, too, and so
-    do hidden ones, as the deform bones of most rigs are."""
+    """In Weight Paint mode, one bone is selected for painting: the others get weights as well, and
+    so do hidden bones, such as the deform bones of most rigs."""
     for mode in ("PAINT_WEIGHT", "POSE"):
         tube, rig = tube_and_rig()
         hand_made(tube, rig)
@@ -271,7 +271,7 @@ def test_paint_mask_counts_in_weight_paint_mode_only():
 
 
 def test_locked_side_of_a_mirrored_mesh():
-    """A lock of a bone holds for the image of the mesh with the opposite bone."""
+    """A lock of a bone also applies to the image of the mesh, with the opposite bone."""
     core = package("character.problem")
     mirror = package("character.mirror_modifier")
     rows = package("model.sparse_weights")
@@ -309,7 +309,7 @@ def test_locked_side_of_a_mirrored_mesh():
 
 
 def test_only_what_changes_is_written(monkeypatch):
-    """A second run with the same result touches no entry."""
+    """A second run with the same result changes no entry."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     write = addon("blender.write.write_weights")
@@ -323,7 +323,8 @@ def test_only_what_changes_is_written(monkeypatch):
 
 
 def test_stale_entries_of_deleted_groups():
-    """Removing a group in the middle shifts the others; nothing may land in a wrong one."""
+    """Removing a group in the middle renumbers the others; no weight may end up in a wrong
+    group."""
     tube, rig = tube_and_rig()
     hand_made(tube, rig)
     extra = tube.vertex_groups.new(name="extra")

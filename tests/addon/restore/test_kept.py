@@ -67,7 +67,7 @@ def test_joint_settings(scene):
 
 
 def test_weights_and_a_run(scene):
-    """The pinned weights of then hold now as they did then."""
+    """Weights pinned with the old version still apply in the same way."""
     tube, rig = scene
     np.testing.assert_allclose(upper(tube, [3, 4, 5, 6]), [0.25, 0.25, 0, 0], atol=2e-3)
     assert auto_weight(tube, rig) == {"FINISHED"}
@@ -87,7 +87,7 @@ def test_settings_in_the_scene():
 
 
 def test_kept_weights():
-    """The weights of Keep Weights, kept with the armature, come back."""
+    """The weights of Keep Weights, stored with the armature, are restored."""
     bpy.ops.wm.open_mainfile(filepath=str(KEPT / "of_0_2_0.blend"))
     tube = bpy.data.objects["Tube"]
     before = upper(tube, range(192))
@@ -98,7 +98,7 @@ def test_kept_weights():
 
 
 def test_preset(tmp_path):
-    """Present options are set; Hold and Kept Sum are gone."""
+    """Present options are set; Hold and Kept Sum no longer exist."""
     shutil.copy(KEPT / "preset_0_1_0.txt", tmp_path / "Film.py")
     settings = bpy.context.scene.araplbs
     settings.max_influences = 4
@@ -120,7 +120,7 @@ def test_preset_of_0_2_0(tmp_path):
 
 
 def test_report(tmp_path):
-    """In a folder of reports it is a row of the table."""
+    """In a folder of reports, it is a row of the table."""
     shutil.copy(KEPT / "report_0_1_0.json", tmp_path / "old.json")
     shutil.copy(KEPT / "report_0_2_0.json", tmp_path / "older.json")
     rows, bad = package("farm.reports").read_reports(tmp_path)
@@ -133,7 +133,7 @@ def test_report(tmp_path):
 
 
 def test_a_report_of_0_1_0_is_not_replaced(tmp_path):
-    """It has no mark that says whose it is."""
+    """It contains no mark of its origin."""
     outputs, refusal = package("disk.outputs"), package("base.refusal")
     shutil.copy(KEPT / "report_0_1_0.json", tmp_path / "old.json")
     with pytest.raises(refusal.Refused, match="already exists"):

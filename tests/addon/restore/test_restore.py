@@ -55,7 +55,7 @@ def restore(*objects, **options):
 
 
 def task_of(rig, *meshes, **options):
-    """The report of a task, after all is written."""
+    """The report of a task after everything is written."""
     targets = addon("blender.read.targets").Targets(rig, list(meshes))
     settings = package("features.restore.restore").RestoreOptions(**options)
     task = addon("features.restore.task").RestoreTask(settings)
@@ -66,8 +66,8 @@ def task_of(rig, *meshes, **options):
 
 
 def off(before, ob):
-    """Mean L1 between the earlier weights, (points, dense), and those at the nearest points of the
-    present mesh."""
+    """Mean L1 distance between the earlier weights, (points, dense), and those at the nearest
+    points of the present mesh."""
     points, dense = before
     mesh = ob.data
     mesh.calc_loop_triangles()
@@ -144,7 +144,7 @@ def test_the_same_mesh_gets_the_same_weights():
 
 
 def test_joined_and_split():
-    """Two meshes become one, and that is taken apart elsewhere."""
+    """Two meshes become one, which is then split in other places."""
     tube, rig = painted(rings=40, sides=20)
     other = add_tube("Other", shift=(1.5, 0, 0), rings=30)
     bind(other, rig)
@@ -233,7 +233,8 @@ def test_corrections_and_rigid_parts():
 
 
 def test_moved_origin_and_scale_and_no_modifier():
-    """As imported again: another place of the object's origin, nothing bound, no groups."""
+    """As after another import: the object's origin has moved, nothing is bound, and there are no
+    groups."""
     tube, rig = painted()
     before = weights(tube, NAMES)
     keep(tube, rig)
@@ -248,7 +249,7 @@ def test_moved_origin_and_scale_and_no_modifier():
 
 
 def test_mirror_modifier_applied_meanwhile():
-    """Half of a mesh was kept with its Mirror modifier; the whole gets both sides."""
+    """Half of a mesh was kept with its Mirror modifier; the whole mesh gets both sides."""
     rig = add_armature(
         bones=[
             ("spine", (0, 0, 0), (0, 0, 1), None),
@@ -311,7 +312,7 @@ def test_no_more_influences_than_before():
 
 
 def test_a_file_and_another_armature(tmp_path):
-    """Next to the .blend file; the armature was imported again, too."""
+    """Next to the .blend file; the armature was also imported again."""
     tube, rig = painted()
     before = weights(tube, NAMES)
     file = tmp_path / "tube.kept"
@@ -364,7 +365,7 @@ def test_refusals(tmp_path):
 
 
 def test_a_fault_takes_corrections_back(monkeypatch):
-    """Weights, and those of the other meshes: test_guard.py."""
+    """test_guard.py tests weights, and those of the other meshes."""
     tube, rig = painted()
     edits = addon("blender.data.edits")
     edits.add_rigid_part(tube.data, [1, 2, 3], "A")

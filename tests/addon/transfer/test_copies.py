@@ -33,7 +33,7 @@ def glove(name, side=1, shuffled=False, sides=10):
 
 
 def weighted_glove(rig):
-    """Bound; the groups are those of the left side, and one that is empty."""
+    """The glove, bound, with the groups of the left side, one of which is empty."""
     ob = glove("Left")
     modifier = ob.modifiers.new("Armature", "ARMATURE")
     modifier.object = rig

@@ -34,7 +34,7 @@ def refused(*targets, source, **options):
 
 
 def body_and_sleeve(radius=0.33, **shape):
-    """A weighted tube, and another around it that hangs on nothing yet."""
+    """A weighted tube, and another one around it that is not bound yet."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     sleeve = add_tube("Sleeve", radius=radius, rings=25, sides=14, caps=False, **shape)
@@ -42,7 +42,8 @@ def body_and_sleeve(radius=0.33, **shape):
 
 
 def test_result():
-    """A sleeve over the tube: weights as below it, bound; the source stays to the last bit."""
+    """A sleeve over the tube gets the weights of the tube below it and is bound; the source stays
+    bit-identical."""
     tube, rig, sleeve = body_and_sleeve()
     before = entries(tube)
     assert transfer(sleeve, source=tube) == {"FINISHED"}
@@ -58,7 +59,7 @@ def test_result():
 
 
 def test_what_is_out_of_reach_is_filled_in():
-    """Across the upper joint it stands off; refining changes that part alone."""
+    """The sleeve stands off at the upper joint; refining changes only that part."""
     tube, _rig, sleeve = body_and_sleeve()
     for vertex in sleeve.data.vertices:
         if 1.3 < vertex.co.z < 2.7:
@@ -76,7 +77,7 @@ def test_what_is_out_of_reach_is_filled_in():
 
 
 def test_level_of_detail_at_the_same_place():
-    """Vertices that the source has too keep its weights."""
+    """Vertices that the source also has keep its weights."""
     tube, _rig = tube_and_rig()
     rig = tube.parent
     auto_weight(tube, rig)
@@ -116,7 +117,7 @@ def test_chosen_bones_only():
 
 
 def test_mix():
-    """Half way with present weights; all the way without."""
+    """Half of the present weights, and none of them."""
     tube, _rig, sleeve = body_and_sleeve()
     transfer(sleeve, source=tube, max_influences=0)
     whole = weights(sleeve, NAMES)
@@ -139,7 +140,7 @@ def test_limit_of_influences(most):
 
 
 def test_several_sources():
-    """Meshes with weights give, the one without takes."""
+    """Meshes with weights are sources, and the one without is the target."""
     tube, rig, _sleeve = body_and_sleeve()
     other = add_tube("Upper", shift=(0, 0, 3.0), length=1.0, rings=6)
     bind(other, rig)
@@ -171,7 +172,7 @@ def test_matches_are_shown_and_nothing_is_written():
 
 
 def test_matches_follow_the_options():
-    """In a moment; the matches of the meshes that were read."""
+    """At once, for the meshes that were read."""
     tube, _rig, sleeve = body_and_sleeve()
     select(sleeve, tube)
     module = addon("features.transfer.shown_matches")
@@ -189,7 +190,7 @@ def test_matches_follow_the_options():
 
 
 def test_of_two_the_weighted_one_is_the_source():
-    """Whichever is active: clothes are often added to the selection last."""
+    """Whichever is active, because clothes are often added to the selection last."""
     tube, _rig, sleeve = body_and_sleeve()
     select(tube, sleeve, active=sleeve)
     assert bpy.ops.object.araplbs_transfer() == {"FINISHED"}

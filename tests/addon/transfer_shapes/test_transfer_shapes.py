@@ -18,7 +18,7 @@ def transfer(*targets, source, **options):
 
 
 def key(ob, name, change=None, **more):
-    """A new shape key: the rest, changed by a function of its coordinates (n, 3)."""
+    """A new shape key: the rest shape, changed by a function of its coordinates (n, 3)."""
     if not ob.data.shape_keys:
         ob.shape_key_add(name="Basis")
     block = ob.shape_key_add(name=name, from_mix=False)
@@ -45,7 +45,7 @@ def names(ob):
 
 
 def state(ob):
-    """All of the shape keys of an object, and what it shows."""
+    """All shape keys of an object, and the shape that it shows."""
     keys = ob.data.shape_keys
     if not keys:
         return None
@@ -67,12 +67,12 @@ def fat(points):
 
 
 def lean(points):
-    """Sheared along X with the height."""
+    """Sheared along X in proportion to the height."""
     return points + 0.1 * points[:, 2:] * [1, 0, 0]
 
 
 def body_and_sleeve(matrix=None):
-    """A tube with two keys, and another around it that has its own transform."""
+    """A tube with two keys, and another one around it with its own transform."""
     tube = add_tube()
     key(tube, "Fat", fat)
     key(tube, "Lean", lean)
@@ -86,7 +86,7 @@ def body_and_sleeve(matrix=None):
 
 @pytest.mark.parametrize("matrix", [None, TURN])
 def test_result(matrix):
-    """A sleeve over the tube, in a space of its own: it keeps its distance, and shears."""
+    """A sleeve over the tube, in a space of its own, keeps its distance and shears."""
     tube, sleeve = body_and_sleeve(matrix)
     before = state(tube)
     assert transfer(sleeve, source=tube) == {"FINISHED"}
@@ -108,7 +108,7 @@ def test_result(matrix):
 
 
 def test_of_several_meshes():
-    """A key goes to those that it moves."""
+    """A key is transferred to the meshes that it moves."""
     tube, sleeve = body_and_sleeve()
     key(tube, "Top", lambda p: p + [0.2, 0, 0] * (p[:, 2:] > 2.2))
     cuff = add_tube("Cuff", radius=0.33, length=1.0, rings=8, caps=False)
@@ -118,7 +118,7 @@ def test_of_several_meshes():
 
 
 def test_keys_relative_to_others_and_with_groups():
-    """What counts is what a key does at full value."""
+    """The effect of a key at its full value is transferred."""
     tube, sleeve = body_and_sleeve()
     blocks = tube.data.shape_keys.key_blocks
     more = key(tube, "More", lambda p: fat(lean(p)), relative_key=blocks["Lean"])
@@ -136,7 +136,7 @@ def test_keys_relative_to_others_and_with_groups():
 
 
 def test_what_is_there_already():
-    """Same names: replaced, with what else they have; locked ones and others stay."""
+    """Keys of the same name are replaced with all their properties; locked and other keys stay."""
     tube, sleeve = body_and_sleeve()
     key(sleeve, "Own", lambda p: p + 1)
     key(sleeve, "Lean", lambda p: p - 1, lock_shape=True)
@@ -160,7 +160,7 @@ def test_locked_keys_are_said():
 
 
 def task_of(tube, *sleeves, **options):
-    """(the task, its report) after all is written."""
+    """(the task, its report) after everything is written."""
     targets = addon("blender.read.transfer_targets").make_shape_targets(tube, list(sleeves))
     task = addon("features.transfer_shapes.task").ShapesTask(
         package("features.transfer_shapes").ShapeOptions(**options)
@@ -171,7 +171,7 @@ def task_of(tube, *sleeves, **options):
 
 
 def driven(tube):
-    """The key Fat with a range of its own, driven by the place of an empty."""
+    """The key Fat with a range of its own, driven by the position of an empty."""
     blocks = tube.data.shape_keys.key_blocks
     blocks["Fat"].slider_min, blocks["Fat"].slider_max = -1.0, 3.0
     blocks["Lean"].slider_max, blocks["Lean"].value = 5.0, 2.5
@@ -326,7 +326,7 @@ def test_refusals(tmp_path):
 
 
 def test_linked_meshes(tmp_path):
-    """One of another file may give, and may not get."""
+    """A linked mesh may be a source, but not a target."""
     tube, sleeve = body_and_sleeve()
     file = str(tmp_path / "library.blend")
     bpy.data.libraries.write(file, {tube, sleeve})
@@ -346,7 +346,7 @@ def test_linked_meshes(tmp_path):
 
 
 def test_keys_that_are_gone_meanwhile():
-    """Changes of the source; for the targets: test_every_task.py."""
+    """Changes of the source; test_every_task.py tests changes of the targets."""
     tube, sleeve = body_and_sleeve()
     targets = addon("blender.read.transfer_targets").make_shape_targets(tube, [sleeve])
     task = addon("features.transfer_shapes.task").ShapesTask(
