@@ -9,7 +9,7 @@ OPTIONS = CompareOptions(judged_poses=5, judged_frames=4)
 
 
 def painted(vertices, bones):
-    """Weights as a hand would paint them: rigid except for a seam at each joint."""
+    """Weights as an artist would paint them: rigid except for a seam at each joint."""
     height = vertices[:, 2, None] - bones.heads[None, :, 2]
     length = bones.tails[0, 2] - bones.heads[0, 2]
     weights = np.clip(1.2 - np.abs(height / length - 0.5) * 1.4, 0, 1)

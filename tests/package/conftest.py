@@ -40,7 +40,7 @@ def core():
 
 @pytest.fixture(scope="session")
 def sound_weights(core):
-    """The Subject of the creature of flawed_creature.py."""
+    """The Subject of the creature in flawed_creature.py."""
     subject = Subject(core)
     subject.solve()
     return subject.weights
@@ -48,7 +48,7 @@ def sound_weights(core):
 
 @pytest.fixture
 def subject(core, sound_weights):
-    """The creature, to be spoiled."""
+    """The creature, to which a test adds faults."""
     subject = Subject(core)
     subject.weights = sound_weights.copy()
     return subject

@@ -54,7 +54,8 @@ def test_rows_for_scipy(found):
 
 
 def test_all_that_the_button_does(api):
-    """Tails, names that tell a control, joints that do not deform, and two names of one option."""
+    """Tails, names that indicate a control, joints that do not deform, and two names of one
+    option."""
     weights = api("weights").weights
     far = np.vstack([HEADS, [[4, 0, 1]]])
     parents, names = [*PARENTS, -1], [*(f"spine{k}" for k in range(BONES)), "IK_target"]
@@ -168,7 +169,7 @@ def test_a_file(api, core, tmp_path):
 
 @pytest.mark.parametrize("name", ["rows", "weights", "gltf", "options"])
 def test_everything_public_is_explained(api, name):
-    """A signature and a docstring; the examples in them run."""
+    """Every public name has a signature and a docstring, and the examples in them run."""
     module = api(name)
     for key, each in vars(module).items():
         if key[0] != "_" and getattr(each, "__module__", "") == module.__name__:

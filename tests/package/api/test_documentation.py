@@ -34,7 +34,7 @@ def test_functions_and_methods_of_the_engine(name):
 
 
 def test_texts_of_any_letters():
-    """Quotes, line ends and letters that are not ASCII reach help() unchanged from the stubs."""
+    """Quotes, line ends and non-ASCII letters reach help() unchanged from the stubs."""
     stubs = (
         'def f(a: int, *, b: str = "x\\"") -> None:\n    """One "two" \\\\ ??/ ö.\n\n    End."""\n'
     )

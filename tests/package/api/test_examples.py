@@ -32,7 +32,8 @@ def test_example(path):
 
 
 def test_code_of_the_manual(tmp_path, monkeypatch, capsys):
-    """One block after the other, with arrays for the names that it leaves to the reader."""
+    """The blocks run one after the other, with arrays for the names that they leave to the
+    reader."""
     text = (ROOT / "docs/manual/python.md").read_text("utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 3

@@ -32,7 +32,7 @@ def public(name):
 
 
 def lacks(thing, *, source):
-    """The parts that the documentation of a function or type lacks."""
+    """The parts that are missing from the documentation of a function or type."""
     text = thing.__doc__ or ""
     if len(text.split()) < 15:
         yield "what it does"
@@ -82,7 +82,7 @@ def test_public_methods_have_signatures_and_documentation(name):
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_help_is_readable(name):
-    """Rows fit a terminal; the line of the signature is Python's to break."""
+    """Lines fit a terminal; Python decides where the line of the signature breaks."""
     shown = pydoc.plain(pydoc.render_doc(public(name)))
     assert name in shown
     assert "$module" not in shown
@@ -91,7 +91,7 @@ def test_help_is_readable(name):
 
 
 def test_keywords_of_signatures_are_accepted():
-    """A signature is what the parser takes: each keyword of it, given None, is known."""
+    """The parser accepts the signature: each of its keywords, given None, is known."""
     for name in PUBLIC:
         thing = public(name)
         if name in WITHOUT_SOURCE or name in ("baseline_weights", "weights"):
@@ -137,7 +137,7 @@ NAMES = re.compile(r'\.function =\s*"(\w+)",\s*\.names\s*=\s*((?:"[^"]*"\s*)+)')
 
 
 def parsed():
-    """{function: words of its parser's signature}, from the sources in C."""
+    """{function: words of its parser's signature}, from the C sources."""
     return {
         name: "".join(re.findall(r'"([^"]*)"', words)).split()
         for file in (CSRC / "python").glob("*.c")
@@ -147,7 +147,7 @@ def parsed():
 
 
 def test_signatures_are_those_of_the_parser():
-    """Names, their order, which are keywords, and defaults of settings."""
+    """Names, their order, keyword-only arguments, and the defaults of settings."""
     found = parsed()
     assert len(found) > 25
     for name, words in found.items():

@@ -105,7 +105,7 @@ def test_the_present_name_wins():
 
 
 def test_problem_files(tmp_path):
-    """Those of a version before are solved without a warning."""
+    """Problem files of the previous version are solved without a warning."""
     vertices, triangles = MESH
     heads, tails, parents = (getattr(BONES, name, None) for name in ("heads", "tails", "parents"))
     if heads is None:

@@ -44,7 +44,7 @@ ALIASES = {
 
 
 def stub(kind):
-    """The arguments of a class, as ast has them from the stubs."""
+    """The arguments of a class, as ast reads them from the stubs."""
     node = next(n for n in STUBS.body if isinstance(n, ast.ClassDef) and n.name == kind)
     return next(
         n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"
@@ -53,7 +53,7 @@ def stub(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_stubs_are_the_parser(kind):
-    """Names, which are keywords only, and defaults."""
+    """Names, keyword-only arguments, and defaults."""
     written = stub(kind)
     found = inspect.signature(getattr(araplbs, kind)).parameters
     positional = [name for name, p in found.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
@@ -107,7 +107,7 @@ def test_settings_are_read_only():
 
 
 def engine_options(core, kind):
-    """(option, setting) of those options that are settings of this type."""
+    """(option, setting) of the options that are settings of this type."""
     table = (
         core("features.joints.options").JointOptions
         if kind == "JointSolver"
@@ -122,7 +122,7 @@ def engine_options(core, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_options_are_settings(core, kind):
-    """Default, range and choices; the range may be narrower, for a slider has two ends."""
+    """Default, range and choices; the range may be narrower, because a slider has two ends."""
     for option, name in engine_options(core, kind):
         about, setting = option.metadata, araplbs.SETTINGS[kind][name]
         default = option.default.lower() if "choices" in about else option.default
@@ -151,7 +151,7 @@ def test_all_that_is_marked_is_a_setting(core, kind):
 
 
 def test_arguments_of_a_solver_are_its_defaults(core):
-    """The add-on's arguments, with its texts in its own way."""
+    """The arguments that the add-on passes, with its own form of texts."""
     for name, value in core("model.options").Options().solver_arguments().items():
         assert value == araplbs.SETTINGS["Solver"][name]["default"], name
 
@@ -180,7 +180,7 @@ def test_reports_are_declared_once(kind, section):
 
 
 def test_arguments_of_functions_reach_the_stubs():
-    """A line of arguments.def and a name in a signature in C are enough."""
+    """A line in arguments.def and a name in a C signature are sufficient."""
     stubs = """
 def embed(
     vertices: ArrayLike,

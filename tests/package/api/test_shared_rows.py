@@ -18,7 +18,7 @@ SYMMETRIC = {"symmetry": (PARTNERS, *PLANE)}
 
 
 def make(rng, labels=None, mesh=MESH, **settings):
-    """With random symmetric weights, the same in all rows of a label."""
+    """A solver with random symmetric weights, equal in all rows of a label."""
     weights = shapes.random_weights(rng, len(IMAGE), 6)
     weights = (weights + weights[IMAGE][:, PARTNERS]) / 2
     for label in [3, 4, 5] if labels is not None else []:
@@ -29,8 +29,8 @@ def make(rng, labels=None, mesh=MESH, **settings):
 
 
 def changes(inside):
-    """(influences, unknowns) what an unknown adds: in each of its rows in equal shares, and takes
-    there, in the same way, from the influences without one."""
+    """(influences, unknowns): the change that an unknown causes. It adds equal shares to each of
+    its rows, and takes them in the same way from the influences without an unknown."""
     start, unknown = inside["start"], inside["unknown"]
     z = np.zeros((len(unknown), len(inside["entry"])))
     for first, end in itertools.pairwise(start):
@@ -46,7 +46,7 @@ def changes(inside):
 @pytest.mark.parametrize("harmonic", [0, 0.05])
 @pytest.mark.parametrize("labels", [None, LABELS], ids=["free", "rigid"])
 def test_the_step_is_the_least_of_symmetric_weights(rng, labels, harmonic):
-    """S'AS and S'b of the solver without symmetry, which other tests hold against dense sums, for
+    """S'AS and S'b of the solver without symmetry, which other tests compare with dense sums, for
     poses that are not images of each other."""
     poses = np.tile(np.eye(3, 4), (3, 6, 1, 1))
     poses[..., :3] = shapes.rotation(rng.normal(size=3), 0.4) + rng.normal(0, 0.1, (3, 6, 3, 3))
@@ -78,7 +78,7 @@ def test_the_step_is_the_least_of_symmetric_weights(rng, labels, harmonic):
 def test_half_of_a_symmetric_system_is_assembled_and_counts_twice(
     rng, bone_spring_stiffness, stretch
 ):
-    """Against a dense F; if the halves differ in shape, both are assembled."""
+    """Compared with a dense F; if the halves differ in shape, both are assembled."""
     vertices = MESH[0].copy()
     vertices[(SIDE > 0.1) & (HEIGHT < 1)] *= [stretch, 1, 1]
     solver = make(
@@ -118,7 +118,7 @@ def unknowns_of(inside, i):
     "settings", [{}, {"positivity": "penalty"}, {"max_influences": 2}], ids=str
 )
 def test_partners_have_the_same_unknowns(rng, settings):
-    """Also where influences are pruned and weights held at zero."""
+    """Also if influences are pruned and weights are held at zero."""
     solver = make(
         rng,
         **{"expansion_rounds": 1, "max_influences": 4, "positivity": "clip", **settings},

@@ -7,7 +7,8 @@ import shapes
 
 @pytest.mark.parametrize("count", [0, 1, 40])
 def test_leaders(core, rng, count):
-    """The bone of the largest weight, of equal ones the last; none of vertices without weights."""
+    """The bone with the largest weight, the last one of equal weights, and none for vertices
+    without weights."""
     module = core("model.sparse_weights")
     dense = rng.integers(0, 4, (count, 5)) / 4
     rows = module.sparse_of(dense)
@@ -18,7 +19,7 @@ def test_leaders(core, rng, count):
 
 
 def test_rows_of_welded_vertices_are_those_of_others():
-    """Welded or locked vertices are returned row by row, others unchanged."""
+    """Rows of welded or locked vertices are returned one by one, and others unchanged."""
     (vertices, triangles), bones = shapes.tube(24, 30), shapes.chain(3)
     settings = {"pose_count": 6, "seed": 3}
     plain = shapes.solve((vertices, triangles), bones, **settings)

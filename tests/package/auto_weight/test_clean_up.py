@@ -32,7 +32,7 @@ def everything(**settings):
 
 
 def bars():
-    """A stick and a piece of it across the tube."""
+    """A stick, and a piece of it across the tube."""
     stick = shapes.box((0.04, 0.03, 1.9), (0.24, 0, 1.0))
     stick = stick[0] + np.outer(stick[0][:, 2] - 1, (0, 0.3, 0)), stick[1]
     mesh = shapes.join(BODY, stick, shapes.box((0.06, 0.06, 0.06), (0.24, 0.29, 1.95)))
@@ -59,7 +59,7 @@ def levels():
 
 
 def in_pieces():
-    """A disconnected skeleton with a bendy bone, and vertices that are smoothed."""
+    """A disconnected skeleton with a bendy bone, and smoothed vertices."""
     tails = BONES.tails - np.array([[0, 0, 0.1]])
     solver = araplbs.Solver(
         VERTICES, TRIANGLES, BONES.heads, tails, [-1, 0, -1], pose_count=5, expansion_rounds=1,
@@ -91,7 +91,7 @@ def functions_with_spines():
 
 
 def joints(method, **settings):
-    """Bones bent where the tube is straight; two trees, one joint of which is symmetric."""
+    """Bones bent where the tube is straight, in two trees, one of which has a symmetric joint."""
     heads, tails = BONES.heads.copy(), BONES.tails.copy()
     heads[1, 0] = tails[0, 0] = 0.1
     settings = {"pose_count": 4, "iterations": 2, **settings}
@@ -119,7 +119,7 @@ def functions_of_poses():
 
 
 def inspection():
-    """Two tubes, whose bones all reach across."""
+    """Two tubes, each of whose bones influences both."""
     body = shapes.join((VERTICES, TRIANGLES), (VERTICES + np.eye(3)[0], TRIANGLES))
     weights = np.random.default_rng(3).uniform(size=(len(body[0]), 3)) ** 3
     poses = araplbs.sample_poses(*BONES, 5)
@@ -170,7 +170,7 @@ def volume():
 
 
 def biharmonic():
-    """Few vertices: every iteration allocates."""
+    """Few vertices, because every iteration allocates."""
     vertices, tets = shapes.bar((2, 2, 3))
     joints = np.array([[0, 0, 0.3], [0, 0, 1.1], [0, 0, 1.7]])  # between vertices
     bones = shapes.Bones(joints[:-1], joints[1:], np.array([-1, 0]))
@@ -181,7 +181,7 @@ def biharmonic():
 
 
 def automatic(method):
-    """On a surface with a loose part, and on wires."""
+    """A surface with a loose part, and wires."""
     body = VERTICES, TRIANGLES, *BONES
     path = np.column_stack([np.arange(9), np.arange(9) + 1])
     wires = BODY[0][:10] * [0.1, 0.1, 1] + [0, 0, 0.2] * np.arange(10)[:, None], None, *BONES
@@ -212,7 +212,7 @@ def transfer():
 
 
 def transfer_shapes():
-    """Half of the target is out of reach, and what swells comes over it."""
+    """Half of the target is out of reach, and the swelling source penetrates it."""
     target = BODY[0] * [1.05, 1.05, 1] + [0.5, 0, 0] * (BODY[0][:, 2:] > 1)
     given = np.stack([VERTICES * [2, 2, 1], VERTICES])
     found = araplbs.transfer_shapes(VERTICES, TRIANGLES, given, target, BODY[1], threads=1)
@@ -301,7 +301,7 @@ def test_each_allocation_may_fail(name):
 
 
 def test_a_failed_iteration_ends_the_solver():
-    """It is not known what is whole in it: it says so, and does not crash."""
+    """The state of the solver is then uncertain: it says so, and does not crash."""
     for count in range(8):
         solver = start()
         solver.iterate(2)
@@ -321,7 +321,8 @@ PER_ITERATION = 4  # of the global step; who makes it more says why in the commi
 @pytest.mark.parametrize("size", [(12, 24), (24, 48)])
 @pytest.mark.parametrize("poses", [8, 40])
 def test_allocations_of_iterations(size, poses):
-    """As many, with any numbers of vertices and poses: the inner loop allocates nothing."""
+    """Their number does not depend on the numbers of vertices and poses, because the inner loop
+    allocates nothing."""
 
     def iterate(count, allowed):
         solver = araplbs.Solver(

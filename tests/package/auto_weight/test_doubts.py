@@ -49,7 +49,8 @@ def test_wider_poses_stretch_more():
 
 
 def test_tails_that_miss_the_joints():
-    """Said of less stretch: bones that point aside leave good weights with little."""
+    """This is reported at a lower stretch, because good weights have little stretch even if bones
+    point aside."""
     assert doubt_about(report(MUCH_ASIDE, tails_aside=True)) is None
     doubt = doubt_about(report(0.4, tails_aside=True, control_bones={"a": "TWIN"}))
     assert doubt.remedy == JOINTS and "40 %" in doubt.line and "Joints" in doubt.line
@@ -93,7 +94,8 @@ def test_the_bone_at_a_joint():
 
 
 def leg(foot_on):
-    """Hips, thigh, shin, and a foot that hangs on the shin (2), on a root (4) or on nothing."""
+    """Hips, thigh, shin, and a foot that is a child of the shin (2) or of a root (4), or has no
+    parent."""
     heads = np.array([(0, 0, 1), (0.1, 0, 1), (0.1, 0, 0.5), (0.1, 0, 0.1), (0, 0.4, 0)], float)
     tails = np.array(
         [(0, 0, 1.5), (0.1, 0, 0.5), (0.1, 0, 0.1), (0.1, -0.2, 0), (0, 0.6, 0)], float
@@ -116,7 +118,7 @@ def test_feet_that_random_poses_tear_off():
 
 
 def test_bones_that_hang_elsewhere_are_the_likeliest_cause():
-    """Of two trees in one skin the second begins at the end of the first."""
+    """Of two trees in one skin, the second begins at the end of the first."""
     doubt = doubt_about(report(2.0, torn_off=["second"], control_bones={"hand": "TWIN"}))
     assert doubt.remedy == PARENT and doubt.bones == ("second",)
     assert "1 bone is parented" in doubt.note and "second" in doubt.line
@@ -130,7 +132,7 @@ def test_bones_that_are_held_for_little(cost):
 
 
 def test_bones_that_are_held_at_a_price():
-    """Whatever the poses are; stretch alone is said where there is much."""
+    """This is reported whatever the poses are; stretch alone is reported if it is large."""
     held = {"held_cost": 0.045, "held_bones": ["eye"]}
     doubt = doubt_about(report(0.1, **held))
     assert doubt.remedy == BONES and doubt.bones == ("eye",) and "eye" in doubt.line
@@ -144,7 +146,8 @@ def test_bones_that_are_held_at_a_price():
 
 
 def test_bones_that_are_held_in_vain():
-    """For less than that, if they hardly move their skin nevertheless: these alone are named."""
+    """If held bones still hardly move their skin, a lower cost is reported, and only these bones
+    are named."""
     held = {"held_bones": ["track.1", "track.2"], "deaf_bones": ["track.2", "hair"]}
     assert doubt_about(report(0.1, held_cost=0.02, **held)).bones == ("track.2",)
     assert doubt_about(report(0.1, held_cost=IN_VAIN, **held)) is None
@@ -160,8 +163,8 @@ def test_vertebrae_share_the_skin_of_one_piece():
 
 
 def test_many_bones_that_hardly_move_their_skin():
-    """Three are said nothing of, as in a good bee of boxes. What is held at a price, or stretches
-    much, is said first."""
+    """Three such bones are not reported, as in a good bee of boxes. Bones held at a high cost, and
+    strong stretch, are reported first."""
     deaf = [f"palm.{number}" for number in range(6)]
     few = {"deaf_bones": deaf[: DEAF - 1], "deforming_bones": 9}
     assert doubt_about(report(0.1, **few)) is None

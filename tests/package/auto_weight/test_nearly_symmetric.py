@@ -8,8 +8,8 @@ from shared_data import Character
 
 
 def sculpted(name, seed, amount):
-    """The arguments of a symmetric character after a smooth change of skin and bones by that share
-    of its size, and names of its bones."""
+    """The arguments of a symmetric character after a smooth change of skin and bones by this share
+    of its size, and the names of its bones."""
     character = Character(name)
     rng, size = np.random.default_rng(seed), np.ptp(character.vertices, axis=0).max()
     waves, phases = rng.normal(size=(3, 3)) * 4 / size, rng.uniform(0, 6.28, 3)
@@ -24,8 +24,8 @@ def sculpted(name, seed, amount):
 
 @pytest.mark.parametrize("seed", [3, 9])
 def test_the_limit_of_influences_holds(seed):
-    """Bones that the last level has to hold may have skin on one side alone: the rows of partners
-    were images of each other before, and only one of two was reduced."""
+    """Bones held at the last level may have skin on only one side. The rows of partners were images
+    of each other before, and only one of them was reduced."""
     arguments, more = sculpted("mh_base", seed, 0.01)
     found = araplbs.weights(*arguments, **more, random_poses=20)
     assert 0 < found.report["symmetric"] < 1

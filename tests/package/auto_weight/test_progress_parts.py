@@ -49,8 +49,8 @@ def test_false_alone_stops(answer):
 
 
 def test_a_solver(heard):
-    """Its first stages count up one after the other, then each iteration takes of what is left;
-    energies are said from the first iteration on."""
+    """Its first stages count up one after the other, and each iteration then takes a share of the
+    remainder; energies are reported from the first iteration on."""
     progress = SolverProgress(lambda *said: heard.append(said))
     for stage in ("mesh", "heat weights", "assembly", "factorization"):
         progress(stage, 0.0, None)

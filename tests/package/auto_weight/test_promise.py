@@ -18,14 +18,15 @@ def chain_of(middles, length, radius=0.5, around=16, along=40):
 
 
 def tipped(length, radius=0.4, around=16, along=40):
-    """A thick tube around a chain whose last bone is short: a toe, a nose, the end of a tail."""
+    """A thick tube around a chain whose last bone is short, such as a toe, a nose, or the end of a
+    tail."""
     vertices, triangles = shapes.tube(around, along, radius, height=3.0, caps=True)
     joints = np.array([[0, 0, z] for z in (0, (3 - length) / 2, 3 - length, 3)])
     return vertices, triangles, joints[:-1], joints[1:], np.arange(3) - 1
 
 
 def forked(length=0.12, around=16, along=60):
-    """Two tips, left and right of a root in the middle; with the symmetry between them."""
+    """Two tips, left and right of a root in the middle, with the symmetry between them."""
     vertices, triangles = shapes.tube(around, along, 0.4, height=6.0, caps=True)
     vertices = (vertices - (0, 0, 3))[:, [2, 0, 1]]  # along x
     x = [0.0, (3 - length) / 2, 3 - length, 3]
@@ -46,8 +47,9 @@ def areas(vertices, triangles):
 
 
 def by_turning(mesh, solver, count=400):
-    """Responses by brute force: own skin of every bone is moved by small turns about its head, axes
-    on all sides across the bone, with the bones below it, under both weights."""
+    """Responses by brute force: the own skin of every bone is moved by small rotations of the bone
+    and its descendants about the head, about axes on all sides across the bone, with both sets of
+    weights."""
     vertices, triangles, heads, tails, parents = mesh[:5]
     initial, weights = solver.initial_weights, solver.weights
     area, out = areas(vertices, triangles), np.full(len(heads), np.nan)
@@ -91,7 +93,7 @@ def test_responses_are_those_of_turned_bones(response):
 @pytest.mark.parametrize("length", [0.12, 0.1, 0.07])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_short_tip_answers(length, seed):
-    """On a mesh of one level, and on one of several."""
+    """On a mesh with one level, and on one with several."""
     for size in ({}, {"around": 30, "along": 90}):
         mesh = tipped(length, **size)
         without, held = (solved(mesh, seed=seed, response=r) for r in (0, 0.6))
@@ -179,7 +181,7 @@ def test_a_held_bone_can_be_let_go_while_weights_converge():
 
 
 def ball_of_plates():
-    """A core on a root with plates around, and fins, each with a bone inside, that are nearer to
+    """A core on a root with plates around it, and fins with a bone inside each, which are nearer to
     the plates than the root is; and the first vertex of the plates."""
     parts = [shapes.box((1.0, 1.0, 1.0), (0, 0, 0))]
     heads, tails = [(0, 0, -0.3)], [(0, 0, 0.3)]
@@ -198,8 +200,8 @@ def ball_of_plates():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_plate_is_pulled_to_a_bone_beside_it(seed):
-    """Most of the initial weight of the plates is that of the fins' bones, which have their own
-    part; with the promise the plates have the rows that they have without it."""
+    """Most of the initial weight of the plates belongs to the bones of the fins, which have parts
+    of their own. With the promise, the plates have the same rows as without it."""
     mesh, bones, first = ball_of_plates()
     held, free = (
         shapes.solve(mesh, bones, seed=seed, rigid_departure=0, response=r) for r in (0.65, 0)
@@ -246,8 +248,8 @@ def test_threads_change_no_bits(threads):
 
 
 def biped(radius, apart, tail, cape=False):
-    """A trunk on two legs `apart` from its middle, and a root from the floor to `tail` between
-    them. cape: and a sheet behind the body, next to two bones."""
+    """A trunk on two legs at the distance `apart` from its middle, and a root from the floor to
+    `tail` between them. cape: adds a sheet behind the body, next to two bones."""
     parts = [shapes.tube(16, 12, 0.35, 1.05, caps=True)]
     parts[0] = parts[0][0] + np.array([0, 0, 0.95]), parts[0][1]
     for x in (apart, -apart):
@@ -277,8 +279,8 @@ def biped(radius, apart, tail, cape=False):
     ("radius", "apart"), [(0.12, 0.2), (0.12, 0.16), (0.12, 0.25), (0.19, 0.2)]
 )
 def test_a_root_between_the_legs_is_not_held(radius, apart, tail):
-    """Their inner sides are nearest to it, but it sees them from outside, and their own bones from
-    inside. Mirrored, the faces point inward."""
+    """The inner sides of the legs are nearest to the root, which sees them from outside, whereas
+    their own bones see them from inside. In the mirrored mesh, the faces point inward."""
     mesh = biped(radius, apart, tail)
     assert 0 not in solved(mesh).report["held_bones"]
     inward = solved((mesh[0], mesh[1][:, ::-1], *mesh[2:]))
@@ -294,7 +296,7 @@ def test_a_root_that_meets_the_hips_has_no_leg():
 
 
 def test_bones_beside_a_sheet_keep_its_skin():
-    """No other bone is inside of it: nothing else can move it."""
+    """No other bone is inside the sheet, so nothing else can move it."""
     for turned in (False, True):
         mesh = biped(0.12, 0.2, (0, 0, 0.5), cape=True)
         if turned:

@@ -19,7 +19,8 @@ LEAST = {"drift": 0.02}  # limbs: so much more is nothing, however little there 
 
 
 def without_control_bones(character):
-    """(parents, deform) with them switched off, and what hangs on them on the next one above."""
+    """(parents, deform) with control bones switched off, and their children attached to the next
+    bone above."""
     bones = character.bones
     deform = np.ones(len(bones), bool) if bones.deform is None else bones.deform.astype(bool)
     kinds = araplbs.control_bones(*character.arguments, bone_deform=deform, edges=character.edges)
@@ -32,7 +33,8 @@ def without_control_bones(character):
 
 
 def measure(name):
-    """{area, p99, drift}: strain and the way of limbs from their bones, in unseen poses."""
+    """{area, p99, drift}: strain, and the distances of limbs from their bones, in poses not used
+    for optimization."""
     character = Character(name)
     parents, deform = without_control_bones(character)
     ends = character.bones.heads, character.bones.tails

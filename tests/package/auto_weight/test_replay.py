@@ -75,7 +75,7 @@ def test_a_problem_that_is_refused_is_said(problem, tmp_path, capsys):
 
 
 def test_python_m(problem, tmp_path):
-    """As `python -m araplbs.replay`. Folders in words: see test_examples.py."""
+    """As `python -m araplbs.replay`. For folders in words, see test_examples.py."""
     path = tmp_path / "problem.npz"
     replay.save(path, problem)
     code = (
@@ -89,7 +89,8 @@ def test_python_m(problem, tmp_path):
 
 
 def test_a_file_that_0_2_0_wrote(capsys):
-    """On another system: by Report a Problem, in Blender 4.2 on Linux. Its pinned weights hold."""
+    """Written on another system: by Report a Problem, in Blender 4.2 on Linux. Its pinned weights
+    still apply."""
     path = TESTS / "addon/kept/problem_0_2_0.npz"
     assert replay.main([str(path), "--threads", "1"]) == 0
     said = capsys.readouterr().out
@@ -159,7 +160,7 @@ def test_other_files(content, pattern, tmp_path, capsys):
 
 
 def test_flipped_bits_and_cuts(problem, tmp_path, capsys):
-    """A sentence or the same problem, never a traceback."""
+    """The result is a message or the same problem, never a traceback."""
     path, draw = tmp_path / "problem.npz", random.Random(5)
     replay.save(path, problem | {"iterations": 1, "pose_count": 2})
     good, refused = path.read_bytes(), 0
@@ -259,7 +260,8 @@ def snapshot(place):
     ],
 )
 def test_output_replaces_nothing_of_others(thing, problem, tmp_path, capsys, monkeypatch):
-    """That is known before the solve, and by the rule of what Blender's commands write."""
+    """This is checked before the solve, by the same rule as for the outputs of Blender's
+    commands."""
     from araplbs.base.refusal import Refused
     from araplbs.disk.outputs import Kind, refuse_foreign
 
@@ -351,7 +353,7 @@ NAMES = [
 @pytest.mark.parametrize("name", [*NAMES, "'quoted'", "x' is in 'y"])
 @pytest.mark.parametrize("known", [True, False])
 def test_names_in_sentences(name, known):
-    """As sentences and Python write them; unknown names stand in quotes."""
+    """As in sentences and in Python; unknown names are quoted."""
     from araplbs.reports.without_names import without_names
 
     names = [*NAMES, "'quoted'", "x' is in 'y"] if known else ()

@@ -13,7 +13,7 @@ TURN = shapes.rotation([1, 2, 3], 0.7)
 
 
 def body(around=24, along=60):
-    """An uneven tube that has a coarser mesh, and bones that lie on no line in it."""
+    """An uneven tube that has a coarser mesh, and bones that lie on none of its lines."""
     vertices, triangles = shapes.tube(around, along, 0.3, caps=True)
     x, y, z = vertices.T
     bent = [x * (1 + 0.3 * np.sin(3 * z)) + 0.1 * z, y * (1 + 0.2 * z) - 0.05 * z**2, z + 0.1 * x]
@@ -27,7 +27,7 @@ def body(around=24, along=60):
 
 def uneven_halves():
     """Like a body, symmetric except for small shifts: of two partners between legs and hip, each
-    may be nearest to another bone."""
+    may be nearest to a different bone."""
     rng = np.random.default_rng(2)
     vertices, triangles = shapes.tube(16, 30, 0.5, caps=True)
     vertices = vertices + rng.uniform(-0.004, 0.004, vertices.shape)
@@ -52,7 +52,7 @@ def clusters(mesh, bones, **settings):
 
 
 def assert_same_sets(one, other):
-    """Two numberings of the same sets."""
+    """Checks that two numberings describe the same sets."""
     pairs = len(np.unique(np.stack([one, other]), axis=1).T)
     assert pairs == len(np.unique(one)) == len(np.unique(other))
 
@@ -71,7 +71,7 @@ def test_clusters_turn_with_the_character():
 
 
 def sculpted_halves(shift=0.03, noise=0.0):
-    """Symmetric except for a smooth shift of half an edge, so that partners grow along edges."""
+    """Symmetric except for a smooth shift by half an edge, so that partners grow along edges."""
     vertices, triangles = shapes.tube(40, 60, 0.5, caps=True)
     x, y, z = vertices.T
     off = shift * np.column_stack([np.sin(3 * z + x), np.cos(2 * z + y), np.sin(5 * y + 4 * z)])
@@ -97,7 +97,7 @@ def dressed():
 
 
 def boxes_that_touch():
-    """Two bodies that share places, but no face."""
+    """Two bodies that share positions, but no face."""
     (vertices, triangles), bones = body()
     upper = vertices * [1, 1, -1] + [0, 0, 2 * vertices[:, 2].max()]
     both = np.concatenate([vertices, upper])
@@ -135,7 +135,7 @@ def test_weights_are_the_same_in_another_order_of_the_vertices(make):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_rigid_parts_of_which_some_vertices_have_partners(seed):
-    """Whatever is partner to what: every row is limited."""
+    """Whichever vertices are partners, every row is limited."""
     vertices, triangles = shapes.tube(8, 16, 0.2, caps=True)
     vertices = vertices + np.array([1, 0, 0])
     mesh = shapes.join((vertices, triangles), (vertices * [-1, 1, 1], triangles[:, ::-1]))
@@ -154,8 +154,8 @@ def test_rigid_parts_of_which_some_vertices_have_partners(seed):
 
 @pytest.mark.parametrize("name", ["ranger", "sintel"])
 def test_clothes_are_linked_and_clustered_the_same_in_another_order_of_the_vertices(name):
-    """Vertices of clothes are over edges of what they lie on, and some of several parts are at one
-    place."""
+    """Vertices of clothes are over edges of the surface below, and some vertices of several parts
+    coincide."""
     character = Character(name)
     more = {**character.bones.more, "pose_count": 4}
     (vertices, triangles), number = renumbered(character.vertices, character.triangles)
@@ -172,7 +172,7 @@ def test_clothes_are_linked_and_clustered_the_same_in_another_order_of_the_verti
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rounding_of_coordinates_moves_hardly_any_weight(seed):
-    """A vertex that another cluster takes must not change the clusters of all coarser levels."""
+    """If a vertex moves to another cluster, the clusters of all coarser levels must not change."""
     (vertices, triangles), bones = body(48, 150)
     size = np.linalg.norm(np.ptp(vertices, axis=0))
     moved = vertices + 1e-9 * size * np.random.default_rng(seed).normal(size=vertices.shape)

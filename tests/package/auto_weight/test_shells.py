@@ -28,7 +28,7 @@ def problem_of(subject, vertices, triangles):
 
 
 def solved(subject, core, name, **more):
-    """(problem, SparseWeights, options, poses to judge in)."""
+    """(problem, SparseWeights, options, poses for evaluation)."""
     problem = problem_of(subject, *generated.SET[name]())
     options = core("model.options").Options(pose_count=24, **more)
     rows = core("solvers.solve").solve(problem, options).rows
@@ -37,8 +37,8 @@ def solved(subject, core, name, **more):
 
 
 def opening(core, problem, rows, poses):
-    """By how much of the size what is close opens in any pose: the pairs of split edges and, of
-    shells, each vertex and the nearest point of the other part."""
+    """The largest increase of a gap in any pose, as a share of the size: between the pairs of split
+    edges and, for shells, between each vertex and the nearest point of the other part."""
     shells = core("character.mesh_faults")
     surface = shells.Surface(problem)
     rest = surface.vertices
@@ -103,7 +103,7 @@ def test_each_is_named_as_what_it_is(core, subject, name):
 
 @pytest.mark.parametrize("name", ["double shell", "inner hull"])
 def test_a_shell_in_another_object_is_none(core, subject, name):
-    """Clothes that cover all of a body are an object of their own."""
+    """Clothes that cover the whole body are a separate object."""
     vertices, triangles = generated.SET[name]()
     first = len(generated.body()[0])
     own = triangles.max(axis=1) < first
@@ -119,7 +119,8 @@ def test_a_shell_in_another_object_is_none(core, subject, name):
 
 
 def test_what_is_found_of_a_surface_is_found_once(core, subject):
-    """By the solver, what holds together and the checks, until the problem is another."""
+    """The solver, the links between shells and the checks share the results until the problem
+    changes."""
     problem = problem_of(subject, *generated.SET["split edges"]())
     before = problem.surface
     assert before.split is not None
@@ -153,8 +154,8 @@ def test_what_was_asked_for_by_hand_stays(core, subject):
 
 @pytest.mark.parametrize("name", CHARACTERS)
 def test_characters_have_no_shells(core, name):
-    """Eyes, teeth, armor, hair and clothes are not shells, and seams of imports are at one
-    place."""
+    """Eyes, teeth, armor, hair and clothes are not shells, and the vertices of imported seams
+    coincide."""
     character = Character(name)
     shells = core("character.mesh_faults")
     edges = np.zeros((0, 2), int) if character.edges is None else character.edges

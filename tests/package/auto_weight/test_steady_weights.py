@@ -29,7 +29,7 @@ def weights(mesh, bones, **settings):
 
 
 def subdivided(vertices, triangles):
-    """Every triangle in four; the vertices that there were come first."""
+    """Every triangle is split into four; the original vertices come first."""
     sides = np.sort(np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)]), axis=1)
     distinct, which = np.unique(sides, axis=0, return_inverse=True)
     (a, b, c), (ab, bc, ca) = triangles.T, len(vertices) + which.reshape(3, -1)
@@ -56,7 +56,7 @@ def test_a_finer_mesh_of_the_same_surface():
 
 
 def test_a_stiff_sleeve_on_a_joint_belongs_to_both_bones():
-    """The bone with a little more of its weight would move all of it by chance."""
+    """Otherwise, the bone with slightly more of its weight would move all of it, by chance."""
     (vertices, triangles), tube = shapes.tube(24, 15, 0.23, 0.6), shapes.tube(10, 13)
     sleeve = vertices + np.array([0, 0, 0.7]), triangles
     solver = shapes.solve(shapes.join(tube, sleeve), shapes.chain(2), precision="double")

@@ -26,7 +26,7 @@ def skin(vertices, weights, transforms):
 
 
 def sparse_truth(rng, vertices, bones, most):
-    """Random weights with at most so many influences."""
+    """Random weights with at most this many influences."""
     weights = np.zeros((vertices, bones))
     for row in weights:
         chosen = rng.choice(bones, rng.integers(1, most + 1), replace=False)
@@ -52,8 +52,8 @@ def problem(seed=1, frames=6, bones=5, most=3, noise=0.0):
 
 
 def best_by_brute_force(columns, target, most):
-    """Least squared distance of a convex combination of at most `most` columns (k, d): of all sets
-    the equality solution, if it is >= 0 (the best set is among these)."""
+    """Least squared distance of a convex combination of at most `most` columns (k, d): the solution
+    of the equality problem for each set, if it is >= 0 (the best set is among these)."""
     best = np.inf
     for size in range(1, most + 1):
         for chosen in itertools.combinations(range(len(columns)), size):
@@ -98,7 +98,7 @@ def test_sums_are_exact_and_the_limit_is_obeyed():
 
 @pytest.mark.parametrize("noise", [0.02, 0.5])
 def test_weights_are_the_best_there_are(noise):
-    """Without a limit: no worse than brute force over all sets of bones."""
+    """Without a limit, the weights are as good as those of brute force over all sets of bones."""
     _, transforms, posed = problem(bones=5, most=5, noise=noise)
     result = araplbs.bake(V, posed, transforms, max_influences=0)
     points = np.column_stack([V, np.ones(N)])
@@ -110,7 +110,7 @@ def test_weights_are_the_best_there_are(noise):
 
 
 def test_weights_at_the_limit_are_near_the_best():
-    """Choosing influences is combinatorial: nearly all vertices get the best set of all."""
+    """The choice of influences is a combinatorial problem; nearly all vertices get the best set."""
     _, transforms, posed = problem(bones=6, most=5, noise=0.1)
     result = araplbs.bake(V, posed, transforms, max_influences=2)
     points = np.column_stack([V, np.ones(N)])
@@ -186,7 +186,7 @@ def test_candidates():
 
 
 def test_what_the_frames_do_not_decide_stays():
-    """Bones that move in the same way share as before."""
+    """Bones that move in the same way keep their shares."""
     truth, transforms, _ = problem(bones=4, most=4)
     transforms[:, 3] = transforms[:, 2]
     posed = skin(V, truth, transforms)
@@ -197,7 +197,8 @@ def test_what_the_frames_do_not_decide_stays():
 
 
 def test_transforms_are_found():
-    """From transforms that are a bit off, with the weights locked: exactly the true ones."""
+    """Starting from slightly wrong transforms, with the weights locked, the true ones are found
+    exactly."""
     truth, transforms, posed = problem(frames=5, most=3)
     rng = np.random.default_rng(8)
     off = transforms.copy()
@@ -228,7 +229,7 @@ def test_free_transforms_stretch_where_rigid_ones_cannot():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_bones_are_found(seed):
-    """Rigid boxes that fly apart: as many bones find them all."""
+    """Rigid boxes that fly apart: the same number of bones finds all of them."""
     boxes = [shapes.box((0.5, 0.4, 0.3), (2.0 * k, 0, 0)) for k in range(4)]
     vertices, _ = shapes.join(*boxes)
     rng = np.random.default_rng(seed)
@@ -267,7 +268,8 @@ def test_the_error_never_rises(smoothness):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_history_is_that_of_shorter_runs(seed):
-    """Also of large transforms that few vertices decide: their squares cancel in the sums."""
+    """Also for large transforms that few vertices determine, because their squares cancel in the
+    sums."""
     rng = np.random.default_rng(seed)
     vertices, posed = rng.normal(size=(6, 3)), rng.normal(size=(4, 6, 3))
     far = 1e5 * rng.normal(size=(4, 5, 3, 4))
@@ -282,7 +284,7 @@ def test_the_history_is_that_of_shorter_runs(seed):
 
 
 def test_the_error_rises_by_what_the_pull_falls():
-    """Frames that many weights give: the damping asks for those nearest to the given ones."""
+    """Many weights reproduce the frames, and damping selects those nearest to the given ones."""
     truth, transforms, posed = problem(bones=6, most=3, frames=2)
     damping = 1e-4
     options = {"weights": truth[::-1], "damping": damping, "tolerance": 0, "move_bones": True}
@@ -297,7 +299,7 @@ def test_the_error_rises_by_what_the_pull_falls():
 
 
 def test_smoothness():
-    """Neighbors' weights come nearer to each other, at the price of some error."""
+    """Weights of neighbors become more similar, at the cost of some error."""
     _, transforms, posed = problem(bones=5, most=4, noise=0.1)
     rough, smooth = (
         araplbs.bake(V, posed, transforms, triangles=F, smoothness=s, iterations=30, tolerance=1e-6)
@@ -317,8 +319,8 @@ def test_smoothness():
 @pytest.mark.parametrize("kind", ["scaled", "mirrored", "sheared"])
 @pytest.mark.parametrize("given", [True, False])
 def test_rigid_bones_begin_rigid(kind, given):
-    """Transforms that scale or mirror, of bones that move: the result turns and shifts, and no turn
-    raises the error."""
+    """The given transforms scale or mirror. The resulting ones only rotate and translate, and no
+    rotation raises the error."""
     truth, transforms, posed = problem(seed=3)
     change = {"scaled": 1.7 * np.eye(3), "mirrored": np.diag([1, 1, -1.0])}
     change["sheared"] = np.eye(3) + np.triu(np.full((3, 3), 0.4), 1)
@@ -333,7 +335,7 @@ def test_rigid_bones_begin_rigid(kind, given):
 
 
 class Frames:
-    """A sequence that holds nothing and counts what is asked of it."""
+    """A sequence that stores nothing and counts the accesses."""
 
     def __init__(self, posed):
         self.posed, self.asked = posed, []

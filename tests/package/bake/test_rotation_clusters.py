@@ -13,7 +13,7 @@ SHARE = 0.5  # random weights differ much
 
 
 def clusters_of(triangles, weights, difference, most=16):
-    """(n,) the first vertex of each vertex' cluster: grown breadth first over edges of faces."""
+    """(n,) the first vertex of each vertex's cluster, grown breadth first along edges of faces."""
     faces = np.zeros((len(weights), len(weights)), bool)
     for t in triangles:
         faces[np.ix_(t, t)] = True
@@ -78,7 +78,7 @@ def character(**settings):
 
 
 def test_clusters_have_sixteen_vertices_at_most():
-    """With all weights equal for the option."""
+    """With all weights equal according to the option."""
     (vertices, triangles), bones = shapes.tube(8, 12), shapes.chain(2)
     poses = araplbs.sample_poses(*bones, 4, **bones.more)
     solver = araplbs.Solver(
@@ -105,7 +105,7 @@ def test_result_is_about_as_good(precision):
 
 
 def test_energy_of_the_result_is_that_of_its_own_rotations():
-    """Only the history counts shared ones; it is never below."""
+    """Only the history uses shared rotations, and its energies are never lower."""
     (vertices, triangles), bones = shapes.tube(8, 20), shapes.chain(4)
     poses = araplbs.sample_poses(*bones, 20, **bones.more)
     solver = araplbs.Solver(

@@ -131,7 +131,8 @@ def test_one_segment_at_rest_is_a_rigid_bone():
 
 
 def test_many_segments_come_near_to_a_spine():
-    """The difference of the energies goes with 1 / segments^2: each segment is a chord."""
+    """The difference of the energies is proportional to 1 / segments^2, because each segment is a
+    chord."""
     mesh = shapes.tube(7, 60)
     bones = shapes.chain(2, kinds=["spine", "spine"])
     poses, bends = araplbs.sample_poses(*bones, 4, **bones.more)
@@ -153,8 +154,8 @@ def test_many_segments_come_near_to_a_spine():
 
 
 def taken_by(kind, segments, bend, mesh):
-    """(n, 3) where a bone with this bend, 2 long from the origin up, takes the vertices of a mesh,
-    in the units of the solver."""
+    """(n, 3) positions to which a bone with this bend, of length 2 from the origin upward, moves
+    the vertices of a mesh, in the units of the solver."""
     bones = shapes.chain(1, kinds=[kind], segments=[segments])
     pose = np.eye(3, 4)
     pose[:, :3] = shapes.rotation([1, 2, 3], 0.7)
@@ -178,7 +179,7 @@ def test_a_straight_stretched_one_is_a_spine(segments):
 
 
 def test_a_bent_and_stretched_one_comes_near_to_a_spine():
-    """At the joints they are one."""
+    """The two are identical at the joints."""
     bend, mesh = (0.5, 0.3, 0.2, 1.6), shapes.tube(7, 25)
     spine = taken_by("spine", 1, bend, mesh)
     off = [
@@ -191,7 +192,7 @@ def test_a_bent_and_stretched_one_comes_near_to_a_spine():
 
 @pytest.mark.parametrize("sampled", [False, True])
 def test_a_stretch_along_is_no_cost_where_it_is_desired(sampled):
-    """That of bends as that of scaled poses, beyond the ends as well."""
+    """For stretch from bends as for that from scaled poses, also beyond the ends."""
     mesh = shapes.tube(8, 41, height=3.0)
     still = [[0, 0], [0, 0], [0, 0], [0.5, 2]]
     bones = shapes.chain(1, kinds=["bendy"], segments=[4], ranges=[still])
@@ -220,7 +221,7 @@ def test_a_stretch_along_is_no_cost_where_it_is_desired(sampled):
 
 
 def test_sampled_poses_are_those_of_a_spine():
-    """Poses of the same numbers; the solver's random poses and the same ones given agree."""
+    """Poses from the same random numbers; the solver's random poses equal the given ones."""
     mesh = shapes.tube(6, 12)
     spine = shapes.chain(3, kinds=["spine"] * 3)
     bendy = spine.but(kinds=["bendy"] * 3, segments=[4, 4, 4])
@@ -251,7 +252,7 @@ def test_weights_are_good_and_better_than_those_of_the_start(settings):
 
 
 def test_parameters_of_a_coarser_mesh(rng):
-    """The parameters of a vertex go with it to the coarser meshes."""
+    """A vertex keeps its parameters on the coarser meshes."""
     mesh = shapes.tube(20, 61)
     bones = shapes.chain(3, kinds=["bendy"] * 3, segments=[4] * 3)
     u = np.column_stack(

@@ -8,14 +8,14 @@ from refusals import GOOD, MESH, changed, row, table
 
 
 def along(vertices, head, tail):
-    """The place along the bone, as a Solver takes it by default."""
+    """The position along the bone, as a Solver computes it by default."""
     axis = np.asarray(tail) - head
     return np.clip((vertices - head) @ axis / (axis @ axis), 0, 1)
 
 
 def bent_tube(radius=0.15, angle=3.0, rings=60, around=12):
-    """A tube along an arc of radius 1 in the XZ plane: (vertices, triangles, middle of each ring's
-    share of the arc)."""
+    """A tube along an arc of radius 1 in the XZ plane: (vertices, triangles, share of the arc at
+    the middle of each ring)."""
     vertices, triangles = shapes.tube(around, rings, radius, 1.0)
     share = vertices[:, 2].copy()
     turn = share * angle
@@ -48,7 +48,8 @@ def test_along_a_chain_each_bone_has_its_part():
 
 
 def test_flows_round_a_bend():
-    """Three bones along an arc: the place along the first one jumps where it comes back."""
+    """Three bones along an arc: the geometric position along the first one jumps where the arc
+    comes back."""
     vertices, triangles, share = bent_tube(angle=5.5)
     ends = np.linspace(0, 5.5, 4)
     joints = np.column_stack([np.cos(ends), np.zeros(4), np.sin(ends)])
@@ -61,7 +62,7 @@ def test_flows_round_a_bend():
 
 
 def test_touching_folds_do_not_mix():
-    """A hairpin of two flat tubes 2 mm apart, a chain of three bones through it."""
+    """A hairpin of two flat tubes 2 mm apart, with a chain of three bones through it."""
     vertices, triangles = shapes.tube(12, 81, 0.1, 4.2)
     z, x = vertices[:, 2].copy(), vertices[:, 0].copy()
     gap, leg = 0.101, 2.0
@@ -91,7 +92,7 @@ def test_what_hangs_on_the_middle_of_a_bone_is_there():
 
 
 def test_a_tree_of_its_own_tells_nothing():
-    """There the place of the vertex itself counts, as by default."""
+    """In this case, the position of the vertex itself is used, as by default."""
     vertices, triangles = shapes.tube(12, 41, 0.1, 2.0)
     heads, tails = [[0, 0, 0], [0, 0, 1.0]], [[0, 0, 2.0], [0, 0, 2.0]]
     u = araplbs.diffuse_parameters(vertices, triangles, heads, tails, [-1, -1])
@@ -120,7 +121,7 @@ def test_any_mesh(mesh):
 
 
 def test_along_wires():
-    """But for the ends: springs carry farther than the Laplacian of a curve."""
+    """Except for the ends, because springs reach farther than the Laplacian of a curve."""
     vertices = np.column_stack([np.zeros((50, 2)) + 0.01, np.linspace(0, 2, 50)])
     edges = np.column_stack([np.arange(49), np.arange(1, 50)])
     u = araplbs.diffuse_parameters(vertices, [], *shapes.chain(1), edges=edges)[:, 0]

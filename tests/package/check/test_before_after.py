@@ -17,6 +17,6 @@ import pytest
     ],
 )
 def test_numbers_of_places_that_stretch_contradicts(core, counts, strains, expected):
-    """Fewer places are no gain where the surface stretches clearly more."""
+    """Fewer findings are no improvement if the surface stretches clearly more."""
     contradict = core("features.check.before_after")._contradict
     assert contradict(list(counts), list(strains)) is expected

@@ -15,14 +15,14 @@ def test_every_kind_has_a_flaw(core):
 
 
 def test_sound(subject):
-    """The solver's weights of a sound creature have nothing of note."""
+    """The solver's weights of a creature without faults have no relevant findings."""
     findings, _problem = subject.findings()
     assert [f.words for f in findings if f.severity >= 0.33] == []
 
 
 @pytest.mark.parametrize("kind", FLAWS)
 def test_flaw(subject, kind):
-    """It is found at its place and named; without it there is nothing of the kind."""
+    """The fault is found and named at its place; without it, there is no finding of this kind."""
     before, _problem = subject.findings()
     assert [f.words for f in before if f.kind == kind] == []
     bone, vertices = FLAWS[kind](subject)
@@ -45,8 +45,8 @@ def test_flaw(subject, kind):
 
 
 def test_what_two_checks_share(core, subject):
-    """Knowledge of the mesh from other weights changes nothing: of a mesh with each flaw of the
-    weights and shells, the findings are those of a look of its own."""
+    """Knowledge of the mesh from the check of other weights changes nothing: for a mesh with shells
+    and every fault of the weights, the findings are those of a separate check."""
     check, inspected = core("features.check.check"), core("features.check.inspected")
     rows, options = (
         core("model.sparse_weights"),
@@ -74,7 +74,7 @@ def core_json(subject, findings, problem):
 
 
 def test_bone_in_the_skin(subject):
-    """As muscles of faces have them: skin next to it is not a limb of it."""
+    """Like the bones of facial muscles: skin next to such a bone is not its limb."""
     FLAWS["DRIFT"](subject)
     for ends in ("heads", "tails"):
         subject.skeleton[ends][N("hand.L")] += [0, 0.1, 0.13]
@@ -83,7 +83,7 @@ def test_bone_in_the_skin(subject):
 
 
 def test_bone_without_partner(subject):
-    """What only one side has cannot be compared."""
+    """Bones on only one side cannot be compared."""
     for k, name in enumerate(("front.L", "front.R")):
         subject.skeleton["tails"][N(name), 1] += 0.05 * k
     findings, _problem = subject.findings()
@@ -103,7 +103,7 @@ def test_progress(subject):
 
 @pytest.mark.parametrize("name", ["nearest_points", "inspect_weights"])
 def test_stopped_in_the_midst_of_the_engine(subject, name, monkeypatch):
-    """Esc reaches work in other threads: it is not waited for."""
+    """Esc reaches work in other threads, so nobody waits for it."""
     asked = []
 
     def work(*_arguments, progress, **_options):
@@ -163,7 +163,8 @@ def test_same_for_all_threads(subject):
 
 @pytest.mark.parametrize("sides", [(1, -1), (-1, 1)])
 def test_loose_vertices_that_mirror_each_other(subject, sides):
-    """No face is near the image of one: it is compared with no vertex, least of all the last."""
+    """No face is near the image of such a vertex, so it is compared with no vertex, in particular
+    not with the last one."""
     before, _problem = subject.findings()
     size = np.ptp(subject.vertices, axis=0).max()
     far = subject.vertices.max(0) + size

@@ -10,7 +10,7 @@ def severities(subject):
 
 
 def test_as_bad_as_what_it_does(subject):
-    """Where joints hardly turn, skin of another finger hardly goes along."""
+    """If joints hardly rotate, skin of another finger hardly moves."""
     bleeding(subject)
     usual = max(severities(subject))
     subject.options = {"pose_count": 12, "swing": 0.05, "twist": 0.0}
@@ -18,7 +18,7 @@ def test_as_bad_as_what_it_does(subject):
 
 
 def plate(thickness, across=17):
-    """A closed box of 1 by 1, its faces grids: (vertices, triangles)."""
+    """A closed box of 1 by 1 whose faces are grids: (vertices, triangles)."""
     steps = np.arange(across)
     i, j = (c.ravel() for c in np.meshgrid(steps, steps, indexing="ij"))
     flat = np.column_stack([i, j]) / (across - 1)
@@ -38,7 +38,7 @@ def plate(thickness, across=17):
 
 @pytest.mark.parametrize("inside_out", [False, True])
 def test_through_flesh_there_is_no_gap(subject, inside_out):
-    """A bone on one side of a plate moves some of the other side as well."""
+    """A bone on one side of a plate also moves some of the other side."""
     vertices, triangles = plate(0.03)
     place = np.array([1.3, -0.5, 1.3])
     become(subject, vertices + place, triangles[:, ::-1] if inside_out else triangles)
@@ -52,8 +52,8 @@ def test_through_flesh_there_is_no_gap(subject, inside_out):
 
 
 def test_distances_are_from_the_largest_part_of_the_core(subject):
-    """A bone that has much weight on both sides of a plate, as that of a lip has outside and
-    inside: the skin around the lesser place is not across a gap either."""
+    """A bone with much weight on both sides of a plate, like that of a lip: the skin around the
+    smaller region is not across a gap either."""
     vertices, triangles = plate(0.03, 33)
     become(subject, vertices + np.array([1.3, -0.5, 1.3]), triangles)
     subject.weights[:] = 0
@@ -66,7 +66,7 @@ def test_distances_are_from_the_largest_part_of_the_core(subject):
 
 
 def test_between_plates_there_is(subject):
-    """Two such plates that are joined at one end: the ways lead through the air."""
+    """Two such plates that are joined at one end: the paths lead through air."""
     vertices, triangles = plate(0.03)
     bent = vertices.copy()
     x, z = vertices[:, 0] - 0.5, vertices[:, 2]

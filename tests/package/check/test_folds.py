@@ -9,7 +9,7 @@ BONES = [((0, 0, 0), (0, 0, 1), -1), ((0, 0, 1), (0, 0, 2), 0)]
 
 
 def turned(axis, degrees):
-    """Transforms of both bones, (1, 2, 3, 4): the second turns about the joint."""
+    """Transforms of both bones, (1, 2, 3, 4): the second rotates about the joint."""
     angle, (x, y, z) = np.radians(degrees), axis
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]], float)
     turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
@@ -66,7 +66,7 @@ def test_a_bend_folds_on_one_side_and_a_twist_all_around(core, flipped):
 
 
 def test_a_single_pose_of_many_is_enough(core):
-    """Only the worst pose counts, whatever the skin does in the others."""
+    """Only the worst pose counts, regardless of the others."""
     mesh = vertices, _triangles = shapes.tube(24, 81, 0.3)
     weights, twist = blended(vertices, 0.4), turned((0, 0, 1), 175)
     poses = np.concatenate([*[turned((0, 0, 1), 0)] * 11, twist])
@@ -77,7 +77,8 @@ def test_a_single_pose_of_many_is_enough(core):
 
 @pytest.mark.parametrize("depth", [5e-5, -5e-5, 0.0])
 def test_copies_of_a_surface_are_no_clothes(core, depth):
-    """Other levels of detail, or a glove for the same hand: rounding decides which one is below."""
+    """Other levels of detail, or a second glove for the same hand: only rounding determines which
+    one is below."""
     vertices, triangles = shapes.tube(16, 41, 0.3)
     copy = vertices * (1 + depth, 1 + depth, 1)
     rigid = np.column_stack([np.ones(len(vertices)), np.zeros(len(vertices))])

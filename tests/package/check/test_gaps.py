@@ -21,7 +21,7 @@ LOOP = 0.06
 
 @pytest.fixture(scope="module")
 def slowness():
-    """How much slower than the machine on which LOOP was measured, 1 at least."""
+    """How much slower this machine is than the one on which LOOP was measured, at least 1."""
     times = []
     for _ in range(5):
         begin = time.thread_time()
@@ -38,7 +38,7 @@ def test_nothing_is_deaf_for_long(name, slowness):
 
 
 def test_the_table_has_all_that_takes_progress():
-    """By the stubs."""
+    """According to the stubs."""
     tree = ast.parse((ROOT / "araplbs/_engine.pyi").read_text())
     source = Path(gaps.__file__).read_text()
     found = []
@@ -55,8 +55,8 @@ def test_the_table_has_all_that_takes_progress():
 
 
 def test_work_without_reports_of_its_own_is_heard():
-    """Between two reports of a stage, the same one comes again; False there stops the work. When it
-    comes, the clock decides: the problem grows until one does."""
+    """Between two reports of a stage, the earlier one is repeated, and False then stops the work.
+    The time of the repetition depends on the clock, so the problem grows until there is one."""
     last = [None]
 
     def stop(*report):
@@ -74,8 +74,8 @@ def test_work_without_reports_of_its_own_is_heard():
 
 @pytest.mark.slow
 def test_a_step_that_is_stopped_begins_again():
-    """With the same result, or ends if it cannot: a request in that time is kept. Its long parts
-    show only in large problems."""
+    """The step then has the same result, or ends if it cannot restart; a request in that time is
+    kept. Only large problems show its long parts."""
 
     def made(progress):
         mesh, skeleton = gaps.tube(30_000), gaps.chain(8)
@@ -86,7 +86,7 @@ def test_a_step_that_is_stopped_begins_again():
     last, stopped = [None], []
 
     def stop(*report):
-        """Once, if a report of a step is repeated: when that is, the clock decides."""
+        """Returns False once, if a report of a step is repeated, which depends on the clock."""
         again, last[0] = report == last[0] and report[0] == "iteration", report
         if not again or stopped:
             return True

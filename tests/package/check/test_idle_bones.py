@@ -76,7 +76,8 @@ def test_rigid_parts_stay_rigid():
 
 @pytest.mark.parametrize("limit", [0, 1])
 def test_without_a_limit_and_with_one_influence_the_energy_decides(limit):
-    """With one influence there is no room; without a limit nothing was taken."""
+    """With one influence, there is no room for another; without a limit, no influence was
+    removed."""
     weights = solved(max_influences=limit).weights
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-12)
     if limit:
@@ -98,9 +99,9 @@ def forbid(vertices):
 
 
 def test_controls_around_a_bone_do_not_take_its_skin():
-    """Bones that do not deform, such as those of a film rig next to a thigh, go with the bone that
-    they hang on; skin nearer to one of them than to the only deforming bone there is still its.
-    """
+    """Bones that do not deform, such as those of a film rig next to a thigh, count as part of their
+    parent; skin nearer to one of them than to the only deforming bone still belongs to that
+    bone."""
     vertices, triangles = shapes.tube(16, 40, 0.35)
     turn = np.arange(8) * np.pi / 4
     around = 0.2 * np.column_stack([np.cos(turn), np.sin(turn), 0 * turn])

@@ -13,7 +13,7 @@ CORE, LEAST, FAR, UNLIKE = 0.5, 0.05, 4.0, 0.2
 
 
 def random_problem(rng, bones=5):
-    """A fork of tubes with sparse random weights, some of them missing."""
+    """A fork of tubes with sparse random weights, some of which are missing."""
     tube = shapes.tube(10, 14, caps=True)
     other = tube[0] + (0.5, 0.03, 0.01), tube[1]
     vertices, triangles = shapes.join(tube, other)
@@ -101,7 +101,7 @@ def test_inspection(rng, linked):
 
 
 def test_inspection_of_split_vertices(rng):
-    """Vertices at one place are one."""
+    """Coincident vertices count as one."""
     vertices, triangles, weights = random_problem(rng)
     weights += 1e-3  # all entries are there
     expected = araplbs.inspect_weights(vertices, triangles, weights)
@@ -114,7 +114,7 @@ def test_inspection_of_split_vertices(rng):
 
 
 def nearest_by_force(vertices, triangles, points):
-    """Distances to the nearest of many samples of each triangle: an upper bound, nearly reached."""
+    """Distances to the nearest of many samples of each triangle: a nearly tight upper bound."""
     steps = np.linspace(0, 1, 25)
     at = np.array([(1 - a - b, a, b) for a in steps for b in steps if a + b <= 1 + 1e-9])
     samples = np.einsum("sc,tci->tsi", at, vertices[triangles]).reshape(-1, 3)
@@ -137,7 +137,7 @@ def test_nearest_points(rng):
 
 @pytest.mark.parametrize("threads", [2, 3, 200])
 def test_large_trees_are_the_same_whatever_builds_them(threads, rng):
-    """So many triangles that several threads split and build the tree."""
+    """There are so many triangles that several threads split and build the tree."""
     vertices, triangles = shapes.sphere(90, 90)
     assert len(triangles) > 16000
     points = rng.normal(size=(300, 3))
@@ -150,7 +150,7 @@ def test_large_trees_are_the_same_whatever_builds_them(threads, rng):
 
 
 def test_parts_alone():
-    """Of no points there are no nearest ones, but parts."""
+    """Without points, there are no nearest ones, but there are parts."""
     body = shapes.join(shapes.sphere(), shapes.sphere(at=(1.5, 0, 0)))
     *found, parts = araplbs.nearest_points(*body, np.zeros((0, 3)))
     assert [len(each) for each in found] == [0, 0, 0]
@@ -186,7 +186,7 @@ def test_linear_skinning(rng):
 
 
 def test_linear_skinning_of_bendy_bones(rng):
-    """Their measures."""
+    """Also tests their measures."""
     vertices, triangles = shapes.tube()
     bones = shapes.chain(2)
     weights = rng.uniform(size=(len(vertices), 2))
@@ -236,7 +236,7 @@ def test_refused(pattern, function, arguments):
 
 
 def test_rows_whose_sums_underflow():
-    """Only the shares of a row count."""
+    """Only the proportions within a row matter."""
     weights = np.eye(M)[np.arange(N) % M]
     expected = araplbs.inspect_weights(*MESH, weights)
     for tiny in (5e-324, 1e-310):
@@ -247,7 +247,7 @@ def test_rows_whose_sums_underflow():
 
 
 def test_reach(rng):
-    """Farther points are not found; all else is the same."""
+    """Points farther away are not found; everything else is the same."""
     vertices, triangles = shapes.sphere()
     points = rng.normal(size=(50, 3))
     expected = araplbs.nearest_points(vertices, triangles, points)

@@ -42,7 +42,7 @@ def test_a_leaf_that_its_parent_has_taken(core, chain):
 
 
 def test_what_hangs_on_a_bone_moves_with_it(core, chain):
-    """Skin that a child takes follows the parent all the same."""
+    """Skin that a child takes still follows the parent."""
     lost = core("features.check.lost").lost_bones
     problem, rows, own = chain
     passed = own.copy()
@@ -68,7 +68,7 @@ def test_a_few_vertices_are_no_skin(core, chain):
 
 
 def test_as_the_judge_of_the_benchmark_has_it(core, chain):
-    """tests/bench/rig_response.py, which shares no code with it."""
+    """Compared with tests/bench/rig_response.py, which shares no code with it."""
     lost, rng = core("features.check.lost").lost_bones, np.random.default_rng(3)
     import sys
 
@@ -96,8 +96,8 @@ def test_bones_without_length(core, chain):
 
 
 def test_given_back(core, chain):
-    """All of it where it was the bone's, half of it where the bone had a quarter, and no more
-    influences than there are."""
+    """The bone gets back all skin that was its own, and half of the skin where it had a quarter;
+    the number of influences does not grow."""
     of = core("features.check.lost")
     problem, rows, own = chain
     before, after = own.copy(), own.copy()
@@ -118,7 +118,7 @@ def test_given_back(core, chain):
 
 
 def test_sums_other_than_one(core, chain):
-    """Blender scales weights to a sum of 1, and so does this."""
+    """Blender scales weights to a sum of 1, and so does this function."""
     lost = core("features.check.lost").lost_bones
     problem, rows, own = chain
     none = own.copy()
@@ -128,7 +128,7 @@ def test_sums_other_than_one(core, chain):
 
 
 def test_what_bones_still_move(core, chain):
-    """Half of the way of before is as good an answer."""
+    """Half of the former motion is a sufficient response."""
     answers = core("features.check.lost").answers
     problem, rows, own = chain
     for share, heard, lost in (

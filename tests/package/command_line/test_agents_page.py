@@ -26,7 +26,7 @@ def main(core, tmp_path, monkeypatch):
 
 
 def test_the_skill_is_the_page():
-    """After a head that an assistant reads first: name and purpose."""
+    """After a head with name and purpose, which an assistant reads first."""
     nothing, head, body = SKILL.split("---\n", 2)
     assert nothing == "" and body == "\n" + PAGE, "copy docs/manual/agents.md into SKILL.md"
     named = dict(line.split(": ", 1) for line in head.splitlines())
@@ -62,7 +62,7 @@ def test_options_and_presets(core):
 
 
 def shape(value):
-    """Keys and types, of lists the first entry."""
+    """Keys and types; for lists, those of the first entry."""
     if isinstance(value, dict):
         return {name: shape(each) for name, each in value.items()}
     if isinstance(value, list):

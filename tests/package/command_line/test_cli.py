@@ -51,7 +51,7 @@ def test_in_place(main, folder):
 
 @pytest.mark.parametrize("target", ["made/", "made"])
 def test_patterns_and_folders(main, folder, target):
-    """Patterns are expanded here: not every shell does."""
+    """The command expands patterns, because not every shell does."""
     for name in ("a [1].glb", "b ü.vrm"):
         plain().write(folder / name)
     assert main(["weight", "*.glb", "b*.vrm", "-o", target]) == 0
@@ -59,7 +59,7 @@ def test_patterns_and_folders(main, folder, target):
 
 
 def test_json_to_standard_output(main, folder, capsys):
-    """Alone there: what people read goes to standard error."""
+    """Only the JSON; text for users goes to standard error."""
     assert main(["weight", "in.glb", "-o", "out.glb", "--json", "-"]) == 0
     said = capsys.readouterr()
     found = json.loads(said.out)
@@ -89,7 +89,7 @@ def test_a_file_that_fails_does_not_stop_the_others(main, folder, capsys):
 
 
 def test_check(main, folder, capsys):
-    """The tube hangs on its first joint with all of its skin: weight changes that."""
+    """The tube follows its first joint with all of its skin, which `weight` changes."""
     check = ["check", "--fail-on", "medium"]
     assert main([*check, "in.glb", "--json", "found.json"]) == 3
     assert "medium: Idle Bone: 'joint 1'" in capsys.readouterr().out
@@ -133,8 +133,8 @@ def test_animations_as_poses(main, folder):
 
 
 def without_skin(folder):
-    """A tube on no joints, away from the middle; and the joints in another file, with a tube there
-    that is bound to them."""
+    """A tube without joints, away from the center, and the joints in another file, with a tube
+    there that is bound to them."""
     glb = Glb()
     away = glb.mesh(glb.primitive(TRIANGLES, (-1, 0, -2), skinned=False))
     glb.node(mesh=away, translation=[1, 0, 2])
@@ -162,7 +162,7 @@ def test_a_skeleton_of_another_file(main, folder):
 
 
 def test_as_a_program(folder):
-    """In a process of its own, by python -m; and what the script that pip makes would call."""
+    """In a process of its own, by python -m; also the call in the script that pip creates."""
     done = subprocess.run(
         [sys.executable, "-m", "araplbs", "check", "in.glb", "--fail-on", "low"],
         env=environment(),

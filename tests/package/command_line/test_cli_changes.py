@@ -18,7 +18,7 @@ def main(core):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, main):
-    """With a file that was weighted, good.glb."""
+    """A folder with a weighted file, good.glb."""
     monkeypatch.chdir(tmp_path)
     plain(weights="<f4").write(tmp_path / "in.glb")
     assert main(["weight", "in.glb", "-o", "good.glb", "-q"]) == 0
@@ -47,7 +47,7 @@ def spoiled(folder):
 
 
 def test_repair(main, folder, capsys):
-    """The vertices that stick out get other weights; all others stay to the bit."""
+    """The wrong vertices get other weights; all others stay bit-identical."""
     bad = spoiled(folder)
     assert main(["repair", "bad.glb", "-o", "out.glb", "--json", "r.json"]) == 0
     assert "repaired" in capsys.readouterr().out and faults("out.glb") == []
@@ -172,7 +172,7 @@ def test_exit_code_2(main, folder, capsys, arguments, words):
 
 
 def test_commands_keep_their_names(core):
-    """Each is a module, whose help names what it is."""
+    """Each command is a module whose help states what it is."""
     cli = core("cli.main")
     for name, _help in cli.COMMANDS:
         command = cli.load_command(name)

@@ -75,7 +75,7 @@ def test_findings_of_jobs(main, place):
 
 
 def test_a_process_that_is_killed(core, place, monkeypatch):
-    """Costs its file alone, which says how it ended."""
+    """Only its own file fails, with a message on how the process ended."""
     jobs, errors = core("cli.jobs"), core("cli.errors")
     monkeypatch.setattr(jobs, "STARTER", "import os; os.kill(os.getpid(), 9)")
     lines, done = jobs._one(["weight"], (place / "a.glb", place / "out.glb"), 1, set())
@@ -86,7 +86,7 @@ def test_a_process_that_is_killed(core, place, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_stopped(place):
-    """All of its processes end, and nothing temporary stays."""
+    """All of its processes end, and no temporary file remains."""
     many = [f"{k}.glb" for k in range(40)]
     for name in many:
         plain().write(place / name)

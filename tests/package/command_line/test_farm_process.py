@@ -38,7 +38,7 @@ PIPE = "replies = sys._getframe(1).f_locals['replies']"
 
 @pytest.fixture
 def started():
-    """Called with the lines of WORK: the process."""
+    """Called with the lines of WORK; returns the process."""
     found = []
 
     def start(*work):
@@ -78,7 +78,7 @@ PRINTED = [
 
 @pytest.mark.parametrize("line", PRINTED)
 def test_what_is_printed_is_no_reply(line, started):
-    """By any part of Blender, before or in the middle of a reply."""
+    """Any part of Blender can print, before or in the middle of a reply."""
     blender = started(line)
     for number in range(2 if "close" not in line else 1):
         assert blender.do([number]) == {"code": 0, "results": [{"said": [number]}]}
@@ -95,7 +95,7 @@ TORN = {
 
 @pytest.mark.parametrize("reason", TORN)
 def test_torn_reply(reason, started):
-    """The process is ended, and what is wrong with the reply is said."""
+    """The process is ended, and the fault of the reply is stated."""
     blender = started(PIPE, TORN[reason])
     with pytest.raises(Died, match=f"an invalid reply: .*{reason}"):
         blender.do([])
@@ -111,7 +111,7 @@ def test_process_that_ends(line, started):
 
 
 def test_closed_output(started, monkeypatch):
-    """Of a process that goes on without a reply to give."""
+    """The output of a process that continues without being able to reply."""
     monkeypatch.setattr(process, "PATIENCE", 0.5)
     blender = started(PIPE, "replies.close(); hang()")
     with pytest.raises(Died, match="closed its output"):
@@ -121,7 +121,8 @@ def test_closed_output(started, monkeypatch):
 
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_time_out(stubborn, started, monkeypatch):
-    """During any work, it is gone after that; the pool goes on with the other files."""
+    """After this time, the process is ended during any work; the pool continues with the other
+    files."""
     monkeypatch.setattr(process, "PATIENCE", 0.5)
     ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN)" if stubborn else "pass"
     blender = started(ignore, "hang()")
@@ -147,7 +148,7 @@ def task(name, timeout=0):
 
 
 def test_pool_goes_on():
-    """A file that times out is not tried again, the others are done by other processes."""
+    """A file that times out is not tried again, and other processes work on the other files."""
     work = "    arguments == ['slow'] and hang()"
     command = [sys.executable, "-c", SERVER.format(root=str(ROOT), work=work)]
     tasks = [task(name, 0.5 if name == "slow" else 0) for name in ("slow", "a", "b")]
@@ -180,7 +181,7 @@ def test_replies_that_make_no_sense(reply):
 
 @pytest.mark.parametrize("begun", [True, False])
 def test_end_of_the_parent(started, begun):
-    """Nobody waits for a task any more: the process ends in the middle of it, or before."""
+    """Nobody waits for a task any more, so the process ends in the middle of it or before."""
     with Gate() as gate:
         blender = started(gate.wait)
         blender.process.stdin.write(b"[]\n")
@@ -214,7 +215,8 @@ except Stopped:
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 @pytest.mark.parametrize("moment", ["at work", "when all is done"])
 def test_stopped_pool(moment):
-    """A signal to the first process ends the others first, also those that are about to leave."""
+    """A signal to the first process first ends the others, including those that are about to
+    exit."""
     with Gate() as gate:
         work, last = ("pass", gate.wait) if moment == "when all is done" else (gate.wait, "")
         server = SERVER.format(root=str(ROOT), work=f"    {work}") + last

@@ -78,7 +78,7 @@ def odd(what):
 
 @pytest.mark.parametrize("what", ODD)
 def test_one_odd_report(what, tmp_path):
-    """It is named; the others make the table and the page."""
+    """The report is named, and the others form the table and the page."""
     report(tmp_path, "a.blend", entry("a.blend", armature()))
     (tmp_path / "old.json").write_bytes(odd(what))
     count, (line,) = reports.merge(tmp_path)
@@ -87,7 +87,7 @@ def test_one_odd_report(what, tmp_path):
 
 
 def test_files_of_others(tmp_path):
-    """They are not reports, and only a file with the name of one is worth a word."""
+    """These are not reports; only a file with the name of a report is mentioned."""
     report(tmp_path, "a.blend", entry("a.blend", armature()))
     (tmp_path / "package.json").write_text('{"name": "mine"}')
     (tmp_path / "old.blend.json").write_text('{"fil')
@@ -123,7 +123,7 @@ def test_merge_replaces_nothing_foreign(name, tmp_path):
 
 
 def test_names_that_are_no_utf8(tmp_path):
-    """They are shown by their bytes, and links lead to them."""
+    """Such names are shown by their bytes, and links lead to the files."""
     name = "\udcff\udcfe.blend"  # how Python has the bytes FF FE of a POSIX name
     picture = reports.picture_name(name, 0)
     shown = armature(picture=picture)
@@ -135,7 +135,7 @@ def test_names_that_are_no_utf8(tmp_path):
 
 
 def test_pictures(tmp_path):
-    """By their own names in the folder, wherever a report says that they are."""
+    """By their own names in the folder, whichever location a report states."""
     content = png(np.zeros((2, 2, 4), np.uint8), outputs.PICTURE.generator)
     made = [{}, {}]
     reports.write_pictures(tmp_path, "x/a.blend", made, [content, None])

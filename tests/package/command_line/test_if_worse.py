@@ -18,7 +18,7 @@ def main(core):
 
 @pytest.fixture
 def good(main, tmp_path, monkeypatch):
-    """A file with our weights, which stretch the surface as little as can be."""
+    """A file with our weights, which stretch the surface as little as possible."""
     monkeypatch.chdir(tmp_path)
     plain().write(tmp_path / "in.glb")
     assert main(["weight", "in.glb", "-o", "good.glb", "--firmness", "0", "-q"]) == 0
@@ -33,7 +33,7 @@ def weights(path):
 
 
 def test_better_weights_are_no_matter(main, good, capsys):
-    """The weights of in.glb are all of one bone: they stretch nothing, and are not a measure."""
+    """All weights of in.glb belong to one bone: they stretch nothing, so they are no reference."""
     assert main(["weight", "in.glb", "-o", "out.glb", "--json", "r.json", "--quiet"]) == 0
     assert report_of("r.json")["compared"] == {"worse": False}
     assert main(["weight", "good.glb", "-o", "worse.glb", "-q", *WORSE]) == 0
@@ -45,7 +45,7 @@ def test_better_weights_are_no_matter(main, good, capsys):
 
 
 def test_reported(main, good, capsys):
-    """By default: a warning, and the numbers; the file is written all the same."""
+    """By default, a warning with the numbers; the file is still written."""
     assert main(["weight", "good.glb", "-o", "out.glb", "--json", "r.json", *WORSE]) == 0
     report = report_of("r.json")
     after, before = (
@@ -62,7 +62,7 @@ def test_reported(main, good, capsys):
 
 
 def test_fails(main, good, tmp_path):
-    """With an exit code of its own; the output is there to be looked at."""
+    """With an exit code of its own; the output is written for inspection."""
     arguments = ["weight", "good.glb", "-o", "out.glb", "--if-worse", "fail", "-q"]
     assert main([*arguments, *WORSE]) == 3
     assert not np.array_equal(weights("out.glb"), weights("good.glb"))
@@ -96,7 +96,7 @@ def test_several_at_a_time(main, good):
 
 
 def test_the_measure_is_that_of_the_report(main, good):
-    """The stretch of the file's weights is what a report says that starts from them."""
+    """The stretch of the file's weights equals that in a report of a run that starts from them."""
     assert main(["weight", "good.glb", "-o", "a.glb", "--json", "a.json", "-q"]) == 0
     made = report_of("a.json")
     assert main(["weight", "a.glb", "-o", "b.glb", "--json", "b.json", "-q"]) == 0
@@ -106,7 +106,7 @@ def test_the_measure_is_that_of_the_report(main, good):
 
 
 def test_what_is_worse(core):
-    """More stretch, unless limbs follow their bones better for it."""
+    """More stretch, unless limbs follow their bones better in return."""
     worse = core("measures.standing").stretches_more
     assert worse((0.2, 0.3), (0.2, 0.2)) and worse((0.2, 0.3), (0.2, None))
     assert not worse((0.2, 0.3), (0.2, 0.1))

@@ -44,7 +44,7 @@ def test_compare(calls, tmp_path):
 
 
 def test_what_fails(calls, tmp_path):
-    """Is an answer with the sentence, not an exception."""
+    """A failure is an answer with a message, not an exception."""
     done = calls.weigh("in.glb", "in.glb", {})
     assert done["exit_code"] == 2 and "would replace an input" in done["messages"][0]
     done = calls.weigh("in.glb", "out.glb", {"swing": 500})
@@ -95,7 +95,7 @@ def server(*words, code=None):
 
 
 def test_without_the_package():
-    """One sentence, and what does not need it."""
+    """One sentence, and everything that does not need the package."""
     code = (
         "import sys; sys.modules['mcp'] = None; from araplbs.mcp.server import main; "
         "sys.exit(main([]))"

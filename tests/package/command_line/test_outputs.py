@@ -44,7 +44,7 @@ def write(path, kind):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_each_kind_is_known_again(name, tmp_path):
-    """By its content, under any name; no other kind may take its place."""
+    """By its content, under any name; no other kind may replace it."""
     path = tmp_path / "anything"
     write(path, KINDS[name])
     before = path.read_bytes()
@@ -88,7 +88,7 @@ def test_empty_file_holds_nothing(tmp_path):
 
 
 def test_what_comes_meanwhile_stays(tmp_path):
-    """A file that another puts there while ours is written."""
+    """A file that another process writes there at the same time."""
     path = tmp_path / "out.blend"
     with pytest.raises(Refused, match="already exists"), replaced(path, BLEND) as temporary:
         temporary.write_bytes(b"BLENDER")
@@ -121,7 +121,7 @@ def test_unreadable_file(tmp_path, monkeypatch):
 
 @pytest.fixture
 def planned(tmp_path, monkeypatch):
-    """Two inputs in a folder, and what a run of them has added."""
+    """Two inputs in a folder, and the files that a run on them has added."""
     monkeypatch.chdir(tmp_path)
     for name in ("a.blend", "b.blend"):
         (tmp_path / name).write_bytes(b"BLENDER")
@@ -139,7 +139,7 @@ def test_input_under_its_own_name(planned, tmp_path):
 @posix
 @pytest.mark.parametrize("link", [os.symlink, os.link])
 def test_input_under_another_name(link, planned, tmp_path):
-    """Not even the one that the output is made from: who means it names it."""
+    """Not even the input of this output may be replaced, unless the user names it."""
     link(tmp_path / "a.blend", tmp_path / "out.blend")
     with pytest.raises(Refused, match=r"out.blend would replace the input .*a.blend"):
         planned.add(tmp_path / "out.blend", BLEND, "output", tmp_path / "a.blend")
@@ -153,7 +153,8 @@ def test_two_in_one_place(planned, tmp_path):
 
 
 def test_what_the_file_uses(planned, tmp_path):
-    """Its libraries and pictures may be outputs of other files, never its own, nor a report."""
+    """Its libraries and pictures may be outputs of other files, but neither its own output nor a
+    report."""
     planned.add(tmp_path / "a.blend", BLEND, "output", tmp_path / "a.blend")
     planned.add(tmp_path / "report.json", RESULTS, "report")
     planned.refuse_used([tmp_path / "a.blend"], tmp_path / "b.blend")
@@ -166,7 +167,7 @@ def test_what_the_file_uses(planned, tmp_path):
 @posix
 @pytest.mark.parametrize("name", KINDS)
 def test_no_regular_file(name, tmp_path):
-    """Nothing waits for a FIFO; only the report of a run may go into one."""
+    """Nothing waits for a FIFO; only the report of a run may be written to one."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "device").symlink_to("/dev/null")
     for each in ("fifo", "device"):
@@ -179,7 +180,7 @@ def test_no_regular_file(name, tmp_path):
 
 
 def test_pages_of_a_comparison(tmp_path):
-    """All of them are looked at before one is written."""
+    """All of them are checked before one is written."""
     page = outputs.page_head(outputs.COMPARISON_PAGE)
     made = [("Anna", page, {}), ("Ben", page, {})]
     (tmp_path / "Ben.html").write_text("MY PAGE ABOUT BEN")
@@ -216,7 +217,8 @@ WRITING = {
 
 
 def test_nothing_else_writes():
-    """Calls by which Python writes a file, but replace() of strings and copy() of objects."""
+    """All calls by which Python writes a file, except replace() of strings and copy() of
+    objects."""
     found = {}
     for path, name in python_files():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -262,8 +264,8 @@ def leftover(folder, space, number, age=0.0):
 
 
 def test_leftovers(tmp_path):
-    """Of a process that is gone at once, of all others after a day: they may live elsewhere, and
-    another process may have got the number."""
+    """Those of an ended process are removed at once, and all others after a day: their process may
+    run elsewhere, or another process may have its number."""
     old = files.FORGOTTEN + 60
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
@@ -287,7 +289,7 @@ def test_leftovers(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="containers are those of Linux")
 def test_containers_of_one_name(tmp_path):
-    """Process numbers of one say nothing about those of another, with any name of the host."""
+    """Process numbers of one container say nothing about those of another, with any host name."""
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from pathlib import Path\n"

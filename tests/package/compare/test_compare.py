@@ -46,7 +46,8 @@ def test_identifiers_are_unique():
 
 
 def test_measures_are_those_of_the_engine(compared):
-    """Ours, by hand: the weights of a Solver, judged by araplbs.deformation."""
+    """Our measures, computed separately: the weights of a Solver, evaluated by
+    araplbs.deformation."""
     case, ours = compared.case, compared.find("OURS")
     arguments, skeleton = case.problem.arguments, case.problem.skeleton
     solver = solved(araplbs.Solver(**{**Options().solver_arguments(), **arguments}))
@@ -119,7 +120,7 @@ def test_linear_pictures_are_linear(compared):
 
 
 def test_random_pictures_stand_upright(compared):
-    """What goes with the root bone alone is where it is at rest."""
+    """Vertices that only follow the root bone are at their rest positions."""
     case, heat = compared.case, compared.find("PRESENT")
     alone = painted(case.problem.arguments["vertices"], chain(3))[:, 0] > 0.999
     assert alone.any() and compared.views[1].kind == RANDOM
@@ -146,7 +147,7 @@ def test_without_weights_and_animation():
 
 
 def test_a_deformer_needs_the_weights_of_ours():
-    """They are solved for although nobody asked, and are not a row."""
+    """They are solved for without being requested, and are not a row."""
     found = compare(tube_case(), OPTIONS, methods=["ours-dual"])
     assert [o.identifier for o in found.outcomes] == ["OURS_DUAL"] and not found.failed
     case = tube_case()

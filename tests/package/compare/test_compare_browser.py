@@ -47,7 +47,8 @@ def text():
 
 
 def browse(folder, *arguments):
-    """(standard output, standard error) in a profile of its own, where no name resolves."""
+    """(standard output, standard error) of a browser with a profile of its own, in which no host
+    name resolves."""
     common = (
         *("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
         *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
@@ -80,7 +81,7 @@ def test_it_loads(text, width, tmp_path):
 
 
 def test_a_reference_to_elsewhere_is_blocked(text, tmp_path):
-    """The policy of the page holds; and the tests above would see it if it did not."""
+    """The policy of the page applies, and the tests above would notice if it did not."""
     bad = '<img src="data:image/png;base64,AAAA"><img src="http://example.invalid/x.png">'
     probed = text.replace("<style>", CATCH + "<style>", 1)
     probed = probed.replace("</main>", bad + "</main>").replace("</body>", PROBE + "</body>")
@@ -93,7 +94,7 @@ def test_a_reference_to_elsewhere_is_blocked(text, tmp_path):
 
 @pytest.mark.parametrize("look", ["light", "dark", "no script"])
 def test_what_is_seen(text, look, tmp_path):
-    """A screenshot that has the colors of the look, and of strain."""
+    """A screenshot that contains the colors of the design and those of strain."""
     shown = re.sub(r"<script>.*?</script>", "", text, flags=re.S) if look == "no script" else text
     path, shot = tmp_path / "index.html", tmp_path / "shot.png"
     path.write_text(shown, encoding="utf-8")

@@ -28,7 +28,7 @@ VOID = {"meta", "img", "input", "br", "rect", "stop", "line", "circle"}
 
 
 class Reader(HTMLParser):
-    """Elements with their attributes; fails where tags do not match."""
+    """Elements with their attributes; fails if tags do not match."""
 
     def __init__(self, text):
         super().__init__()
@@ -104,7 +104,8 @@ def test_by_itself(text):
 
 
 def test_every_picture(compared, text):
-    """Each method in each pose and view; the same frame; something is drawn, not up to the edge."""
+    """Each method in each pose and view, in the same frame; something is drawn, but not up to the
+    edge."""
     import base64
 
     width, height = picture_size(compared)
@@ -215,7 +216,7 @@ def test_the_folder(tmp_path, compared, text):
 
 
 def test_the_page_of_a_file(tmp_path, text):
-    """It is found again where the file is, also after both were moved; other files have none."""
+    """The page is found next to the file, also after both were moved; other files have none."""
     there = tmp_path / "there"
     source, folder = there / "a.blend", there / "pages"
     assert page_about(folder, source) is None

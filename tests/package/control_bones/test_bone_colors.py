@@ -6,7 +6,7 @@ from araplbs.model.sparse_weights import make_sparse_weights
 
 
 def test_mixed_by_the_weights():
-    """Against the dense product; sums that are not 1 change no color."""
+    """Compared with the dense product; sums other than 1 change no color."""
     rng = np.random.default_rng(0)
     dense = rng.random((40, 7)) * (rng.random((40, 7)) < 0.4)
     dense[3] = 0
@@ -19,7 +19,7 @@ def test_mixed_by_the_weights():
 
 
 def test_bones_are_told_apart():
-    """Neighbors in the list, and all of a rig's."""
+    """Neighbors in the list, and all bones of a rig."""
     colors = palette(60)
     assert (colors >= 0).all() and (colors <= 1).all()
     apart = np.linalg.norm(colors[:, None] - colors[None], axis=2) + np.eye(60)

@@ -24,8 +24,8 @@ def limb(begin, end, radius=0.12, rings=14, around=12):
 
 
 def body(stubs=False):
-    """(mesh, Bones) of a trunk with two arms and two legs, one after the other, tails as somebody
-    draws them."""
+    """(mesh, Bones) of a trunk with two arms and two legs, one after the other, with tails as an
+    artist places them."""
     mesh = shapes.join(
         limb((0, 0, 0.9), (0, 0, 2.2), 0.25, 20),
         limb((0.2, 0, 1.6), (1.3, 0, 1.6)),
@@ -52,7 +52,7 @@ def body(stubs=False):
 
 
 def aside(bones, seed=1):
-    """Tails turned by 90 degrees about their heads."""
+    """Tails rotated by 90 degrees about their heads."""
     along = bones.tails - bones.heads
     length = np.linalg.norm(along, axis=1, keepdims=True)
     turned = np.random.default_rng(seed).normal(size=along.shape)
@@ -85,7 +85,7 @@ def test_drawn_tails_may_end_before_the_joint():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_decides_as_the_median_does(seed):
-    """Tails at random: they mean something where the median of how far they are off says so."""
+    """With random tails: they have a meaning if the median of their deviation says so."""
     rng = np.random.default_rng(seed)
     mesh, bones = body()
     tails = bones.tails + rng.normal(scale=rng.choice([0.05, 0.12, 0.3]), size=(len(bones), 3))
@@ -97,7 +97,7 @@ def test_decides_as_the_median_does(seed):
 
 @pytest.mark.parametrize("scale", [0.01, 0.58, 1.5, 100])
 def test_lengths_wrong_by_one_factor(scale):
-    """As Blender's importer of glTF leaves them under an armature object of that scale."""
+    """As Blender's glTF importer leaves them under an armature object with that scale."""
     mesh, bones = body()
     children = [np.flatnonzero(bones.parents == b) for b in range(len(bones))]
     nearest = np.array(
@@ -118,7 +118,7 @@ def test_lengths_wrong_by_one_factor(scale):
 
 
 def test_stubs_keep_their_directions():
-    """Lengths that importers have cut off have no factor in common."""
+    """Lengths shortened by importers have no factor in common."""
     mesh, bones = body(stubs=True)
     rng = np.random.default_rng(2)
     cut = bones.but(tails=bones.heads + (bones.tails - bones.heads) * rng.uniform(0.5, 3, (11, 1)))
@@ -170,7 +170,7 @@ def test_the_scene_changes_nothing():
 
 
 def with_root(bones, at):
-    """The bones on a root at this place, which is bone 0."""
+    """The bones on a root at this position, which is bone 0."""
     at = np.array([at], float)
     return bones.but(
         heads=np.vstack([at, bones.heads]),
@@ -180,7 +180,7 @@ def with_root(bones, at):
 
 
 def test_a_root_outside_moves_nothing():
-    """Between the legs, where its way to the hips faces both."""
+    """Between the legs, where its way to the hips faces both legs."""
     mesh, bones = body()
     rooted = with_root(aside(bones), (0, 0, 0))
     control = araplbs.control_bones(*mesh, rooted.heads, None, rooted.parents)
@@ -193,7 +193,8 @@ def test_a_root_outside_moves_nothing():
 
 
 def test_feet_on_the_root_take_no_skin_on_the_way():
-    """A foot that hangs on the root: the shin ends at it, and no way leads there."""
+    """For a foot that is a child of the root, the shin ends at the foot, and no way leads there
+    from the root."""
     mesh, bones = body()
     feet = np.array([(0.2, 0, 0.1), (-0.2, 0, 0.1)])
     rooted = with_root(bones, (0, 0.6, 0.05))
@@ -211,8 +212,8 @@ def test_feet_on_the_root_take_no_skin_on_the_way():
 
 
 def test_helpers_at_a_joint_elsewhere():
-    """A helper on the hips at the joint of a shin, where a shorter way ends; one by itself there,
-    whose end is outside the skin."""
+    """A helper that is a child of the hips, at the joint of a shin where a shorter way ends; and a
+    single helper there whose end is outside the skin."""
     mesh, bones = body()
     knee = bones.heads[6]
     more = bones.but(
@@ -240,7 +241,7 @@ def test_twist_bones_go_along_the_way_they_lie_on():
 
 
 def test_every_way_of_a_bone_counts():
-    """Skin belongs to the bone with the nearest of all ways, as NumPy finds it."""
+    """Skin belongs to the bone with the nearest of all ways, as computed by NumPy."""
     vertices, triangles = shapes.sphere(20, 30, 1)
     mesh = vertices * [1.1, 0.7, 0.2], triangles
     knuckles = np.array([(x, 0.1, 0.0) for x in (-0.6, 0, 0.6)])
@@ -264,7 +265,7 @@ def test_every_way_of_a_bone_counts():
 
 
 def test_a_part_around_any_way_is_tied_to_the_bone():
-    """Loose tubes around two ways of a bone, which has its tail at the end of one."""
+    """Loose tubes around two ways of a bone, whose tail is at the end of one."""
     tubes = [limb((0.3 * x, 0, 0), (0.9 * x, 0, 0)) for x in (1, -1)]
     ends = [limb((x, 0, 0), (1.6 * x, 0, 0)) for x in (1, -1)]
     mesh = shapes.join(*tubes, *ends)
@@ -283,7 +284,7 @@ def test_a_part_around_any_way_is_tied_to_the_bone():
 
 
 def test_no_tails_are_those_of_the_joints():
-    """bone_tails=None is what bone_directions gives, to the bit."""
+    """bone_tails=None gives results bit-identical to those of bone_directions."""
     mesh, bones = body()
     tails, ways, _found = araplbs.bone_directions(*mesh, bones.heads, None, bones.parents)
     weights = []
@@ -317,7 +318,7 @@ def test_as_good_as_drawn_tails():
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in DATA.glob("*.npz")) or ["knight"])
 def test_characters_keep_their_tails(name):
-    """No character with artists' weights is read otherwise than it was drawn."""
+    """The tails of every character with artists' weights are kept."""
     character = Character(name)
     tails, ways, found = araplbs.bone_directions(
         *character.arguments, bone_deform=character.data["bone_deform"].astype(bool)
@@ -328,7 +329,7 @@ def test_characters_keep_their_tails(name):
 
 
 def test_a_foot_in_front_of_a_sloped_leg():
-    """The ankle is at the floor: hardly any of the foot lies beyond the end of the leg."""
+    """The ankle is at the floor, so hardly any of the foot lies beyond the end of the leg."""
     leg = limb((0.5, 0, 1), (0, 0, 0.04), 0.06, 30)
     foot = limb((-0.05, 0, 0.04), (0.5, 0, 0.04), 0.06, 16)
     heads = np.array([(0.49, 0, 0.98), (0.25, 0, 0.52), (0, 0, 0.04)])
@@ -342,8 +343,8 @@ def test_a_foot_in_front_of_a_sloped_leg():
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("below", [0.25, 0.4])
 def test_leaves_leave_the_skin_of_another_limb(below, whole):
-    """A foreleg whose last joint is below a large head: the underside of this is as near to that
-    joint. But a part that nothing else is near to, such as a shoe, is part of the leg."""
+    """A foreleg whose last joint is below a large head, whose underside is as near to that joint. A
+    part that is near nothing else, such as a shoe, belongs to the leg."""
     leg = limb((0, 0, 1), (1, 0, 1), 0.08, 30)
     head = shapes.sphere(17, 24, 1.0, at=(1.2, 0, 1 + below + 1.0))
     shoe = shapes.sphere(9, 12, 0.2, at=(0.95, 0, 1))
@@ -362,8 +363,8 @@ def test_leaves_leave_the_skin_of_another_limb(below, whole):
     [("q_robot", "LowerLeg.L", 0.9), ("q_robot", "LowerLeg.R", 0.9), ("q_wasp", "TopLeg3.L", 0.1)],
 )
 def test_leaves_of_characters_go_the_way_they_were_drawn(name, bone, least):
-    """A shin whose part the knee hides, and which turns its outside away: it is no other limb's. A
-    foreleg below a large head."""
+    """A shin whose part the knee hides, and whose outer side faces away: it belongs to no other
+    limb. Also a foreleg below a large head."""
     character = Character(name)
     which = [str(each) for each in character.data["bone_names"]].index(bone)
     vertices, triangles, heads, drawn, parents = character.arguments
@@ -377,7 +378,7 @@ def test_leaves_of_characters_go_the_way_they_were_drawn(name, bone, least):
 
 
 def test_without_triangles():
-    """There is no inside: nothing is outside it."""
+    """There is no inside, so nothing is outside it."""
     vertices, _triangles = shapes.tube(8, 21, 0.2, 2.0)
     bones = aside(shapes.chain(4))
     tails, ways, found = araplbs.bone_directions(vertices, None, *bones)

@@ -13,7 +13,7 @@ def core(name):
 
 
 def facts(names=("a", "b", "c", "d"), parents=None, **marks):
-    """marks: {fact: bones that it holds for}."""
+    """marks: {fact: bones to which it applies}."""
     m = len(names)
     found = core("skeleton.bone_facts").BoneFacts(
         list(names), np.ones(m, bool), np.full(m, -1) if parents is None else parents, np.arange(m)
@@ -71,7 +71,7 @@ def test_bones_that_do_not_deform_are_not_counted():
 
 @pytest.mark.parametrize("fact", ["ik_target", "aimed_at"])
 def test_both_ends_of_a_piston(fact):
-    """Each aims at the other: they are not targets."""
+    """Each aims at the other, but they are not targets."""
     assert sums(**{fact: [0, 1], "pulled": [0, 1]}) == [-1, -1, 0, 0]
 
 
@@ -228,7 +228,7 @@ def test_a_bone_that_a_chain_of_others_spans(spans, beside, expected):
 
 
 def tail_of(names, length=0.5, turn=0.0, parents=(-1, 0, 1, 2)):
-    """A chain, the last bone of which has this length and is turned by this angle."""
+    """A chain whose last bone has this length and is rotated by this angle."""
     ways = np.array([[0.5, 0, 0]] * 3 + [[length * np.cos(turn), length * np.sin(turn), 0]])
     heads = np.array([[0.5 * k, 0, 0] for k in range(4)])
     bones = skeleton(heads, heads + ways)
@@ -280,7 +280,7 @@ TWO = [(0, 0, 0), (0, 0, 1), (0.5, 0, 0.5)], [(0, 0, 1), (0, 0, 2), (0.8, 0, 0.5
 
 @pytest.mark.parametrize(("way", "expected"), [(0.3, False), (2.0, True)])
 def test_strays(way, expected):
-    """A bone next to two others moves by less and by more than its distance from them."""
+    """A bone next to two others moves by less, and by more, than its distance from them."""
     bones = skeleton(*TWO)
     poses = np.tile(np.eye(4)[:3], (2, 3, 1, 1))
     poses[1, 2, 0, 3] = way
@@ -300,7 +300,8 @@ def test_strays_nowhere():
 
 
 def test_painted():
-    """The last bone leads what is nearer to another one; near to itself that says nothing."""
+    """The last bone leads skin that is nearer to another one; skin near to itself would say
+    nothing."""
     bones, asked = skeleton(*TWO), np.array([False, False, True])
     points = np.array([[0.05, 0, 0.5], [0.05, 0, 0.6], [0.7, 0, 0.5]])
     dense = np.array([[0.3, 0, 0.7], [0.2, 0, 0.8], [0, 0, 1.0]])
@@ -326,7 +327,7 @@ def test_distances_as_by_brute_force():
 
 
 def test_has_skin():
-    """The third bone moves nothing: with skin near to it, and with none."""
+    """The third bone moves nothing, with skin near it and without."""
     bones = skeleton(*TWO)
     points = np.array([[0.05, 0, 0.5], [0.05, 0, 1.6], *4 * [[0.6, 0, 0.5]]])
     dense = np.array([[1.0, 0, 0], [0.2, 0.8, 0], *4 * [[1.0, 0, 0]]])
@@ -337,7 +338,7 @@ def test_has_skin():
 
 
 def test_has_skin_looks_at_all_that_is_near(rng, monkeypatch):
-    """As many vertices as by distances of all of them from all bones, no more and no fewer."""
+    """The same vertices as with the distances of all vertices from all bones."""
     module, bones = core("skeleton.bone_distances"), skeleton(*TWO)
     points = rng.uniform(-0.7, 2.4, (400, 3)) * (0.3, 0.3, 1)
     dense = np.eye(3)[rng.integers(0, 3, 400)]

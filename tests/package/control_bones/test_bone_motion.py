@@ -20,8 +20,8 @@ def skeleton_of(names=NAMES, deform=(True,) * 4):
 
 
 def told(skeleton, away=(), turned=()):
-    """(names of bones that stray, of leaf bones), and what was asked for. away: bones that a key
-    moves far; in the second of two poses they and all that hangs on them are there."""
+    """(names of bones that stray, names of leaf bones), and the requested poses. away: bones that a
+    key moves far; in the second of two poses, they and their descendants are there."""
     names, asked = skeleton.names, []
 
     def own(bones):
@@ -50,7 +50,7 @@ def test_an_end_that_leaves_the_others():
 
 
 def test_nothing_moves_far():
-    """Then no pose is made."""
+    """In this case, no pose is evaluated."""
     assert told(skeleton_of()) == ([[], []], [["hips", "spine", "head", "helper"]])
 
 

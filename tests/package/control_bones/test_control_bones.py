@@ -12,7 +12,8 @@ DEFORMS, ROOT, OUTSIDE, TWIN, SERVED = range(5)
 
 
 class Rig:
-    """An arm along Z, as a closed tube of radius 0.2 with three bones, and what is added to it."""
+    """An arm along Z, as a closed tube of radius 0.2 with three bones, and the bones added to
+    it."""
 
     def __init__(self):
         self.parts = [shapes.tube(12, 31, 0.2, 3.0, caps=True)]
@@ -28,13 +29,13 @@ class Rig:
         return self
 
     def root(self):
-        """A root on the floor, on which the arm hangs."""
+        """A root on the floor that carries the arm."""
         self.add("root", (0, 0, -0.9), (0.5, 0, -0.9))
         self.parents[0] = self.names.index("root")
         return self
 
     def find(self, *named, evidence=(), move=lambda points: points, order=None, **more):
-        """named: what there is one sign for; evidence: {name: sum}."""
+        """named: bones with one hint; evidence: {name: sum}."""
         told = dict.fromkeys(named, 1.0) | dict(evidence)
         vertices, triangles = shapes.join(*self.parts)
         order = np.arange(len(self.names)) if order is None else order
@@ -58,7 +59,7 @@ def ik_copy():
 
 
 def ik_chain():
-    """A whole copy of the arm on the root: one of the two stays."""
+    """A complete copy of the arm on the root: one of the two stays."""
     rig = Rig().root()
     rig.add("copy 1", (0, 0, 0), (0, 0, 1), "root").add("copy 2", (0, 0, 1), (0, 0, 2), "copy 1")
     return rig, {"root": ROOT, "copy 1": TWIN, "copy 2": TWIN}
@@ -108,13 +109,13 @@ def test_end_of_a_chain_takes_a_sure_sign():
 
 
 def test_a_sure_sign_does_not_take_skin():
-    """Of a hand, the end of its chain, nothing else serves what it has."""
+    """The sign applies to a hand, the end of its chain, whose skin no other bone serves."""
     for name in ("upper", "lower", "hand"):
         assert Rig().find(evidence={name: 3}) == {}
 
 
 def test_control_between_others():
-    """Two eyes hang on it, none at its tail."""
+    """It carries two eyes, neither of which starts at its tail."""
     rig = Rig().add("aim", (0, 0, 2.5), (0, 0.1, 2.5), "hand")
     for side in (-1, 1):
         rig.add(f"eye {side}", (0.12 * side, 0.12, 2.5), (0.12 * side, 0.2, 2.5), "aim")
@@ -123,7 +124,7 @@ def test_control_between_others():
 
 
 def test_root_inside_the_body():
-    """It goes up into the arm, which continues it: that takes a sure sign."""
+    """It leads up into the arm, which continues it, so a sure sign is required."""
     rig = Rig().add("root", (0, 0, -0.6), (0, 0, 0.2))
     rig.parents[0] = rig.names.index("root")
     rig.heads[0] = (0, 0, 0.2)
@@ -142,7 +143,7 @@ def test_evidence_of_skin_keeps_a_copy():
 
 
 def test_a_prop_has_parts_of_its_own():
-    """A hat over the hand, its bone along the upper half of that and beyond."""
+    """A hat over the hand, whose bone lies along the upper half of the hand and beyond."""
 
     def arm(hat):
         rig = Rig().root().add("hat", (0, 0.02, 2.5), (0, 0.02, 3.6))
@@ -157,7 +158,7 @@ def test_a_prop_has_parts_of_its_own():
 
 
 def test_two_controls_of_the_same_skin():
-    """Each has little gain since the other is there: one that nothing else serves stays."""
+    """Each has little gain because of the other, and one of them stays."""
     rig = Rig()
     rig.tails[2] = (0, 0, 2.2)  # most of the hand is theirs
     for k, x in enumerate((-0.01, 0.01)):
@@ -166,7 +167,7 @@ def test_two_controls_of_the_same_skin():
 
 
 def test_foot_that_hangs_on_the_root():
-    """The only bone of its skin, from where the chain ends, as an IK leg is often made."""
+    """The only bone in its skin, starting at the end of the chain, as in many IK legs."""
     rig = Rig().root()
     rig.tails[2], rig.heads[2] = (0, 0.9, 3.0), (0, 0.02, 3.0)
     foot = shapes.tube(12, 16, 0.2, 1.0, caps=True)
@@ -178,7 +179,7 @@ def test_foot_that_hangs_on_the_root():
 
 
 def test_lone_tail_outside_the_body():
-    """A tail is a thin part of its own, its bones apart from the body and off its own middle."""
+    """A tail is a thin part of its own, with bones apart from the body and off its own middle."""
     rig = Rig()
     tail = shapes.tube(6, 12, 0.03, 1.5)
     rig.parts.append((tail[0] @ shapes.rotation([1, 0, 0], -np.pi / 2).T + [0, 0.3, 0.3], tail[1]))
@@ -197,7 +198,7 @@ def test_layered_armor():
 
 
 def test_sheet_is_no_outside():
-    """Bones in a single sheet, which has no inside at all, next to their root."""
+    """Bones in a single sheet, which has no inside, next to their root."""
     x, z = np.meshgrid(np.linspace(0, 1, 9), np.linspace(0, 3, 25))
     vertices = np.column_stack([x.ravel() - 0.5, 0 * x.ravel(), z.ravel()])
     corner = (np.arange(24)[:, None] * 9 + np.arange(8)).ravel()
@@ -214,7 +215,7 @@ def test_copies_with_equal_claims_stay():
 
 
 def test_complete_copies_stay_unless_something_tells():
-    """Two whole arms on one root. A name decides, or that one of them hangs on a control."""
+    """Two complete arms on one root. A name decides, or a parent that is a control."""
     rig = Rig().root()
     for k, parent in enumerate(("root", "copy 0", "copy 1")):
         rig.add(f"copy {k}", (0, 0, k), (0, 0, k + 1), parent)
@@ -227,7 +228,7 @@ def test_complete_copies_stay_unless_something_tells():
 
 
 def test_helper_under_the_bone_that_deforms():
-    """As Rigify's ORG and DEF bones: one is the parent of the other. A name has to tell."""
+    """As with Rigify's ORG and DEF bones, one is the parent of the other, so a name must decide."""
     rig = Rig()
     for name, k in (("DEF lower", 1), ("DEF hand", 2)):
         rig.add(name, (0, 0, k), (0, 0, k + 1), rig.names[k])
@@ -236,7 +237,8 @@ def test_helper_under_the_bone_that_deforms():
 
 
 def test_one_of_two_named_copies_stays():
-    """Both chains hang on the root and both have names of controls: the skin is not left alone."""
+    """Both chains are children of the root and have names of controls, but the skin is not left
+    without bones."""
     rig = ik_chain()[0]
     found = rig.find("upper", "lower", "hand", "copy 1", "copy 2")
     assert found.pop("root") == ROOT
@@ -324,7 +326,7 @@ BROAD = ["sintel", "ranger", "m2m_dragon", "q_trex", "human_game_engine"]
 @pytest.mark.parametrize("name", [*FOUND, *UNTOUCHED, *BROAD])
 @pytest.mark.slow
 def test_no_bone_of_an_artist_is_lost(name, hints):
-    """No bone with more than 0.7 percent of the weights; with hints, all that pull at the skin."""
+    """No bone with more than 0.7 percent of the weights; with hints, no bone that moves skin."""
     character = Character(name)
     data = character.data
     words = NAMED.get(name, ("root",))
@@ -347,7 +349,7 @@ def test_no_bone_of_an_artist_is_lost(name, hints):
 
 @pytest.mark.parametrize(("name", "found"), [("m2m_human", 75), ("m2m_dragon", 87)])
 def test_whole_control_rigs(name, found):
-    """As an importer makes of them: control rig and deforming bones, all marked as deforming."""
+    """As after an import: control rig and deforming bones, all flagged Deform."""
     character = Character(name)
     control = araplbs.control_bones(*character.arguments)
     deform = character.data["bone_deform"].astype(bool)

@@ -17,7 +17,7 @@ def body(*parts):
 
 
 def biped(root, tail=None, waist=1.0):
-    """A trunk on two legs; the root from the floor to the hips, between the legs."""
+    """A trunk on two legs, with a root from the floor to the hips, between the legs."""
     trunk = shapes.tube(16, 12, 0.35, 1.05, caps=True)
     legs = [shapes.tube(16, 12, 0.12, 1.0, caps=True) for _leg in LEGS]
     rig = body(
@@ -37,7 +37,7 @@ def biped(root, tail=None, waist=1.0):
 @pytest.mark.parametrize("signs", [0, 1, 2])
 @pytest.mark.parametrize("tail", [(0, 0, 1.0), (0, 0, 0.5), (0, 0.3, 0), (0, 0.05, 0.9)])
 def test_a_root_between_the_legs(tail, signs):
-    """With its tail at the hips, which continue it, or elsewhere; named or not."""
+    """With its tail at the hips, which continue it, or elsewhere; with and without a name."""
     assert biped((0, 0, 0), tail).find(evidence={"root": signs}) == {"root": ROOT}
 
 
@@ -49,7 +49,7 @@ def test_a_root_below_the_body_which_continues_it():
 
 
 def test_what_hangs_outside_on_a_root_outside_is_skin():
-    """A tail of sheets behind the body: its bones are outside, as its first one is."""
+    """A tail of sheets behind the body: its bones are outside, like its first one."""
     rig = biped((0, 0, 0))
     sheet = shapes.tube(12, 12, 0.2, 1.0)
     x, y = np.cos(np.arange(144) / 40), np.arange(144) / 144
@@ -61,8 +61,8 @@ def test_what_hangs_outside_on_a_root_outside_is_skin():
 
 @pytest.mark.parametrize("named", [0, 1, 3])
 def test_a_pelvis_that_is_named_root(named):
-    """Legs and trunk hang on it, inside: it is skin, even if its name is a control of a
-    generator."""
+    """It carries legs and trunk, inside the body: it moves skin, even if its name is that of a
+    control of a generator."""
     rig = biped((0, 0, 0))
     del rig.names[0], rig.heads[0], rig.tails[0]
     rig.parents = [-1, *(parent - 1 for parent in rig.parents[2:])]
@@ -78,7 +78,8 @@ def test_a_root_inside_that_carries_a_pelvis_is_no_pelvis():
 
 
 def passed(height, depth=0.05):
-    """A biped whose legs and hips hang on a stub at this height, of the hips' 1.0 to 1.2."""
+    """A biped whose legs and hips are children of a stub at this height; the hips extend from 1.0
+    to 1.2."""
     rig = biped((0, -depth, height), tail=(0, -depth, height + 0.02))
     for side, _x in LEGS:
         rig.parents[rig.names.index(f"thigh.{side}")] = 0
@@ -87,7 +88,7 @@ def passed(height, depth=0.05):
 
 @pytest.mark.parametrize("height", [1.04, 1.1, 1.16])
 def test_a_root_that_the_body_goes_past(height):
-    """With a sign; without one it is a pelvis next to the first bone of the spine."""
+    """With a sign; without one, it is a pelvis next to the first bone of the spine."""
     assert passed(height).find(evidence={"root": 1}) == {"root": SERVED}
     assert passed(height).find() == {}
 
@@ -99,8 +100,8 @@ def test_a_root_that_the_body_does_not_go_past(height, depth):
 
 
 def beetle(floor):
-    """A long trunk on four legs; all hang on a bone from the floor to its middle, where the bone of
-    the body goes on."""
+    """A long trunk on four legs; all are children of a bone from the floor to the middle of the
+    trunk, where the bone of the body continues."""
     trunk = shapes.sphere(14, 20, 1.0)
     rig = body((trunk[0] * [0.4, 0.8, 0.3] + [0, 0, 0.8], trunk[1]))
     rig.add("master", (0, 0, floor), (0, 0, 0.8)).add("body", (0, 0, 0.8), (0, -0.7, 0.8), "master")
@@ -124,7 +125,7 @@ def test_a_root_that_begins_in_the_body():
 
 def animal(layers, apart=0.0):
     """Trunk and tilted neck of boxes, in layers of which every second one is turned inside out. The
-    corners of the trunk are nearer to legs, reins and tail than to the bone in it."""
+    corners of the trunk are nearer to legs, reins and tail than to the bone inside."""
     neck = shapes.box((0.8, 2.8, 1.6))
     neck = neck[0] @ shapes.rotation([1, 0, 0], np.radians(35)).T + [0, 1.35, 4.5], neck[1]
     parts = []
@@ -147,12 +148,13 @@ def animal(layers, apart=0.0):
 @pytest.mark.parametrize("apart", [0.0, 0.03])
 @pytest.mark.parametrize("layers", [1, 2, 4])
 def test_layers_that_cancel_each_other(layers, apart):
-    """As textures with a second layer are modeled: the winding number of all is 0."""
+    """Textures with a second layer are modeled like this: the winding number of all is 0."""
     assert "body" not in animal(layers, apart=apart).find()
 
 
 def vehicle(hull=True):
-    """A hull over wheels of their own bones; all hang on a root below the hull, outside it."""
+    """A hull over wheels with bones of their own; all are children of a root below the hull,
+    outside it."""
     places = [(x, y) for x in np.linspace(-2, 2, 9) for y in (-1, 1)]
     wheels = [shapes.sphere(7, 10, 0.2, (x, y, 0.2)) for x, y in places]
     parts = [shapes.box((4.6, 1.4, 0.8), (0, 0, 1.0))] if hull else []
@@ -169,14 +171,14 @@ def test_a_root_that_is_the_body_of_many_limbs(signs):
 
 
 def test_a_root_far_below_many_limbs_is_no_body():
-    """No skin is around it."""
+    """There is no skin around it."""
     rig = vehicle()
     rig.heads[0], rig.tails[0] = (0, 0, -4), (0, 0.1, -4)
     assert rig.find() == {"root": ROOT}
 
 
 def test_a_sure_root_may_have_some_skin():
-    """A hand's breadth of the arm beyond its first bone is nearest to the root."""
+    """A small piece of the arm beyond its first bone is nearest to the root."""
     rig = Rig()
     rig.heads[0] = (0, 0, 0.45)
     rig.add("root", (0, 0, -0.1), (0, 0.3, -0.1))
@@ -185,7 +187,8 @@ def test_a_sure_root_may_have_some_skin():
 
 
 def by_joints(rig, **more):
-    """Found by joints alone: bones reach to all of their children, leaves to the skin beyond."""
+    """Control bones found from joints alone: bones reach to all of their children, leaves to the
+    skin beyond."""
     vertices, triangles = shapes.join(*rig.parts)
     heads, parents = np.array(rig.heads, float), np.array(rig.parents)
     tails, ways, _found = araplbs.bone_directions(vertices, triangles, heads, None, parents)
@@ -203,7 +206,8 @@ def hand():
 
 @pytest.mark.parametrize("signs", [0, 1])
 def test_a_root_at_the_joint_of_the_body_by_joints(signs):
-    """Its way to the other bone goes through the arm, and says nothing of it. Named or not."""
+    """Its way to the other bone passes through the arm and is no evidence; with and without a
+    name."""
     assert by_joints(hand(), evidence={"root": signs}) == {"root": SERVED, "aux": TWIN}
     assert "root" not in by_joints(hand(), evidence={"root": -1})
 
@@ -252,8 +256,8 @@ def test_a_lone_bone_at_the_joint_of_another_by_joints():
 
 
 def test_a_first_joint_in_the_skin_by_joints():
-    """An arm that was cut from its body begins in the cap of the cut and goes on inside. The bone
-    of the body that it hangs on is outside."""
+    """An arm cut from its body begins in the cap of the cut and continues inside. Its parent, a
+    bone of the body, is outside."""
     rig = Rig().add("shoulder", (0, 0, -0.5), (0, 0, 0))
     rig.parents[0] = rig.names.index("shoulder")
     assert by_joints(rig) == {"shoulder": ROOT}

@@ -37,7 +37,7 @@ STRAP = STRAP[0] + (0, 0, 1.95), STRAP[1]
 
 def skeleton(copies=((1, None), (2, 0)), spine=4, first=False, move=lambda points: points):
     """A spine of bones 0, 1.. along Z, one unit each, and copies (of, parent among them) of some;
-    first: these come first."""
+    first: the copies come first."""
     parents = [*range(-1, spine - 1), *(-1 if up is None else spine + up for _of, up in copies)]
     places = np.array([*range(spine), *(of for of, _up in copies)], float)
     names = [f"spine {k}" for k in range(spine)] + [f"pack {k}" for k in range(len(copies))]
@@ -85,14 +85,14 @@ def test_place_turn_and_scale_say_nothing():
 
 
 def test_a_bone_of_its_own_goes_with_the_branch():
-    """As many of them as lie on others are too many."""
+    """With as many such bones as coincident ones, there are too many of them."""
     bones = skeleton(((1, None), (2, 0), (9, 1)))
     assert doubles(bones) == [({"pack 0", "pack 1", "pack 2"}, {"spine 1", "spine 2"})]
     assert doubles(skeleton(((1, None), (2, 0), (9, 1), (10, 2)), spine=6)) == []
 
 
 def test_what_goes_on_above_is_the_original():
-    """As many bones hang on both, and one more bears those of the body."""
+    """Both carry the same number of bones, and one also carries those of the body."""
     assert doubles(skeleton(((1, None), (2, 0), (3, 1)))) == [
         ({"pack 0", "pack 1", "pack 2"}, {"spine 1", "spine 2", "spine 3"})
     ]
@@ -140,7 +140,7 @@ OWN = ("hips", "belly", "chest", "collar", "arm", "forearm")
 
 
 def retargeted(names, add="DEF_{}", on_originals=False):
-    """A chain with these names, and a copy of it, whose names have something added."""
+    """A chain with these names, and a copy of it with something added to the names."""
     m = len(names)
     heads = np.zeros((2 * m, 3))
     heads[:, 2] = np.tile(np.arange(m), 2)
@@ -159,7 +159,7 @@ def retargeted(names, add="DEF_{}", on_originals=False):
 
 
 def lesser_of(bones, sums=(0, 0), parts=()):
-    """Of which chain all bones are controls: "originals", "copies" or None."""
+    """The chain whose bones are all controls: "originals", "copies" or None."""
     m = len(bones.names) // 2
     found = lesser_copies(bones, np.repeat(sums, m).astype(float), np.isin(np.arange(2 * m), parts))
     roles = {(True, False): "originals", (False, True): "copies", (False, False): None}
@@ -188,7 +188,7 @@ def test_copies_with_parts_of_their_own_stay():
 
 
 def test_twist_bones_are_no_copies():
-    """They hang on the bones that they lie on."""
+    """They are children of the bones with which they coincide."""
     assert lesser_of(retargeted(OWN, "{}_twist", on_originals=True)) is None
 
 
@@ -215,7 +215,7 @@ def test_a_chain_beside_its_copy_moves_all_the_skin():
 
 
 def test_the_lesser_one_is_left_out_unless_it_was_painted():
-    """Of two bones that a bendy rig deforms with, the handle of the other one."""
+    """Of two bones with which a bendy rig deforms, one is the handle of the other."""
     bones, mesh = skeleton(((1, None),)), mesh_of(BODY)
     facts = BoneFacts(bones.names, bones.deform, bones.parents, bones.opposite)
     facts.copies, facts.handle = np.ones(5, bool), np.arange(5) == 4
@@ -268,7 +268,7 @@ def solved(mesh, bones, **options):
 
 @pytest.mark.parametrize("first", [False, True])
 def test_no_vertex_follows_both(first):
-    """Without this the pack follows the spine, or both tear at each other."""
+    """Otherwise, the pack would follow the spine, or both would pull at each other."""
     mesh, bones = mesh_of(BODY, PACK), skeleton(first=first)
     problem, weights = solved(mesh, bones)
     pack = np.array([name.startswith("pack") for name in bones.names])
