@@ -54,7 +54,7 @@ def exported_weights(gltf, binary):
 
 @pytest.fixture(autouse=True)
 def gltf_addon():
-    """Enables the add-on. At its first use, Blender names each library that Debian's build lacks."""
+    """Enables the add-on. At first use, Blender names each library that Debian's build lacks."""
     bpy.ops.preferences.addon_enable(module="io_scene_gltf2")
     for library in ("draco", "meshopt"):
         is_available = getattr(sys.modules["io_scene_gltf2"], f"is_{library}_available", None)
