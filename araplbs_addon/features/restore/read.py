@@ -75,7 +75,7 @@ def read_kept_in_steps(ob, armature, skeleton, view_layer):
 
 
 def _opposite(groups, skeleton):
-    """(groups,) the group of the opposite bone, or the group itself if there is none."""
+    """(groups,) the group of the opposite bone, or the group itself if its bone has no opposite."""
     place = {name: k for k, name in enumerate(groups)}
     bone = {name: k for k, name in enumerate(skeleton.names)}
     other = [skeleton.names[skeleton.opposite[bone[n]]] if n in bone else n for n in groups]

@@ -144,8 +144,8 @@ def test_a_session_with_nothing_left_is_looked_at_less_often(monkeypatch):
 
 
 def test_no_weights_yet():
-    """The session should start from present weights, but there are none: it computes new ones and
-    says so."""
+    """A session that should start from the current weights, which are missing, computes new weights
+    and reports this."""
     tube, rig = tube_and_rig()
     session = start(tube, rig)
     settle(session)

@@ -236,8 +236,8 @@ def test_both_sides_are_told_alike():
 
 
 def test_present_weights_of_control_bones(arm):
-    """A refinement starts from the weights of the other bones, and from the nearest bone where
-    there are none."""
+    """A refinement starts from the weights of the other bones, and from the nearest bone for
+    vertices without weights."""
     tube, rig = arm
     bind(tube, rig)
     for name in (*ARM, "pole"):
