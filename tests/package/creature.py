@@ -39,7 +39,7 @@ def cells():
 
 
 def skin(filled, smoothings=2):
-    """(vertices, triangles) of the faces between filled cells and others, smoothed."""
+    """(vertices, triangles) of the faces between filled and empty cells, smoothed."""
     corners, quads = {}, []
     for cell in sorted(filled):
         for axis in range(3):

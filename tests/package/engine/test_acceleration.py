@@ -13,8 +13,8 @@ def energy(s, weights):
 
 
 def accelerated(s, window, count):
-    """Weights after each iteration: dense steps mixed by weighted least squares, and the plain
-    step wherever the mixed weights have a higher energy than those before the step."""
+    """Weights after each iteration: dense steps mixed by weighted least squares, and the plain step
+    wherever the mixed weights have a higher energy than those before the step."""
     weights, past, found = s.weights, [], []
     root = np.sqrt(s.area)[:, None]
     for _ in range(count):
@@ -41,8 +41,8 @@ def test_is_that_of_the_textbook(window, rng):
 
 @pytest.mark.parametrize("positivity", ["clip", "none"])
 def test_converges_in_fewer_iterations(positivity):
-    """On a fixed problem, both ways end at the same energy; acceleration is there sooner and
-    never rises."""
+    """On a fixed problem, both methods end at the same energy; acceleration gets there sooner and
+    never raises the energy."""
     mesh, bones = shapes.tube(16, 30), shapes.chain(4)
     settings = {
         "expansion_rounds": 0,
@@ -65,7 +65,7 @@ def test_converges_in_fewer_iterations(positivity):
 
 
 def test_vertex_at_its_fixed_point():
-    """No past step differs from another: the normal equations are zero, and nothing happens."""
+    """All past steps are the same: the normal equations are zero, and nothing happens."""
     mesh, bones = shapes.tube(6, 4), shapes.chain(1)
     solver = shapes.solved(araplbs.Solver(*mesh, *bones, iterations=5, tolerance=0))
     np.testing.assert_array_equal(solver.weights, 1)

@@ -14,7 +14,7 @@ def affine(core):
 
 
 def matrices(count, seed=0):
-    """Turned, moved, stretched by up to a thousand, some mirrored."""
+    """Rotated, translated, stretched by up to a thousand; some are mirrored."""
     random = np.random.default_rng(seed)
     found = np.tile(np.eye(4), (count, 1, 1))
     turns = np.linalg.qr(random.normal(size=(count, 3, 3)))[0]

@@ -29,7 +29,7 @@ def spread(solver):
 
 
 def mirrored():
-    """Plates on both sides of the plane x = 0, images of each other, and the plane."""
+    """Plates on both sides of the plane x = 0, which are images of each other, and the plane."""
     points, faces = MAIL
     left = points[:, 0].reshape(-1, OF_PLATE).min(1) > 0.01
     at = np.repeat(left, OF_PLATE)
@@ -113,7 +113,8 @@ def test_strands_stay_free():
 
 
 def test_beside_a_body():
-    """Lumped on the mesh where they are small and most, not on one that has all their vertices."""
+    """Small plates share rows on a mesh that consists mostly of them, but not on one that has all
+    their vertices."""
     mesh = shapes.join(shapes.tube(120, 240, caps=True), MAIL)
     assert lumped(mesh=mesh) == PLATES
     level = start(mesh, coarsen=40000)

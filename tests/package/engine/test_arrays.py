@@ -93,7 +93,7 @@ def test_a_bomb_takes_no_memory():
 
 
 def test_a_member_that_is_longer_than_it_says():
-    """By the size in the zip's table, not by what comes out."""
+    """The size in the zip's table decides, not the size of the unpacked data."""
     content = npy((1 << 20,), "|u1", bytes(1 << 20))
     lying = bytearray(zipped(("a.npy", content)).getvalue())
     size = len(content).to_bytes(4, "little")

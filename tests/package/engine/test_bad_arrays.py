@@ -32,7 +32,7 @@ BOOLEANS = {"bone_deform", "locked_vertices", "locked_bones"}
 
 
 def arguments(name, value):
-    """Of a Solver that looks at `name`, with this value for it."""
+    """The arguments of a Solver that checks `name`, with this value for it."""
     others = {"weights": WEIGHTS}
     if name == "vertex_sets":
         others["locked_bones"] = np.zeros((1, M), bool)
@@ -51,7 +51,8 @@ def wrong_shapes(shape):
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes(name):
-    """Too many, too few and wrong dimensions; the message has the shape found and that wanted."""
+    """Too many, too few and wrong dimensions; the message states the actual and the required
+    shape."""
     dtype = int if name in INTEGERS else bool if name in BOOLEANS else float
     for shape in wrong_shapes(SHAPES[name]):
         bad = np.zeros(shape, dtype)
@@ -66,7 +67,7 @@ def test_shapes(name):
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_counts_that_do_not_fit(name):
-    """An array for another number of vertices or bones."""
+    """An array for a different number of vertices or bones."""
     if name in ("vertices", "triangles", "edges", "tets", "bone_heads"):
         return
     shape = list(SHAPES[name])
@@ -101,7 +102,8 @@ def test_floats_are_neither_integers_nor_booleans(name):
 @pytest.mark.parametrize("name", sorted(BOOLEANS))
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.uint8])
 def test_integers_are_booleans_if_they_are_0_and_1(name, kind):
-    """Codes, such as those of control_bones, and their complements are not: all would be true."""
+    """Codes, such as those of control_bones, and their complements are refused, because all of them
+    would be true."""
     good = np.zeros(SHAPES[name], kind)
     good.flat[0] = 1
     araplbs.Solver(**arguments(name, good))
@@ -142,7 +144,7 @@ def test_unknown_arguments():
 
 
 def test_empty_arrays_are_taken():
-    """What else NumPy takes: test_properties.py, for all functions."""
+    """test_properties.py tests everything else that NumPy accepts, for all functions."""
     nothing = {"edges": [], "poses": [], "constraints": ([], [], [])}
     expected, solver = (shapes.solved(araplbs.Solver(**GOOD, **each)) for each in ({}, nothing))
     np.testing.assert_array_equal(solver.weights, expected.weights)

@@ -132,13 +132,13 @@ test_values = table(
 
 
 def test_roll_axes_that_are_not_known():
-    """NaN: any axis across the bone."""
+    """NaN stands for any axis across the bone."""
     given = araplbs.Solver(**GOOD, bone_roll_axes=np.full((M, 3), NAN), pose_count=4)
     assert np.isfinite(given.weights).all()
 
 
 def test_more_of_them_than_can_be_counted():
-    """Arrays that hold nothing, of as many rows as an int has not."""
+    """Empty arrays with more rows than an int can count."""
     poses = np.zeros((2**32 + 1, 0, 3, 4))
     with pytest.raises(ValueError, match="poses has 4294967297 entries: too many"):
         araplbs.linear_skinning(MESH[0], np.zeros((N, 0)), poses)

@@ -62,7 +62,7 @@ def test_one_bone_has_all():
 
 
 def test_bones_between_vertices_and_tiny_ones_get_handles():
-    """No vertex is on a bone; one bone is far smaller than a tet."""
+    """No vertex is on a bone, and one bone is far smaller than a tet."""
     vertices, tets = shapes.bar((3, 3, 8))
     joints = np.array([[0, 0, 0.1], [0, 0, 0.98], [0, 0, 0.99], [0, 0, 1.9]])
     bones = shapes.Bones(joints[:-1], joints[1:], np.array([-1, 0, 1]))
@@ -73,7 +73,8 @@ def test_bones_between_vertices_and_tiny_ones_get_handles():
 
 
 def test_parts_without_a_bone_and_bones_outside():
-    """A second bar that no bone is in follows the nearest one; a bone in the air has nothing."""
+    """A second bar that contains no bone follows the nearest one; a bone in the air moves
+    nothing."""
     vertices, tets = shapes.bar((1, 1, 4))
     apart = vertices * 0.2 + [1.0, 0, 0.2]
     bones = shapes.Bones(
@@ -90,7 +91,7 @@ def test_parts_without_a_bone_and_bones_outside():
 
 
 def test_wires_carry_weights():
-    """A string that hangs from the bar follows it."""
+    """A string attached to the bar follows it."""
     vertices, tets = shapes.bar((2, 2, 6))
     string = np.array([[0.3 + 0.1 * k, 0, 0.3] for k in range(5)])
     n = len(vertices)
@@ -104,7 +105,7 @@ def test_wires_carry_weights():
 
 @pytest.mark.parametrize("method", ["bbw", "biharmonic", "heat"])
 def test_many_bones_on_any_number_of_threads(method):
-    """More than are solved for at a time."""
+    """More bones than are solved for at a time."""
     vertices, tets = shapes.bar((2, 2, 40))
     bones = shapes.chain(70)
     rows = [

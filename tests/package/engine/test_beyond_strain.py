@@ -24,7 +24,7 @@ def soup(*triangles):
 
 
 def test_triangles_that_come_to_cross():
-    """One goes through another, of twice its area; the third is apart."""
+    """One triangle passes through another of twice its area; the third is apart."""
     upright = TRIANGLE[:, [0, 2, 1]] * [1, 1, 2] + [0, 0.2, 0.1]
     points, triangles = soup(TRIANGLE, upright, TRIANGLE + FAR)
     found = crossings.Crossings(points, triangles)
@@ -47,7 +47,7 @@ def test_what_crosses_at_rest_does_not_count():
 
 
 def test_neighbors_do_not_cross():
-    """A fold that closes, with a corner in one place at a seam."""
+    """A closing fold, with coincident corners at a seam."""
     points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 0], [1, 0, 0]])
     triangles = np.array([[0, 1, 2], [4, 5, 3]])
     folded = points.copy()
@@ -56,7 +56,7 @@ def test_neighbors_do_not_cross():
 
 
 def test_no_pair_is_missed(rng):
-    """Boxes of any size, against all pairs."""
+    """Boxes of any size, compared with all pairs."""
     size = np.exp(rng.normal(0, 1.2, (120, 1, 1)))
     corners = rng.uniform(0, 4, (120, 1, 3)) + size * rng.normal(size=(120, 3, 3)) / 4
     found = crossings.near_pairs(corners)
@@ -79,7 +79,7 @@ def strip(count=4):
 
 @pytest.mark.parametrize(("degrees", "creased"), [(50, 0), (70, 1)])
 def test_an_edge_that_folds(degrees, creased):
-    """One of three edges across, next to four diagonals."""
+    """One of three edges across the strip, next to four diagonals."""
     points, triangles = strip()
     posed, turned = points.copy(), points[:, 0] > 2
     off = posed[turned, 0] - 2
@@ -132,7 +132,7 @@ def test_any_axis_and_no_sides():
 
 
 def character(**changed):
-    """Two boxes on each other, each on a bone of its own by its artist."""
+    """Two boxes on each other, to each of which the artist gave a bone of its own."""
     corners = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)], float)
     box = np.array([[0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4], [2, 6, 3],
                     [3, 6, 7], [0, 4, 2], [2, 4, 6], [1, 3, 5], [3, 7, 5]])  # fmt: skip
@@ -171,7 +171,7 @@ def test_a_character():
 
 
 def grid(first, last):
-    """Nine places, and eight triangles between them."""
+    """Nine vertices, and eight triangles between them."""
     x, y = (c.ravel() for c in np.meshgrid(*[np.linspace(first, last, 3)] * 2, indexing="ij"))
     square = np.array([[0, 3, 1], [1, 3, 4]])
     return np.column_stack([x, y]), np.concatenate([square + corner for corner in (0, 1, 3, 4)])
@@ -221,7 +221,7 @@ def test_layers_that_end_below():
 
 
 def test_vertices_without_weights():
-    """They stay where they are, and tear the rest apart: nothing is measured in poses."""
+    """They stay in place and stretch the surface around them, so nothing is measured in poses."""
     bare = character()["W"].copy()
     bare[12] = 0
     found = judged(bare)["animation"]
@@ -245,7 +245,7 @@ def test_without_an_artist():
 
 
 def test_bones_that_deform_nothing():
-    """The columns of the artist are those of all bones."""
+    """The columns of the artist's weights are those of all bones."""
     deform = np.array([False, True])
     found = judged(character()["W"], bone_deform=deform)["animation"]
     assert (found["deaf"], found["parts"]) == (0, 1)

@@ -24,7 +24,8 @@ def owners(inside):
 
 
 class Trussed(Solved):
-    """A bare solver with springs and the dense reference, which has them as further vertices."""
+    """A bare solver with springs, and the dense reference, which has them as additional
+    vertices."""
 
     def __init__(self, rng, name, **settings):
         mesh, wires, bones, poses, mask, weights = make_problem(rng, name)
@@ -143,7 +144,7 @@ def test_locked_weights_stay_and_the_others_take_their_springs(rng):
 
 
 def test_shared_rotations(rng):
-    """Springs of all vertices of a cluster count in its rotations, by their own terms."""
+    """The springs of all vertices of a cluster contribute to its rotations, by their own terms."""
     from test_rotation_clusters import SHARE, clusters_of
 
     s = Trussed(rng, "tube", rotation_clusters=SHARE)
@@ -162,7 +163,7 @@ def test_shared_rotations(rng):
 
 
 def test_stretched_rings(rng):
-    """Where the ring is to stretch with its bones, springs are as well."""
+    """If the ring should stretch with its bones, its springs should as well."""
     from test_stretch import scaled, tensor
 
     mesh, bones = shapes.tube(5, 7), shapes.chain(3)
@@ -189,7 +190,7 @@ def test_stretched_rings(rng):
 
 
 def test_bendy_bones_carry_points_on_their_curves(rng):
-    """Two joints move each, also at the very tail, where only the last one does."""
+    """Two joints move each point, also at the very tail, where only the last joint does."""
     s = Expanded(rng)
     solver = s.solver(edge_power=3, bone_spring_stiffness=20)
     inside = solver._inside
@@ -254,7 +255,7 @@ def relative_errors(points, a, weights, poses, inside):
 
 
 def test_springs_give_way_by_the_formula():
-    """When the next stage begins, with the weights of the last one."""
+    """At the start of the next stage, with the weights of the last one."""
     mesh, bones = shapes.tube(6, 9, 0.35), shapes.chain(4)
     poses = araplbs.sample_poses(*bones, 6, seed=2, swing=1.5, twist=0.8)
     solver = araplbs.Solver(
@@ -377,7 +378,7 @@ def test_fine_springs_give_way_as_those_of_their_clusters_did():
 
 
 def test_a_vertex_of_one_bone_has_that_of_its_spring():
-    """The last influence to go is the one that a spring ties it to."""
+    """The last influence to be removed is the one to which a spring ties the vertex."""
     mesh, bones = shapes.tube(10, 25, 0.3), shapes.chain(5)
     solver = shapes.solved(araplbs.Solver(*mesh, *bones, max_influences=1, coarsen=0))
     inside = solver._inside

@@ -14,7 +14,7 @@ SIDES = (("L", 1.0), ("R", -1.0))
 
 
 def biped(foot=0.0, **changed):
-    """A skeleton with feet that hang on the root, so far from the ends of the legs.
+    """A skeleton with feet that are children of the root, at a distance from the ends of the legs.
     changed: {name of a bone: its parent}."""
     bones = [("root", (0, 0, 0), (0, 1, 0), None), ("hips", (0, 0, 1), (0, 0, 1.4), "root")]
     for side, x in SIDES:
@@ -34,7 +34,7 @@ def biped(foot=0.0, **changed):
 
 
 def hung(skeleton):
-    """{bone: the one that it hangs on instead}"""
+    """{bone: its other parent}"""
     parents = skeleton.solver_parents
     found = hung_on_ends(skeleton, parents)
     names = skeleton.names
@@ -63,8 +63,8 @@ def test_feet_without_a_parent():
     ids=["far", "one side", "in the chain", "the leg goes on"],
 )
 def test_what_stays(skeleton):
-    """Feet that begin elsewhere, or on one side alone, that hang in the chain, and legs on which
-    more hangs."""
+    """Feet that begin elsewhere or on only one side, or that belong to the chain, and legs with
+    more children."""
     assert hung(skeleton) == {}
 
 

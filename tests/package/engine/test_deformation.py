@@ -220,7 +220,8 @@ def test_scene_and_rows_change_nothing(arm):
 
 
 class Bent:
-    """The arm with a middle bone of 4 segments, or one that bends: where each bone takes points."""
+    """The arm with a middle bone of 4 segments, or one that bends: the positions to which each bone
+    moves points."""
 
     def __init__(self, kind, bones, poses, rng):
         self.kind, self.bones, self.poses = kind, bones, poses
@@ -232,7 +233,7 @@ class Bent:
         self.given = bendy if kind == "bendy" else {"bends": self.bends}
 
     def moved(self, pose, bone, u, point):
-        """(3,) `point` of parameter u by one bone."""
+        """(3,) `point` of parameter u, moved by one bone."""
         affine, at = self.poses[pose, bone], np.array(point)
         if bone == 1 and self.kind == "bendy":
             joint = min(int(4 * u), 3)
@@ -384,7 +385,7 @@ test_bad_points_of_a_deformation = table(
 @pytest.mark.parametrize("far", [1e30, 1e60, 1e100, 1e150, 1e154, 1e200, 5e307])
 @pytest.mark.parametrize("whole", [True, False])
 def test_points_far_off_are_measured_or_refused(arm, far, whole):
-    """Strain is squared twice, a volume has three lengths."""
+    """Strain is squared twice, and a volume is a product of three lengths."""
     vertices, triangles, bones, weights, poses = arm
     posed = np.repeat(vertices[None], 5, 0)
     if whole:

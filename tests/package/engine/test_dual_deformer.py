@@ -26,7 +26,7 @@ def solved(*problem, **settings):
 
 
 class Dense:
-    """The present problem of a solver, its springs as vertices of one bone."""
+    """The present problem of a solver, with its springs as vertices of one bone."""
 
     def __init__(self, solver):
         inside = solver._inside
@@ -43,7 +43,7 @@ class Dense:
             self.points, self.a, self.weights = inside["points"], a, weights
 
     def energy(self, weights):
-        """Not relative, and its unit."""
+        """The absolute energy, and its unit."""
         energy = unit = 0.0
         for posed in skin(self.points, weights, self.poses):
             rotations, _ = reference.local_step(self.points, self.a, posed)
@@ -92,7 +92,7 @@ def test_lower_energy_than_weights_for_linear_blending():
 
 
 def test_the_energy_falls_in_that_stage_only():
-    """The stages before are those of linear blending, bit for bit."""
+    """The stages before are bit-identical to those of linear blending."""
     linear, dual = solved(**FEW), solved(**FEW, **DUAL)
     count, start = len(linear.energies), dual.report["stage_starts"][-1]
     np.testing.assert_array_equal(dual.energies[:start], linear.energies)

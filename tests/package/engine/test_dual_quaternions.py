@@ -15,7 +15,7 @@ def turned(axis, angle):
 
 
 def quaternion(rotation):
-    """(4,) by the eigenvector of Horn's matrix: another way than the module's."""
+    """(4,) by the eigenvector of Horn's matrix, which differs from the module's method."""
     m = rotation
     k = np.array(
         [
@@ -91,7 +91,7 @@ def test_against_explicit_sums(rng, cloud, scale):
 
 
 def test_one_bone_takes_points_where_its_transform_does(rng, cloud):
-    """Mirrored, sheared, flat or of no extent: nothing of it is lost."""
+    """Mirrored, sheared, flat or degenerate transforms are applied completely."""
     vertices, _ = cloud
     poses = random_poses(rng, 5, 1, 0.5)
     poses[1, 0, :, :3] *= -1
@@ -103,7 +103,7 @@ def test_one_bone_takes_points_where_its_transform_does(rng, cloud):
 
 
 def test_keeps_the_radius_of_a_twisted_tube():
-    """Its purpose: linear blending makes a candy wrapper of it."""
+    """The purpose of the method: linear blending makes a candy wrapper of the tube."""
     vertices, _ = shapes.tube(around=12, along=11, radius=0.3)
     along = vertices[:, 2] / 2
     poses = np.tile(np.eye(3, 4), (1, 2, 1, 1))

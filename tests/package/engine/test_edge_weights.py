@@ -13,14 +13,14 @@ WIRES = np.array([[3, 24], [7, 25], [24, 25], [11, 26]])
 
 
 def solver_of(vertices, triangles, power, **settings):
-    """A solver that takes these edge weights, with nothing else of its defaults."""
+    """A solver that uses these edge weights, and none of its other defaults."""
     bones = shapes.chain(2)
     settings = {"pose_count": 2, "link_parts": False, "bone_spring_stiffness": 0, **settings}
     return araplbs.Solver(vertices, triangles, *bones, edge_power=power, **settings)
 
 
 def irregular(rng):
-    """A tube with edges of many lengths, and a vertex on one of them that makes a sliver."""
+    """A tube with edges of many lengths, and a vertex on one of them that creates a sliver."""
     vertices, triangles = shapes.tube(5, 5)
     vertices = vertices * [1, 1, 1.3] + rng.uniform(-0.08, 0.08, vertices.shape)
     a, b, _ = triangles[4]
@@ -35,7 +35,7 @@ def rest_energy(inside):
 
 
 def halved(vertices, triangles):
-    """Every triangle in four."""
+    """Every triangle is split into four."""
     vertices, middle, out = list(vertices), {}, []
     for t in triangles:
         m = []
@@ -64,7 +64,8 @@ def test_faces(power, rng):
 
 @POWERS
 def test_wires(power, rng):
-    """They count in the mean length, and are weighed like edges of faces up to that length."""
+    """They contribute to the mean length, and up to that length are weighted like edges of
+    faces."""
     vertices, triangles = shapes.tube(6, 4)
     more = rng.uniform([0.4, 0.4, 0], [1.5, 0.6, 2], (3, 3))
     vertices = np.concatenate([vertices + rng.uniform(-0.05, 0.05, vertices.shape), more])
@@ -91,7 +92,7 @@ def test_wires_alone(power, rng):
 
 @POWERS
 def test_links_count_by_the_area_of_the_part(power):
-    """However far apart the parts are: and they do not change the edges of the faces."""
+    """Regardless of the distance between the parts; links do not change the edges of the faces."""
     mesh, _ = button_on_a_tube()
     solver = solver_of(*mesh, power, link_parts=True)
     inside, links = solver._inside, solver._inside["wires"]
@@ -103,7 +104,8 @@ def test_links_count_by_the_area_of_the_part(power):
 
 
 def stiffness_of_links(vertices, triangles, around):
-    """Of those of the part that ends with vertex `around`, over its area, in this tessellation."""
+    """The stiffness of the links of the part that ends with vertex `around`, relative to its area,
+    in this tessellation."""
     inside = solver_of(vertices, triangles, 3, link_parts=True)._inside
     a = reference.edge_matrix(inside)
     part = inside["part"] == inside["part"][around]
@@ -111,7 +113,8 @@ def stiffness_of_links(vertices, triangles, around):
 
 
 def test_links_are_as_stiff_in_a_finer_tessellation():
-    """Per vertex and its area: with every triangle in four they were four times as stiff."""
+    """Per vertex and its area; with every triangle split into four, links used to be four times as
+    stiff."""
     mesh, _ = button_on_a_tube()
     coarse, fine = (
         stiffness_of_links(*m, len(mesh[0]) - 1) for m in (mesh, halved(*mesh))
@@ -139,7 +142,7 @@ def test_tets(power, rng):
 
 @pytest.mark.parametrize("power", [2, 3])
 def test_strain_costs_the_same_after_subdivision(power, rng):
-    """With the paper's weights it costs a quarter."""
+    """With the paper's weights, it costs a quarter."""
     mesh = irregular(rng)
     mesh = mesh[0], mesh[1][:-1]  # the sliver's edges are held at the least length
     fine = halved(*mesh)
@@ -151,7 +154,7 @@ def test_strain_costs_the_same_after_subdivision(power, rng):
 
 @pytest.mark.parametrize("power", [2, 3])
 def test_strain_costs_the_same_in_another_tessellation(power):
-    """A tube of squares, of half of them, and of four times as many."""
+    """A tube of squares, of half as many, and of four times as many."""
     costs = [
         rest_energy(solver_of(*shapes.tube(around, along, 0.3), power)._inside)
         for around, along in ((16, 18), (24, 26), (32, 35))

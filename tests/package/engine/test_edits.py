@@ -20,7 +20,7 @@ def start(**settings):
 
 @pytest.mark.parametrize("name", ["tube", "fan", "wires"])
 def test_constraints_given_later(name, rng):
-    """The next global step is the dense one with their rows."""
+    """The next global step is the dense one with the rows of the constraints."""
     s = Solved(rng, name)
     picked = [(0, s.mask[0].argmax()), (5, np.nonzero(s.mask[5])[0][-1])]
     numbers = np.arange(s.mask.shape[1])
@@ -33,7 +33,7 @@ def test_constraints_given_later(name, rng):
 
 
 def test_edits_replace_each_other():
-    """Without them again, nothing is left of them but the way they took."""
+    """After they are removed, only the path of the iterations differs."""
     solver = shapes.solved(start(tolerance=1e-9, iterations=300))
     free, energy = solver.weights, solver.energy
     vertex = int(free[:, 0].argmax())
@@ -52,7 +52,7 @@ def test_edits_replace_each_other():
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("limit", [0, 2])
 def test_forbidden_influences(later, limit):
-    """On maps, weights and all additions of the stages; sums and the limit hold."""
+    """In influence maps, weights and all additions of the stages; sums and the limit hold."""
     free = shapes.solved(start(max_influences=limit))
     vertices = np.nonzero(free.weights[:, 1] > 0.3)[0]
     assert len(vertices) > 10
@@ -112,7 +112,7 @@ def test_allowed_influences_enter_the_maps():
 
 
 def test_released_rows_do_not_count():
-    """All hold rows released are as good as none."""
+    """Releasing all hold rows has the same effect as removing them."""
     weights = start().initial_weights
     given = {
         "weights": weights,
@@ -145,7 +145,7 @@ def test_rows_say_what_they_are():
 
 
 def test_edits_have_images():
-    """Of a symmetric character both sides get them, given for one."""
+    """On a symmetric character, edits of one side apply to both."""
     mesh = shapes.tube(10, 13)
     symmetry = ([0, 1, 2], (0, 0, 0), (1, 0, 0))
     solver = shapes.solve(mesh, BONES, symmetry=symmetry)
@@ -163,7 +163,7 @@ def test_edits_have_images():
 
 @pytest.mark.parametrize("iterations", [None, 0, 2, 9])
 def test_edits_with_coarse_levels(iterations):
-    """Given at the start (None), or when the coarse mesh is being solved, or after it."""
+    """Given at the start (None), while the coarse mesh is being solved, or after it."""
     free = start_with_levels()
     assert free.report["coarse_vertices"]
     free.solve()
@@ -218,7 +218,7 @@ def test_wrong_edits_change_nothing():
 
 @pytest.mark.parametrize("more", [[], [0]])
 def test_the_only_free_influence_is_forbidden(more):
-    """Next to a locked bone that leaves something, the nearest bone left takes it, also where a
+    """Next to a locked bone that leaves a remainder, the nearest remaining bone takes it, also if a
     mark allows the locked one."""
     mesh, bones = shapes.tube(8, 9), shapes.chain(3)
     weights = np.tile([0.4, 0.6, 0.0], (len(mesh[0]), 1))

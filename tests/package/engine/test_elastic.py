@@ -14,7 +14,7 @@ LEAST, THIN = 1e-4, 0.002  # of csrc/elastic/hold.c
 
 
 def bent(angle, count=2):
-    """(1, count, 3, 4): each bone of a chain of height 2 turns about X by so many degrees."""
+    """(1, count, 3, 4): each bone of a chain of height 2 rotates about X by this many degrees."""
     bones, poses = shapes.chain(count), np.zeros((1, count, 3, 4))
     above = np.eye(4)
     for b, head in enumerate(bones.heads):
@@ -27,7 +27,7 @@ def bent(angle, count=2):
 
 
 def blended(vertices, count=2):
-    """Weights that change over from bone to bone along Z."""
+    """Weights that change from bone to bone along Z."""
     centers = (np.arange(count) + 0.5) * 2 / count
     near = np.exp(-(((vertices[:, 2:] - centers) * count) ** 2))
     return near / near.sum(1, keepdims=True)
@@ -41,7 +41,7 @@ def arm():
 
 
 def plane_map(corners):
-    """(2, 3) slopes of a triangle: F = corners.T @ slopes.T, in its own plane."""
+    """(2, 3) gradients of a triangle: F = corners.T @ slopes.T, in its own plane."""
     x = (corners[1] - corners[0]) / np.linalg.norm(corners[1] - corners[0])
     y = corners[2] - corners[0] - x * ((corners[2] - corners[0]) @ x)
     axes = np.stack([x, y / np.linalg.norm(y)], 1)
@@ -56,7 +56,7 @@ def nearest(matrix):
 
 
 class Dense:
-    """The energy and its steps by dense algebra, lengths in diagonals of the bounding box."""
+    """The energy and its steps by dense algebra, with lengths in diagonals of the bounding box."""
 
     def __init__(self, vertices, triangles, poses, heads, tails, start):
         low, high = vertices.min(0), vertices.max(0)
@@ -111,7 +111,7 @@ class Dense:
         return np.einsum("nij,nj->ni", transforms[..., :3], points) + transforms[..., 3]
 
     def step(self, x):
-        """The energy at x, and the minimum with the rotations that are best there."""
+        """The energy at x, and the minimum for the best rotations at x."""
         n, energy = len(x), 0.0
         matrix, right = np.diag(self.hold + self.foot_weight), self.hold[:, None] * self.target
         energy += self.hold @ np.sum((x - self.target) ** 2, 1)
@@ -151,7 +151,7 @@ class Dense:
 
 
 def test_steps_against_dense_algebra(arm):
-    """A tube bent by 90 degrees, five plain iterations."""
+    """A tube bent by 90 degrees, with five plain iterations."""
     arguments, weights = arm
     vertices, triangles, poses, heads, tails = arguments
     start = reference.posed(vertices, weights, poses)[0]
@@ -240,7 +240,8 @@ def test_poses_know_nothing_of_each_other(arm):
 
 
 def test_seams_stay_closed(arm):
-    """A mesh whose triangles share nothing is welded, and poses as the whole one does."""
+    """A mesh whose triangles share no vertices is welded, and has the same poses as the connected
+    mesh."""
     arguments, weights = arm
     vertices, triangles = shapes.split(*arguments[:2])
     corners = arguments[1].ravel()
@@ -253,7 +254,7 @@ def test_seams_stay_closed(arm):
 
 
 def test_loose_parts_and_points_are_held(arm):
-    """A button next to the joint stays rigid, a point far off goes with its nearest bone."""
+    """A button next to the joint stays rigid, and a distant point follows its nearest bone."""
     arguments, _ = arm
     button = shapes.box((0.05, 0.05, 0.05), (0, 0.24, 1.0))
     vertices, triangles = shapes.join(arguments[:2], button)
@@ -271,7 +272,8 @@ def test_loose_parts_and_points_are_held(arm):
 @pytest.mark.parametrize("far", [1e9, 1e75, 1e148, 1e153])
 @pytest.mark.parametrize("size", [1.0, 1e-7])
 def test_a_vertex_far_off(method, far, size):
-    """It has poses, or is named: what ties it to the body is 1 / l^2, which is 0 in the end."""
+    """It has poses, or is named in a message: its tie to the body is 1 / l^2, which finally becomes
+    0."""
     vertices, triangles = shapes.tube(6, 8)
     bones = shapes.chain(3)
     vertices = size * np.concatenate([vertices, [[0, far / size, 0]]])
@@ -322,7 +324,7 @@ def test_odd_meshes_have_poses(name):
 
 
 def test_points_and_bones_in_one_place():
-    """Bones without length, on each other and on the vertices."""
+    """Bones without length, coincident with each other and with the vertices."""
     vertices, triangles = shapes.tube(6, 5)
     ends = np.tile(vertices[3], (2, 1))
     posed = araplbs.elastic_poses(vertices, triangles, bent(90), ends, ends)
@@ -330,7 +332,7 @@ def test_points_and_bones_in_one_place():
 
 
 def test_tets_make_a_solid():
-    """It bends with less strain of its tets than blending has, with any orientation of their
+    """It bends with less strain of its tets than with blending, for any orientation of their
     corners."""
     vertices, tets = shapes.bar((2, 2, 12), (0.4, 0.4, 2.0))
     bones, poses = shapes.chain(2), bent(90)
@@ -470,7 +472,7 @@ test_bad_values_are_named = table(
 @pytest.mark.parametrize("method", ["free", "mixed"])
 @pytest.mark.parametrize(("size", "shift"), [(1, 5e4), (1e12, 0), (1e-4, 0)])
 def test_meshes_far_larger_than_their_bones_or_far_away(method, size, shift):
-    """Little holds them, but what does is enough for a system to be definite."""
+    """Weak springs hold them, but these are sufficient for a definite system."""
     mesh = MESH[0] * size + shift
     posed = araplbs.elastic_poses(
         **{**GOOD, "vertices": mesh},

@@ -16,7 +16,7 @@ def points_of(tets, coordinates, vertices=VERTICES, all_tets=TETS):
 
 
 def test_points_inside():
-    """Linear functions, and so the points themselves, are kept."""
+    """Linear functions, and therefore the points themselves, are reproduced."""
     rng = np.random.default_rng(4)
     coordinates = rng.dirichlet(np.ones(4), 300)
     given = rng.integers(0, len(TETS), 300)
@@ -37,7 +37,7 @@ def test_vertices_of_tets_are_found_as_such():
 
 
 def nearest_by_hand(corners, point):
-    """The point of a tet nearest to another, as a quadratic program."""
+    """The point of a tet nearest to another point, as a quadratic program."""
     target = np.concatenate([point, [1e4]])
     matrix = np.vstack([corners.T, np.full(4, 1e4)])
     coordinates, _ = scipy.optimize.nnls(matrix, target)
@@ -45,7 +45,7 @@ def nearest_by_hand(corners, point):
 
 
 def test_points_outside():
-    """Coordinates are never negative; no other tet is nearer."""
+    """Coordinates are never negative, and no other tet is nearer."""
     rng = np.random.default_rng(5)
     points = rng.uniform(-1, 3, (40, 3))
     tets, coordinates, distances = araplbs.embed(VERTICES, TETS, points)
@@ -79,8 +79,8 @@ def test_flat_tets_are_their_faces():
 
 
 def test_tets_flat_but_for_rounding_claim_nothing():
-    """As tetrahedralisers leave them on flat sides: four corners of a square, turned somehow, with
-    a volume of either sign."""
+    """As meshing software leaves them on flat sides: four corners of a square, in any rotation,
+    with a volume of either sign."""
     rng = np.random.default_rng(0)
     vertices, tets = shapes.bar((3, 3, 8))
     grid = np.arange(len(vertices)).reshape(4, 4, 9)[0]
@@ -117,7 +117,7 @@ def test_a_vertex_of_no_tet_does_not_matter():
 
 
 def test_a_point_just_beside_a_face_is_in_the_tet_on_its_side():
-    """Nearer than a millionth to many others, which are passed over."""
+    """It is nearer than a millionth to many other tets, which are skipped."""
     vertices, tets = shapes.bar((2, 2, 12), (0.8, 0.8, 3.2))
     rng = np.random.default_rng(7)
     points = np.column_stack(

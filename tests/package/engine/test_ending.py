@@ -36,7 +36,8 @@ def in_threads(work):
 
 
 def end(code, count=1, threads=4):
-    """The output of a program that ends after `code`. One that does not end fails by itself."""
+    """The output of a program that ends after `code`. A program that does not end fails by
+    itself."""
     begin = BEGIN.format(path=sys.path, count=count, threads=threads)
     program = [sys.executable, "-c", begin + textwrap.dedent(code)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -81,7 +82,7 @@ def test_in_a_progress_function_that_does_not_come_back():
 
 
 def test_threads_end_by_themselves():
-    """Without a word, and so that their last lines run; others can wait for them."""
+    """Without a message, and so that their last lines run; others can wait for them."""
     said = end(
         """
         def work(begun):
@@ -132,7 +133,7 @@ def test_frames_that_are_read_one_by_one():
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="without fork")
 def test_a_process_that_was_forked_in_the_midst():
-    """It has no threads of its parent, and does not wait for them."""
+    """It has none of its parent's threads, and does not wait for them."""
     said = end(
         """
         import warnings

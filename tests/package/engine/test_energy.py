@@ -45,7 +45,8 @@ def test_any_mesh(name, rng):
 
 
 def test_wire_edges(rng):
-    """Wires between parts, on face vertices, hanging loose, twice, and along a face edge."""
+    """Wires between parts, on face vertices, with loose ends, given twice, and along a face
+    edge."""
     vertices, triangles = shapes.join(shapes.tube(5, 4), shapes.box((0.2, 0.2, 0.2), (0.6, 0, 1)))
     vertices = np.concatenate([vertices, [[0.5, 0.5, 2.2], [0.7, 0.5, 2.4]]])
     n = len(vertices)
@@ -138,7 +139,7 @@ def test_weld_joins_coincident_vertices_with_the_weights_of_the_first(rng):
 
 
 def test_a_ring_that_collapses_or_turns_inside_out(rng):
-    """Rotations that the posed ring does not decide: the energy must still be the least."""
+    """The posed ring does not determine the rotation, but the energy must still be the lowest."""
     vertices, triangles = shapes.tube(6, 5)
     poses = np.zeros((4, 2, 3, 4))
     poses[0, :, :, :3] = np.diag([1, 1, 0])  # flattened

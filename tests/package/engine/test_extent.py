@@ -27,7 +27,7 @@ def plain():
 @pytest.mark.parametrize("tie", ["loose", "edge", "face"])
 @pytest.mark.parametrize("sizes", [1e3, 1e5, 1e8, 1e12])
 def test_stray_vertices(plain, sizes, tie):
-    """They change nothing for the others, however they hang on them."""
+    """They change nothing for the others, whatever connects them."""
     stray = np.array([[sizes, sizes / 3, -sizes], [0, -sizes, 0.1]])
     vertices, triangles = np.concatenate([TUBE[0], stray]), TUBE[1]
     edges = [[3, COUNT], [80, COUNT + 1]] if tie == "edge" else None
@@ -69,7 +69,7 @@ def test_a_second_object_far_off():
 
 
 def test_ordinary_sizes_are_those_of_the_box():
-    """Bit for bit, up to 50 sizes of what is in the middle."""
+    """Bit-identical, up to 50 times the size of the central part."""
     for vertices in (TUBE[0], TUBE[0] * [1, 40, 0.01], np.concatenate([TUBE[0], [[60, 0, 0]]])):
         low, high = vertices.min(axis=0), vertices.max(axis=0)
         inside = araplbs.Solver(vertices, TUBE[1], *BONES)._inside
@@ -85,7 +85,7 @@ def test_collapsed_triangles_are_counted():
 @pytest.mark.parametrize("shape", ["wire", "sliver", "tube"])
 @pytest.mark.parametrize("size", [1e-2, 1e-4, 1e-6, 1e-10])
 def test_small_things_far_from_the_bones(shape, size):
-    """Up to 1e5 sizes away they follow bones, farther off they are refused."""
+    """Up to a distance of 1e5 sizes, they follow bones; farther away, they are refused."""
     edges, triangles = None, NO_FACES
     if shape == "wire":
         vertices = np.column_stack([np.zeros(20), np.zeros(20), np.linspace(0, 1, 20)])
@@ -147,7 +147,7 @@ def test_poses_that_are_too_large(at, words):
 
 
 def test_tets_without_thickness():
-    """Cotangents beyond rounding: heat weights all the same."""
+    """The cotangents exceed any accuracy, but there are still heat weights."""
     vertices, tets = shapes.bar((2, 2, 3))
     solver = shapes.solved(
         araplbs.Solver(vertices * [1, 1e-10, 1], None, *shapes.chain(2), tets=tets)

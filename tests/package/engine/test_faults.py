@@ -34,7 +34,8 @@ def test_no_memory():
 
 
 def test_refusals_of_the_engine():
-    """A mesh that it does not take is one; an array that does not fit is a fault of the caller."""
+    """A mesh that the engine does not accept is a refusal; an array that does not fit is a fault of
+    the caller."""
     assert issubclass(araplbs.InputError, ValueError)
     vertices, triangles = np.zeros((3, 3)), np.array([[0, 1, 5]])
     bones = np.zeros((1, 3)), np.ones((1, 3)), np.array([-1])

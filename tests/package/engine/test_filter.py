@@ -8,7 +8,8 @@ from test_steps import Solved
 
 
 def filtered(s, weights, only_extrema):
-    """Means of the neighbors by the edge weights of the energy, then rows of sum 1."""
+    """Means of the neighbors, weighted by the edge weights of the energy, and then rows of sum
+    1."""
     a, out = s.a, weights.copy()
     for i, b in zip(*np.nonzero(s.mask), strict=True):
         near = np.nonzero(a[i])[0]

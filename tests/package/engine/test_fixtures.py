@@ -135,8 +135,8 @@ def test_first_system(name):
 
 
 def settings_of(d, run):
-    """free: no constraints; cons: attach and Neumann rows; pos: those and positivity rows;
-    filt: those and the filter; harm: those and the harmonic term."""
+    """free: no constraints; cons: attach and Neumann rows; pos: the same and positivity rows; filt:
+    the same and the filter; harm: the same and the harmonic term."""
     if run == "free":
         return {}
     vertices, bones = d["attach"].T
@@ -200,8 +200,8 @@ def test_supports_and_initial_weights(name):
 
 
 def test_attach_and_neumann_rows():
-    """As many rows, and the step that they make is that of rows at the fixture's places.
-    (On fx05 rounding alone decides which of several equal weights is a maximum.)"""
+    """The number of rows is the same, and so is the step that they cause at the fixture's vertices.
+    (On fx05, only rounding decides which of several equal weights is a maximum.)"""
     d = fixture("fx07_init_virtual")
     settings = {"pruning": (1, 0.95, 0.05), "neumann": True, "pose_count": 6}
     vertices, bones = d["attach"].T

@@ -24,7 +24,7 @@ PLAIN = {**os.environ, "LD_PRELOAD": ""}
 
 
 def compiled(folder, *more):
-    """The program of forest_model.c, or None if such a one cannot be made."""
+    """The program of forest_model.c, or None if it cannot be built."""
     compiler = os.environ.get("CC") or shutil.which("gcc")
     if not compiler or sys.platform == "win32":
         pytest.skip("no C compiler")
@@ -44,8 +44,8 @@ def check_forests(command, count):
 
 
 def test_random_forests(tmp_path):
-    """On 1 to 8 threads: runs that end, runs that are stopped, and forests that are spoiled, which
-    end with a fault in place of waiting."""
+    """On 1 to 8 threads: runs that end, runs that are stopped, and invalid forests, which end with
+    an error instead of waiting."""
     check_forests([compiled(tmp_path), "0"], FORESTS)
 
 
@@ -70,7 +70,8 @@ def ends(mesh, bones, edits=None, **settings):
 @pytest.mark.parametrize("around", [32, 100])
 @pytest.mark.parametrize("later", [False, True])
 def test_smooth_over_a_cone(around, later):
-    """All vertices in each other's two-rings: one dense system, whose supernode has no child."""
+    """All vertices are in each other's two-rings: one dense system, whose supernode has no
+    child."""
     mesh, bones = shapes.cone(around), shapes.chain(8, height=1)
     edits = {"smoothed": (np.arange(len(mesh[0])), np.ones(len(mesh[0])))}
     ends(mesh, bones, edits) if later else ends(mesh, bones, **edits)

@@ -31,21 +31,21 @@ def test_promises_of_functions_hold(first):
     "seed", [35, 389, 477, 1113, 1963, 8196, 11432, 703274, 4006201, 7735086, 7726042]
 )
 def test_what_long_runs_of_functions_found(seed):
-    """Sizes that differ by much, poses too large, vertices that follow no sample, many bones of
-    BBW on several threads, a body far thinner than its edges are long, blocks of biharmonic weights
-    that edges of weight 0 join, errors of bakes with a damping, a vertex 1e156 sizes away."""
+    """Very different sizes, poses that are too large, vertices that follow no sample, many bones of
+    BBW on several threads, a body far thinner than the length of its edges, blocks of biharmonic
+    weights joined by edges of weight 0, errors of bakes with damping, a vertex 1e156 sizes away."""
     fuzzing_functions.run(seed)
 
 
 @pytest.mark.parametrize("seed", [1202, 1466, 1563, 20547, 20656, 21526, 3001094, 3001748, 3002874])
 def test_what_long_runs_found(seed):
-    """Sums below 1 next to locks and marks, with coarser meshes too, poses far off, flat tets;
+    """Sums below 1 next to locks and marks, also with coarser meshes, distant poses, flat tets;
     bones that get their weight back on one side of a symmetric mesh."""
     fuzzing.run(seed)
 
 
 def test_a_broken_promise_is_seen(monkeypatch):
-    """The fuzzer can fail: a solver whose weights do not sum to 1 is found at once."""
+    """The fuzzer can fail: it finds a solver whose weights do not sum to 1 at once."""
 
     solver_type = fuzzing.araplbs.Solver
 

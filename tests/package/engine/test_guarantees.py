@@ -19,7 +19,7 @@ def with_fin():
 
 
 def with_flat_faces():
-    """Faces of one point, two points, three in a line, and slivers."""
+    """Faces of one point, of two points, of three points in a line, and slivers."""
     vertices, triangles = TUBE
     more = [[3, 3, 3], [5, 5, 6], [0, 10, 20], [10, 30, 50], [7, 17, 7]]
     sliver = np.concatenate([vertices, vertices[[42]] + 1e-9, vertices[[55]] + [0, 1e-7, 0]])
@@ -228,9 +228,9 @@ def test_least_weight(least):
 
 @pytest.mark.parametrize("name", ["open tube", "noisy", "split", "soup", "two tubes", "fan"])
 def test_energy_is_never_above_that_of_the_start(name):
-    """Iterations only lower it, as long as no penalty rows pull the other way; those that hold
-    every bone useful may take a little back, never as much as was won. Influences are for nothing
-    here: what their price saves may cost more than was won."""
+    """Iterations only lower the energy, as long as no penalty rows oppose this; rows that hold
+    every bone may give up a part of the gain, but never all of it. Influences cost nothing in this
+    test, because this cost can exceed the gain."""
     vertices, triangles = MESHES[name]
     bones = shapes.chain(5)
     for limit, hold in ((0, 0), (4, 0), (0, 0.01), (4, 0.01)):
@@ -255,8 +255,8 @@ def test_energy_is_never_above_that_of_the_start(name):
 @pytest.mark.parametrize("name", ["open tube", "noisy", "split", "soup", "two tubes", "fan"])
 @pytest.mark.parametrize("positivity", ["none", "clip"])
 def test_iterations_never_raise_the_energy(name, positivity):
-    """Not at all where nothing is clipped and little is damped; clipping is not a descent and may
-    cost a little in between, which the best weights of the stage make good at its end."""
+    """Not at all without clipping and with little damping; clipping may raise it slightly in
+    between, which the best weights of the stage compensate at its end."""
     vertices, triangles = MESHES[name]
     bones = shapes.chain(5)
     for limit in (0, 4):
@@ -277,7 +277,7 @@ def test_iterations_never_raise_the_energy(name, positivity):
 
 
 def test_energy_is_that_of_araplbs_energy():
-    """The energy of the returned weights, over the solver's poses, without links; with the paper's
+    """The energy of the returned weights, over the solver's poses, without links, with the paper's
     edge weights."""
     mesh, bones = shapes.join(TUBE, shapes.sphere(at=(0, 0, 1))), shapes.chain(5)
     wires = [[0, 215]]

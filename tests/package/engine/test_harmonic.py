@@ -20,7 +20,7 @@ def rows_of(s, delta=DELTA, strength=100.0):
 
 
 def with_term(s, **options):
-    """The dense model of the global step, term included."""
+    """The dense model of the global step, including the term."""
     rows = rows_of(s, **options)
     s.model.design = np.concatenate([s.model.design, rows])
     s.model.target = np.concatenate([s.model.target, np.zeros(len(rows))])
@@ -69,7 +69,7 @@ def test_energy_and_term_fall_together(acceleration, rng):
 
 
 def character(**settings):
-    """One with coarse levels, expansion_rounds and a limit."""
+    """A character with coarse levels, expansion_rounds and a limit."""
     mesh, bones = shapes.tube(24, 80), shapes.chain(5)
     solver = shapes.solve(mesh, bones, **settings)
     return mesh, solver
@@ -81,7 +81,7 @@ FIXED = {"coarsen": 0, "expansion_rounds": 0, "max_influences": 0, "tolerance": 
 @pytest.mark.parametrize("settings", [{}, FIXED], ids=["all stages", "fixed maps"])
 @pytest.mark.slow
 def test_stronger_is_smoother_and_less_rigid(settings):
-    """Less rigid on the same influence patterns: the term may help to choose others."""
+    """Less rigid on the same influence patterns, because the term can lead to other patterns."""
     rough, energies = [], []
     for harmonic in (0.0, 0.01, 1.0):
         mesh, solver = character(harmonic=harmonic, **settings)
@@ -109,7 +109,7 @@ def test_locked_weights_stay(rng):
 
 
 def test_slivers_and_collapsed_faces(rng):
-    """Faces of no area and some that are almost so."""
+    """Faces without area, and some with almost none."""
     (vertices, triangles), bones = shapes.tube(8, 20), shapes.chain(4)
     vertices = vertices.copy()
     vertices[40] = vertices[41] + 1e-5

@@ -8,14 +8,14 @@ import shapes
 
 
 def start(mesh, bones, **settings):
-    """Heat weights with nothing pruned."""
+    """Heat weights without pruning."""
     bare = {"pose_count": 1, "heat_floor": 0, "pruning": (1, 1.0, 0.0), "link_parts": False}
     return shapes.solver(mesh, bones, **{**bare, **settings})
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_heat_against_a_dense_solve(count, rng):
-    """Inside an open tube every vertex sees its nearest bone."""
+    """Inside an open tube, its nearest bone is visible from every vertex."""
     mesh, bones = shapes.tube(8, 13), shapes.chain(count)
     mesh[0][:] += rng.normal(size=mesh[0].shape) * 0.01
     solver = start(mesh, bones)
@@ -40,8 +40,8 @@ def test_weights_below_the_floor_are_dropped():
 
 @pytest.mark.parametrize("turned", [0, 1, 2, 3])
 def test_walls_hide_bones(turned):
-    """A bone outside the tube is seen only by the vertices that face it. The rays run along
-    edges of the wall, in planes of the axes or, turned, as nearly as rounding has it."""
+    """A bone outside the tube is visible only from the vertices that face it. The rays run along
+    edges of the wall, in planes of the axes or, rotated, as close to them as rounding allows."""
     vertices, triangles = shapes.tube(16, 9)
     vertices = vertices @ shapes.rotation([0, 0, 1], 0.1).T
     bones = shapes.Bones(np.array([[0.5, 0, -1]]), np.array([[0.5, 0, 3.0]]), np.array([-1]))
@@ -55,7 +55,7 @@ def test_walls_hide_bones(turned):
 
 
 def test_a_far_wall_hides_nothing():
-    """Only what lies between a vertex and its bone counts, and touching the end does not."""
+    """Only surfaces between a vertex and its bone count, except at the end of the ray."""
     tube = shapes.tube(8, 9)
     sheet = np.array([[-1, 0, -1], [1, 0, -1], [0, 0, 4.0]]), np.array([[0, 1, 2]])
     bones = shapes.chain(1)
@@ -64,7 +64,7 @@ def test_a_far_wall_hides_nothing():
 
 
 def test_bones_that_share_the_nearest_point_share_the_heat():
-    """Around a joint several bones are equally near."""
+    """Around a joint, several bones are equally near."""
     mesh = shapes.sphere(6, 8, 0.3, (0, 0, 1.0))
     heads = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1.0]])
     tails = np.array([[0, 0, 1], [2, 0, 1], [-2, 0, 1.0]])
@@ -116,7 +116,8 @@ def test_the_floor_bone_of_a_game_rig_does_not_reach_through_the_body(turn_aroun
 
 
 def test_maps_are_connected_along_the_skeleton():
-    """A bone between two influences of a vertex is one too (property P2 of the paper)."""
+    """A bone between two influences of a vertex is an influence as well (property P2 of the
+    paper)."""
     mesh, bones = shapes.tube(8, 21, 0.4), shapes.chain(8)
     solver = araplbs.Solver(
         *mesh, *bones, pose_count=1, pruning=(1, 0.7, 0.6), link_parts=False, max_influences=0

@@ -29,7 +29,7 @@ def shaken_tube(rng, around=8, along=17):
 
 
 def to_solver(mesh, bones):
-    """Coordinates as the solver has them."""
+    """Coordinates in the solver's units."""
     points, _, diagonal = reference.normalize_to_solver(mesh[0], np.zeros((1, len(bones), 3, 4)))
     center = (mesh[0].min(0) + mesh[0].max(0)) / 2
     return points, *((ends - center) / diagonal for ends in (bones.heads, bones.tails))
@@ -48,8 +48,8 @@ def edge_graph(points, triangles):
 
 
 def cores(points, triangles, heads, tails):
-    """{vertex: bone} of the handles where every vertex sees its nearest bone, by shortest paths
-    within each cell."""
+    """{vertex: bone} of the handles if the nearest bone is visible from every vertex, by shortest
+    paths within each cell."""
     distance = distances(points, heads, tails)
     near = distance <= distance.min(1, keepdims=True) + 1e-9
     label = np.where(near.sum(1) == 1, distance.argmin(1), -1)
@@ -106,7 +106,8 @@ def test_nearest_bones():
 
 
 def test_nearest_bones_need_not_be_seen():
-    """A wall between: the document's indicative function does not ask."""
+    """A wall lies between them: the indicative function of the paper does not require
+    visibility."""
     tube, wall = shapes.tube(8, 9), shapes.tube(8, 2, radius=0.3, height=0.5)
     bones = shapes.Bones(
         np.array([[0, 0, 0], [0.34, 0, 0.0]]), np.array([[0, 0, 2], [0.34, 0, 2.0]]),
@@ -120,8 +121,8 @@ def test_nearest_bones_need_not_be_seen():
 
 
 def glow(points, triangles, heads, tails, samples):
-    """(n, bones) light of all bones, none of which anything hides, by midpoints over sin(alpha);
-    and what each can be at most."""
+    """(n, bones) light of all bones, unobstructed, by midpoints over sin(alpha), and the upper
+    bound for each."""
     normals = np.zeros_like(points)
     for t in triangles:
         p, q, r = points[t]
@@ -145,7 +146,7 @@ def glow(points, triangles, heads, tails, samples):
 
 
 def without_dim(light, bound):
-    """Bones by their bound, brightest first, until one could add less than 5 %."""
+    """Bones by their bound, the brightest first, until one could add less than 5 %."""
     kept = np.zeros_like(light)
     for i in range(len(light)):
         for b in np.argsort(-bound[i], kind="stable"):
@@ -164,7 +165,7 @@ def diffused(points, triangles, shares, nearest):
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_boneglow_against_a_dense_solve(count, rng):
-    """Inside an open tube every vertex sees all of every bone."""
+    """Inside an open tube, all of every bone is visible from every vertex."""
     mesh, bones = shapes.tube(8, 13), shapes.chain(count)
     mesh[0][:] *= 1 + 0.05 * rng.normal(size=(len(mesh[0]), 1)) * [1, 1, 0]
     points, heads, tails = to_solver(mesh, bones)
@@ -193,7 +194,7 @@ def test_the_glow_is_an_integral_over_the_length_of_the_bone():
 
 
 def test_walls_keep_the_light_off():
-    """A bone next to a closed body lights its own side of it alone, and heat spreads the rest."""
+    """A bone next to a closed body lights only its own side of it, and heat spreads the rest."""
     mesh = shapes.tube(16, 21, caps=True)
     inner = shapes.chain(1)
     bones = shapes.Bones(
@@ -216,7 +217,7 @@ def test_light_does_not_ask_how_faces_turn(rng):
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("method", ["bbw", "biharmonic"])
 def test_biharmonic_weights_against_a_dense_program(method, count, rng):
-    """On a surface: handles by shortest paths, and the quadratic program of all vertices."""
+    """On a surface: handles by shortest paths, and the quadratic program over all vertices."""
     mesh, bones = shaken_tube(rng), shapes.chain(count)
     points, heads, tails = to_solver(mesh, bones)
     handles = cores(points, mesh[1], heads, tails)
@@ -239,7 +240,7 @@ def test_biharmonic_weights_against_a_dense_program(method, count, rng):
 
 
 def test_bones_side_by_side_leave_room():
-    """A sheet over two bones: strips around both, and weights that fade between them."""
+    """A sheet over two bones: strips around both, with weights that fade between them."""
     x, z = np.meshgrid(np.linspace(-0.5, 0.5, 21), np.linspace(0, 2, 31), indexing="ij")
     vertices = np.column_stack([x.ravel(), np.full(x.size, 0.05), z.ravel()])
     index = np.arange(x.size).reshape(x.shape)
@@ -260,7 +261,7 @@ def test_bones_side_by_side_leave_room():
 
 
 def test_twins_share_and_tiny_bones_get_their_place():
-    """Two bones at one place have equal weights; one far smaller than a face still moves skin."""
+    """Two coincident bones have equal weights; a bone far smaller than a face still moves skin."""
     mesh = shapes.tube(8, 33)
     joints = np.array([[0, 0, 0], [0, 0, 0.99], [0, 0, 1.01], [0, 0, 2.0]])
     heads, tails = joints[[0, 0, 1, 2]], joints[[1, 1, 2, 3]]
@@ -272,7 +273,7 @@ def test_twins_share_and_tiny_bones_get_their_place():
 
 
 def test_hidden_vertices_are_no_handles():
-    """The near side of another limb, nearest to a bone that it does not see."""
+    """The near side of another limb is nearest to a bone that is not visible from there."""
     one, other = shapes.tube(12, 21), shapes.tube(12, 21)
     other = other[0] + [0.42, 0, 0], other[1]
     bones = shapes.Bones(
@@ -291,7 +292,7 @@ def test_hidden_vertices_are_no_handles():
 
 @pytest.mark.parametrize("method", ["bbw", "biharmonic"])
 def test_islands_without_a_border_are_rigid(method):
-    """Parts of one cell, and a part far from all bones, which follows the nearest."""
+    """Parts of one cell, and a part far from all bones, which follows the nearest one."""
     body = shapes.tube(8, 21)
     hat, far = shapes.box((0.1, 0.1, 0.1), (0, 0, 2.3)), shapes.box((0.2, 0.2, 0.2), (5, 0, 0))
     mesh = shapes.join(body, hat, far)
@@ -335,7 +336,8 @@ def test_wires_sheets_and_slivers(method, rng):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_vertex_far_off(method):
-    """So far that its distance to a bone is rounded by more than bones may differ."""
+    """It is so far away that rounding of its distance to a bone exceeds the differences between
+    bones."""
     bones = shapes.chain(7)
     path = np.column_stack([np.arange(7) / 7, np.zeros(7), np.zeros(7)])
     edges = np.column_stack([np.arange(6), np.arange(6) + 1])

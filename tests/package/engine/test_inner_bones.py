@@ -68,7 +68,7 @@ def test_without_the_rule_they_do():
 
 
 def half(vertices, triangles, y):
-    """What of a mesh lies in front."""
+    """The front part of a mesh."""
     keep = (vertices[triangles][:, :, 1] <= y).all(1)
     used = np.unique(triangles[keep])
     number = np.full(len(vertices), -1)

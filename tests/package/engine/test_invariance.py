@@ -48,7 +48,8 @@ class Problem:
         )
 
     def weights(self, **settings):
-        """In double precision: the choice of influences can turn on the last bits of single."""
+        """In double precision, because the choice of influences can depend on the last bits of
+        single precision."""
         solver = shapes.solved(self.solver(precision="double", **settings))
         return solver.weights
 
@@ -75,7 +76,7 @@ def problem(name):
 
 @cache
 def weights_of(name, limit):
-    """Solved once for all moves."""
+    """Solved once for all transformed problems."""
     return problem(name).weights(max_influences=limit)
 
 
@@ -93,7 +94,7 @@ def test_moved_problems_have_the_same_weights(name, move):
 
 @names
 def test_a_mirrored_character_is_mirrored_without_roll_axes_too(name):
-    """Where the skeleton gives no roll axes they are chosen so that they mirror."""
+    """If the skeleton gives no roll axes, they are chosen so that they mirror."""
     one = copy(problem(name))
     one.bones = one.bones.but(roll_axes=None)
     other = one.moved(*MOVES["all at once"])

@@ -176,7 +176,8 @@ sets = pytest.mark.parametrize("name", SETS)
 @sets
 @pytest.mark.parametrize("poses", [1, 16, 37, 100])  # and more than a block
 def test_pull_of_joints(library, name, double, poses, rng):
-    """What joints need is added to what is there, and the rest of the output is the alignment."""
+    """The values for joints are added to the present ones, and the rest of the output is the
+    alignment."""
     used, weights, scale = np.array([4, 0, 3]), np.array([0.5, 0.3, 0.2]), 0.7
     transforms = rng.normal(size=(poses, 6, 3, 4))
     moments = rng.normal(size=(3, 4, 3)) * 0.3
@@ -218,7 +219,7 @@ def test_against_the_svd(library, name, double, poses, rng):
 @pytest.mark.parametrize("poses", [1, 16, 37, 100])  # and more than a block
 @pytest.mark.parametrize("pulled", [False, True])
 def test_weights_of_poses(library, name, double, poses, pulled, rng):
-    """Sums over poses are weighted, the rest of each pose for joints is not."""
+    """Sums over poses are weighted; the values of each pose for joints are not."""
     used, weights = np.array([4, 0, 3]), np.array([0.5, 0.3, 0.2])
     transforms = rng.normal(size=(poses, 6, 3, 4))
     moments = rng.normal(size=(3, 4, 3)) * 0.3
@@ -250,8 +251,8 @@ def test_weights_of_poses(library, name, double, poses, pulled, rng):
 @pytest.mark.parametrize("flatness", [1, 1e-1, 1e-2, 1e-3, 1e-5, 1e-8, 0])
 @pytest.mark.parametrize("rank", [0, 1, 2])
 def test_rings_that_leave_the_rotation_open(library, name, double, rank, flatness, rng):
-    """The trace of R^T cov is the best there is however flat the ring, and of all rotations that
-    reach it the one nearest to the bones' is taken."""
+    """The trace of R^T cov is the largest possible, however flat the ring; of all rotations that
+    reach it, the one nearest to that of the bones is used."""
     poses = 37
     transforms = np.zeros((poses, 1, 3, 4))
     transforms[:, 0, :, :3] = shapes.random_rotations(rng, poses)
@@ -279,7 +280,8 @@ def test_rings_that_leave_the_rotation_open(library, name, double, rank, flatnes
 @pytest.mark.parametrize("gap", [1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-6, 0])
 @pytest.mark.parametrize("middle", [0.9, 0.5, 0.2, 0.05, 0.01])
 def test_rings_turned_inside_out(library, name, double, middle, gap, rng):
-    """A covariance with the singular values 1, m, gap - m: a proper rotation, none better."""
+    """A covariance with the singular values 1, m, gap - m: the result is a proper rotation, and
+    none is better."""
     bone, weight, rest = np.array([0]), np.array([1.0]), np.eye(3, 4)[None, None]
     tolerance = 1e-11 if double else 1e-5
     for _ in range(5):
@@ -305,7 +307,7 @@ def test_unknown_names_are_refused(library):
 @precisions
 @sets
 def test_parallel_edges(library, name, double, rng):
-    """Only where their direction goes is asked for, and that is the same as with the rotations."""
+    """Only the direction of the edges matters, and it is the same as with the rotations."""
     edge = rng.normal(size=3)
     used, weights = np.array([0, 2]), np.array([0.6, 0.4])
     transforms = rng.normal(size=(20, 3, 3, 4)) * 0.3
@@ -322,8 +324,8 @@ def test_parallel_edges(library, name, double, rng):
 @sets
 @pytest.mark.parametrize("across", [(1e-2, 3e-3), (1e-2, 0), (1e-4, 1e-5)])
 def test_thin_rings(library, name, double, across, rng):
-    """The best rotations, also where single precision cannot tell the columns of cov apart in other
-    axes than these."""
+    """The best rotations, even if single precision can only distinguish the columns of cov in these
+    axes."""
     poses, used, weights = 37, np.array([2, 0]), np.array([0.6, 0.4])
     transforms = rng.normal(size=(poses, 3, 3, 4)) * 0.1
     transforms[..., :3] += shapes.random_rotations(rng, poses, 3)
@@ -343,7 +345,8 @@ def test_thin_rings(library, name, double, across, rng):
 @precisions
 @sets
 def test_wires_are_the_same_by_both_ways(library, name, double, rng):
-    """Nearly straight rings in axes of their own, and as any other ring in exact arithmetic."""
+    """Nearly straight rings, computed in axes of their own and like any other ring in exact
+    arithmetic."""
     edges = np.array([[1, 0.02, 0], [-1, 0.01, 0.03], [0.98, 0, -0.02]])
     points = rng.normal(size=(2, 3, 4))
     transforms = rng.normal(size=(21, 2, 3, 4)) * 0.05
@@ -362,7 +365,8 @@ def test_wires_are_the_same_by_both_ways(library, name, double, rng):
 @sets
 @pytest.mark.parametrize("line", [False, True])
 def test_stretched_rings(library, name, double, line, rng):
-    """R U in place of R, R the best for cov U; for parallel edges where R U takes them."""
+    """R U instead of R, where R is the best for cov U; for parallel edges, the direction in which R
+    U moves them."""
     poses, used, weights = 21, np.array([1, 0]), np.array([0.7, 0.3])
     transforms = rng.normal(size=(poses, 2, 3, 4)) * 0.3
     transforms[..., :3] += shapes.random_rotations(rng, poses, 2)

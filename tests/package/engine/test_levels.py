@@ -72,7 +72,7 @@ def test_thousands_of_small_parts_lose_vertices_too():
 
 @pytest.mark.parametrize("limit", [0, 2, 4])
 def test_as_good_as_without(limit):
-    """On poses not used; and in the end nothing of the coarse mesh is left."""
+    """In poses not used for optimization; in the end, nothing of the coarse mesh remains."""
     poses = araplbs.sample_poses(*BONES, 60, seed=99)
     settings = {"max_influences": limit}
     direct, levels = start(coarsen=0, **settings), start(**settings)
@@ -100,7 +100,7 @@ def test_levels_nest():
 
 @pytest.mark.parametrize("symmetry", [None, ([0, 1, 2, 3], (0, 0, 0), (1, 0, 0))])
 def test_what_is_held_stays_held(symmetry):
-    """Each held cluster hands its rows to one vertex, through all levels."""
+    """Each held cluster passes its rows to one vertex, through all levels."""
     solver = start(
         shapes.tube(48, 100),
         coarsen=300,
@@ -115,7 +115,7 @@ def test_what_is_held_stays_held(symmetry):
 
 
 def test_weights_on_the_way():
-    """Whole at any time, also while only the coarse mesh is known."""
+    """Complete at any time, even while only the coarse mesh is solved."""
     solver = start()
     first = solver.initial_weights
     np.testing.assert_allclose(first.sum(1), 1, atol=1e-12)
@@ -142,7 +142,8 @@ def test_locks_and_constraints(rng):
 
 
 def test_from_given_weights(rng):
-    """As good as without levels; locked vertices stay to the last bit, wished weights count."""
+    """As good as without levels; locked vertices stay bit-identical, and requested weights
+    apply."""
     poses = araplbs.sample_poses(*BONES, 60, seed=99)
     weights = 0.5 * start().initial_weights + 0.5 / len(BONES)
     locked = TUBE[0][:, 2] < np.median(TUBE[0][:, 2])
@@ -164,7 +165,7 @@ def test_from_given_weights(rng):
 
 
 def test_given_start_is_not_fresh():
-    """Of vertices that differ in nothing else, those with other weights at the start stay apart."""
+    """Vertices that differ only in their start weights stay in separate clusters."""
     left = (TUBE[0][:, 0] < 0) * 1.0
     weights = np.column_stack([left, 1 - left, *np.zeros((len(BONES) - 2, len(left)))])
     solver = start(weights=weights, start_from_weights=True, coarsen_given=True)
@@ -177,7 +178,7 @@ def test_cancelled_and_continued():
 
 
 def test_islands_are_those_of_the_mesh():
-    """An island far off is reported with its own vertices, not with those of the coarse mesh."""
+    """A distant island is reported with its own vertices, not with those of the coarse mesh."""
     count = len(TUBE[0])
     far = shapes.sphere(20, 20, 0.2, at=(9, 9, 9))
     inner = BONES.moved(0.8 * np.eye(3), (0, 0, 0.2))
@@ -188,7 +189,7 @@ def test_islands_are_those_of_the_mesh():
 
 
 def with_spike(mesh, triangle, rings=40, step=0.02):
-    """A triangle of the mesh drawn out to a spike of triangular rings."""
+    """A triangle of the mesh, extended to a spike of triangular rings."""
     points, triangles = mesh
     corners = triangles[triangle]
     out = np.cross(*(points[corners[1:]] - points[corners[0]]))
@@ -209,8 +210,9 @@ def with_spike(mesh, triangle, rings=40, step=0.02):
 
 @pytest.mark.parametrize("rings", [20, 80])
 def test_pieces_of_a_whole_are_no_islands(rings):
-    """A thin spike falls apart on the coarse mesh, and its clusters see no bone. The mesh is of
-    one piece, so nothing is reported. A spike on an island far off is one island with it."""
+    """A thin spike breaks apart on the coarse mesh, and no bone is visible from its clusters. The
+    mesh is one piece, so nothing is reported. A spike on a distant island forms one island with
+    it."""
     solver = start(with_spike(TUBE, len(TUBE[1]) // 2, rings))
     assert solver.report["coarse_vertices"] > 0
     assert not shapes.solved(solver).report["unseen_parts"]
@@ -231,7 +233,8 @@ def test_other_recipes_stay_on_the_mesh(settings):
 
 
 def test_not_where_it_is_not_worth_it():
-    """From given weights; few clusters for each bone; parts that cannot be made coarser."""
+    """From given weights, with few clusters for each bone, and for parts that cannot be made
+    coarser."""
     weights = np.full((len(TUBE[0]), len(BONES)), 0.25)
     assert start(weights=weights, start_from_weights=True).report["coarse_vertices"] == 0
     assert start(bones=shapes.chain(40)).report["coarse_vertices"] == 0
@@ -239,7 +242,7 @@ def test_not_where_it_is_not_worth_it():
 
 
 def test_many_bones_on_thousands_of_clusters():
-    """Five clusters for each bone are enough where there would be no coarser mesh."""
+    """Five clusters per bone are sufficient if there would otherwise be no coarser mesh."""
     long = shapes.tube(24, 700, caps=True)
     level = start(long, shapes.chain(500)).report["coarse_vertices"]
     assert 5 * 500 <= level < 12 * 500
@@ -274,7 +277,7 @@ def test_a_large_coarsest_mesh_has_fewer_random_poses():
 
 
 def test_fewer_random_poses_count_as_much_as_all():
-    """In addition to those of the caller: the Gram matrix is that of 6 poses, 10/6 each, and 3
+    """In addition to those of the caller: the Gram matrix is that of 6 poses of weight 10/6 and 3
     others."""
     given = araplbs.sample_poses(*BONES, 3, seed=77)
     solver = start(poses=given, pose_count=10)
@@ -285,7 +288,7 @@ def test_fewer_random_poses_count_as_much_as_all():
 
 
 def test_a_mesh_without_a_coarser_one_has_all_random_poses():
-    """One that is not worth it, and one whose components move in its poses."""
+    """A mesh too small for a coarser one, and one whose components move in its poses."""
     assert len(transforms(start(bones=shapes.chain(40), pose_count=10))) == 10
     up = np.array([[0, 0, 0], [0, 0, 0], [0, 0, 0.1], [0, 0, 0]])  # a gap between two chains
     apart = BONES.but(parents=np.array([-1, 0, -1, 2]), heads=BONES.heads + up)

@@ -47,7 +47,7 @@ if len(sys.argv) > 1:
 
 
 def run(wish, *arguments):
-    """The report of a fresh Python on its linear algebra. Folders in words: see
+    """The report of a new Python process on its linear algebra. For folders in words, see
     test_examples.py."""
     code = f"import sys; sys.path[:0] = {[*filter(None, sys.path)]!r}\n{RESULTS}"
     done = subprocess.run(

@@ -48,7 +48,7 @@ def test_locked_vertices(problem, start, limit, rng):
 @pytest.mark.parametrize("bone_spring_stiffness", [0.0, 12.0])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_only_rings_whose_weights_have_changed_are_visited(bone_spring_stiffness, threads, rng):
-    """And the energy is still that of all: the contribution of the others counts."""
+    """The energy is still that of all rings, including the contribution of the others."""
     mesh, bones = shapes.tube(12, 40), shapes.chain(4)
     n = len(mesh[0])
     weights, locked = shapes.random_weights(rng, n, 4), mesh[0][:, 2] < 1.2
@@ -79,7 +79,7 @@ def test_only_rings_whose_weights_have_changed_are_visited(bone_spring_stiffness
 
 
 def test_free_vertices_follow_the_locked_ones(problem):
-    """The locked rows count in the energy: the solution differs from that without locks."""
+    """The locked rows are part of the energy, so the solution differs from that without locks."""
     mesh, bones, _ = problem
     weights = np.zeros((len(mesh[0]), 4))
     weights[:, 3] = 1
@@ -104,7 +104,7 @@ def test_locked_bones(problem, limit):
 
 
 def test_locked_sums_of_one_and_more(problem):
-    """Nothing is left to share: the locked weights come back alone, with any sum."""
+    """Nothing is left to share: only the locked weights are returned, with any sum."""
     mesh, bones, _ = problem
     weights = np.zeros((len(mesh[0]), 4))
     weights[:, 1] = np.linspace(0, 2, len(weights))
@@ -158,7 +158,7 @@ def test_one_set_is_the_same_as_none(problem):
 
 
 def test_welded_vertices_share_their_locks(problem, rng):
-    """Of two coincident vertices one is locked: both get its weights."""
+    """One of two coincident vertices is locked, and both get its weights."""
     (vertices, triangles), bones, weights = problem
     doubled = np.concatenate([vertices, vertices])
     faces = np.concatenate([triangles[::2], triangles[1::2] + len(vertices)])
@@ -175,7 +175,7 @@ def test_welded_vertices_share_their_locks(problem, rng):
 
 
 def test_welded_vertices_of_sets_with_different_locks(problem):
-    """A lock of one of them is a lock of all: the other one gets the same weight."""
+    """A lock of one of them locks both: the other one gets the same weight."""
     (vertices, triangles), bones, weights = problem
     n = len(vertices)
     doubled, faces = (
@@ -230,7 +230,7 @@ def test_start_from_weights_keeps_their_pattern(problem):
 
 
 def test_start_from_weights_with_locked_vertices_that_have_none(problem):
-    """They are solved like the others and handed back empty."""
+    """They are solved like the others and returned empty."""
     mesh, bones, weights = problem
     weights = weights.copy()
     locked = np.arange(len(mesh[0])) % 5 == 2
@@ -247,8 +247,8 @@ def test_start_from_weights_with_locked_vertices_that_have_none(problem):
 
 
 def test_start_from_weights_where_some_vertices_have_none(problem):
-    """These alone start from fresh weights, whether their rows are empty, zero or of bones that do
-    not deform."""
+    """Only these vertices start from new weights, whether their rows are empty, zero or of bones
+    that do not deform."""
     mesh, bones, weights = problem
     fresh = shapes.solver(mesh, bones).initial_weights
     empty = np.arange(len(mesh[0])) % 5 == 2
@@ -296,7 +296,7 @@ def test_what_rounding_leaves_is_no_influence(problem, limit, rng):
 
 
 def test_initial_rows(problem):
-    """The same weights as rows and dense, where locked ones lie between others."""
+    """The same weights as rows and as a dense array, with locked ones between others."""
     mesh, bones, weights = problem
     lock = np.array([False, True, False, True])
     solver = araplbs.Solver(*mesh, *bones, weights=weights, locked_bones=lock)

@@ -12,7 +12,7 @@ SEGMENTS = [1, 3, 1, 4]  # of the bones that are near, the second and last of wh
 
 
 def transforms(rng, count):
-    """(POSES, count, 3, 4) small turns and moves."""
+    """(POSES, count, 3, 4) small rotations and translations."""
     turns = [
         [shapes.rotation(rng.normal(size=3), rng.uniform(0, 0.4)) for _ in range(count)]
         for _ in range(POSES)
@@ -21,7 +21,8 @@ def transforms(rng, count):
 
 
 def problems(rng, kind, others, segments):
-    """Arguments for four bones alone, and among so many others far away; the places of the four."""
+    """Arguments for four bones alone, and among this many distant others; the numbers of the
+    four."""
     mesh, near = shapes.tube(8, 17), shapes.chain(4)
     start = shapes.random_weights(rng, len(mesh[0]), 4, empty=0.3)
     joints = [transforms(rng, count + 1) for count in (3, 4)]

@@ -51,7 +51,7 @@ def run(code, field):
 
 
 def test_many_poses_take_no_more_memory_than_few():
-    """One rotation per vertex and pose alone would be 8000 x 380 x 72 bytes, 219 MB."""
+    """One rotation per vertex and pose alone would take 8000 x 380 x 72 bytes, 219 MB."""
     (few,), (many,) = (run(f"solve({poses}); print(resident())", "VmHWM") for poses in (20, 400))
     assert many - few < 4000, f"{few} kB with 20 poses, {many} kB with 400"
 

@@ -79,7 +79,7 @@ def test_any_direction_and_place(way, names):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_joints_and_skin_that_are_a_little_off(way, rng):
-    """By some 0.3 % of the size; the skin says where the plane is."""
+    """By about 0.3 % of the size; the skin determines the plane."""
     turn, offset = WAYS[way]
     bones, points = skeleton(turn, offset), skin(turn, offset)[0]
     size = np.linalg.norm(np.ptp(points, axis=0))
@@ -89,13 +89,13 @@ def test_joints_and_skin_that_are_a_little_off(way, rng):
 
 
 def test_skin_that_is_off_from_the_joints():
-    """Joints drawn at X = 0.012, skin at 0."""
+    """Joints at X = 0.012, skin at 0."""
     found = symmetry_plane(skeleton(offset=(0.012, 0, 0)), skin()[0])
     assert_plane(found, np.eye(3), np.zeros(3), 1e-9)
 
 
 def test_tails_that_say_nothing(rng):
-    """As importers leave them: along one direction, or anywhere."""
+    """As importers leave them: in one direction, or anywhere."""
     for tails in (np.tile([0.1, 0, 0], (len(NAMES), 1)), rng.normal(size=(len(NAMES), 3))):
         bones = skeleton()
         bones.tails = bones.heads + tails
@@ -103,7 +103,7 @@ def test_tails_that_say_nothing(rng):
 
 
 def test_most_bones_decide_not_those_that_happen_to_fit():
-    """At X = 0 only the trunk has partners, itself; in its own plane all bones have."""
+    """At X = 0, only the trunk has a partner, itself; in the true plane, all bones have one."""
     bones = skeleton(shapes.rotation([0, 0, 1], np.pi / 2))
     assert (np.abs(bones.heads[:, 0]) < 1e-9).sum() > len(NAMES) // 3
     assert bone_partners(bones).tolist() == PARTNERS
@@ -127,7 +127,7 @@ def chain(count=6):
 
 
 def test_a_chain_is_no_image_of_itself_turned_around():
-    """Its joints are images of each other across its middle, but the bones hang the other way."""
+    """Its joints are images of each other across its middle, but the hierarchy is reversed."""
     assert bone_partners(chain()) is None
 
 
@@ -179,8 +179,8 @@ def test_reflection_is_that_of_points():
 
 
 def weights(turn, offset, noise=0.0, off=0.0):
-    """The plane of the creature, its vertices off by `noise` and its joints by `off` of the
-    size."""
+    """The plane of the creature, whose vertices are off by `noise` and whose joints are off by
+    `off` of the size."""
     rng = np.random.default_rng(4)
     bones, (points, triangles) = skeleton(turn, offset), skin(turn, offset)
     size = np.linalg.norm(np.ptp(points, axis=0))
@@ -194,7 +194,7 @@ def weights(turn, offset, noise=0.0, off=0.0):
 
 @pytest.mark.parametrize("way", ["faces along X", "beside the origin", "any way"])
 def test_weights_are_the_same_on_both_sides(way):
-    """To the last bit, as at X = 0, and within the noise also where joints and skin are off."""
+    """Bit-identical, as at X = 0, and equal within the noise if joints and skin are off."""
     vertices = creature.creature()[0]
     image = np.linalg.norm(vertices[:, None] * [-1, 1, 1] - vertices[None], axis=2).argmin(1)
     dense = weights(*WAYS[way])

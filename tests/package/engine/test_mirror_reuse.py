@@ -8,7 +8,7 @@ from test_symmetry import BONES, FLIP, make
 
 
 def body(around=8, rows=25):
-    """The trunk and arms of test_symmetry, without caps, its faces cut in the same way on both
+    """The trunk and arms of test_symmetry, without caps, with faces split in the same way on both
     sides."""
     across = np.arange(around + 1)
     angle, z = np.meshgrid(np.pi * across / around, np.linspace(0, 2, rows))
@@ -46,8 +46,8 @@ def dense(inside, weights):
 
 
 def check(solver):
-    """A solver's sums are those of `dense`, except terms that are the same for all bones of a
-    vertex."""
+    """Checks that a solver's sums equal those of `dense`, except for terms that are the same for
+    all bones of a vertex."""
     inside = solver._inside
     vertex = np.repeat(np.arange(len(inside["points"])), np.diff(inside["start"]))
     right, product = dense(inside, solver.raw_weights)
@@ -77,7 +77,7 @@ def test_both_halves_are_as_if_each_was_visited(bone_spring_stiffness):
 
 
 def test_halves_of_another_shape_are_both_visited(rng):
-    """As far as vertices are moved, and what they pull at."""
+    """As far as vertices are moved, including the vertices affected by them."""
     mesh = body()
     n = len(mesh[0])
     moved = mesh[0].copy()
@@ -97,7 +97,7 @@ def test_halves_of_another_shape_are_both_visited(rng):
 
 
 def test_a_hole_on_one_side_is_visited_on_both():
-    """All edges are there on both sides, but not of the same weight."""
+    """All edges exist on both sides, but with different weights."""
     vertices, faces = body()
     whole = make((vertices, faces), pose_count=4)._inside["visits"]
     centers = vertices[faces].mean(1)

@@ -26,7 +26,7 @@ def solid():
 
 
 def elements(vertices, triangles, tets):
-    """(corners, slopes (d, k), axes (3, d), size) of each, lengths in diagonals."""
+    """(corners, gradients (d, k), axes (3, d), size) of each, with lengths in diagonals."""
     if tets is None:
         for t in triangles:
             slopes, axes = plane_map(vertices[t])
@@ -126,7 +126,8 @@ def test_the_adjoint_gradient_against_differences(tets, rng):
 
 
 def test_samples_are_blue_noise():
-    """No two samples are nearer than the farthest vertex is from all of them, along edges."""
+    """No two samples are nearer to each other than the farthest vertex is to all of them, along
+    edges."""
     arguments = tube(12, 25)
     vertices, triangles = arguments[:2]
     found = araplbs.mixed_elasticity(*arguments, samples=15)
@@ -173,7 +174,7 @@ def test_poses_fall_and_bend():
 
 
 def test_half_turns_have_a_vector():
-    """Bones turned by 180 degrees against each other, about any axis."""
+    """Bones rotated by 180 degrees relative to each other, about any axis."""
     arguments = tube(8, 11)
     for axis in np.eye(3):
         poses = bent(0)
@@ -207,7 +208,7 @@ def test_bad_values_are_named():
 
 
 def test_a_vertex_that_no_way_leads_to_a_sample():
-    """Its faces have no size, so it is in no element: the others turn as without it."""
+    """Its faces have no size, so it belongs to no element, and the others rotate as without it."""
     vertices, triangles, poses, heads, tails = tube(6, 5)
     loose = np.concatenate([vertices, vertices[:1] + 0.3, vertices[:1] + 0.3 + 1e-9])
     n = len(vertices)

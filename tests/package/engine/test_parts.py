@@ -24,7 +24,7 @@ def posed(mesh, weights, bones, count=40):
 @pytest.mark.parametrize("limit", [0, 4])
 @pytest.mark.parametrize("noise", [0, 1e-8])
 def test_coincident_vertices_get_identical_weights(limit, noise, rng):
-    """Also where the exporter's rounding keeps them a little apart."""
+    """Also if the exporter's rounding keeps them slightly apart."""
     joined, bones = shapes.tube(10, 21), shapes.chain(4)
     vertices, triangles = shapes.split(*joined)
     vertices = vertices + noise * rng.uniform(-1, 1, vertices.shape)
@@ -45,7 +45,7 @@ def test_a_split_mesh_is_solved_like_the_joined_one():
 
 
 def button_on_a_tube(distance=0.02):
-    """The button sits at the bend of the tube, on its side."""
+    """The button sits on the side of the tube, at its bend."""
     body = shapes.tube(16, 41)
     button = shapes.box((0.04, 0.1, 0.1), (0.2 + distance + 0.02, 0, 1.0))
     return shapes.join(body, button), len(body[0])
@@ -83,7 +83,7 @@ def test_without_links_loose_parts_are_on_their_own():
 
 
 def test_parts_linked_in_a_row():
-    """A stack of boxes on a tube: each holds on to the next."""
+    """A stack of boxes on a tube: each is linked to the next."""
     body = shapes.tube(12, 21)
     stack = [shapes.box((0.08, 0.08, 0.08), (0.25 + 0.09 * k, 0, 1.5)) for k in range(4)]
     mesh, bones = shapes.join(body, *stack), shapes.chain(2)
@@ -98,8 +98,8 @@ def test_parts_linked_in_a_row():
 
 
 def test_links_go_to_what_is_nearest(rng):
-    """Scales over a tube, some of them on others: each to the nearest corner of another part, with
-    the same links in any order of the parts."""
+    """Scales over a tube, some of them on others: each is linked to the nearest corner of another
+    part, with the same links in any order of the parts."""
     body, bones = shapes.tube(12, 21), shapes.chain(2)
     at = rng.uniform([0.21, -0.1, 0.5], [0.3, 0.1, 1.5], (40, 3))
     scales = [shapes.box(rng.uniform(0.01, 0.06, 3), a) for a in at]
@@ -110,7 +110,7 @@ def test_links_go_to_what_is_nearest(rng):
 
 
 def test_links_weigh_a_share_of_wires(rng):
-    """The energy of the solver counts them, as docs/energy.md 1 with the share of links."""
+    """The energy of the solver includes them, as in docs/energy.md 1, with the share of links."""
     mesh, bones = button_on_a_tube()[0], shapes.chain(2)
     weights = shapes.random_weights(rng, len(mesh[0]), 2)
     poses = araplbs.sample_poses(*bones, 3, **bones.more)
@@ -140,7 +140,8 @@ def body_and_stray_cubes():
 
 
 def test_thirteen_stray_cubes():
-    """Far from the body: all weighted, each follows its nearest bone as a whole, reported."""
+    """Far from the body: all get weights, each follows its nearest bone as a whole, and all are
+    reported."""
     (body, mesh), bones = body_and_stray_cubes(), INSIDE
     solver = solve(mesh, bones)
     weights = check_weights(solver, 4, len(mesh[0]))
@@ -167,8 +168,8 @@ def test_thirteen_stray_cubes():
     [{"min_gain": 0}, {"edge_power": 0, "bone_spring_stiffness": 0, "peak_stiffness": 0}],
 )
 def test_stray_cubes_leave_the_body_alone(settings):
-    """With a least worth, influences that are worth just about it would be kept in one case and not
-    in the other."""
+    """With a minimum gain, influences whose gain is close to it would be kept in only one of the
+    cases."""
     body, mesh = body_and_stray_cubes()
     alone, among = (solve(m, INSIDE, precision="double", **settings) for m in (body, mesh))
     apart = 0.002 if "min_gain" in settings else 0.1  # without bone springs little decides
@@ -189,7 +190,7 @@ def test_islands_that_see_no_bone_are_reported():
 
 
 def test_idle_bones_are_reported():
-    """Bones far from the mesh, beyond others, end up with nothing."""
+    """Bones far from the mesh, beyond others, end up without weights."""
     mesh, bones = shapes.tube(10, 21), shapes.chain(3)
     far = np.array([[0, 0, 40.0], [0, 0, 41.0]])
     bones = shapes.Bones(
@@ -205,7 +206,7 @@ def test_idle_bones_are_reported():
 
 
 def test_parts_with_a_common_vertex_or_a_wire_are_one():
-    """Boxes that touch at a corner have vertices of their own there: test_solids.py."""
+    """Boxes that touch at a corner have separate vertices there: test_solids.py."""
     a, b = shapes.box(), shapes.box(at=(1, 1, 1))
     points, triangles = shapes.join(a, b)
     assert solve((points, triangles), shapes.chain(1)).report["parts"] == 2

@@ -29,7 +29,7 @@ def check_step(s, rows, atol=1e-7):
 
 @pytest.mark.parametrize("name", ["tube", "fan", "wires"])
 def test_constraints_of_the_user(name, rng):
-    """On first (eliminated) and other entries, one of them twice."""
+    """On first (eliminated) and other entries, one of them given twice."""
     s = Solved(rng, name)
     picked = [(0, s.mask[0].argmax()), (5, np.nonzero(s.mask[5])[0][-1]), (9, s.mask[9].argmax())]
     picked.append(picked[0])
@@ -45,7 +45,8 @@ def test_constraints_of_the_user(name, rng):
 
 
 def test_constraint_strength_and_rows_without_a_place(rng):
-    """A constraint on a bone that does not influence the vertex, or does not deform, is idle."""
+    """A constraint on a bone that does not influence the vertex, or does not deform, has no
+    effect."""
     mask = Solved(np.random.default_rng(20180813), "wires").mask
     vertex = np.nonzero(mask[:, 4] & (mask.sum(1) > 2))[0][0]
     rows = ([2, vertex, vertex], [0, 4, 5], [1, 1, 0.2])  # bone 4 does not deform
@@ -92,7 +93,8 @@ def test_positivity_rows_come_after_the_iteration_and_stay(rng):
 
 
 def test_accelerated_positivity_rows_come_every_third_iteration(rng):
-    """Each change of the rows costs a factor, and the stage does not end before the first count."""
+    """Each change of the rows costs a factorization, and the stage does not end before the first
+    such iteration."""
     s = Solved(rng, "wires", positivity="penalty", iterations=8, tolerance=1)
     rows = []
     while not s.solver.done:
@@ -103,7 +105,7 @@ def test_accelerated_positivity_rows_come_every_third_iteration(rng):
 
 
 def test_a_stage_with_rows_ends_where_the_next_ones_would_need_a_factor():
-    """There a small change that is foretold is enough, as where a coarser mesh has decided."""
+    """At that point, a small predicted change is sufficient, as after a coarser mesh."""
 
     def solve(seed, tolerance):
         s = Solved(
@@ -124,7 +126,7 @@ def test_a_stage_with_rows_ends_where_the_next_ones_would_need_a_factor():
 
 
 def test_rows_without_a_limit_are_eliminated_by_their_sizes():
-    """Without a limit the order is another: a larger factor, and the same weights."""
+    """Without a limit, the order is another one: a larger factor, and the same weights."""
     mesh, bones = shapes.tube(40, 60), shapes.chain(8)
     by_rows, by_vertices = (
         shapes.solve(
@@ -139,7 +141,8 @@ def test_rows_without_a_limit_are_eliminated_by_their_sizes():
 
 
 def test_clip_is_one_iteration_without_the_negative_part(rng):
-    """With "clip" weights are made >= 0 after every iteration, with "none" only in the result."""
+    """With "clip", weights are made >= 0 after every iteration, and with "none" only in the
+    result."""
     clipped, free = (
         Solved(np.random.default_rng(1), "wires", positivity=p, iterations=1)
         for p in ("clip", "none")

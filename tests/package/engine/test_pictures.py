@@ -59,7 +59,7 @@ def test_random_triangles(seed):
 
 
 def test_coverage_is_the_area():
-    """Two triangles that are one rectangle cover each pixel inside once, none outside."""
+    """Two triangles that form a rectangle cover each pixel inside once, and none outside."""
     xy = np.array([(2, 3), (12, 3), (12, 8), (2, 8)], float)
     triangles = np.array([(0, 1, 2), (0, 2, 3)])
     triangle, _coordinates, _depth = rasterize(xy, np.zeros(4), triangles, 20, 15)
@@ -155,7 +155,8 @@ def test_strain_colors():
 
 
 def read_png(content):
-    """(height, width, 3 or 4) of a PNG of 8 bits without interlacing, by the definition of PNG."""
+    """(height, width, 3 or 4) of a PNG of 8 bits without interlacing, according to the PNG
+    specification."""
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     place, chunks = 8, {}
     while place < len(content):
@@ -177,7 +178,7 @@ def read_png(content):
 
 
 def unfiltered(kind, line, above, size):
-    """A line, of the one above it, whose first pixel is beyond the edge."""
+    """A line, decoded from the line above it, where pixels before the first one are 0."""
     out = bytearray(size)
     for k, value in enumerate(line):
         a, b, c = out[k], above[k + size], above[k]

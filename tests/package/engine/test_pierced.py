@@ -14,7 +14,7 @@ def ring(x, y, z, width, depth):
 
 
 def halved(vertices, triangles):
-    """Every triangle in four."""
+    """Every triangle is split into four."""
     edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     edges, number = np.unique(edges, axis=0, return_inverse=True)
     middle = len(vertices) + number.reshape(-1, 3)
@@ -29,7 +29,8 @@ def halved(vertices, triangles):
 
 def legs(past, levels=0, hips=0.2):
     """A leg with a block of a shoe whose inner side is past the middle by `past`, and its mirror
-    image, joined in the middle if the hips are 0.2 wide; vertices, triangles, how many are left."""
+    image, joined in the middle if the hips are 0.2 wide; returns vertices, triangles, and the
+    number of vertices on the left."""
     rings = [
         ring(0.2, 0, 2, hips, 0.2),
         ring(0.25, 0, 1.2, 0.2, 0.2),
@@ -84,7 +85,7 @@ def test_a_shoe_follows_its_own_leg(past, levels, hips):
 
 
 def test_without_the_other_side_nothing_changes():
-    """The nearest bone counts where no bone is the image of another: half of the shoe is lost."""
+    """The nearest bone counts if no bone is the image of another: half of the shoe is lost."""
     vertices, triangles, n = legs(0.1)
     weights = weights_of(vertices, triangles, symmetry=None)
     shoe = np.flatnonzero(vertices[:n, 2] < 0.1)
@@ -109,7 +110,7 @@ def test_turned_faces_of_a_leg_keep_its_bones():
 
 
 def test_a_person_allows_the_other_leg():
-    """An edit that keeps the own leg away wins."""
+    """An edit that excludes the vertex's own leg takes precedence."""
     vertices, triangles, _n = legs(0.1)
     corner = int(np.flatnonzero(np.isclose(vertices, [-0.1, -0.45, 0]).all(1))[0])
     assert weights_of(vertices, triangles)[corner, LEFT].sum() > 0.9

@@ -32,7 +32,7 @@ SETTINGS = {
 
 
 def given(count=3, kind="rigid", seed=5):
-    """Poses, and the bends of what is not rigid."""
+    """Poses, and the bends of bones that are not rigid."""
     bones = shapes.chain(3)
     if kind == "stretchable":
         poses = araplbs.sample_poses(*bones, count, seed=seed)
@@ -50,7 +50,7 @@ def some(arrays, which):
 
 
 def ends(kind):
-    """Bones that are not rigid have a place."""
+    """Bones that are not rigid need heads and tails."""
     heads, tails, _parents = shapes.chain(3)
     return {} if kind == "rigid" else {"bone_heads": heads, "bone_tails": tails}
 
@@ -103,14 +103,14 @@ def solver(arrays, kind="rigid", mesh=TUBE, **settings):
 
 
 def same(one, two, atol=1e-7):
-    """To rounding, which iterations make more of."""
+    """Equal except for rounding, which iterations amplify."""
     np.testing.assert_allclose(one.energies, two.energies, rtol=1e-7)
     np.testing.assert_allclose(one.weights, two.weights, atol=atol)
     assert one.energy == pytest.approx(two.energy, rel=1e-7)
 
 
 def test_gram_of_more_columns_than_a_tile():
-    """The same bits for any number of threads."""
+    """Bit-identical for any number of threads."""
     poses = np.random.default_rng(3).normal(size=(3, 600, 3, 4))
     found = []
     for threads in (1, 3):
@@ -193,7 +193,7 @@ def test_in_single_precision():
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("factor", [1e-6, 8.0, 1e5])
 def test_the_unit_of_weights_does_not_matter(kind, factor):
-    """Without random poses, which count once."""
+    """Without random poses, whose weight is 1."""
     arrays = given(6, kind)
     often = np.array([1, 2, 1, 5, 3, 1.0])
     one = solver(arrays, kind, pose_count=0, pose_weights=often)

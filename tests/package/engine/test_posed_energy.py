@@ -9,7 +9,7 @@ from refusals import MESH, NAN, changed, row, table
 
 
 def tangled(rng):
-    """A tube with wires, and points that no weights make."""
+    """A tube with wires, and points that no weights produce."""
     vertices, triangles = shapes.tube(5, 4)
     vertices = np.concatenate([vertices, [[0, 0, 2.5], [0.1, 0, 3], [0, 0.2, 3.3]]])
     wires = np.array([[0, 20], [20, 21], [21, 22], [3, 17]])

@@ -19,7 +19,7 @@ def apply(transforms, points):
 
 
 def local_turns(bones, poses):
-    """Rotations (p, m, 3, 3) against the parent, in the axes X, Y (the bone) and Z (roll)."""
+    """Rotations (p, m, 3, 3) relative to the parent, in the axes X, Y (the bone) and Z (roll)."""
     parents = np.array(bones.parents)
     world = np.where(
         (parents >= 0)[None, :, None, None], poses[:, np.maximum(parents, 0), :, :3], np.eye(3)
@@ -149,7 +149,8 @@ def test_bones_that_do_not_deform_only_follow():
 
 
 def test_pieces_of_a_bone_that_does_not_deform_are_a_chain():
-    """Each hangs on the one before, with any parent; children of the end hang on the last."""
+    """Each piece is a child of the one before, with any parent; children of the end are children of
+    the last piece."""
     z = np.linspace(0, 3, 4)[:, None] * [0, 0, 1]
     heads, tails = np.array([z[0], z[0], z[1], z[2], z[3]]), np.array([z[3], *z[1:], 4 * z[1]])
     poses = araplbs.sample_poses(
@@ -202,7 +203,7 @@ def lattice(seed, count):
 
 @pytest.mark.parametrize("seed", [0, 12345, 2**64 - 1])
 def test_a_seed_means_the_same_poses_everywhere(seed):
-    """Three numbers per bone; poses come in pairs of opposite turns about Y and Z."""
+    """Three numbers per bone; poses come in pairs of opposite rotations about Y and Z."""
     axes = np.array([[-1, 0, 0], [0, 0, 1], [0, 1, 0.0]]).T  # of a bone along Z with roll axis Y
     expected = []
     for u in lattice(seed, 5):
@@ -216,8 +217,8 @@ def test_a_seed_means_the_same_poses_everywhere(seed):
 
 
 def test_other_seeds_turn_otherwise():
-    """Weights are judged in poses of another seed: these are not the same turns in another order,
-    but where two of twelve places coincide."""
+    """Weights are evaluated in poses of another seed, which are not the same rotations in another
+    order, except where two of twelve start positions coincide."""
     bones = shapes.chain(1)
     turns = [sample(bones, 24, seed=seed)[:, 0, :, :3].reshape(24, 9) for seed in range(20)]
     nearest = [
@@ -229,7 +230,7 @@ def test_other_seeds_turn_otherwise():
 
 
 def test_few_poses_cover_the_range_of_every_bone():
-    """The swings of 80 poses lie evenly, with no gap that random ones would have."""
+    """The swings of 80 poses are evenly distributed, without the gaps of random ones."""
     bones = shapes.tree()
     swing, _ = swing_and_twist(local_turns(bones, sample(bones, 80)))
     angles = np.sort(np.linalg.norm(swing, axis=-1), axis=0)
@@ -237,14 +238,16 @@ def test_few_poses_cover_the_range_of_every_bone():
 
 
 def together(turns, one, other):
-    """Root of the squares of sum_p x(p) x'(p)', x the rotations of two bones less their mean."""
+    """Root of the squares of sum_p x(p) x'(p)', where x are the rotations of two bones minus their
+    mean."""
     one, other = ((turns[:, b] - turns[:, b].mean(0)).reshape(len(turns), 9) for b in (one, other))
     return np.linalg.norm(one.T @ other) / len(turns)
 
 
 @pytest.mark.parametrize("count", [48, 80, 300])
 def test_turns_of_neighbors_meet_evenly(count, rng):
-    """Parents, their parents and siblings: far more so than in random orders of the same turns."""
+    """Parents, their parents and siblings: far more evenly than with random orders of the same
+    rotations."""
     bones = shapes.tree().but(deform=None)
     near = [(b, p) for b, p in enumerate(bones.parents) if p >= 0]
     near += [(b, bones.parents[p]) for b, p in near if bones.parents[p] >= 0]
@@ -283,7 +286,7 @@ def test_a_mirrored_skeleton_gets_the_mirrored_poses(limited):
 
 
 def test_a_turned_skeleton_gets_the_turned_poses():
-    """Without roll axes too, as long as the skeleton itself has directions."""
+    """Also without roll axes, as long as the skeleton itself has directions."""
     turn = shapes.rotation([1, 2, 3], 1.1)
     for bones in (shapes.tree(), shapes.tree().but(roll_axes=None)):
         poses = sample(bones, 6)

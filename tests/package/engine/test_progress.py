@@ -39,8 +39,8 @@ def test_it_is_told_stages_and_fractions():
 
 @pytest.mark.parametrize("coarsen", [0, 500])
 def test_no_second_is_in_two_stages(coarsen):
-    """Seconds of the stages sum to no more than the calls take, with or without a coarser mesh.
-    The remainder is the rest in docs/bench/stages.md."""
+    """The seconds of the stages sum to no more than the time of the calls, with or without a
+    coarser mesh. The difference is the rest in docs/bench/stages.md."""
     mesh = shapes.tube(60, 80)
     start = time.perf_counter()
     solver = shapes.solve(mesh, BONES, coarsen=coarsen, threads=1)
@@ -70,7 +70,7 @@ def test_false_of_numpy_cancels():
 
 
 def test_types_take_no_attributes():
-    """They are those of all who import the module."""
+    """The types are shared by all importers of the module."""
     for kind in (araplbs.Solver, araplbs.JointSolver, araplbs.Deformation):
         with pytest.raises(TypeError):
             kind.extra = 1
@@ -177,7 +177,7 @@ class Watched:
 
 
 def test_references_to_the_progress_function():
-    """Held as long as the solver lives, released by failures and by the garbage collector."""
+    """Held as long as the solver lives, and released by failures and by the garbage collector."""
     watched = Watched()
     count = sys.getrefcount(watched)
     for _ in range(5):
@@ -201,9 +201,9 @@ def test_references_to_the_progress_function():
     threading.current_thread() is not threading.main_thread(), reason="signals need the main thread"
 )
 def test_control_c_stops_the_work():
-    """Without a progress function too: between steps Python's signal handlers have their turn.
-    The thread that sends the signal has its turn when the call lets the GIL go, not before:
-    Python itself makes no thread give way before an hour is over."""
+    """Also without a progress function, because Python's signal handlers run between steps. The
+    thread that sends the signal runs when the call releases the GIL, not before, because Python is
+    set to let no thread give way for an hour."""
     solver = make(iterations=10**6, tolerance=0, max_influences=0)
     # A shell's background job ignores it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -228,7 +228,7 @@ def test_control_c_stops_the_work():
 
 
 def test_iterations_and_solve():
-    """solve() is iterate() until done; both have nothing to do afterwards."""
+    """solve() is iterate() until done; afterwards, both have nothing to do."""
     solver, other = make(), make()
     assert not solver.done
     assert solver.iterate(0) == solver.energies[-1] == solver.energies[0]

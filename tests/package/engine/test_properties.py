@@ -26,7 +26,7 @@ def assert_same(found, expected):
 
 
 def test_the_table_has_every_function():
-    """By the stubs; exceptions do nothing."""
+    """According to the stubs; exceptions do nothing."""
     names = {name.split(",")[0].split(".")[0] for name in CASES}
     exceptions = {name for name in declared() if name.endswith(("Error", "Cancelled"))}
     assert names == set(declared()) - exceptions
@@ -35,7 +35,7 @@ def test_the_table_has_every_function():
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_bits(name):
-    """Again, and on other numbers of threads."""
+    """In a second run, and with other numbers of threads."""
     counts = (1, 2, 5) if name in THREADED else (None, None)
     how = [{} if count is None else {"threads": count} for count in counts]
     first, *others = (run(name, problem_of(name, LARGE), **each) for each in how)
@@ -67,7 +67,7 @@ STAGES = {  # that have to be noticed, in addition to others
 
 @pytest.mark.parametrize("name", HEARD)
 def test_false_stops_it(name):
-    """At every report; the same one comes again where the work between two takes long."""
+    """At every report; a report is repeated if the work until the next one takes long."""
     told = []
     run(name, problem_of(name, SMALL), progress=lambda *report: told.append(report))
     assert told and all(0 <= fraction <= 1 for _stage, fraction in told)
@@ -81,7 +81,7 @@ def test_false_stops_it(name):
 
 
 def in_single_precision(value):
-    """Numbers that both precisions have."""
+    """Numbers that both precisions can represent."""
     if isinstance(value, tuple):
         return tuple(map(in_single_precision, value))
     is_float = isinstance(value, np.ndarray) and value.dtype == float
@@ -89,7 +89,7 @@ def in_single_precision(value):
 
 
 def spread(array):
-    """Every second entry of a larger array, in the order of Fortran."""
+    """Every second entry of a larger array, in Fortran order."""
     return np.repeat(np.asfortranarray(array), 2, axis=0)[::2]
 
 
@@ -116,7 +116,7 @@ def every_array(change, value):
 
 @pytest.mark.parametrize("name", CASES)
 def test_whatever_numpy_takes(name):
-    """The result is that of plain arrays, which are as before."""
+    """The result is that of plain arrays, and the arguments stay unchanged."""
     problem = {key: in_single_precision(v) for key, v in problem_of(name, SMALL).items()}
     kept = {key: array.copy() for key, array in arrays_of(problem).items()}
     expected = run(name, problem)
@@ -131,7 +131,7 @@ def each_array():
 
 
 def replaced(problem, name, change):
-    """The problem with `change` of one of its arrays."""
+    """The problem with `change` applied to one of its arrays."""
     key, _, rest = name.partition("[")
     if not rest:
         return {**problem, key: change(problem[key])}
@@ -159,7 +159,7 @@ def test_bad_arrays_are_named(case, name):
 
 
 def spoil(array):
-    """What no check lets pass, in place."""
+    """Writes invalid values into the array, in place."""
     if array.dtype == bool:
         array[...] = ~array
     else:
@@ -188,8 +188,8 @@ def test_written_to_by_progress(case, name):
 
 
 def is_refused(case, problem, array):
-    """Whether it is spoiled so that no part of it passes: flags turned around and limits that are
-    no numbers may well be meant."""
+    """Whether every part of the spoiled array is refused; inverted flags, and limits that are not
+    numbers, may be valid."""
     if array.dtype == bool:
         return False
     good = array.copy()
@@ -205,7 +205,7 @@ def is_refused(case, problem, array):
 
 @pytest.mark.parametrize("case", [name for name in CASES if name not in HEARD])
 def test_written_to_by_a_thread(case):
-    """Either the good arrays count or the spoiled ones are refused, never half of each."""
+    """Either the valid arrays are used or the invalid ones are refused, never half of each."""
     problem = problem_of(case, SMALL)
     expected = run(case, problem)
     arrays = [each for each in arrays_of(problem).values() if is_refused(case, problem, each)]

@@ -16,8 +16,8 @@ FREE = {"swing": np.pi, "twist": np.pi}
 
 
 def arm(*lengths, bend=0.3):
-    """Bones end to end in the plane YZ, each bent by as much against the one before; roll axes are
-    across the plane, so that Z is the axis of the bends."""
+    """Bones end to end in the plane YZ, each bent by the same angle relative to the one before;
+    roll axes are across the plane, so Z is the axis of the bends."""
     angles = bend * np.arange(len(lengths))
     steps = np.array(lengths)[:, None] * np.column_stack(
         [np.zeros(len(lengths)), np.sin(angles), np.cos(angles)]
@@ -32,7 +32,7 @@ def arm(*lengths, bend=0.3):
 
 
 def merged(*skeletons):
-    """(skeleton, bone of another that it hangs on, or -1) as one."""
+    """(skeleton, parent in another skeleton, or -1), combined into one."""
     heads, tails, parents, rolls, count = [], [], [], [], 0
     for bones, parent in skeletons:
         heads.append(bones.heads)
@@ -44,8 +44,8 @@ def merged(*skeletons):
 
 
 def creature():
-    """A trunk with two arms of three fingers each, two legs, a neck; left and right are images in
-    the plane x = 0."""
+    """A trunk with two arms of three fingers each, two legs, and a neck; left and right are images
+    in the plane x = 0."""
     trunk = shapes.chain(3, 1.5)
     upper = arm(0.6, 0.5, 0.15).moved(shapes.rotation([0, 1, 0], np.pi / 2), (0.1, 0, 1.5))
     hand = upper.tails[-1]
@@ -86,7 +86,7 @@ def solve(bones, targets, effector=None, **settings):
 
 
 def in_the_shell(rng, bones, count):
-    """Targets that the chain can reach, in all directions."""
+    """Targets within reach of the chain, in all directions."""
     lengths = np.linalg.norm(bones.tails - bones.heads, axis=1)
     least = max(2 * lengths.max() - lengths.sum(), 0)
     way = rng.normal(size=(count, 3))
@@ -150,7 +150,7 @@ def test_a_straight_chain_bends_to_a_target_on_its_line(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_limits_are_kept_and_targets_within_them_reached(rng, method):
-    """Targets come from poses within the limits."""
+    """The targets come from poses within the limits."""
     bones = arm(0.6, 0.5, 0.4)
     limits = np.full((3, 3, 2), np.nan)
     limits[1] = [[-0.05, 0.05], [0, 0], [0, 2]]  # a hinge that bends one way
@@ -174,7 +174,7 @@ def test_limits_are_kept_and_targets_within_them_reached(rng, method):
 
 
 def test_a_part_of_the_chain():
-    """Of four bones the last two turn."""
+    """Only the last two of four bones rotate."""
     bones = arm(1, 1, 1, 1)
     target = bones.heads[2] + 0.7 * (bones.tails[3] - bones.heads[2])
     rotations, error, _ = solve(bones, [target], chain_count=2, **FREE)
@@ -220,7 +220,7 @@ test_bad_input_of_inverse_kinematics = table(
 @pytest.mark.parametrize("method", ["fabrik", "ccd", "jacobian"])
 @pytest.mark.parametrize("far", [1e9, 1e40, 1e75])
 def test_targets_far_off(method, far):
-    """The chain is stretched towards them, and the error is the distance that is left."""
+    """The chain is stretched toward them, and the error is the remaining distance."""
     targets = [[0, 0, far], [far, -far, 0], [far, far, far]]
     given = REACHING | {"targets": targets}
     rotations, errors, _ = araplbs.inverse_kinematics(**given, method=method)
@@ -239,8 +239,8 @@ def chains_of(bones):
 
 
 def test_chains_of_a_creature():
-    """Arms end at the wrist; fingers, legs and the neck are chains of their own. The trunk is not
-    one: only one of its bones is between hips and chest."""
+    """Arms end at the wrist; fingers, legs and the neck are chains of their own. The trunk is not a
+    chain, because only one of its bones is between hips and chest."""
     bones, partners = creature()
     found = chains_of(bones)
     lists = [ids for ids, _ in found]
@@ -286,7 +286,7 @@ def test_without_reach_poses_are_what_they_were():
 
 @pytest.mark.parametrize(("share", "reaching"), [(0.3, 3), (0.5, 5), (1, 10), (0.04, 0)])
 def test_the_last_pairs_reach(share, reaching):
-    """In the others every bone covers its range as evenly as if there were no more poses."""
+    """In the others, every bone covers its range as evenly as if there were no other poses."""
     bones, _ = creature()
     poses = sample(bones, 20, reach_poses=share)
     others = 20 - 2 * reaching
@@ -323,7 +323,7 @@ def test_reach_poses_hold_together_within_their_ranges():
 
 
 def test_elbows_bend_to_the_side_that_they_are_bent_to():
-    """About Z, by far more than where every bone swings on its own, and hardly aside."""
+    """About Z, far more than if every bone swings on its own, and hardly sideways."""
     bones = arm(1, 1)
     swing, _ = swing_and_twist(local_turns(bones, sample(bones, 80, reach_poses=1)))
     aside, bend = swing[:, 1].T
@@ -336,7 +336,7 @@ def test_elbows_bend_to_the_side_that_they_are_bent_to():
 
 
 def test_targets_fill_the_shell():
-    """Targets of a free arm: far and near, and no two the same."""
+    """Targets of a free arm: far and near, all of them different."""
     bones = arm(1, 1, 1)
     poses = sample(bones, 80, reach_poses=1)
     places = poses[:, 2, :, :3] @ bones.tails[2] + poses[:, 2, :, 3]
@@ -347,7 +347,7 @@ def test_targets_fill_the_shell():
 
 
 def test_all_joints_of_a_limb_bend_together():
-    """As they never do where every bone swings on its own."""
+    """As never happens if every bone swings on its own."""
     bones = arm(1, 1, 1)
     both = [
         swing_and_twist(local_turns(bones, sample(bones, 80, reach_poses=share)))[0][:, 1:, 1]
@@ -430,7 +430,7 @@ def test_a_solver_uses_the_reach_poses():
 
 
 def test_bends_come_on_top():
-    """Bones that are not rigid reach as rigid ones do."""
+    """Bones that are not rigid reach like rigid ones."""
     bones = arm(1, 1, 1)
     bones.kinds = ["rigid", "spine", "rigid"]
     poses, bends = sample(bones, 6, reach_poses=1)

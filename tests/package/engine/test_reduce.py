@@ -11,7 +11,7 @@ import shapes
 
 @pytest.fixture(scope="module")
 def problem():
-    """A tube with bones shorter than it is thick: many influences want to be."""
+    """A tube with bones shorter than its thickness, so that many influences compete."""
     return shapes.tube(12, 30, 0.35), shapes.chain(9)
 
 
@@ -32,7 +32,7 @@ def test_never_more_than_asked_for(problem, limit):
 @pytest.mark.parametrize("limit", [3, 4, 6])
 @pytest.mark.slow
 def test_solving_again_beats_cutting_off(problem, limit):
-    """On average: which influences are found depends on the poses that were drawn."""
+    """On average, because the influences that are found depend on the random poses."""
     mesh, bones = problem
     poses = araplbs.sample_poses(*bones, 60, seed=99, **bones.more)
     ours, theirs = [], []
@@ -69,7 +69,7 @@ def test_without_widenings_the_maps_are_those_of_the_start(problem):
 
 @pytest.mark.parametrize("limit", [0, 4])
 def test_widenings_find_better_influences(problem, limit):
-    """Bones that the initial weights did not offer, and fewer of those that serve nothing."""
+    """Bones that are not among the initial influences are found, and fewer useless ones remain."""
     mesh, bones = problem
     support = (1, 0.8, 0.3)
     fixed, free = (
@@ -92,7 +92,7 @@ def test_widenings_find_better_influences(problem, limit):
 
 
 def test_influences_of_little_worth_go(problem):
-    """All the initial maps hold, or what is worth it."""
+    """Either all influences of the initial maps, or those whose gain is sufficient."""
     mesh, bones = problem
     everything = {"pruning": (9, 1.0, 0.0), "heat_floor": 0.0, "max_influences": 0, "response": 0}
     counts, energies = [], []
@@ -105,7 +105,7 @@ def test_influences_of_little_worth_go(problem):
 
 
 def local_minimum(q, c, at):
-    """Of w'Qw - 2 c'w with sum 1 on the influences `at`."""
+    """The minimum of w'Qw - 2 c'w with sum 1 over the influences `at`."""
     ones = np.ones(len(at))
     system = np.block([[q[np.ix_(at, at)], ones[:, None]], [ones[None], np.zeros((1, 1))]])
     weights = np.zeros(len(c))
@@ -123,8 +123,8 @@ def local_minimum(q, c, at):
     ],
 )
 def test_reduced_rows_are_their_local_optimum(harmonic, energy, rng):
-    """Right after the first change of the maps, every row is the best of its own pattern with
-    the others fixed, and its pattern mostly one of the best three of the fifteen."""
+    """Right after the first change of the maps, every row is the best of its own pattern with the
+    others fixed, and its pattern is mostly among the best three of the fifteen."""
     mesh, bones = shapes.tube(5, 4), shapes.chain(6)
     poses = araplbs.sample_poses(*bones, 5, **bones.more)
     weights = shapes.random_weights(rng, len(mesh[0]), 6)
@@ -179,7 +179,7 @@ def test_reduced_rows_are_their_local_optimum(harmonic, energy, rng):
 
 
 def test_rows_are_reduced_with_what_is_left_of_the_springs(rng):
-    """Where a stage follows without a widening, as after an edit."""
+    """If a stage follows without a widening, as after an edit."""
     mesh, bones = shapes.tube(5, 4, 0.4), shapes.chain(3)
     poses = araplbs.sample_poses(*bones, 5, swing=1.2, **bones.more)
     cancel = []
@@ -244,7 +244,7 @@ def test_prune_against_its_definition(rng):
 
 @pytest.mark.parametrize("loose", [(3.0, 3, 3), (0.1, 0.1, 0.1)])
 def test_a_loose_vertex_where_bones_meet_takes_one_of_them(loose):
-    """All three bones are as near, and no energy says which is better."""
+    """All three bones are equally near, and no energy determines which is better."""
     heads, tails = np.zeros((3, 3)), np.eye(3)
     vertices = [[0, 0, 0], [1, 0, 0], loose]
     solver = araplbs.Solver(
@@ -283,7 +283,8 @@ def test_loose_vertices_keep_their_largest_weights(limit, harmonic, rng):
 
 
 def test_a_constraint_counts_at_a_loose_vertex(rng):
-    """It has no other energy: the bone asked for stays, though its weight is the least."""
+    """The vertex has no other energy: the requested bone stays, although its weight is the
+    smallest."""
     (vertices, triangles), bones = shapes.tube(8, 7), shapes.chain(6)
     vertices = np.concatenate([vertices, [[0, 0, 3]]])
     weights = shapes.random_weights(rng, len(vertices), 6)
@@ -312,12 +313,13 @@ EVERYWHERE = {
 
 @pytest.fixture(scope="module")
 def crowd():
-    """Heat of all of 150 bones at every vertex."""
+    """Heat weights of all 150 bones at every vertex."""
     return shapes.tube(10, 19), shapes.chain(MANY)
 
 
 def test_many_influences_are_limited_to_good_ones(crowd):
-    """Only some of them take part; as good as where all do, of maps with but the best."""
+    """Only some of them are considered, and the result is as good as with all of them, compared
+    with maps of only the best ones."""
     mesh, bones = crowd
     crowded = shapes.solver(mesh, bones, **EVERYWHERE)
     assert np.diff(crowded._inside["start"]).min() == MANY
@@ -331,7 +333,7 @@ def test_many_influences_are_limited_to_good_ones(crowd):
 
 
 def test_the_bone_of_a_spring_takes_part(crowd, rng):
-    """And stays, though its weight is the least of 150."""
+    """And it stays, although its weight is the smallest of 150."""
     mesh, bones = crowd
     every, n = np.arange(len(mesh[0])), len(mesh[0])
     tied = shapes.solver(mesh, bones)._inside["spring_bone"]
@@ -356,7 +358,7 @@ def test_a_limit_above_the_number_that_takes_part(crowd):
 
 
 def test_many_influences_report_progress_and_can_be_cancelled(crowd):
-    """Wherever the limit stops, it can go on, to the same weights."""
+    """Wherever the limiting stops, it can continue, to the same weights."""
     mesh, bones = crowd
     calls = []
 
@@ -387,8 +389,8 @@ def test_many_influences_report_progress_and_can_be_cancelled(crowd):
 
 
 def test_where_hundreds_of_bones_reach_the_largest_stay():
-    """Heat falls along a chain, until rounding is all there is of it: 96 stay, the nearest ones
-    among them."""
+    """Heat decreases along a chain until only rounding remains: 96 influences stay, including the
+    nearest ones."""
     mesh, bones = shapes.tube(6, 141, 0.5), shapes.chain(130)
     all_of_them = {
         "heat_floor": 0,
