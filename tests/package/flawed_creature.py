@@ -8,7 +8,7 @@ N = creature.NAMES.index
 
 
 class Subject:
-    """The creature with weights that the solver has made, to be spoiled."""
+    """The creature with weights from the solver, to which faults can be added."""
 
     def __init__(self, core):
         self.core = core
@@ -64,7 +64,7 @@ class Subject:
         return own[off[own]]
 
     def give(self, vertices, bone, share=1.0):
-        """That share of the weight to a bone."""
+        """Gives a bone this share of the weight."""
         self.weights[vertices] *= 1 - share
         self.weights[vertices, N(bone)] += share
 
@@ -80,7 +80,7 @@ def stretch(s):
 
 
 def collapse(s):
-    """Half of what bends one way and half of what bends the other."""
+    """Half of the skin that bends one way and half of that which bends the other."""
     hand = np.flatnonzero((s.vertices[:, 0] > 0.9) & (s.vertices[:, 0] < 1.3))
     hand = hand[hand < s.first[1]]
     s.weights[hand] = 0
@@ -96,7 +96,7 @@ def bleeding(s):
 
 
 def drift(s):
-    """A limb that goes with the bone below."""
+    """A limb that follows the bone below."""
     s.weights[:, N("arm.L")] += 0.9 * s.weights[:, N("hand.L")]
     s.weights[:, N("hand.L")] *= 0.1
     return "hand.L", s.near((1.075, 0, 1.35), 0.35)
@@ -115,7 +115,7 @@ def idle_bone(s):
 
 
 def deaf_bone(s):
-    """A finger whose skin goes with the hand, except a little at its tip."""
+    """A finger whose skin follows the hand, except slightly at its tip."""
     w = s.weights[:, N("back.L")].copy()
     s.weights[:, N("back.L")] = 0.08 * w
     s.weights[:, N("hand.L")] += 0.92 * w
@@ -161,7 +161,7 @@ def loose_part(s):
 
 
 def intersection(s):
-    """The sleeve does not know of the elbow."""
+    """The sleeve does not follow the elbow."""
     sleeve = creature.vertices_of(s.first, 1)
     s.weights[sleeve] = 0
     s.give(sleeve, "chest")
@@ -169,13 +169,13 @@ def intersection(s):
 
 
 def become(s, vertices, triangles):
-    """Another mesh, each of its vertices with the weights of the nearest of the old one."""
+    """Another mesh, each of whose vertices has the weights of the nearest vertex of the old one."""
     near = [np.linalg.norm(s.vertices - at, axis=1).argmin() for at in vertices]
     s.weights, s.vertices, s.triangles = s.weights[near], vertices, triangles
 
 
 def generated_one(name, moved=None):
-    """moved: the bone that what is there twice follows all of."""
+    """moved: the bone that the duplicated geometry follows."""
 
     def flaw(s):
         before = len(generated.body()[0])

@@ -26,7 +26,7 @@ MIRRORED = DENSE = 5
 
 
 class Broken(AssertionError):
-    """A promise that was not kept."""
+    """A broken guarantee."""
 
 
 def promise(kept, *said):
@@ -35,7 +35,7 @@ def promise(kept, *said):
 
 
 def slivers(rng):
-    """A strip of faces a millionth to a hundred-millionth as high as long."""
+    """A strip of faces whose height is a millionth to a hundred-millionth of their length."""
     count = int(rng.integers(2, 20))
     x = np.arange(count) / count
     height = 10.0 ** rng.uniform(-9, -5)
@@ -45,7 +45,7 @@ def slivers(rng):
 
 
 def any_soup(rng):
-    """Random corners: faces twice, without area, of one vertex; edges anyhow."""
+    """Random corners: repeated faces, faces without area or with one vertex, and random edges."""
     count = int(rng.integers(1, 40))
     vertices = rng.normal(size=(count, 3)) * 10.0 ** rng.integers(-3, 2, 3)
     return vertices, rng.integers(0, count, (int(rng.integers(0, 80)), 3))
@@ -113,7 +113,7 @@ def make_mesh(rng):
 
 
 def make_bones(rng, vertices):
-    """Chains, trees, stars and bones anyhow, some where vertices are."""
+    """Chains, trees, stars and random bones, some of them at vertices."""
     style = rng.choice(["chain", "tree", "star", "anyhow", "many"], p=[0.3, 0.15, 0.2, 0.28, 0.07])
     if style == "tree":
         return shapes.tree()
@@ -138,7 +138,7 @@ def make_bones(rng, vertices):
 
 
 def add_oddities(rng, arguments):
-    """Vertices on joints, strays, other units, other places."""
+    """Vertices on joints, distant vertices, other units, other positions."""
     vertices = arguments["vertices"]
     heads, tails = arguments["bone_heads"], arguments["bone_tails"]
     if rng.random() < 0.2:
@@ -252,8 +252,8 @@ def add_settings(rng, arguments):
 
 
 def make_mirrored(rng):
-    """The arguments of a Solver: a body that is its own image, with all else but what would make
-    its sides differ in kind."""
+    """The arguments of a Solver: a body that is its own mirror image, with everything else except
+    what would make its sides differ in kind."""
     arguments = fuzzing_mirrored.make(rng)
     own = {key: arguments[key] for key in ("symmetry", "rigid_parts") if key in arguments}
     add_given(rng, arguments)
@@ -264,7 +264,7 @@ def make_mirrored(rng):
 
 
 def make_dense(rng):
-    """The arguments of a Solver: few vertices, all edited."""
+    """The arguments of a Solver: few vertices, all of them edited."""
     given = fuzzing_dense.make(rng)
     own = {key: given[key] for key in ("max_influences",) if key in given}
     add_settings(rng, given)
@@ -272,8 +272,8 @@ def make_dense(rng):
 
 
 def make(seed):
-    """(what draws on, the arguments of a Solver). Every MIRRORED-th is a mirrored body, every
-    DENSE-th a small mesh that makes dense systems."""
+    """(random generator, arguments of a Solver). Every MIRRORED-th problem is a mirrored body, and
+    every DENSE-th a small mesh with a dense system."""
     rng = np.random.default_rng(seed)
     if seed % DENSE == 0:
         return rng, make_dense(rng)
@@ -333,8 +333,8 @@ def check_weights(arguments, solver):
 
 
 class Watch:
-    """A progress function that counts calls, and asks to stop from the given one on. What waits
-    forever calls it, too: it ends that."""
+    """A progress function that counts calls, and stops the work from the given one on. Work that
+    never ends also calls it, so it ends such work."""
 
     def __init__(self, stop_at):
         self.calls, self.stop_at, self.longest = 0, stop_at, 0.0
@@ -366,7 +366,7 @@ def edits_later(rng, arguments):
 
 
 def solve(rng, arguments, edits=edits_later):
-    """Solve, look at the weights on the way, edit at times, measure in the end."""
+    """Solves, checks the weights on the way, sometimes edits, and measures at the end."""
     stop_at = int(rng.integers(1, 40)) if rng.random() < 0.25 else MOST_CALLS
     watch = Watch(stop_at)
     try:
@@ -398,7 +398,7 @@ def edits_of_all(rng, arguments):
 
 
 def joints(rng, arguments):
-    """Some of the same to a JointSolver."""
+    """Runs some of the same checks on a JointSolver."""
     taken = {
         key: arguments[key]
         for key in (
@@ -425,7 +425,7 @@ def joints(rng, arguments):
 
 
 class _Handed:
-    """Weights of a JointSolver, which is done by itself."""
+    """Weights of a JointSolver, which iterates by itself."""
 
     def __init__(self, solver):
         self.weights, self.energies, self.energy, self.done = (
@@ -437,7 +437,7 @@ class _Handed:
 
 
 def run(seed):
-    """What became of the problem; Broken if a promise is not kept."""
+    """The outcome of the problem; raises Broken if a guarantee is broken."""
     rng, arguments = make(seed)
     begin = time.process_time()
     plain = not any(key in arguments for key in ("weights", "bone_kinds", "locked_vertices"))

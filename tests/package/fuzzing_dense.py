@@ -8,7 +8,7 @@ MOST_UNKNOWNS = 4000  # of a dense system that takes little time on a busy machi
 
 
 def cloud_of_triangles(rng):
-    """Triangles between any of few vertices."""
+    """Triangles between any of a few vertices."""
     count = int(rng.integers(4, 60))
     corners = rng.integers(0, count, (4 * count, 3))
     return rng.normal(size=(count, 3)), corners
@@ -36,7 +36,8 @@ def make_mesh(rng):
 
 
 def make_bones(rng, n):
-    """Fewer for a mesh of many vertices: edits of all may give each vertex all of them."""
+    """Fewer for a mesh of many vertices, because edits of all vertices may give each vertex all
+    bones."""
     m = int(rng.choice([rng.integers(1, 9), rng.integers(9, 64), rng.integers(64, 251)]))
     m = min(m, max(1, 2 * MOST_UNKNOWNS // n))
     if rng.random() < 0.5:

@@ -22,7 +22,7 @@ HUGE = 1e75  # in sizes of the mesh: such numbers are squared twice
 
 
 def scaled(rng, vertices):
-    """Other units, other places, strays."""
+    """Other units, other positions, distant vertices."""
     draw = rng.random()
     if draw < 0.05:
         vertices = vertices * 10.0 ** rng.uniform(-300, 150)
@@ -54,7 +54,7 @@ def make_mesh(rng):
 
 
 def make_weights(rng, n, m):
-    """(dense, the same dense or as rows)"""
+    """(dense weights, the same as a dense array or as rows)"""
     weights = fuzzing.odd_weights(rng, n, m)
     if rng.random() < 0.1:
         weights = np.round(weights / np.maximum(weights.max(1, keepdims=True), 1e-300))
@@ -64,7 +64,7 @@ def make_weights(rng, n, m):
 
 
 def make_poses(rng, bones, count):
-    """Sampled ones; scaled, mirrored, flattened, far away, noisy ones."""
+    """Sampled poses; scaled, mirrored, flattened, distant and noisy ones."""
     try:
         poses = araplbs.sample_poses(*bones, count, seed=int(rng.integers(99)))
     except ValueError:
@@ -98,7 +98,7 @@ def check_rows(rows, n, m, most, sums=True):
 
 
 def same(one, other):
-    """Bit for bit, in any kind of array."""
+    """Whether arrays of any kind are bit-identical."""
     if isinstance(one, dict):
         return all(same(one[key], other[key]) for key in one)
     if isinstance(one, (tuple, list)):
@@ -109,7 +109,8 @@ def same(one, other):
 
 
 def call(rng, function, *arguments, **options):
-    """The result; at times stopped by its progress, at times with three threads as well as one."""
+    """The result; sometimes stopped by its progress function, sometimes with three threads as well
+    as one."""
     watch = Watch(int(rng.integers(1, 20)) if rng.random() < 0.1 else MOST_CALLS)
     result = function(*arguments, threads=1, progress=watch, **options)
     if rng.random() < 0.2:
@@ -397,7 +398,7 @@ def deformation(rng):
 
 
 def fans(rng):
-    """Weights and transfers of small meshes that make dense systems and hardly match."""
+    """Weights and transfers of small meshes that form dense systems and hardly match."""
     vertices, triangles = fuzzing_dense.make_mesh(rng)
     bones = fuzzing_dense.make_bones(rng, len(vertices))
     n, m = len(vertices), len(bones.heads)
@@ -442,8 +443,8 @@ DRAWN = {
 
 
 def run(seed):
-    """What became of the problem, "function: result"; Broken if a promise is not kept. Every
-    FANS-th is one of fans."""
+    """The outcome of the problem, "function: result"; raises Broken if a guarantee is broken. Every
+    FANS-th problem is one of fans."""
     rng = np.random.default_rng([seed, 77])
     functions = list(DRAWN)
     share = np.array(list(DRAWN.values())) / sum(DRAWN.values())

@@ -25,7 +25,7 @@ def halves(rng):
 
 def make_mesh(rng):
     """vertices, triangles, edges or None, and (n,) the part of each vertex; a part and its image
-    have numbers of their own."""
+    have different numbers."""
     meshes, numbers = [], []
     for vertices, triangles, both in halves(rng):
         meshes.append((vertices, triangles))
@@ -80,7 +80,7 @@ def make_bones(rng, vertices):
 
 
 def make_rigid(rng, part):
-    """(n,) labels: whole parts, several as one, or some vertices of them; -1 is free."""
+    """(n,) labels: whole parts, several as one, or some of their vertices; -1 is free."""
     label = np.full(len(part), -1)
     for number in range(part.max() + 1):
         if rng.random() < 0.5:

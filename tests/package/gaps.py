@@ -33,7 +33,7 @@ def tube(vertices, sides=40):
 
 
 def chain(bones):
-    """Along the tube."""
+    """A chain of bones along the tube."""
     z = np.linspace(0, 10, bones + 1)
     ends = np.column_stack([np.zeros((bones + 1, 2)), z])
     return shapes.Bones(ends[:-1], ends[1:], np.arange(bones) - 1)
@@ -49,7 +49,7 @@ def band(vertices, bones, most):
 
 
 def cloud(mesh, bones, parents):
-    """Anywhere at the mesh: heat of nearly all of them reaches every vertex."""
+    """Bones anywhere at the mesh: heat of nearly all of them reaches every vertex."""
     rng = np.random.default_rng(0)
     heads = 0.9 * mesh[0][rng.integers(0, len(mesh[0]), bones)]
     heads += 0.05 * rng.normal(size=(bones, 3))
@@ -86,7 +86,7 @@ def many_poses(vertices, bones, poses):
 
 
 def rigid(vertices, bones, part, **settings):
-    """Many vertices anywhere that have one row."""
+    """Many vertices anywhere that share one row."""
     mesh = tube(vertices, 20)
     labels = np.full(len(mesh[0]), -1)
     labels[np.random.default_rng(0).permutation(len(labels))[:part]] = 0
@@ -267,7 +267,7 @@ TESTED = {
 
 
 def measure(name, problems=None):
-    """The Gaps of a problem, with the time after its last call."""
+    """The Gaps of a problem, including the time after its last call."""
     work = (problems or {**PROBLEMS, **LARGE})[name]()
     gaps = Gaps()
     work(gaps)

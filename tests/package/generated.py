@@ -22,7 +22,7 @@ def body(times=1, smoothings=2):
 
 
 def hull(times=2):
-    """The rest of the body two cells below its surface."""
+    """The rest of the body, two cells below its surface."""
     cells = finer(creature.cells(), times)
     for _turn in range(2):
         cells = {
@@ -50,19 +50,20 @@ def normals(vertices, triangles):
 
 
 def doubled(depth=0.004):
-    """The body, and once more below its skin, inside out as a thin wall is."""
+    """The body, and a copy of it below its skin, turned inside out like the inner side of a thin
+    wall."""
     vertices, triangles = body()
     below = vertices - depth * size_of(vertices) * normals(vertices, triangles)
     return join((vertices, triangles), (below, triangles[:, ::-1]))
 
 
 def hollow():
-    """The body with a hull inside that nobody sees."""
+    """The body with an invisible hull inside."""
     return join(body(), hull())
 
 
 def split(apart=2e-5, seed=0):
-    """Every side of the body by itself, its rim off that of the others by `apart` of the size."""
+    """Every side of the body separately, with a gap of `apart` of the size between the rims."""
     vertices, triangles = body()
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     flat = np.cross(b - a, c - a)
@@ -85,14 +86,14 @@ def islands(count=5):
 
 
 def noisy(seed=0, times=3):
-    """Finer, and rough all over."""
+    """The body, subdivided and rough everywhere."""
     vertices, triangles = body(times, smoothings=0)
     rng = np.random.default_rng(seed)
     return vertices + 0.25 / times * creature.CELL * rng.normal(size=vertices.shape), triangles
 
 
 def voxels():
-    """As a union of cubes is: not smoothed."""
+    """The body as a union of cubes, without smoothing."""
     return body(1, smoothings=0)
 
 

@@ -17,7 +17,7 @@ HEADS, TAILS, PARENTS = chain(BONES)
 
 
 class Glb:
-    """A file that is being made."""
+    """A file under construction."""
 
     def __init__(self):
         self.json = {
@@ -44,7 +44,7 @@ class Glb:
         return self.accessor(view, len(array), kind, width, **more)
 
     def sparse(self, base, indices, values, kind, width, **more):
-        """An accessor of zeros, or of a base array, with other values at some places."""
+        """An accessor of zeros, or of a base array, with other values at some indices."""
         count = base if isinstance(base, int) else len(base)
         found = {"count": count, "componentType": COMPONENTS[kind], "type": width} | more
         if not isinstance(base, int):
@@ -61,7 +61,7 @@ class Glb:
         return len(self.json["accessors"]) - 1
 
     def primitive(self, triangles, shift=(0, 0, 0), skinned=True, **more):
-        """With the vertices of these triangles alone."""
+        """A primitive with only the vertices of these triangles."""
         used, corners = np.unique(triangles, return_inverse=True)
         attributes = {"POSITION": self.add(VERTICES[used] + shift, "<f4", "VEC3")}
         if skinned:
@@ -70,7 +70,7 @@ class Glb:
         return {"attributes": attributes, "indices": indices} | more
 
     def old_weights(self, count, joints="u1", weights="u1"):
-        """All to the first joint."""
+        """All vertices follow the first joint."""
         whole = {"u1": 255, "<u2": 65535, "<f4": 1}[weights]
         normalized = {} if weights == "<f4" else {"normalized": True}
         first = np.tile([whole, 0, 0, 0], (count, 1))
@@ -80,7 +80,8 @@ class Glb:
         }
 
     def skin(self, joints, shift=(0, 0, 0), matrices=None):
-        """Its meshes were bound at this place; matrices (j, 4, 4): by columns, False: none."""
+        """A skin whose meshes were bound at this position; matrices (j, 4, 4): by columns, False:
+        none."""
         if matrices is None:
             matrices = np.tile(np.eye(4), (len(joints), 1, 1))
             matrices[:, 3, :3] = -(HEADS[: len(joints)] + shift)
@@ -96,7 +97,7 @@ class Glb:
         return len(self.json["nodes"]) - 1
 
     def joints(self, names=None):
-        """A chain of nodes where HEADS are."""
+        """A chain of nodes at HEADS."""
         first = len(self.json["nodes"])
         for k in range(BONES):
             up = HEADS[k - 1] if k else np.zeros(3)
@@ -130,7 +131,7 @@ class Glb:
 
 
 def plain(**kinds):
-    """A tube in one primitive, with weights in these types."""
+    """A tube in one primitive, with weights of these types."""
     glb = Glb()
     joints = glb.joints()
     used = len(VERTICES)
@@ -141,8 +142,8 @@ def plain(**kinds):
 
 
 def of_several_parts():
-    """A tube in three materials, the third in a mesh that was bound elsewhere; a box that hangs on
-    no joint; and a chain of joints, between the second and third of which is another node."""
+    """A tube in three materials, the third in a mesh that was bound elsewhere; a box without
+    joints; and a chain of joints with another node between the second and the third."""
     glb = Glb()
     between = BONES
     for k in range(BONES):
@@ -163,7 +164,7 @@ def of_several_parts():
 
 
 def rows(file, number=0, primitive=0, width=BONES):
-    """(places, dense weights by joint of the skin) of a primitive of a gltf_validity.File."""
+    """(positions, dense weights by joint of the skin) of a primitive of a gltf_validity.File."""
     attributes = file.json["meshes"][number]["primitives"][primitive]["attributes"]
     places = file.read(attributes["POSITION"], shares=True).astype(float)
     dense, k = np.zeros((len(places), width)), 0
@@ -176,15 +177,15 @@ def rows(file, number=0, primitive=0, width=BONES):
 
 
 def moves(dense, vertices=VERTICES):
-    """Whether weights go up along the tube: the lower end follows the first joint, the upper one
-    the last."""
+    """Whether weights change along the tube: the lower end follows the first joint, and the upper
+    one the last."""
     low, high = vertices[:, 2] < 0.1, vertices[:, 2] > VERTICES[:, 2].max() - 0.1
     return bool(dense[low, 0].min() > 0.8 and dense[high, -1].min() > 0.8)
 
 
 class Weigher:
-    """Called with a Glb: the gltf_validity.File after its meshes were weighted, which is as valid
-    as before; `before` is that file, `reports` what was done."""
+    """Called with a Glb; returns the gltf_validity.File after its meshes were weighted, which is as
+    valid as before. `before` is the original file, and `reports` describes what was done."""
 
     def __init__(self, core, folder):
         self.core, self.folder = core, folder

@@ -185,7 +185,7 @@ class File:
             self.say(what, "a joint twice")
 
     def check_unused(self):
-        """Accessors and views that nothing leads to."""
+        """Accessors and views without references."""
         accessors, views = set(), set()
         for mesh in self.json.get("meshes", []):
             for primitive in mesh["primitives"]:
@@ -209,7 +209,7 @@ class File:
 
 
 def faults(path):
-    """A line for each."""
+    """A line for each fault."""
     file = File(path)
     for check in (file.check_views, file.check_accessors, file.check_skins, file.check_unused):
         check()
@@ -217,5 +217,5 @@ def faults(path):
 
 
 def new_faults(before, after):
-    """The faults of a file that were not there before."""
+    """The faults of a file that did not exist before."""
     return [fault for fault in faults(after) if fault not in faults(before)]

@@ -7,7 +7,8 @@ LEAST = 0.001
 
 
 def check_weights(solver, limit, count=None):
-    """Every vertex weighted, finite, >= 0, sum 1, at most `limit`, none below 0.001."""
+    """Every vertex has weights, which are finite, >= 0, of sum 1, at most `limit`, and none below
+    0.001."""
     weights = solver.weights
     assert count is None or len(weights) == count
     assert np.isfinite(weights).all()

@@ -5,7 +5,8 @@ import numpy as np
 
 
 def tails_off(bones, factor=1.0):
-    """How far tails are from the nearest child, of the way there: the median."""
+    """The median distance of tails from the nearest child, relative to the distance from the head
+    to this child."""
     off = []
     for b in range(len(bones)):
         children = np.flatnonzero(bones.parents == b)
@@ -36,7 +37,7 @@ def vertex_areas(vertices, triangles):
 
 
 def axis_child(bones, b, children):
-    """The child that bone b turns about the way to."""
+    """The child that determines the axis of bone b."""
     ways = bones.heads[children] - bones.heads[b]
     ways = ways / np.linalg.norm(ways, axis=1, keepdims=True)
     mean = ways.mean(axis=0)
@@ -46,7 +47,7 @@ def axis_child(bones, b, children):
 
 
 def joint_tails(vertices, triangles, bones):
-    """(m, 3): along the ways, and of leaves in the skin beyond their joints."""
+    """(m, 3): along the ways, and for leaves in the skin beyond their joints."""
     heads, parents = bones.heads, bones.parents
     children = [np.flatnonzero(parents == b) for b in range(len(parents))]
     leaves = [b for b in range(len(parents)) if not len(children[b])]

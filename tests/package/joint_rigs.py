@@ -20,14 +20,15 @@ def solver(bones=BONES, mesh=ARM, **settings):
 
 
 def moved(bones, joint, by):
-    """A chain with one of its joints somewhere else."""
+    """A chain with one of its joints displaced."""
     joints = np.concatenate([bones.heads, bones.tails[-1:]])
     joints[joint] += by
     return bones.but(heads=joints[:-1], tails=joints[1:])
 
 
 def two_trees():
-    """A trunk with two branches, one of them behind a gap, and a second tree; a tube for each."""
+    """A trunk with two branches, one of them behind a gap, and a second tree, with a tube for
+    each."""
     heads = np.array([[0, 0, 0], [0, 0, 1], [0.1, 0, 1.1], [1.0, 0, 0], [1.0, 0, 1]], float)
     tails = np.array([[0, 0, 1], [0, 0, 2], [0.8, 0, 1.5], [1.0, 0, 1], [1.1, 0, 2]], float)
     bones = shapes.Bones(heads, tails, np.array([-1, 0, 0, -1, 3]))
@@ -36,8 +37,8 @@ def two_trees():
 
 
 def chained(bones, poses, heads, up, segments):
-    """The transforms with the heads moved, their linear parts kept: joints stay where they meet,
-    and each tree, the roots of which have `up` -1, at the mean of its segments."""
+    """The transforms with the heads moved and the linear parts kept: joints stay connected, and
+    each tree, whose roots have `up` -1, stays at the mean of its segments."""
     shift, tree = np.zeros((len(poses), len(bones), 3)), np.arange(len(bones))
     for d in range(len(bones)):
         if up[d] >= 0:

@@ -165,7 +165,7 @@ def parts(b):
 
 
 def apart(b):
-    """Each bone a skeleton of its own."""
+    """Each bone is a skeleton of its own."""
     return {**plain(pose_count=21)(b), "bone_parents": np.full(b.m, -1, np.int32)}
 
 
@@ -285,7 +285,7 @@ def matched(b):
 
 
 def made(kind, *results):
-    """Of a type: all of these once it is done."""
+    """All results of a type after it is done."""
 
     def run(problem, **how):
         one = kind(**problem, **how)
@@ -305,7 +305,7 @@ def positional(function):
 
 
 def edited(problem, progress=None, **how):
-    """Progress from the edits on, whose arrays are meant."""
+    """Progress from the edits on, whose arrays are tested."""
     begun = []
 
     def later(*call):
@@ -320,7 +320,7 @@ def edited(problem, progress=None, **how):
 
 
 def measured(problem, progress=None, **how):
-    """Of points, then of poses."""
+    """The measures of points, then of poses."""
     problem = dict(problem)
     skin = {name: problem.pop(name) for name in ("weights", "poses", "bends", "parameters")}
     posed, poses, bends = problem.pop("posed"), skin["poses"], skin["bends"]
@@ -331,7 +331,7 @@ def measured(problem, progress=None, **how):
 
 
 def flat(result):
-    """All arrays and numbers of a result, but seconds."""
+    """All arrays and numbers of a result, except seconds."""
     if isinstance(result, dict):
         return [
             x for key, value in result.items() if not key.endswith("seconds") for x in flat(value)
@@ -443,7 +443,7 @@ CASES = {
 
 
 def problem_of(name, body):
-    """Anew each time, with the same numbers."""
+    """A new problem each time, with the same numbers."""
     body.rng = np.random.default_rng(7)
     edited.body = body
     return CASES[name][1](body)
@@ -466,7 +466,8 @@ def arrays_of(problem):
 
 @functools.cache
 def declared():
-    """{function or type: which of HOW it takes}, by the stubs; of a type, all of its methods."""
+    """{function or type: which of HOW it accepts}, according to the stubs; for a type, those of all
+    its methods."""
     tree = ast.parse((ROOT / "araplbs/_engine.pyi").read_text(encoding="utf-8"))
     found = {}
     for part in tree.body:
@@ -478,6 +479,6 @@ def declared():
 
 
 def takes(name, how):
-    """optimize_joints takes what JointSolver does."""
+    """optimize_joints accepts the same as JointSolver."""
     kind = name.split(",")[0].split(".")[0]
     return how in declared()[{"optimize_joints": "JointSolver"}.get(kind, kind)]

@@ -20,7 +20,7 @@ def tet_volume(corners):
 
 
 def tet_surface(vertices, tets):
-    """Faces of one tet, outwards; for tets of positive volume."""
+    """Faces of one tet, facing outward; for tets of positive volume."""
     sides = ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))
     faces = [tuple(int(t[k]) for k in side) for t in tets for side in sides]
     count = Counter(frozenset(f) for f in faces)
@@ -49,8 +49,8 @@ BARE = {
 
 
 def edge_weights(vertices, triangles, wires=(), links=(), tets=(), layers=()):
-    """Lambda (n,) and the directed a_ik = Lambda_i lambda_ik (n, n); triangles in addition to tets
-    are sheets as thick as volume over surface, those of tets do not count."""
+    """Lambda (n,) and the directed a_ik = Lambda_i lambda_ik (n, n). Triangles in addition to tets
+    are sheets as thick as volume over surface; those of tets do not count."""
     n = len(vertices)
     area, a = np.zeros(n), np.zeros((n, n))
     for t in tets:
@@ -108,9 +108,10 @@ def parts_of(joined):
 
 
 def balanced(vertices, a, power, unit, links=(), wires=(), triangles=()):
-    """Directed a_ik (unit / mean)^2 (mean / length)^power, for a of `edge_weights`. mean: that of
-    the part, geometric; longer wires count as so long. Links count as long as the edges of a part
-    of LINK_VERTICES vertices with these triangles, and do not change the mean."""
+    """Directed a_ik (unit / mean)^2 (mean / length)^power, for a of `edge_weights`. mean: the
+    geometric mean of the part; longer wires count as having this length. Links count as having the
+    length of the edges of a part of LINK_VERTICES vertices with these triangles, and do not change
+    the mean."""
     if not power:
         return a
     length = np.linalg.norm(vertices[:, None] - vertices, axis=2)
@@ -153,7 +154,7 @@ def edges_of(a):
 
 
 def local_step(vertices, a, points, clusters=None):
-    """The rotations of one pose; clusters (n,): vertices of one number share theirs."""
+    """The rotations of one pose; clusters (n,): vertices with the same number share a rotation."""
     cov = np.zeros((len(vertices), 3, 3))
     for i, k in edges_of(a):
         cov[i] += a[i, k] * np.outer(points[k] - points[i], vertices[k] - vertices[i])
@@ -162,7 +163,7 @@ def local_step(vertices, a, points, clusters=None):
 
 
 def vertex_energies(vertices, a, weights, poses, clusters=None):
-    """E_i and its unit, sum over poses and neighbors of a_ik |e_ik|^2; each (n,)."""
+    """E_i and its unit, the sum over poses and neighbors of a_ik |e_ik|^2; each (n,)."""
     energy, unit = np.zeros(len(vertices)), np.zeros(len(vertices))
     for points in posed(vertices, weights, poses):
         rotations, _ = local_step(vertices, a, points, clusters)
@@ -179,7 +180,8 @@ def relative_energy(vertices, a, weights, poses, clusters=None):
 
 
 def normalized(weights, poses):
-    """As `araplbs.energy` takes weights: rows sum to 1, empty ones stay at rest."""
+    """Weights as `araplbs.energy` uses them: rows sum to 1, and vertices with empty rows stay at
+    rest."""
     still = np.zeros((len(poses), 1, 3, 4))
     still[:, 0, :, :3] = np.eye(3)
     total = weights.sum(1, keepdims=True)
@@ -188,9 +190,8 @@ def normalized(weights, poses):
 
 
 def with_springs(vertices, a, weights, inside, shares=None):
-    """The same with one more vertex for each spring, a one-way neighbor of its own: (vertices, a,
-    weights). Its weights are `shares` (springs, bones), all on the bone of the spring by
-    default."""
+    """The same with one additional vertex for each spring, as a one-way neighbor: (vertices, a,
+    weights). Its weights are `shares` (springs, bones), by default 1 for the bone of the spring."""
     n, count = len(vertices), len(inside["spring_bone"])
     whole = np.zeros((n + count, n + count))
     whole[:n, :n] = a
@@ -260,8 +261,8 @@ class Quadratic:
 
 
 def matrix_of_the_step(inside):
-    """(the matrix of the global step, what its unknowns change in the entries of the maps): an
-    unknown adds to its entry and takes as much from the one that balances it."""
+    """(the matrix of the global step, the changes of the entries of the maps by its unknowns): an
+    unknown adds to its entry and subtracts the same from the one that balances it."""
     unknowns, entry = len(inside["entry"]), inside["entry"]
     shape = unknowns, unknowns
     lower = scipy.sparse.csc_matrix((inside["value"], inside["row"], inside["column"]), shape)
@@ -274,7 +275,7 @@ def matrix_of_the_step(inside):
 
 
 def edge_matrix(inside, name="edge_weight"):
-    """(n, n) of what the solver keeps for each neighbor."""
+    """(n, n) of the values that the solver stores for each neighbor."""
     return shapes.dense((inside["ring"], inside["neighbor"], inside[name]), len(inside["area"]))
 
 
@@ -328,7 +329,8 @@ def laplacian(vertices, triangles):
 
 
 def heat_weights(vertices, triangles, heads, tails):
-    """(L + M H) w = M H chi where every vertex sees its nearest bone, bones without gaps."""
+    """(L + M H) w = M H chi if the nearest bone is visible from every vertex, for bones without
+    gaps."""
     n = len(vertices)
     mass = np.zeros(n)
     for t in triangles:
@@ -346,8 +348,8 @@ def heat_weights(vertices, triangles, heads, tails):
 
 
 def bounded_biharmonic(q, handles, bones):
-    """(n, bones) of least w' q w with w from 0 to 1 for each bone, 1 at its handles and 0 at those
-    of others, {vertex: bone}: a bounded least-squares problem. Not normalized."""
+    """(n, bones) that minimize w' q w with w from 0 to 1 for each bone, 1 at its handles and 0 at
+    those of others, {vertex: bone}: a bounded least-squares problem. Not normalized."""
     held = np.array(sorted(handles))
     free = np.setdiff1d(np.arange(len(q)), held)
     root = np.linalg.cholesky(q[np.ix_(free, free)]).T
@@ -378,8 +380,8 @@ def turn(vectors):
 
 
 def spine_point(head, tail, bend, u, point):
-    """Where a spine takes a point, base at rest: the curve of its joints by quadrature of what
-    its definition integrates, R(x) E sigma, and the image of the rest by R(u)."""
+    """The position to which a spine moves a point, with its base at rest: the curve of its joints
+    by quadrature of its definition, R(x) E sigma, and the rest offset rotated by R(u)."""
     along, node, weight = tail - head, *np.polynomial.legendre.leggauss(40)
     steps = turn(np.outer(u * (1 + node) / 2, bend[:3])) @ along
     curve = head + bend[3] * u / 2 * np.tensordot(weight, steps, 1)
@@ -387,14 +389,14 @@ def spine_point(head, tail, bend, u, point):
 
 
 def along_bone(head, tail, points):
-    """u by default: the place along the bone."""
+    """u by default: the position along the bone."""
     return np.clip((points - head) @ (tail - head) / np.sum((tail - head) ** 2), 0, 1)
 
 
 class Spines:
-    """A rig with spines in the solver's coordinates: phi (p, n, m, 3), where each bone takes each
-    vertex, and the Jacobians (p, n, m, 3, 3), by central differences of `spine_point` along the
-    gradient of u, the least squares one along the bone."""
+    """A rig with spines in the solver's coordinates: phi (p, n, m, 3), the positions to which each
+    bone moves each vertex, and the Jacobians (p, n, m, 3, 3), by central differences of
+    `spine_point` along the gradient of u, the least-squares one along the bone."""
 
     def __init__(self, vertices, a, poses, heads, tails, bends, parameters):
         p, m, n = len(poses), len(heads), len(vertices)

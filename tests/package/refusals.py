@@ -32,8 +32,8 @@ def changed(array, at, value):
 
 
 def refuse(kind, pattern, function, **arguments):
-    """The call raises just this exception, with a message that has the pattern. An InputError is
-    the ValueError of the engine."""
+    """Checks that the call raises exactly this exception, with a message that matches the pattern.
+    An InputError is the engine's ValueError."""
     with pytest.raises(kind) as caught:
         function(**arguments)
     assert caught.type in (kind, araplbs.InputError if kind is ValueError else kind)
@@ -41,12 +41,12 @@ def refuse(kind, pattern, function, **arguments):
 
 
 def row(pattern, kind=ValueError, **changes):
-    """A row of a table: the error if these arguments take the place of good ones."""
+    """A row of a table: the error if these arguments replace valid ones."""
     return pytest.param(kind, pattern, changes, id=f"{'-'.join(changes)}: {pattern[:30]}")
 
 
 def table(function, good, *rows):
-    """A test that the good arguments are taken, and each row's are refused."""
+    """A test that the valid arguments are accepted, and those of each row are refused."""
 
     @pytest.mark.parametrize(
         ("kind", "pattern", "changes"), [pytest.param(None, None, {}, id="good"), *rows]

@@ -9,7 +9,8 @@ import pytest
 
 
 class Told:
-    """Keeps reports that differ from the one before; asks to stop at one of them, once."""
+    """Records reports that differ from the previous one, and stops the work once, at one of
+    them."""
 
     def __init__(self, stop_at=-1):
         self.reports, self.stop_at = [], stop_at
@@ -27,9 +28,9 @@ class Told:
 
 
 def check_stops(make, stage=None, every=1):
-    """make(progress), a Solver, stopped at each of so many reports (of a stage), under the
-    sanitizers at fewer: creating it fails; iterations that are stopped leave it whole, and go on to
-    the bits of one that was not."""
+    """make(progress), a Solver, stopped at each of this many reports (of a stage), or fewer under
+    the sanitizers: creating it fails; iterations that are stopped leave it in a valid state, and
+    continue to results bit-identical to those without a stop."""
     every *= int(os.environ.get("ARAPLBS_FAULT_STRIDE", "1"))
     told = Told()
     expected = make(told)

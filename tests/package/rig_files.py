@@ -8,7 +8,7 @@ NAMES = [f"joint{k}" for k in range(len(HEADS))]
 
 
 def predicted():
-    """(n, m) weights as of a network that looks at places only."""
+    """(n, m) weights like those of a network that only uses positions."""
     away = np.linalg.norm(VERTICES[:, None] - np.asarray(HEADS)[None], axis=2)
     weights = np.exp(-4 * away)
     weights[weights < 0.1 * weights.max(1, keepdims=True)] = 0

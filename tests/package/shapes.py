@@ -8,7 +8,7 @@ import numpy as np
 
 
 def tube(around=8, along=9, radius=0.2, height=2.0, caps=False):
-    """A cylinder along Z from 0 to `height`; with caps it is closed by two center vertices."""
+    """A cylinder along Z from 0 to `height`; with caps, it is closed by two center vertices."""
     angle = np.arange(around) * 2 * np.pi / around
     circle = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(around)]) * radius
     rings = [circle + np.array([0, 0, z]) for z in np.linspace(0, height, along)]
@@ -40,7 +40,7 @@ def box(size=(1.0, 1.0, 1.0), at=(0.0, 0.0, 0.0)):
 
 
 def bar(cells=(2, 2, 6), size=(0.4, 0.4, 2.0)):
-    """(vertices, tets) of a bar about the Z axis from 0 up: six tets to a cell, all positive."""
+    """(vertices, tets) of a bar about the Z axis from 0 upward: six tets per cell, all positive."""
     counts = np.array(cells) + 1
     grid = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), -1).reshape(-1, 3)
     vertices = (grid / cells - (0.5, 0.5, 0)) * size
@@ -73,7 +73,7 @@ def sphere(rings=7, around=10, radius=0.5, at=(0.0, 0.0, 0.0)):
 
 
 def moebius(along=24, across=3, radius=1.0, width=0.4):
-    """A band with half a turn in it: no side is the outside."""
+    """A band with half a twist, which has no outside."""
     vertices = []
     for i in range(along):
         a = 2 * np.pi * i / along
@@ -93,7 +93,7 @@ def moebius(along=24, across=3, radius=1.0, width=0.4):
 
 
 def fan(blades=5, height=2.0):
-    """Several sheets that share one edge chain along Z: non-manifold edges."""
+    """Several sheets that share one chain of edges along Z: non-manifold edges."""
     spine = np.array([[0, 0, z] for z in np.linspace(0, height, 6)])
     vertices, triangles = [spine], []
     for blade in range(blades):
@@ -106,7 +106,7 @@ def fan(blades=5, height=2.0):
 
 
 def disc(count, radius=1.0):
-    """One fan of triangles around a middle: all vertices are in each other's two-rings."""
+    """One fan of triangles around a center: all vertices are in each other's two-rings."""
     angle = np.arange(count) * 2 * np.pi / count
     rim = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(count)]) * radius
     i = np.arange(count)
@@ -115,14 +115,14 @@ def disc(count, radius=1.0):
 
 
 def cone(count, radius=0.3, height=1.0):
-    """A disc below, and a fan from its rim to a peak."""
+    """A disc at the bottom, and a fan from its rim to an apex."""
     vertices, triangles = disc(count, radius)
     peak = np.column_stack([triangles[:, 1], triangles[:, 0], np.full(count, count + 1)])
     return np.concatenate([vertices, [[0, 0, height]]]), np.concatenate([triangles, peak])[:, ::-1]
 
 
 def soup(count=40, seed=3):
-    """Triangles that share nothing and cross each other."""
+    """Triangles that share no vertices and cross each other."""
     rng = np.random.default_rng(seed)
     corners = rng.uniform(-0.3, 0.3, (count, 3, 3))
     corners += rng.uniform([-1, -1, 0], [1, 1, 2], (count, 1, 3))
@@ -130,7 +130,7 @@ def soup(count=40, seed=3):
 
 
 def odd_meshes():
-    """Meshes by name that leave much open: without edges, without size, soup, non-manifold."""
+    """Unusual meshes by name: without edges, without size, soup, non-manifold."""
     return {
         "no edges": (np.arange(18.0).reshape(6, 3) % 7, np.zeros((0, 3), int)),
         "no size": (np.zeros((3, 3)), np.array([[0, 1, 2]])),
@@ -140,7 +140,7 @@ def odd_meshes():
 
 
 def split(vertices, triangles):
-    """Every triangle with vertices of its own, all coincident with those of its neighbors."""
+    """Every triangle has vertices of its own, all coincident with those of its neighbors."""
     return vertices[triangles.ravel()], np.arange(triangles.size).reshape(-1, 3)
 
 
@@ -198,7 +198,7 @@ class Bones:
 
 
 def chain(count=3, height=2.0, **more):
-    """Bones end to end along Z, roll axes along Y."""
+    """Bones end to end along Z, with roll axes along Y."""
     z = np.linspace(0, height, count + 1)
     joints = np.column_stack([np.zeros(count + 1), np.zeros(count + 1), z])
     more.setdefault("roll_axes", np.tile([0.0, 1, 0], (count, 1)))
@@ -206,7 +206,8 @@ def chain(count=3, height=2.0, **more):
 
 
 def tree():
-    """A trunk, two arms with a gap to it, and a helper bone that does not deform in one arm."""
+    """A trunk, two arms at a distance from it, and a helper bone that does not deform in one
+    arm."""
     table = [  # head, tail, parent, roll axis, deforms
         ((0, 0, 0), (0, 0, 1), -1, (0, 1, 0), True),
         ((0, 0, 1), (0, 0, 1.7), 0, (0, 1, 0.1), True),
@@ -220,7 +221,7 @@ def tree():
 
 
 def rows(mask, weights):
-    """Sparse rows with exactly the entries of `mask`, zeros included."""
+    """Sparse rows with exactly the entries of `mask`, including zeros."""
     start = np.concatenate([[0], np.cumsum(mask.sum(1))])
     vertex, bone = np.nonzero(mask)
     return start, bone.astype(np.int32), np.asarray(weights, float)[vertex, bone]
@@ -244,7 +245,7 @@ def random_rotations(rng, *shape):
 
 
 def random_weights(rng, vertices, bones, empty=0.0):
-    """Rows that sum to 1; a share `empty` of the entries is 0, though never a whole row."""
+    """Rows that sum to 1; a share `empty` of the entries is 0, but never a whole row."""
     weights = rng.uniform(0.05, 1, (vertices, bones))
     weights *= rng.uniform(size=weights.shape) >= empty
     lost = weights.sum(1) == 0
@@ -253,17 +254,17 @@ def random_weights(rng, vertices, bones, empty=0.0):
 
 
 def solver(mesh, bones, **settings):
-    """A Solver of a mesh and all that its Bones bring."""
+    """A Solver of a mesh with all data of its Bones."""
     return araplbs.Solver(*mesh, *bones, **{**bones.more, **settings})
 
 
 def solve(mesh, bones, **settings):
-    """The state at its end."""
+    """Solves to the end and returns the state."""
     return solved(solver(mesh, bones, **settings))
 
 
 def solved(solver):
-    """To its end."""
+    """A Solver that has run to its end."""
     solver.solve()
     return solver
 

@@ -178,7 +178,7 @@ def read_png(content):
 
 
 def unfiltered(kind, line, above, size):
-    """A line, decoded from the line above it, where pixels before the first one are 0."""
+    """A decoded line; `above` is the line above it, preceded by one pixel outside the picture."""
     out = bytearray(size)
     for k, value in enumerate(line):
         a, b, c = out[k], above[k + size], above[k]

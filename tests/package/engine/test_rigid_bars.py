@@ -14,7 +14,7 @@ FIRST = len(TUBE[0])
 
 
 def stick(begin, end, wide=0.06, thick=0.03, cuts=24):
-    """A closed bar of `cuts` pieces, four vertices at each cut."""
+    """A closed bar of `cuts` pieces, with four vertices at each cut."""
     begin, end = np.array(begin, float), np.array(end, float)
     along = (end - begin) / np.linalg.norm(end - begin)
     side = np.cross(along, (1, 0, 0))
@@ -64,7 +64,7 @@ def rows_of(solver, parts):
 
 
 def follows_one_bone(rows):
-    """Which one."""
+    """The single bone that the part follows."""
     (bones,) = np.nonzero(rows[0])
     assert (rows == rows[0]).all()
     assert len(bones) == 1
@@ -73,7 +73,7 @@ def follows_one_bone(rows):
 
 @pytest.mark.parametrize("cuts", [1, 24])
 def test_a_sword_follows_one_bone_with_its_hilt(cuts):
-    """It follows a bone it lies on; its ends are next to other ones."""
+    """It follows a bone on which it lies; its ends are next to other bones."""
     parts = sword(cuts)
     middle = {2, 3, 4} if cuts > 1 else {0, 2, 3, 4}  # of eight corners, four are next to the first
     assert {follows_one_bone(rows) for rows in rows_of(solved(parts), parts)} <= middle
@@ -99,7 +99,7 @@ def test_a_sword_turned_with_all_else():
 
 
 def strap():
-    """The blade bent around the tube: it follows the skin."""
+    """The blade bent around the tube, which follows the skin."""
     vertices, triangles = stick((0.24, 0, 0.1), (0.24, 0, 1.9))
     angle = 1.5 * (vertices[:, 2] - 1)
     x, y, z = vertices.T
@@ -130,7 +130,7 @@ def test_what_is_no_bar_stays_as_it_is(kind):
 
 
 def test_what_lies_on_the_skin_is_no_part_of_the_sword():
-    """A plate below it that it touches."""
+    """A plate below the sword that touches it."""
     plate = shapes.box((0.03, 0.1, 0.1), (0.215, 0.1, 1.3))
     parts = [blade(), plate]
     above, below = rows_of(solved(parts), parts)
@@ -148,7 +148,7 @@ def test_a_hilt_with_wanted_weights_is_left_alone():
 
 
 def test_crossed_swords_follow_a_bone_of_the_middle():
-    """Images of each other that touch; a bone of one side would take both to it."""
+    """They touch and are images of each other; a bone of one side would pull both to that side."""
     mesh, _map = body()
     left = stick((-0.5, 0.3, 0.1), (0.7, 0.3, 1.9))
     right = left[0] * [-1, 1, 1], left[1][:, ::-1]
@@ -159,7 +159,7 @@ def test_crossed_swords_follow_a_bone_of_the_middle():
 
 
 def test_what_is_alone_is_no_bar():
-    """A straight body whose bones stand next to it bends with them."""
+    """A straight body whose bones are next to it bends with them."""
     mesh = shapes.tube(24, 40, 0.25, 3.0, caps=True)
     bones = shapes.chain(2, 3.0).moved(np.eye(3), (0.5, 0, 0))
     solver = shapes.solved(araplbs.Solver(*mesh, *bones))

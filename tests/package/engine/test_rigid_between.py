@@ -26,7 +26,8 @@ def ring(wheel, count=SIDES, radius=1.0, own=()):
 
 
 def solved_from(mesh, bones, owners, **settings):
-    """From weights in which the part of so many vertices each has this bone, and nothing else."""
+    """Solves from weights in which each part of the given number of vertices follows only this
+    bone."""
     start = np.concatenate([np.tile(np.eye(len(bones))[bone], (n, 1)) for n, bone in owners])
     solver = shapes.solve(
         mesh,
@@ -46,7 +47,7 @@ def plates(count=SIDES):
 
 @pytest.mark.parametrize("bone", [1, 4, SIDES])
 def test_a_wheel_inside_a_track_follows_the_hull(bone):
-    """It starts on one plate's bone, which moves it as stiffly."""
+    """It starts on the bone of one plate, which moves it just as rigidly."""
     wheel = shapes.sphere(7, 10, 0.5)
     mesh, bones = ring(wheel)
     rows = solved_from(mesh, bones, [*plates(), (len(wheel[0]), bone)])
@@ -58,7 +59,7 @@ def test_a_wheel_inside_a_track_follows_the_hull(bone):
 @pytest.mark.parametrize("radius", [0.8, 1.04])
 def test_a_wheel_that_would_bend_with_a_track(radius):
     """It is rigid on the hull, which it follows most: each of its vertices follows another plate
-    more, but none of these plates' bones has other skin. The larger wheel is around joints."""
+    more, but none of these plates' bones has other skin. The larger wheel surrounds joints."""
     wheel = shapes.sphere(7, 12, radius)
     mesh, bones = ring(wheel)
     start = np.repeat(np.eye(SIDES + 1), 8, axis=0)
@@ -78,8 +79,8 @@ def test_a_wheel_that_would_bend_with_a_track(radius):
 
 
 def test_a_bone_keeps_its_only_plate():
-    """The bones of a track start in pairs, on the line through its middle, so that a plate is as
-    near to the bone of the plate above or below as to its own, and so is a bolt."""
+    """The bones of a track start in pairs, on the line through its middle, so a plate is as near to
+    the bone of the plate above or below as to its own, and so is a bolt."""
     count = 12
     x = np.repeat(np.arange(count // 2), 2) * 0.12
     up = np.tile([1.0, -1], count // 2)
@@ -123,7 +124,7 @@ def test_the_shell_of_a_hand_follows_the_hand():
 
 
 def test_a_part_far_from_all_bones_is_not_between_them():
-    """A bead far outside the track is about as far from many of its bones."""
+    """A bead far outside the track is about equally far from many of its bones."""
     bead = shapes.sphere(5, 8, 0.1, (6.0, 0, 0))
     mesh, bones = ring(bead)
     rows = solved_from(mesh, bones, [*plates(), (len(bead[0]), 1)])

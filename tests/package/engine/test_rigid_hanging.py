@@ -34,7 +34,7 @@ FIRST = len(BODY[0])
 
 
 def card(angle=0.1, root=(0.21, 1.9), tip=(0.5, 0.9), width=0.03, cuts=9, sides=1):
-    """A strip from one place to another, (radius, z) each, in the plane at this angle."""
+    """A strip from one position to another, (radius, z) each, in the plane at this angle."""
     out = np.array([np.cos(angle), np.sin(angle), 0])
     side = np.array([-np.sin(angle), np.cos(angle), 0]) * width / 2
     share = np.linspace(0, 1, cuts)
@@ -69,7 +69,7 @@ TOUCHING = {"root": (0.21, 1.9), "tip": (0.305, 1.0)}  # and its tip lies on the
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("turned", [False, True], ids=["from the root", "from the tip"])
 def test_a_card_follows_what_its_root_sits_on(kind, sides, turned):
-    """Its tip is next to the trunk; the order of its vertices says nothing."""
+    """Its tip is next to the trunk; the order of its vertices does not matter."""
     vertices, triangles = card(**kind, sides=sides)
     part = (vertices[::-1], len(vertices) - 1 - triangles) if turned else (vertices, triangles)
     (free,) = rows_of([part], rigid_departure=0)
@@ -90,7 +90,7 @@ def test_layers_of_cards_hang_on_the_head():
 
 
 def test_a_root_between_bones_has_a_blend():
-    """That of the skin beneath."""
+    """The blend of the skin below."""
     part = card(root=(0.31, 0.8), tip=(0.9, 0.4))
     mesh = shapes.join(BODY, part)
     solver = shapes.solve(mesh, BONES, precision="double")
@@ -113,7 +113,7 @@ def test_cards_turned_with_all_else():
 
 
 def with_bone_of_hair():
-    """A chain of its own next to the trunk, at the card."""
+    """Adds a separate chain next to the trunk, at the card."""
     head, middle, tip = (0.3, 0.03, 1.85), (0.36, 0.03, 1.5), (0.45, 0.04, 0.5)
     return shapes.Bones(
         np.concatenate([BONES.heads, [head, middle]]),
@@ -129,7 +129,7 @@ def test_a_card_follows_bones_of_its_own():
 
 
 def cape():
-    """Hangs from the shoulders, nearly as wide as long."""
+    """It hangs from the shoulders and is nearly as wide as long."""
     return card(0.1, (0.31, 1.4), (0.9, 0.8), 0.45, 5)
 
 

@@ -7,8 +7,8 @@ import shapes
 
 
 def mannequin(wrist=1):
-    """An upper arm, a forearm and so many fingers along X, of loose shells; a ball in each joint,
-    the last two parts; at both ends of X, the two arms of a trunk."""
+    """An upper arm, a forearm and this many fingers along X, of loose shells, with a ball in each
+    joint as the last two parts; for both ends of X, the two arms of a trunk."""
     trunk = shapes.sphere(7, 10, 0.6)
     parts, heads, tails, parents = [trunk], [(0, 0, -0.3)], [(0, 0, 0.3)], [-1]
     balls, expected = [], []
@@ -58,8 +58,8 @@ def test_balls_in_wrists_follow_the_arm(seed):
 
 @pytest.mark.parametrize("most", [0, -1])
 def test_balls_go_the_way_that_most_of_them_go(most):
-    """Onto the bones that end in their joints if most are there, else onto those that start there:
-    an artist has all balls of a figure on the same kind of bone."""
+    """They follow the bones that end in their joints if most already do, and otherwise those that
+    start there, because an artist puts all balls of a figure on the same kind of bone."""
     mesh, bones = spine = doll()
     count, size = len(bones) - 1, len(mesh[0]) // (2 * len(bones) - 1)
     for odd in (0, 3):
@@ -72,7 +72,7 @@ def test_balls_go_the_way_that_most_of_them_go(most):
 
 
 def doll(count=7):
-    """A chain of loose balls, each around a bone, and smaller ones in the joints."""
+    """A chain of loose balls, each around a bone, with smaller ones in the joints."""
     bones = shapes.chain(count, 1.0 * count)
     limbs = [shapes.sphere(5, 8, 0.2, (0, 0, k + 0.5)) for k in range(count)]
     limbs = [
@@ -84,7 +84,8 @@ def doll(count=7):
 
 
 def started(mesh, bones, owners):
-    """Weights, from those in which all parts, of as many vertices, have these bones."""
+    """Weights computed from those in which the parts with this number of vertices follow these
+    bones."""
     start = np.repeat(np.eye(len(bones))[owners], len(mesh[0]) // len(owners), axis=0)
     return shapes.solve(
         mesh,
@@ -97,7 +98,7 @@ def started(mesh, bones, owners):
 
 
 def test_a_ball_at_a_bone_whose_parent_ends_elsewhere():
-    """A hip that is loose from the trunk's bone: the ball around its start follows the leg."""
+    """A hip apart from the trunk's bone: the ball around its start follows the leg."""
     trunk = shapes.sphere(7, 10, 0.6)
     hip = shapes.sphere(7, 10, 0.3, (1.2, 0, 0))
     leg = shapes.tube(8, 6, 0.12, 1.2, caps=True)
@@ -127,7 +128,7 @@ def test_a_head_is_no_ball_in_the_joint_of_its_jaw():
 
 
 def test_a_sleeve_around_a_joint_is_no_ball():
-    """All of it is about as far from the joint, since its length is about its width."""
+    """All of it is about equally far from the joint, because its length is about its width."""
     arm, sleeve = shapes.tube(10, 13), shapes.tube(12, 7, 0.3, 0.4)
     mesh = shapes.join(arm, (sleeve[0] + [0, 0, 0.8], sleeve[1]))
     first = len(arm[0])
@@ -137,7 +138,7 @@ def test_a_sleeve_around_a_joint_is_no_ball():
 
 
 def solved_from(mesh, bones, owners, **settings):
-    """From weights in which all boxes have these bones, and nothing else."""
+    """Solves from weights in which all boxes follow only these bones."""
     start = np.repeat(np.eye(len(bones))[owners], 8, axis=0)
     solver = shapes.solve(
         mesh,
@@ -152,8 +153,8 @@ def solved_from(mesh, bones, owners, **settings):
 
 
 def track(count=5):
-    """A hull on a root, and below it a row of plates, one for each of as many bones that start at
-    the hull's side and end before the plate."""
+    """A hull on a root, with a row of plates below it. Each plate has a bone that starts at the
+    side of the hull and ends before the plate."""
     x = np.arange(count) * 0.35
     hull = shapes.box((0.35 * count, 0.5, 0.4), (x.mean(), 0, 0.4))
     plates = [shapes.box((0.3, 0.5, 0.1), (at, 0, -0.45)) for at in x]
@@ -166,7 +167,7 @@ def track(count=5):
 
 
 def test_a_plate_goes_back_to_the_bone_that_has_no_other():
-    """It moves with its neighbor's bone as stiffly, so that the energy is indifferent."""
+    """It moves just as rigidly with its neighbor's bone, so the energy does not decide."""
     mesh, bones = track()
     rows = solved_from(mesh, bones, [0, 1, 2, 2, 4, 0])
     np.testing.assert_array_equal(rows, np.repeat(np.eye(6)[:, None], 8, 1))
@@ -174,8 +175,8 @@ def test_a_plate_goes_back_to_the_bone_that_has_no_other():
 
 @pytest.mark.parametrize(("share", "own"), [(0.4, 3), (0.6, 2)])
 def test_a_share_of_soft_skin_is_no_part(share, own):
-    """A hull that bends a little with the bone of a plate below it: the bone still has no part,
-    unless it leads skin of the hull."""
+    """A hull bends slightly with the bone of a plate below it: the bone still has no part, unless
+    it leads skin of the hull."""
     mesh, bones = track()
     start = np.repeat(np.eye(6)[[0, 1, 2, 2, 4, 5]], 8, axis=0)
     start[0, [0, 3]] = 1 - share, share
@@ -205,7 +206,7 @@ def test_no_bone_loses_its_only_plate():
 
 
 def test_no_bone_takes_what_is_far_from_it():
-    """Of two bones in one soft ear the nearer one has lost its skin; the eyes stay on the head."""
+    """Of two bones in one soft ear, the nearer one has lost its skin; the eyes stay on the head."""
     head = shapes.sphere(11, 16, 0.5, (0, 0, 1.0))
     eye = shapes.box((0.06, 0.06, 0.06), (0.2, 0.47, 1.05))
     ear = shapes.box((0.15, 0.1, 0.5), (0.3, 0, 1.7))
@@ -239,7 +240,8 @@ def test_boxes_go_with_the_bone_that_they_are_around():
 
 
 def test_a_cuff_stays_where_a_person_has_it():
-    """Around the shin's bone alone, and on the thigh in the weights that the solver starts from."""
+    """It surrounds only the bone of the shin, and follows the thigh in the weights from which the
+    solver starts."""
     leg = shapes.tube(10, 13)
     cuff = shapes.tube(10, 3, 0.3, 0.5)
     cuff = cuff[0] + (0, 0, 1.35), cuff[1]
@@ -263,7 +265,7 @@ def forbidden(vertices, bone):
 
 
 def test_no_part_follows_a_bone_that_is_forbidden():
-    """A ball in a joint, the one plate for a bone, and a box around a bone."""
+    """A ball in a joint, the only plate for a bone, and a box around a bone."""
     mesh, bones, balls, expected = mannequin()
     size = len(balls[0][0])
     ball = np.arange(len(mesh[0]) - 4 * size, len(mesh[0]) - 3 * size)

@@ -31,7 +31,8 @@ def solved(*args, **settings):
 
 
 def check(solver, labels, limit=None):
-    """Rows of a label are equal to the bit and are weights; returns one row per label."""
+    """Checks that the rows of a label are bit-identical and are weights; returns one row per
+    label."""
     weights = solver.weights
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-12)
     assert (weights >= 0).all()
@@ -64,7 +65,7 @@ def keys(inside, numbers):
 
 @pytest.mark.parametrize("harmonic", [0, 0.05])
 def test_the_global_step_is_that_of_summed_unknowns(rng, harmonic):
-    """P'AP and P'b of the solver without parts, that other tests hold against dense sums."""
+    """P'AP and P'b of the solver without parts, which other tests compare with dense sums."""
     vertices = TUBE[0]
     labels = np.where(vertices[:, 2] > 1.2, 0, band(vertices, 0.2, 0.7))
     numbers = np.where(labels < 0, 100 + np.arange(len(labels)), labels)
@@ -128,7 +129,7 @@ def test_rows_are_the_same_to_the_bit(rigid_influences, max_influences, settings
 
 
 def test_the_one_bone_is_the_best():
-    """No other one leaves less energy."""
+    """No other bone leaves less energy."""
     labels = band(TUBE[0], 1.1, 1.9)
     row = check(solver := solved(rigid_parts=labels), labels, 1)[0]
     others = []
@@ -169,7 +170,8 @@ def test_symmetric_parts(rigid_influences):
 
 
 def test_a_part_across_the_plane_that_one_bone_moves():
-    """Only on the plane is there a bone that is its own image: else the part is not symmetric."""
+    """A bone that is its own image exists only on the plane; otherwise, the part is not
+    symmetric."""
     mesh, _partner = body()
     labels = np.where(np.abs(mesh[0][:, 0]) > 1.2, 0, -1)  # both hands
     solver = shapes.solved(make(mesh, TWO_ARMS, rigid_parts=labels, symmetry=(PARTNERS, *PLANE)))
@@ -243,7 +245,7 @@ def test_locked_vertices_stay_and_are_of_no_part(rng):
 
 
 def test_locked_bones(rng):
-    """Where its locked weights are the same numbers, a vertex belongs to the part."""
+    """A vertex belongs to the part if its locked weights are the same numbers."""
     labels = band(TUBE[0], 0.5, 1.5)
     weights = np.zeros((len(labels), 3))
     weights[labels >= 0, 1] = 0.25
@@ -262,7 +264,7 @@ def test_locked_bones(rng):
 
 
 def test_locks_of_images_and_of_welded_vertices(rng):
-    """A locked vertex is of no part either where its image is, or what it is welded to."""
+    """A vertex also belongs to no part if its image, or a vertex welded to it, is locked."""
     mesh, partner = body()
     labels = np.where(mesh[0][:, 0] > 0.6, 0, -1)
     weights = shapes.random_weights(rng, len(labels), 6)

@@ -7,7 +7,7 @@ import shapes
 
 
 def hand():
-    """A palm along X with four fingers, in one piece: closed, of cells of a grid."""
+    """A palm along X with four fingers, in one piece: closed, made of cells of a grid."""
     cells = {(x, y, 0) for x in range(16) for y in range(-7, 7)}
     cells |= {
         (x, 2 * f + 3 * f - 7 + w, 0) for x in range(16, 34) for f in range(3) for w in range(4)
@@ -47,7 +47,7 @@ PALM = 0
 
 
 def blocks(size, at, cuts):
-    """A closed box, its sides cut into cells."""
+    """A closed box whose sides are divided into cells."""
     half = np.array(size) / 2
     grid = shapes.bar(cuts, size)
     vertices, tets = grid
@@ -89,7 +89,7 @@ def test_a_pistol_follows_the_hand(cuts):
 
 
 def test_a_finger_goes_through_the_largest_part():
-    """A thick guard with a hole for the first finger: the finger's skin is the hand."""
+    """A thick guard with a hole for the first finger, whose skin is the hand."""
     angle = np.arange(12) * np.pi / 6
     rings = [
         np.column_stack([np.full(12, x), r * np.cos(angle), 0.075 + r * np.sin(angle)])
@@ -118,7 +118,8 @@ def test_what_has_a_bone_of_its_own_is_not_held():
 
 
 def test_what_is_open_rides_on_the_prop():
-    """A plate on the slide and a screw on that, neither closed; a nail of the finger does not."""
+    """A plate on the slide and a screw on the plate, neither of them closed; a nail of the finger
+    does not."""
     side = shapes.box((0.02, 0.3, 0.1), (1.362, 0.6, -0.13))
     screw = shapes.box((0.01, 0.04, 0.04), (1.379, 0.6, -0.13))
     nail = shapes.box((0.12, 0.1, 0.01), (1.6, 0, 0.156))
@@ -150,7 +151,7 @@ def test_what_one_finger_holds_follows_it():
 
 
 def tentacles(joints):
-    """In place of the fingers, chains of so many bones each."""
+    """Chains of this many bones each instead of the fingers."""
     heads, tails, parents = [HEADS[0]], [TAILS[0]], [-1]
     for y in MIDDLES:
         x = np.linspace(0.8, 1.7, joints + 1)

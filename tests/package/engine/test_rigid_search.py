@@ -26,7 +26,7 @@ def plate(at, size=(0.05, 0.1, 0.3)):
 
 
 def found(solver, mesh, parts):
-    """Which of the parts, by their numbers of vertices, are rigid; none is so in part."""
+    """The parts, by their numbers of vertices, that are rigid; none is only partly rigid."""
     assert len(mesh[0]) == sum(parts)
     whole = []
     for own in np.split(np.arange(len(mesh[0])), np.cumsum(parts)[:-1]):
@@ -61,8 +61,8 @@ def test_what_moves_as_one_is_found():
 
 
 def test_with_a_coarser_mesh_the_last_stage_comes_once():
-    """The coarser one has shown which parts are rigid: the stage of the mesh itself does not start
-    again, unless plates are the mesh."""
+    """The coarser mesh has shown which parts are rigid, so the stage of the mesh itself does not
+    start again, unless the mesh consists of plates."""
     mesh = shapes.join(shapes.tube(24, 49), plate(0.6))
     solver = solved(mesh, coarsen=300)
     assert solver.report["coarse_vertices"] and solver.report["found_rigid_parts"] == 1
@@ -76,7 +76,7 @@ def test_with_a_coarser_mesh_the_last_stage_comes_once():
 
 @pytest.mark.parametrize("deformer", ["linear", "dual_quaternions"])
 def test_stages_begin_in_order_after_an_edit(deformer):
-    """Stages after the one that an edit goes back to start again, or not at all."""
+    """The stages after the one to which an edit returns start again, or not at all."""
     solver = solved(shapes.join(TUBE, plate(0.6)), deformer=deformer)
     before = solver.report["stage_starts"]
     solver.edit(rigid_parts=np.repeat([-1, 0], [FIRST, 8]))
@@ -98,7 +98,8 @@ def test_nothing_starts_again_where_nothing_changes():
 
 
 def departure(mesh, own, weights, row, poses):
-    """The share of their radius by which these vertices go elsewhere with one row."""
+    """The mean distance, as a share of their radius, by which one shared row moves these vertices
+    away."""
     a, b, c = (mesh[0][mesh[1][:, k]] for k in range(3))
     area = np.zeros(len(mesh[0]))
     np.add.at(area, mesh[1], np.linalg.norm(np.cross(b - a, c - a), axis=1)[:, None] / 6)
@@ -111,7 +112,8 @@ def departure(mesh, own, weights, row, poses):
 
 
 def test_departure_is_that_of_numpy():
-    """Of a plate across a joint from where it is, by the bone with the largest mean weight."""
+    """For a plate across a joint, relative to its position, by the bone with the largest mean
+    weight."""
     mesh = shapes.join(TUBE, plate(0.7))
     own = np.arange(FIRST, len(mesh[0]))
     poses = araplbs.sample_poses(*BONES, 12)
@@ -129,7 +131,7 @@ def test_departure_is_that_of_numpy():
 
 
 def test_a_buckle_follows_the_skin_beneath():
-    """As a whole, by one blend: a single bone would take it off."""
+    """As a whole, by one blend, because a single bone would tear it off."""
     skin = shapes.tube(16, 41)
     mesh = shapes.join(skin, shapes.box((0.04, 0.1, 0.1), (0.24, 0, 1.0)))
     first = len(skin[0])
@@ -150,7 +152,7 @@ def test_a_blend_has_room_under_the_limit():
 
 
 def test_a_box_follows_the_bone_inside():
-    """Whatever its vertices would rather do: they are too few to bend."""
+    """Regardless of its individual vertices, because there are too few for bending."""
     arm = shapes.box((0.6, 0.6, 0.9), (0, 0, 0.45))
     mesh = shapes.join(shapes.tube(10, 13, 0.2), arm)
     bones = shapes.chain(2)
@@ -160,7 +162,7 @@ def test_a_box_follows_the_bone_inside():
 
 
 def test_what_reaches_around_two_bones_is_soft():
-    """A sleeve around a joint that bends little is near to rigid, yet there to bend."""
+    """A sleeve around a joint that bends little is nearly rigid, but should bend."""
     sleeve = shapes.tube(10, 11, 0.3, 1.6)
     sleeve = sleeve[0] + [0, 0, 0.2], sleeve[1]
     bones = shapes.chain(2)
@@ -185,7 +187,7 @@ def test_images_become_rigid_together():
 
 
 def test_images_without_images_of_their_rows():
-    """Bones without a partner: each plate has a row of its own, and is rigid where the other is."""
+    """Bones without a partner: each plate has a row of its own, and is rigid if the other is."""
     mesh, _map = body()
     first = len(mesh[0])
     plates = [shapes.box((0.2, 0.1, 0.05), (x, 0.2, 1.5)) for x in (0.5, -0.5)]
@@ -215,7 +217,7 @@ def test_marked_wanted_and_locked_parts_are_not_searched():
 
 
 def test_strands_bend_with_the_skin():
-    """Without faces, and short next to the bones."""
+    """They have no faces and are short compared with the bones."""
     strands = [[(x, 0, 0.8 + 0.02 * k) for x in (0.2, 0.25)] for k in range(20)]
     roots = len(TUBE[0]) + 2 * np.arange(20)
     vertices = np.concatenate([TUBE[0], *strands])

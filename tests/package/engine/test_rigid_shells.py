@@ -6,7 +6,7 @@ import shapes
 
 
 def plate(height, shift=0.0, size=7):
-    """A square of the size 0.6 above the joint at x = 1, bent like a saddle's half."""
+    """A square of size 0.6 above the joint at x = 1, bent like half of a saddle."""
     x, y = np.meshgrid(*[np.linspace(-0.3, 0.3, size)] * 2, indexing="ij")
     points = np.column_stack([x.ravel() + 1 + shift, y.ravel(), height - y.ravel() ** 2])
     number = np.arange(size * size).reshape(size, size)
@@ -16,8 +16,8 @@ def plate(height, shift=0.0, size=7):
 
 
 def weights(shift, owners):
-    """Of two plates, one over the other, shifted along the arm, from weights in which they follow
-    these bones. Bone 1 is the upper arm, bone 2 the forearm, bone 0 a body."""
+    """The weights of two plates, one over the other and shifted along the arm, from weights in
+    which they follow these bones. Bone 1 is the upper arm, bone 2 the forearm, bone 0 a body."""
     body = shapes.sphere(8, 12, 0.4, (-0.7, 0, 0))
     limbs = [shapes.tube(8, 9, 0.12, 0.8, caps=True) for _ in range(2)]
     limbs = [(v[:, [2, 0, 1]] + (k + 0.1, 0, 0), t) for k, (v, t) in enumerate(limbs)]
@@ -40,14 +40,14 @@ def weights(shift, owners):
 
 @pytest.mark.parametrize("owners", [(1, 2), (2, 1)])
 def test_plates_that_cover_each_other_follow_the_lower_bone(owners):
-    """The forearm would come through a plate that stays behind."""
+    """Otherwise, the forearm would penetrate a plate that stays behind."""
     for rows in weights(0.02, owners):
         np.testing.assert_array_equal(rows, np.tile([0.0, 0, 1], (len(rows), 1)))
 
 
 @pytest.mark.parametrize("owners", [(1, 2), (2, 1)])
 def test_plates_that_overlap_keep_their_bones(owners):
-    """The plates of an arm of armor, by a third of their length."""
+    """The plates of an armored arm overlap by a third of their length."""
     for rows, bone in zip(weights(0.4, owners), owners, strict=True):
         np.testing.assert_array_equal(rows, np.tile(np.eye(3)[bone], (len(rows), 1)))
 

@@ -98,7 +98,7 @@ def test_skinning_against_explicit_sums(rng):
 
 
 def test_one_bone_takes_points_where_its_transform_does(rng):
-    """Scaled, sheared, mirrored: with any center."""
+    """Scaled, sheared, mirrored, and with any center."""
     vertices = rng.normal(size=(20, 3))
     poses = random_poses(rng, 4, 1, 0.5)
     poses[1, 0, :, :3] *= -1
@@ -126,7 +126,7 @@ BLEND = 4 * RADIUS
 
 
 def limb():
-    """A tube of two bones that blend over two diameters around its middle."""
+    """A tube of two bones that are blended over two diameters around its middle."""
     vertices, triangles = shapes.tube(AROUND, ALONG, RADIUS, HEIGHT)
     along = np.clip((vertices[:, 2] - HEIGHT / 2) / BLEND + 0.5, 0, 1)
     share = along**2 * (3 - 2 * along)
@@ -134,7 +134,7 @@ def limb():
 
 
 def three_ways(turn):
-    """The limb with its second bone turned about the middle: {deformer: (n, 3)}."""
+    """The limb with its second bone rotated about the middle: {deformer: (n, 3)}."""
     vertices, triangles, weights = limb()
     middle = np.array([0, 0, HEIGHT / 2])
     poses = np.tile(np.eye(3, 4), (1, 2, 1, 1))
@@ -149,7 +149,7 @@ def three_ways(turn):
 
 @pytest.mark.parametrize("angle", [150, 175])
 def test_a_twisted_limb_keeps_its_radius(angle):
-    """No candy wrapper, which linear blending makes."""
+    """There is no candy wrapper, unlike with linear blending."""
     ways = three_ways(rotation([0, 0, 1], np.radians(angle)))
     least = {way: np.linalg.norm(posed[:, :2], axis=1).min() for way, posed in ways.items()}
     assert least["linear"] < 0.3 * RADIUS
@@ -158,7 +158,7 @@ def test_a_twisted_limb_keeps_its_radius(angle):
 
 
 def farthest(posed, turn):
-    """From both bones, in radii, of the vertices around the joint."""
+    """The largest distance from both bones, in radii, of the vertices around the joint."""
     middle = np.array([0, 0, HEIGHT / 2])
     off = posed - middle
     second = turn @ [0, 0, 1]
@@ -170,7 +170,8 @@ def farthest(posed, turn):
 
 
 def sections(posed):
-    """Centers (sections, 3) of the cross sections, and the least distance from them, in radii."""
+    """Centers (sections, 3) of the cross sections, and the smallest distance from them, in
+    radii."""
     rings = posed.reshape(ALONG, AROUND, 3)
     middle = rings.mean(1)
     return middle, np.linalg.norm(rings - middle[:, None], axis=2).min() / RADIUS
@@ -178,8 +179,8 @@ def sections(posed):
 
 @pytest.mark.parametrize("angle", [60, 90, 120])
 def test_a_bent_limb_has_no_joint_bulge(angle):
-    """Dual quaternions push the sections of an elbow outward, linear blending flattens them; turned
-    around their centers, they stay round and where linear blending has them."""
+    """Dual quaternions push the sections of an elbow outward, and linear blending flattens them;
+    rotated about their centers, they stay round and in the position that linear blending gives."""
     turn = rotation([1, 0, 0], np.radians(angle))
     ways = three_ways(turn)
     found = [sections(ways[way]) for way in ("linear", "dual", "centers")]

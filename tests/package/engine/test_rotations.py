@@ -10,7 +10,8 @@ EYE = np.eye(3)
 
 
 def check(matrices, tolerance=1e-13):
-    """Proper rotations, none better, judged by the singular values of each matrix."""
+    """Checks for proper rotations, of which none is better, by the singular values of each
+    matrix."""
     rotations = araplbs.nearest_rotations(matrices)
     assert np.isfinite(rotations).all()
     np.testing.assert_allclose(
@@ -35,7 +36,7 @@ def test_any_rank(rank, noise, rng):
 
 
 def test_many_are_those_of_each_alone(rng):
-    """To the last bit, with any neighbors of a matrix: some end early, some cannot be relied on."""
+    """Bit-identical, with any neighbors of a matrix: some end early, and some are unreliable."""
     matrices = rng.normal(size=(43, 3, 3)) * 10.0 ** rng.integers(-200, 200, (43, 1, 1))
     matrices[::5] = rng.normal(size=(9, 3, 1)) * rng.normal(size=(9, 1, 3))
     matrices[3::7] = 0
@@ -58,7 +59,7 @@ def test_rotations_are_their_own_nearest(rng):
 
 
 def test_reflections_and_ties(rng):
-    """Where several rotations are equally near, any of them."""
+    """If several rotations are equally near, any of them is correct."""
     turn = shapes.random_rotations(rng, 50)
     check(-turn)
     check(turn * np.array([1, 1, -1]))

@@ -45,7 +45,8 @@ class Limbs:
             self.slack[b] = SLACK * radius * min(1, radius / np.linalg.norm(along[b]))
 
     def off(self, weights, b, vertices, share):
-        """(poses, 3) the mean from where the bone takes it, beyond the slack."""
+        """(poses, 3) the distance of the mean from the position to which the bone moves it, beyond
+        the slack."""
         own = self.points[vertices]
         posed = np.einsum("vb,pbij,vj->pvi", weights[vertices], self.transforms, own)
         carried = np.einsum("pij,vj->pvi", self.transforms[:, b], own)
@@ -70,7 +71,7 @@ class Limbs:
 
 
 def both(more=(), count=0):
-    """A solver with sections and one without, after as many iterations."""
+    """A solver with sections and one without, after the same number of iterations."""
     solvers = []
     for section in (SECTION, 0):
         made = solver(np.random.default_rng(7), section=section, **dict(more))
@@ -96,7 +97,7 @@ def test_slope():
 
 
 def test_report_of_a_coarser_mesh():
-    """While that is solved, energies are its own."""
+    """While that mesh is solved, the energies are its own."""
     mesh = shapes.tube(24, 60, 0.15)
     made = shapes.solver(mesh, shapes.chain(8), pose_count=6, seed=3)
     assert made.report["coarse_vertices"] > 0
@@ -123,7 +124,7 @@ def test_matrix_has_the_ties_of_the_vertices_alone():
 
 
 def test_every_step_lowers_the_energy():
-    """The global step does without the couplings within a section, and still descends."""
+    """The global step omits the couplings within a section, and still descends."""
     made = solver(np.random.default_rng(7), tolerance=0, iterations=12)
     plain = solver(np.random.default_rng(7), tolerance=0, iterations=12, section=0)
     made.iterate(4)
@@ -135,7 +136,7 @@ def test_every_step_lowers_the_energy():
 
 
 def test_a_limb_on_its_bone_pays_nothing():
-    """Within the slack there is neither energy nor slope."""
+    """Within the slack, energy and derivative are zero."""
     solved = solver(np.random.default_rng(7), tolerance=0, iterations=12, section=0)
     solved.iterate(10)
     weights = np.maximum(solved.raw_weights, 0)
@@ -147,7 +148,7 @@ def test_a_limb_on_its_bone_pays_nothing():
 
 
 def unit(inside):
-    """The energy of relative energy 1."""
+    """The absolute energy that corresponds to a relative energy of 1."""
     rest = (inside["edge_weight"] * lengths2(inside)).sum() + springs2(inside)
     return len(inside["transform"]) * rest
 
@@ -165,7 +166,7 @@ def springs2(inside):
 
 
 def test_locked_vertices_take_no_part():
-    """The others would make up for them."""
+    """The other vertices would compensate for them."""
     locked = np.zeros(len(MESH[0]), bool)
     locked[20:45] = True
     with_them, without = both({"locked_vertices": locked})
@@ -176,7 +177,7 @@ def test_locked_vertices_take_no_part():
 
 
 def hand():
-    """A thick palm on four bones that swing apart, and a slender finger on each."""
+    """A thick palm on four bones that swing apart, with a slender finger on each."""
     vertices, triangles = [], []
     heads, tails, parents = [[0.45, 0, -0.6]], [[0.45, 0, 0]], [-1]
     for finger in range(4):
@@ -217,7 +218,7 @@ def hand():
 
 
 def drift(mesh, bones, weights, poses):
-    """Of the first bone of each finger: of the middle third of its skin, in radii."""
+    """The drift of the first bone of each finger: of the middle third of its skin, in radii."""
     points = np.column_stack([mesh[0], np.ones(len(mesh[0]))])
     found = []
     for b in range(2, len(bones.heads), 3):
@@ -233,8 +234,8 @@ def drift(mesh, bones, weights, poses):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_fingers_stay_on_their_bones(seed):
-    """Where the palm follows four bones that swing apart, springs give way, and the fingers went
-    with the mean of all."""
+    """The palm follows four bones that swing apart, so springs weaken; the fingers used to follow
+    the mean of all four."""
     mesh, bones = hand()
     held, loose = (
         np.asarray(shapes.solved(shapes.solver(mesh, bones, seed=seed, section=k)).weights)
@@ -246,7 +247,7 @@ def test_fingers_stay_on_their_bones(seed):
 
 
 def swung(bones, seed, count=24):
-    """(poses, bones, 3, 4): every bone turns by up to 60 degrees about an axis across it."""
+    """(poses, bones, 3, 4): every bone rotates by up to 60 degrees about an axis across it."""
     rng, poses = np.random.default_rng(seed), []
     for _ in range(count):
         world = []

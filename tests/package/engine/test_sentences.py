@@ -43,7 +43,7 @@ def test_counted(count, text):
 
 @pytest.mark.parametrize("name", ["Bone", "3 vertices", "No skin is around it", "a, b and 3 more"])
 def test_names_stay(name):
-    """What people have called things is never translated."""
+    """Names that users have given are never translated."""
     which = Sentence("{number} vertices", number=5)  # as another file calls the placeholder
     text = Sentence("{which} of '{name}' have no weights", which=which, name=name)
     assert GERMAN.translate(text) == f"'{name}' hat keine Gewichte: 5 Punkte"
@@ -58,7 +58,7 @@ def test_parts_of_a_line():
 
 
 def test_a_sentence_and_a_text_do_not_share_a_translation():
-    """Not even if they read the same: data of one is never used for the other."""
+    """Even if they read the same, data of one is never used for the other."""
     name = Sentence("{name}", name="3 vertices")
     assert name == "3 vertices"
     assert [GERMAN.translate(each) for each in ("3 vertices", name)] == ["3 Punkte", "3 vertices"]
@@ -88,7 +88,8 @@ LINES = {
 @pytest.mark.parametrize("name", LINES)
 @pytest.mark.parametrize("language", FILES, ids=lambda file: file.stem)
 def test_last_lines_in_all_languages(name, language):
-    """By fields a line reads as by its English text; but all of it is found, and names stay."""
+    """A line translated by its fields reads like one translated by its English text; but all of it
+    is translated, and names stay."""
     line, catalogue = LINES[name](), Sentences(read_catalogue(language))
     translated = catalogue.translate(line)
     assert translated != line and "{" not in translated

@@ -18,7 +18,7 @@ SHAPES = {
 
 
 def sheet(shape, steps, turn=None):
-    """The squares, `steps` for each unit, within WIDTH / 2 of the bones, cut into triangles."""
+    """The squares, `steps` for each unit, within WIDTH / 2 of the bones, split into triangles."""
     lines = [(np.array(a, float), np.array(b, float)) for a, b, _ in SHAPES[shape]]
     x, y = np.meshgrid(*[np.arange(-3 * steps, 3 * steps + 1)] * 2, indexing="ij")
     points = np.column_stack([x.ravel(), y.ravel()]) / steps
@@ -77,7 +77,7 @@ def heat_weights(mesh, bones):
 @pytest.mark.parametrize("steps", [20, 40], ids=["", "finer"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_strain_is_at_most_19_twentieths_of_that_of_heat(shape, steps, posed):
-    """In poses of the plane that it was not solved for."""
+    """In poses in its plane that were not used for optimization."""
     turn = shapes.rotation([1, 2, 3], 0.7)
     mesh, bones = sheet(shape, steps, turn)
     normal = turn[:, 2]
@@ -101,8 +101,8 @@ def steps_along_bones(mesh, bones, weights):
 @pytest.mark.parametrize("steps", [20, 40], ids=["", "finer"])
 @pytest.mark.parametrize("shape", ["strip of two", "strip of three"])
 def test_no_step_across_a_joint(shape, steps):
-    """Along the bones weights change by a quarter from one vertex to the next, at most: where the
-    sheet bends over its width, there are ten edges in it, or twice as many."""
+    """Along the bones, weights change by at most a quarter from one vertex to the next: the sheet
+    bends over its width, which has ten edges or twice as many."""
     mesh, bones = sheet(shape, steps)
     weights = np.asarray(shapes.solved(shapes.solver(mesh, bones)).weights)
     assert steps_along_bones(mesh, bones, weights) < 0.25

@@ -7,8 +7,8 @@ import shapes
 
 
 def tube_with_a_short_end(bones, length, radius, rings, sides):
-    """A tube of 4 with a chain of a long bone, several of this length, and the rest; the share of
-    its nearest vertices that each bone has."""
+    """A tube of length 4 with a chain of a long bone, several of this length, and the rest; the
+    share of its nearest vertices that each bone has."""
     vertices, triangles = shapes.tube(sides, rings, radius, 4.0, caps=True)
     ends = [0, 1.5, *(1.5 + length * (np.arange(bones) + 1)), 4]
     heads = np.array([[0, 0, z] for z in ends[:-1]], float)
@@ -19,8 +19,8 @@ def tube_with_a_short_end(bones, length, radius, rings, sides):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize(("bones", "length"), [(3, 0.8), (3, 0.2), (2, 0.3), (1, 0.2)])
 def test_short_bones_have_their_skin(bones, length, seed):
-    """A bone that is 0.1 long in the tip of a tube had more than half of one vertex only, and
-    nothing else was counted as its own."""
+    """A bone of length 0.1 in the tip of a tube used to have more than half of the weight at only
+    one vertex, and nothing else counted as its own."""
     vertices, triangles, heads, tails, parents = tube_with_a_short_end(bones, length, 0.5, 48, 24)
     solver = araplbs.Solver(
         vertices, triangles, heads, tails, parents, max_influences=4, pose_count=80, seed=seed

@@ -14,7 +14,7 @@ AVX512 = {"avx512f", "avx512dq", "avx512vl"}
 
 
 def processor_flags():
-    """The system's answer, in Linux's words."""
+    """The answer of the system, in Linux's words."""
     if sys.platform.startswith("linux"):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return set(next(line for line in lines if line.startswith("flags")).split(":")[1].split())

@@ -34,7 +34,8 @@ def with_rows(s):
 @problems
 @pytest.mark.parametrize("later", [False, True])
 def test_global_step_is_the_dense_minimum(name, later, rng):
-    """Given at the creation or by an edit; of a vertex that is named twice the larger counts."""
+    """Given at the creation or by an edit; of a vertex that is named twice, the larger strength
+    applies."""
     s = Solved(rng, name, **({} if later else {"smoothed": (PICKED, STRENGTHS)}))
     if later:
         s.solver.edit(smoothed=(PICKED, STRENGTHS))
@@ -97,7 +98,7 @@ def test_weights_are_smooth_there_and_hardly_change_elsewhere():
 
 
 def test_without_it_again():
-    """The system is that of one-rings again, and so are the weights."""
+    """The system is again that of one-rings, and so are the weights."""
     none, empty = solved(), np.zeros(0)
     taken_back = solved((PATCH, np.ones(len(PATCH))))
     wide = taken_back.report["factor_size"]
@@ -122,7 +123,7 @@ def test_no_vertex_is_as_if_there_were_no_such_edit():
 
 @pytest.mark.parametrize("begun", [0, 2])
 def test_on_levels(begun):
-    """From the coarse mesh on, or once a session has begun."""
+    """From the coarse mesh on, or after a session has begun."""
     mesh, bones = shapes.tube(24, 81, 0.3, 2.0), shapes.chain(3)
     patch = np.flatnonzero((abs(mesh[0][:, 2] - 0.7) < 0.13) & (mesh[0][:, 0] > 0.05))
     laplacian = reference.laplacian(*mesh)
@@ -139,7 +140,7 @@ def test_on_levels(begun):
 
 
 def test_both_sides_of_a_symmetric_character():
-    """An edit of one side holds for the other, bit for bit."""
+    """An edit of one side applies to the other, with bit-identical results."""
     bones = shapes.Bones(
         np.array([[0, 0, 0.0], [0.1, 0, 1], [-0.1, 0, 1]]),
         np.array([[0, 0, 1.0], [0.1, 0, 2], [-0.1, 0, 2]]),

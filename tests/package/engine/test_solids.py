@@ -9,7 +9,7 @@ QUADS = [(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (
 
 
 def box(low, high, inside_out=False):
-    """(points, triangles) of a box, its triangles wound outward."""
+    """(points, triangles) of a box with its triangles facing outward."""
     (a, b, c), (d, e, f) = low, high
     points = [
         (a, b, c),
@@ -26,14 +26,14 @@ def box(low, high, inside_out=False):
 
 
 def joined(*parts):
-    """One mesh of meshes."""
+    """Several meshes combined into one."""
     first = np.cumsum([0, *(len(points) for points, _triangles in parts)])
     points = np.concatenate([points for points, _triangles in parts])
     return points, np.concatenate([t + k for (_points, t), k in zip(parts, first, strict=False)])
 
 
 def split(points, triangles):
-    """The same with own corners for every triangle, as flat shading exports it."""
+    """The same with separate corners for every triangle, as flat shading is exported."""
     return points[triangles.ravel()], np.arange(3 * len(triangles)).reshape(-1, 3)
 
 
@@ -94,7 +94,7 @@ def test_open_surfaces_join_what_they_touch():
 
 
 def test_one_vertex_of_two_solids_joins_them():
-    """Nothing can move a vertex of the caller's two ways."""
+    """A single vertex of the caller cannot move in two ways."""
     points, triangles = joined(LOWER, UPPER)
     triangles[triangles == 8] = 4  # the lower corner of UPPER at LOWER's upper one
     assert parts((points, triangles)) == 1
@@ -106,7 +106,7 @@ def test_windings_that_tell_nothing_join():
 
 
 def test_a_jaw_opens():
-    """Each box follows the bone inside it, though four corners of each lie at one place."""
+    """Each box follows the bone inside it, although four corners of each coincide."""
     vertices, triangles = joined(
         box((-1.2, -0.8, 3.2), (1.2, 0.2, 6.4)), box((-1.2, -1.6, 3.2), (1.2, -0.8, 6.4))
     )

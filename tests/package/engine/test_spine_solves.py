@@ -74,7 +74,7 @@ def test_the_same_seed_means_the_same_bends_and_kinds_leave_turns_alone():
 
 
 def test_joints_stay_connected():
-    """A child of a spine follows its tail, or the place along it that is next to the child's
+    """A child of a spine follows its tail, or the position along it that is next to the child's
     head."""
     bones = shapes.chain(3, kinds=["spine", "stb", "rigid"])
     beside = [0.1, 0.2, 0.4]
@@ -185,7 +185,7 @@ def test_a_turned_problem_has_the_same_weights():
 
 
 def test_no_coarser_mesh_and_no_shared_rotations():
-    """Neither knows spines: both are left out, as the documentation says."""
+    """Neither supports spines: both are omitted, as documented."""
     plain = solved(coarsen=0)
     other = solved(coarsen=100, rotation_clusters=0.2)
     assert other.report["coarse_vertices"] == 0
@@ -218,7 +218,7 @@ def test_locks_and_edits():
 
 
 def test_parameters_are_those_of_the_caller(rng):
-    """NaN and the place along the bone are the same; of welded vertices the first counts."""
+    """NaN and the position along the bone are equivalent; of welded vertices, the first counts."""
     mesh, bones = shapes.tube(10, 9), rig()
     u = np.nan_to_num(place(bones, mesh[0]))
     plain, same = (solved(mesh, bones, parameters=p) for p in (None, u))
@@ -237,7 +237,7 @@ def test_parameters_are_those_of_the_caller(rng):
 
 
 def test_spines_of_other_pieces_and_lengths():
-    """A helper bone between spines, a spine without length, loose wires and a lone vertex."""
+    """A helper bone between spines, a spine without length, loose wires and a single vertex."""
     bones = shapes.tree()
     bones = bones.but(kinds=["spine", "stb", "spine", "rigid", "spine", "stb"])
     bones.tails[3] = bones.heads[3]

@@ -11,7 +11,8 @@ from spine_rigs import KINDS, place, rig, sample
 
 
 def one_spine(bend, mesh, kind="spine", **settings):
-    """The inside of a solver with one pose of one bone along Z from 0.1 to 1.3, base at rest."""
+    """The internals of a solver with one pose of one bone along Z from 0.1 to 1.3, with its base at
+    rest."""
     bones = shapes.chain(1).but(heads=np.array([[0, 0, 0.1]]), tails=np.array([[0.2, 0, 1.3]]))
     return bones, araplbs.Solver(
         *mesh, *bones, bone_kinds=[kind], poses=np.eye(3, 4)[None, None], pose_count=0,
@@ -43,7 +44,7 @@ def test_points(angle, stretch):
 @pytest.mark.parametrize(("angle", "stretch"), BENDS)
 @pytest.mark.slow
 def test_jacobians_against_differences(angle, stretch):
-    """Where u is linear around a vertex, so that the least squares gradient is exact."""
+    """Where u is linear around a vertex, so that the least-squares gradient is exact."""
     mesh = shapes.tube(5, 9)
     bend = np.array([*(angle * AXIS), stretch])
     bones, inside = one_spine(bend, mesh)
@@ -64,7 +65,8 @@ def test_jacobians_against_differences(angle, stretch):
 
 
 def test_gradients_by_least_squares(rng):
-    """Of parameters that are anything, by the dense normal equation; 0 where no edge goes along."""
+    """For arbitrary parameters, by the dense normal equation; 0 where no edge leads along the
+    bone."""
     mesh = shapes.tube(5, 6)
     flat = shapes.join(mesh, ([[1, 0, 0.5], [2, 0, 0.5], [1, 1, 0.5]], [[0, 1, 2]]))
     u = rng.uniform(size=(len(flat[0]), 1))
@@ -85,7 +87,8 @@ def test_gradients_by_least_squares(rng):
 
 @pytest.mark.parametrize("stretch", [1, 1.8])
 def test_many_small_rigid_bones_converge_to_a_spine(stretch):
-    """Pieces of the stretched bone that turn by angle / n each; the error goes with 1 / n."""
+    """Pieces of the stretched bone, each rotated by angle / n; the error is proportional to 1 /
+    n."""
     mesh = shapes.tube(7, 40)
     bend = np.array([*(2.1 * AXIS), stretch])
     bones, inside = one_spine(bend, mesh)
@@ -154,8 +157,8 @@ class Solved:
         return np.nonzero(self.mask.ravel())[0]
 
     def differences(self, entries):
-        """Differences of entries to the first of their vertex: those that a step of the weights
-        sees."""
+        """Differences of entries to the first of their vertex, which are the ones that a step of
+        the weights depends on."""
         vertex = self.flat // 3
         first = np.searchsorted(vertex, vertex)
         return entries - entries[first]
@@ -221,7 +224,7 @@ def test_energies_of_vertices_sum_up(rng):
 
 @pytest.mark.parametrize("kind", ["stb", "spine"])
 def test_an_unbent_spine_is_a_rigid_bone(kind):
-    """With angle 0 and stretch 1, and wherever u is the same all over."""
+    """With angle 0 and stretch 1, and wherever u is constant."""
     mesh, bones = shapes.tube(10, 13), shapes.chain(3)
     still = np.full((3, 4, 2), np.nan)
     still[:, 2], still[:, 3] = 0, 1
@@ -249,8 +252,9 @@ def test_an_unbent_spine_is_a_rigid_bone(kind):
 
 @pytest.mark.parametrize("stretch", [0.5, 4])
 def test_stretch_along_the_bone(stretch):
-    """One STB, stretched. If a one-ring has as many edges to all sides, they are as long as
-    desired; elsewhere V of the covariance is not along the bone, and something is left."""
+    """One stretched STB. If a one-ring has the same number of edges in all directions, they have
+    the desired length; elsewhere, V of the covariance is not along the bone, and an error
+    remains."""
     vertices, triangles = shapes.tube(8, 9)
     quads = np.array([[i, i // 8 * 8 + (i + 1) % 8] for i in range(64)])
     a, b = quads.T
@@ -268,7 +272,7 @@ def test_stretch_along_the_bone(stretch):
 
 
 def test_an_stb_does_not_twist_like_a_candy_wrapper():
-    """A tube twisted by 170 degrees: half of the energy that two rigid bones need, at most."""
+    """A tube twisted by 170 degrees has at most half of the energy that two rigid bones need."""
     mesh = shapes.tube(16, 25, 0.3)
     bones, angle = shapes.chain(2), np.radians(170)
     turned = np.tile(np.eye(3), (1, 2, 1, 1))

@@ -14,13 +14,13 @@ TRUSS = 12.0  # the default
 
 
 def springs(mesh, bones, **settings):
-    """The inside of a solver on the mesh itself, before it has done anything."""
+    """The internals of a solver on the mesh itself, before the first iteration."""
     settings = {"pose_count": 4, "coarsen": 0, **settings}
     return shapes.solver(mesh, bones, **settings)._inside
 
 
 def bone_of(inside):
-    """(n,) of each vertex, each of which has one spring."""
+    """(n,) the bone of each vertex, each of which has one spring."""
     assert (np.diff(inside["spring_start"]) == 1).all()
     return inside["spring_bone"]
 
@@ -41,9 +41,9 @@ def moved(mesh, *, by):
 
 @pytest.mark.parametrize("thick", [0.15, 0.45, 0.9])
 def test_an_arm_of_two_bones_by_the_formula(thick, rng):
-    """To the nearer bone and the nearest point there, as strong as bone_springs.c says: all of it
-    from the radius on from the joint, or from a third of a bone that is short for its limb, but not
-    within half of the radius."""
+    """To the nearer bone and the nearest point on it, with the strength stated in bone_springs.c:
+    full strength from the radius on from the joint, or from a third of a bone that is short for its
+    limb, but not within half of the radius."""
     vertices, triangles = shapes.tube(8, 12, thick)
     vertices = vertices + rng.uniform(-0.02, 0.02, vertices.shape)
     bones = shapes.chain(2)
@@ -92,7 +92,8 @@ def strengths_of(mesh, bones):
 
 @pytest.mark.parametrize(("thickness", "share"), [(0, SHEET), (5e-3, None), (0.03, 1)])
 def test_springs_of_a_sheet_are_weak(thickness, share):
-    """In a plane they have SHEET of their strength, from FLAT on all of it, between a share."""
+    """In a plane, they have SHEET of their strength, from FLAT on all of it, and a share in
+    between."""
     mesh, bones = sheet(thickness)
     thick = sheet(0.03)[0]
     relative = strengths_of(mesh, bones).max() / strengths_of(thick, bones).max()
@@ -104,7 +105,8 @@ def test_springs_of_a_sheet_are_weak(thickness, share):
 
 @pytest.mark.parametrize("count", [1, 7, 8, 13])
 def test_the_nearest_of_any_number_of_bones(count):
-    """Distances are those of several bones at once, whether or not the last fill a vector."""
+    """Distances are computed for several bones at once, whether or not the last ones fill a
+    vector."""
     vertices, triangles = shapes.tube(12, 40, 0.3)
     bones = shapes.chain(count)
     bones.tails[:: max(2, count // 2)] += [0.05, 0, 0]
@@ -117,7 +119,8 @@ def test_the_nearest_of_any_number_of_bones(count):
 
 
 def test_parts_go_to_the_bones_they_surround():
-    """A thin tube next to a thick one: the skin between them is nearer to the other's bone."""
+    """A thin tube next to a thick one: the skin between them is nearer to the bone of the other
+    tube."""
     thick, thin = shapes.tube(16, 21, 0.4), moved(shapes.tube(8, 21, 0.1), by=[0.55, 0, 0])
     mesh = shapes.join(thick, thin)
     one, beside = shapes.chain(2, 1.8).moved(np.eye(3), (0, 0, 0.1)), np.array([0.55, 0, 0])
@@ -133,7 +136,7 @@ def test_parts_go_to_the_bones_they_surround():
 
 
 def test_armor_beside_two_bones_goes_to_one():
-    """The bone that most of it is near, the whole plate."""
+    """The whole plate follows the bone that is near most of it."""
     body, plate = shapes.tube(16, 31, 0.25, caps=True), shapes.box((0.04, 0.2, 1.2), (0.32, 0, 0.8))
     bones = shapes.chain(2, 1.8).moved(np.eye(3), (0, 0, 0.1))
     mesh = shapes.join(body, plate)
@@ -145,7 +148,7 @@ def test_armor_beside_two_bones_goes_to_one():
 
 
 def test_a_button_follows_the_skin_beneath():
-    """Its springs are weak: compared with those of the skin, and with its links."""
+    """Its springs are weak compared with those of the skin, and with its links."""
     mesh, first = button_on_a_tube()
     bones = shapes.chain(2)
     solver = shapes.solver(mesh, bones, coarsen=0)
@@ -172,7 +175,8 @@ def skirt():
 
 
 def test_a_skirt_gives_way():
-    """Its springs follow one leg, its skin cannot; those of the legs hold."""
+    """Its springs follow one leg, which its skin cannot do, so they weaken; those of the legs
+    hold."""
     mesh, first, bones = skirt()
     solver = shapes.solved(araplbs.Solver(*mesh, *bones, coarsen=0, pose_count=40))
     inside = solver._inside
@@ -187,7 +191,7 @@ def test_a_skirt_gives_way():
 
 
 def layered():
-    """Two tubes around one another, and an open half of one around both."""
+    """Two tubes, one inside the other, and an open half of a third around both."""
     outer = shapes.tube(12, 15, 0.3)
     half = shapes.tube(12, 15, 0.35)
     kept = (half[0][half[1]][:, :, 0] > -0.05).all(1)
@@ -230,7 +234,7 @@ SKELETONS = {
 @pytest.mark.parametrize("skeleton", SKELETONS)
 @pytest.mark.parametrize("name", MESHES)
 def test_any_mesh_and_any_bones(name, skeleton):
-    """No vertex without a row, all of it finite, and springs of a sane strength."""
+    """No vertex is without a row, all values are finite, and springs have a reasonable strength."""
     mesh, bones = MESHES[name], SKELETONS[skeleton]
     solver = araplbs.Solver(*mesh, *bones, pose_count=10)
     for _ in range(2):
@@ -255,7 +259,8 @@ def test_wires_alone(skeleton, rng):
 
 
 def test_no_rotation_is_lost_where_a_spring_is_released(rng):
-    """At the end of a wire, released springs leave one edge, of which any turn is as good."""
+    """At the end of a wire, released springs leave one edge, for which any rotation is equally
+    good."""
     vertices = np.column_stack([np.full(9, 0.2), np.zeros(9), np.linspace(0, 2, 9)])
     edges = np.column_stack([np.arange(8), np.arange(1, 9)])
     bones = shapes.chain(2)

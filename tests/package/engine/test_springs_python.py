@@ -28,7 +28,7 @@ def test_every_vertex_of_a_limb_is_tied_to_the_bone_inside():
 
 
 def test_bones_and_vertices_are_those_of_the_caller():
-    """A bone that does not deform has no spring, of welded vertices the first has it."""
+    """A bone that does not deform has no spring; of welded vertices, the first has it."""
     deform = [False, True, True]
     vertices, triangles = shapes.split(*TUBE)
     solver = start((vertices, triangles), CHAIN.but(deform=np.array(deform)))
@@ -61,7 +61,7 @@ def test_released():
 
 
 def test_released_vertices_leave_the_bone():
-    """Without springs and wide of the bones the weights are others."""
+    """Without springs and far from the bones, the weights differ."""
     solver = shapes.solved(start(shapes.tube(10, 13, radius=0.4)))
     before = solver.weights
     vertices, bones, *_rest = solver.bone_springs
@@ -71,7 +71,8 @@ def test_released_vertices_leave_the_bone():
 
 
 def test_symmetric():
-    """Each spring has its image, on the mirror plane at the same vertex; released ones, too."""
+    """Each spring has its image, on the mirror plane at the same vertex; this includes released
+    ones."""
     (vertices, triangles), image = body()
     right = triangles[vertices[triangles, 0].mean(1) > 0]
     solver = shapes.solved(make((vertices, np.concatenate([right, image[right][:, ::-1]]))))

@@ -61,12 +61,13 @@ class Solved:
 
     @property
     def flat(self):
-        """Entries of the full (n m) arrays that the solver keeps, in its order."""
+        """Entries of the full (n m) arrays that the solver stores, in its order."""
         return np.nonzero(self.mask.ravel())[0]
 
     def differences(self, entries):
-        """Of entries (full flat order) to the first of their vertex: the right-hand side is
-        known up to a number per vertex, which the sum of the weights takes out."""
+        """Differences of entries (full flat order) to the first of their vertex: the right-hand
+        side is only determined up to a number per vertex, which the fixed sum of the weights
+        eliminates."""
         full = np.zeros(self.mask.size)
         full[self.flat] = entries
         full = full.reshape(self.mask.shape)
@@ -160,8 +161,8 @@ def test_gradient_with_rotations_fixed(name, rng):
 
 @problems
 def test_gradient_of_the_full_energy(name, rng):
-    """Rotations are optimal, so the gradient is that with rotations fixed; differences of
-    `araplbs.energy`, along directions that keep the sum of a row."""
+    """The rotations are optimal, so the gradient is that with fixed rotations; compared with
+    differences of `araplbs.energy` in directions that keep the sum of a row."""
     mesh, wires, bones, poses, _, _ = make_problem(rng, name)
     weights = np.zeros((len(mesh[0]), len(bones)))
     deforming = np.arange(len(bones)) if bones.deform is None else np.nonzero(bones.deform)[0]

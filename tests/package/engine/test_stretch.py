@@ -26,7 +26,7 @@ def tensor(linear):
 
 
 def dense_energy(mesh, weights, poses, stretch):
-    """sum a |e' - R U e|^2 over that of the edges at rest, U = I + sum w (U_b - I)."""
+    """sum a |e' - R U e|^2 relative to that of the edges at rest, U = I + sum w (U_b - I)."""
     points, moved, _ = reference.normalize_to_solver(mesh[0], poses)
     _, a = reference.edge_weights(points, mesh[1])
     total = 0
@@ -62,7 +62,7 @@ def test_energy_against_dense_sums(stretch, rng):
 
 
 def test_one_bone_stretches_any_ring_at_no_cost(rng):
-    """An arm four times as long, volume kept; and any other scale and shear."""
+    """An arm four times as long with the same volume; and any other scale and shear."""
     mesh = shapes.join(shapes.tube(8, 9), shapes.sphere(), shapes.fan())
     poses = scaled(rng, 5, 1)
     poses[0, 0, :, :3] = np.diag([0.5, 0.5, 4])
@@ -74,7 +74,7 @@ def test_one_bone_stretches_any_ring_at_no_cost(rng):
 
 
 def test_rotations_stretch_nothing(rng):
-    """The same numbers as without, to rounding."""
+    """The same numbers as without, except for rounding."""
     mesh, bones = shapes.tube(10, 13), shapes.chain(3)
     plain = araplbs.Solver(*mesh, *bones, precision="double", pose_count=12)
     same = araplbs.Solver(
@@ -87,7 +87,8 @@ def test_rotations_stretch_nothing(rng):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_a_stretched_bone_keeps_its_weights(precision):
-    """As rigid as possible, weights give way where a bone stretches; as desired, less so."""
+    """With as rigid as possible, weights decrease where a bone stretches; with as rigid as desired,
+    less so."""
     mesh, bones = shapes.tube(12, 61), shapes.chain(2)
     poses = np.tile(np.eye(3, 4), (9, 2, 1, 1))
     for pose, factor in zip(poses, np.linspace(0.5, 4, 9), strict=True):
@@ -111,7 +112,7 @@ def test_a_stretched_bone_keeps_its_weights(precision):
 
 
 def test_joints_of_bendy_bones_stretch(rng):
-    """A column each: that of the same problem with a bone for every joint."""
+    """Each joint has a column, as in the same problem with a bone for every joint."""
     mesh = shapes.tube(5, 9)
     bones = shapes.chain(2, kinds=["rigid", "bendy"], segments=[0, 2])
     poses, joints = scaled(rng, 3, 2), scaled(rng, 3, 3)
@@ -130,8 +131,8 @@ def test_joints_of_bendy_bones_stretch(rng):
 
 
 def test_beside_a_spine():
-    """Where a spine is near, the step of spines takes the stretch of rigid bones in, too; it is
-    exact where the edges of a ring are as many to all sides."""
+    """Near a spine, its step also includes the stretch of rigid bones; it is exact where a ring has
+    the same number of edges in all directions."""
     vertices, triangles = shapes.tube(8, 9)
     quads = np.array([[i, i // 8 * 8 + (i + 1) % 8] for i in range(64)])
     a, b = quads.T

@@ -14,7 +14,7 @@ PLANE = ((0, 0, 0), (1, 0, 0))
 
 
 def skeleton():
-    """A spine and two arms. The rolls of one arm are not those of the other."""
+    """A spine and two arms. The rolls of one arm differ from those of the other."""
     table = [  # head, tail, parent, roll axis
         ((0, 0, 0), (0, 0, 1), -1, (0, 1, 0)),
         ((0, 0, 1), (0, 0, 1.9), 0, (0, 1, 0)),
@@ -31,7 +31,8 @@ BONES = skeleton()
 
 
 def body(around=16, along=25):
-    """A trunk of which the arms are pulled out: one piece. Returns a mesh and its symmetry map."""
+    """A trunk from which the arms are extruded, in one piece. Returns a mesh and its symmetry
+    map."""
     vertices, triangles = shapes.tube(around, along, 0.25, 2.0, caps=True)
     sideways = np.abs(vertices[:, 0]) / 0.25
     at_arms = np.exp(-(((vertices[:, 2] - 1.5) / 0.12) ** 2))
@@ -40,7 +41,8 @@ def body(around=16, along=25):
 
 
 def expected_map(vertices):
-    """The nearest vertex to the image of each; the test's own, by brute force."""
+    """The vertex nearest to the image of each vertex, computed by the test itself, by brute
+    force."""
     return np.linalg.norm(vertices[:, None] * FLIP - vertices[None], axis=2).argmin(1)
 
 
@@ -61,7 +63,7 @@ def asymmetry(weights, partner, partners=PARTNERS):
 
 
 def found(solver):
-    """The symmetry map of the caller's vertices; where nothing is welded."""
+    """The symmetry map of the caller's vertices if nothing is welded."""
     return solver._inside["symmetry_vertex"]
 
 
@@ -95,7 +97,7 @@ def test_map_of_a_mesh_with_noise(rng):
 
 
 def test_map_grows_where_the_halves_differ():
-    """One side is dented by more than a quarter of the edges: positions alone do not pair it."""
+    """One side is dented by more than a quarter of the edges, so positions alone do not pair it."""
     (vertices, triangles), partner = body()
     dented = vertices.copy()
     side = np.flatnonzero((vertices[:, 0] > 0.05) & (np.abs(vertices[:, 2] - 0.5) < 0.2))
@@ -108,7 +110,7 @@ def test_map_grows_where_the_halves_differ():
 
 
 def test_more_bones_than_a_word_has_bits():
-    """Rows are put together as sets of bits: bones of the other side are in another word."""
+    """Rows are combined as sets of bits, and bones of the other side are in another word."""
     mesh, partner = body()
     heads = np.array([(x, 0, 0.05 * k) for x in (0.1, -0.1) for k in range(36)])
     parents = np.array([k - 1 if k % 36 else -1 for k in range(72)])
@@ -124,15 +126,15 @@ def test_more_bones_than_a_word_has_bits():
 
 
 def test_faces_that_are_cut_the_other_way():
-    """A half and its image, each quad of which is cut along the same diagonal as in the half."""
+    """A half and its image, each quad of which is split along the same diagonal as in the half."""
     (vertices, triangles), partner = body()
     assert {tuple(sorted(t)) for t in partner[triangles]} != {tuple(sorted(t)) for t in triangles}
     np.testing.assert_array_equal(found(make((vertices, triangles))), partner)
 
 
 def test_details_of_all_sizes():
-    """Beads of which thousands of vertices are in the reach of one of the body, and a frame whose
-    corners, far from their images, are beyond what is looked up for most."""
+    """Beads with thousands of vertices within reach of one of the body, and a frame whose corners
+    are far from their images, beyond the usual search distance."""
     beads = [shapes.sphere(24, 48, 0.002, (x, -0.4, 0.8)) for x in (-0.3, 0.3)]
     beads[1] = beads[0][0] * FLIP, beads[0][1][:, ::-1]
     frame, faces = shapes.box((4, 4, 4), (0, 0, 1))
@@ -156,7 +158,7 @@ def test_decoration_of_one_side_is_free():
 
 
 def test_faces_that_do_not_match_are_free():
-    """Cuffs with other faces, of one piece with the body: a vertex that is near by chance is not a
+    """Cuffs with other faces, in one piece with the body: a vertex that is near by chance is not a
     partner."""
     (vertices, triangles), _ = body()
     n, bridges = len(vertices), []
@@ -175,7 +177,7 @@ def test_faces_that_do_not_match_are_free():
 
 
 def test_a_part_of_which_too_little_is_symmetric_is_free():
-    """A pole that lies across the plane, 9 of its 17 rings with their image."""
+    """A pole across the plane, of whose 17 rings 9 have their image."""
     body_, _ = body()
     pole = shapes.tube(8, 17, 0.05, 1.6)
     pole = pole[0] @ shapes.rotation([0, 1, 0], np.pi / 2).T + [-0.4, 0.5, 1.5], pole[1]
@@ -236,7 +238,7 @@ def test_locked_vertices_stay_and_the_rest_is_symmetric(rng):
 
 
 def test_locked_bone_of_one_side_stays(rng):
-    """Locked vertices are not symmetric, all others are."""
+    """Locked vertices are not symmetric, and all others are."""
     mesh, partner = body()
     weights = np.zeros((len(partner), 6))
     weights[mesh[0][:, 0] > 0.5, 3] = 0.25
@@ -280,7 +282,7 @@ def test_no_partners_are_as_none():
 
 
 def test_symmetric_weights_cost_no_energy():
-    """On poses that no solver has seen."""
+    """In poses that no solver has used."""
     mesh, _ = body()
     unseen = araplbs.sample_poses(*BONES, 60, **BONES.more, seed=99)
     energies = [
@@ -318,7 +320,7 @@ def test_poses_mirror_each_other(limited):
 
 
 def test_each_bone_turns_to_both_sides_alike():
-    """It gets from its partner the images of its own turns: the twists add up to 0."""
+    """It gets from its partner the images of its own rotations: the twists add up to 0."""
     poses = araplbs.sample_poses(*BONES, 20, **BONES.more, symmetry=(PARTNERS, *PLANE))
     for bone in range(1, 6):
         parent = BONES.parents[bone]
@@ -332,7 +334,7 @@ def test_each_bone_turns_to_both_sides_alike():
 
 
 def test_mirrored_poses_stay_in_the_limits_of_both():
-    """Whatever the rolls: a turn and its image have the same angle."""
+    """Whatever the rolls are: a rotation and its image have the same angle."""
     args = {**BONES.more, "swing": 0.5, "twist": 0.1}
     poses = araplbs.sample_poses(*BONES, 40, **args, symmetry=(PARTNERS, *PLANE))
     local = np.swapaxes(poses[:, 2, :, :3], 1, 2) @ poses[:, 3, :, :3]
@@ -390,7 +392,8 @@ def test_wrong_types(symmetry):
 
 
 def test_vertices_without_edges_and_lone_points():
-    """Points pair by position; nothing of a mesh without any symmetry pairs, and it is solved."""
+    """Points are paired by position; a mesh without any symmetry has no pairs and is still
+    solved."""
     mesh, _ = body()
     n = len(mesh[0])
     points = np.array([[0.5, 1, 0.5], [-0.5, 1, 0.5], [0, 1, 1], [0.7, 1, 0.2]])
@@ -401,15 +404,15 @@ def test_vertices_without_edges_and_lone_points():
 
 
 def deviation(vertices, size):
-    """A smooth way off symmetry."""
+    """A smooth deviation from symmetry."""
     x, y, z = vertices.T
     return size * np.column_stack([np.sin(2 * z + 1), np.cos(1.5 * z + x), np.sin(x + 2 * y)])
 
 
 @pytest.mark.parametrize("size", [0.004, 0.009, 0.018])
 def test_map_of_a_body_that_is_off_smoothly(size):
-    """By as much as its edges are long: the vertex nearest to an image may be a neighbor of the
-    partner, or none."""
+    """By as much as the length of its edges: the vertex nearest to an image may be a neighbor of
+    the partner, or there may be none."""
     (vertices, triangles), partner = body(48, 81)
     edge = 2.0 / 80
     moved = vertices + deviation(vertices, size)
@@ -427,7 +430,7 @@ def test_weights_of_a_body_that_is_off_smoothly():
 
 
 def test_a_body_with_its_own_faces_on_each_side_is_free_when_it_is_off():
-    """A tube of other rings on the other side, and off as well: nothing grows there."""
+    """A tube with other rings on the other side and a deviation: the map does not grow there."""
     (vertices, triangles), _partner = body()
     left, right = shapes.tube(11, 17, 0.1, 1.0), shapes.tube(9, 14, 0.1, 1.0)
     turned = [
@@ -442,7 +445,7 @@ def test_a_body_with_its_own_faces_on_each_side_is_free_when_it_is_off():
 
 
 def test_partners_are_no_farther_off_than_a_share_of_the_size():
-    """One arm is moved away as a whole: its edges are images, its places are not."""
+    """One arm is moved away as a whole: its edges are images, but its positions are not."""
     (vertices, triangles), _partner = body()
     arm = np.clip((vertices[:, 0] - 0.3) / 0.2, 0, 1)
     moved = vertices + deviation(vertices, 0.02) + np.outer(arm, [0, 0.4, 0])

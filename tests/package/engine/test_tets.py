@@ -13,7 +13,7 @@ PLAIN = {**BARE, "coarsen": 0, "pruning": (1, 1.0, 0.0), "heat_floor": 0}
 
 
 def wavy(cells=(2, 2, 4), seed=1, amount=0.02):
-    """A bar whose tets are all different."""
+    """A bar whose tets all differ."""
     vertices, tets = shapes.bar(cells)
     rng = np.random.default_rng(seed)
     return vertices + rng.uniform(-amount, amount, vertices.shape), tets
@@ -35,7 +35,7 @@ def test_bar_is_whole():
 
 @pytest.mark.parametrize("what", ["tets", "inverted", "fin", "surface given", "wires"])
 def test_edge_weights(what):
-    """Inverted tets count by |V|, triangles of a tet not at all; others are sheets."""
+    """Inverted tets count by |V|, triangles of a tet do not count, and others are sheets."""
     vertices, tets = wavy()
     given, triangles, wires = tets, [], []
     if what == "inverted":
@@ -60,7 +60,7 @@ def test_edge_weights(what):
 
 @pytest.mark.parametrize("flat", [True, False])
 def test_tets_without_volume_add_nothing(flat):
-    """Flat ones, and those with a corner twice."""
+    """Flat tets, and those with a repeated corner."""
     vertices, tets = shapes.bar((1, 1, 3))
     on_plane = np.flatnonzero(vertices[:, 0] == vertices[:, 0].min())
     more = on_plane[:4] if flat else [0, 1, 1, 2]
@@ -80,7 +80,7 @@ def test_only_flat_tets():
 
 
 def test_energy():
-    """Of any weights; of every vertex; and as the solver reports it of its own."""
+    """For any weights, for every vertex, and as the solver reports it for its own weights."""
     vertices, tets = wavy()
     bones = shapes.chain(2)
     rng = np.random.default_rng(3)
@@ -125,7 +125,8 @@ def test_heat_weights():
 
 
 def test_the_surface_of_the_tets_blocks_the_view():
-    """Two bars side by side, a bone in one: the near side of the other sees neither."""
+    """Two bars side by side with a bone in one: it is not visible from the near side of the
+    other."""
     vertices, tets = shapes.bar((1, 1, 4))
     far = vertices + np.array([1.0, 0, 0])
     both = np.concatenate([vertices, far]), np.concatenate([tets, tets + len(vertices)])
@@ -149,7 +150,7 @@ def test_attach_holds_vertices_on_bones_only():
 
 
 def test_seams_are_welded():
-    """Each tet with vertices of its own: the same weights as when they share them."""
+    """Each tet has vertices of its own: the weights equal those with shared vertices."""
     vertices, tets = wavy()
     expected = solver_of(vertices, tets)
     solver = solver_of(vertices[tets.ravel()], np.arange(tets.size).reshape(-1, 4))

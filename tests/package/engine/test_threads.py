@@ -19,7 +19,8 @@ def make(limit=4, seed=0, **settings):
 
 
 def run_all(*functions):
-    """Each in a thread of its own; their results, or the first exception."""
+    """Runs each function in a thread of its own and returns their results, or raises the first
+    exception."""
     results, errors = [None] * len(functions), []
 
     def call(k):
@@ -63,8 +64,8 @@ def test_energy_in_many_threads(rng):
 
 
 def test_a_shared_solver_takes_turns():
-    """Iterating and reading from several threads at once: the iterations add up to those of
-    one thread, and what is read is a whole state."""
+    """Several threads iterate and read at once: the iterations add up to those of one thread, and
+    each read returns a consistent state."""
     settings = {"iterations": 12, "tolerance": 0, "limit": 0}
     shared, alone = make(**settings), make(**settings)
 
@@ -88,8 +89,8 @@ def test_a_shared_solver_takes_turns():
 
 
 def counted_while(work):
-    """How often another thread has a turn while `work`, a single call, runs. Python itself makes
-    no thread give way before an hour is over: a turn means that the call let the GIL go."""
+    """The number of turns of another thread while `work`, a single call, runs. Python is set to let
+    no thread give way for an hour, so a turn means that the call released the GIL."""
     turns, stop, started = [0], threading.Event(), threading.Event()
     usual = sys.getswitchinterval()
     sys.setswitchinterval(3600)
@@ -142,7 +143,7 @@ def test_a_solver_in_use_outlives_its_last_reference():
 
 
 def test_sharing_does_not_wait_with_the_gil_held():
-    """A thread that waits for the solver must let the one that works call its progress."""
+    """A thread that waits for the solver must let the working thread call its progress function."""
     calls = []
     solver = make(limit=0, iterations=10, tolerance=0, progress=lambda *a: calls.append(a))
     run_all(solver.solve, lambda: solver.weights, lambda: solver.report)
@@ -151,7 +152,7 @@ def test_sharing_does_not_wait_with_the_gil_held():
 
 @pytest.mark.parametrize("threads", [256, 10**6])
 def test_more_threads_than_there_are_chunks(threads):
-    """Of few threads test_properties.py asks the same."""
+    """test_properties.py tests the same for a few threads."""
     mesh, bones = shapes.tube(), shapes.chain(2)
     solver = shapes.solved(araplbs.Solver(*mesh, *bones, threads=threads))
     reference = shapes.solved(araplbs.Solver(*mesh, *bones))
@@ -159,7 +160,7 @@ def test_more_threads_than_there_are_chunks(threads):
 
 
 def test_large_systems_on_any_number_of_threads():
-    """Subtrees of the factor, and asynchronous work, begin at some size."""
+    """Subtrees of the factor and asynchronous work are used from a certain size on."""
     mesh, bones = shapes.tube(60, 120), shapes.chain(4)
     settings = {"pose_count": 6, "expansion_rounds": 0, "iterations": 2, "coarsen": 0}
     one, four = (araplbs.Solver(*mesh, *bones, threads=k, **settings) for k in (1, 4))
@@ -170,7 +171,8 @@ def test_large_systems_on_any_number_of_threads():
 
 
 def test_what_more_processors_would_bring():
-    """A run on one thread says it, never more than so many processors can. Others do not."""
+    """A run on one thread reports this, never more than this number of processors can save. Other
+    runs do not."""
     mesh, bones = shapes.tube(60, 120), shapes.chain(4)
     settings = {"pose_count": 40, "expansion_rounds": 0, "iterations": 4, "coarsen": 0}
     one, two = (shapes.solved(araplbs.Solver(*mesh, *bones, threads=k, **settings)) for k in (1, 2))
@@ -220,8 +222,8 @@ print(solver.report["shared_seconds"] > 0)
     ],
 )
 def test_the_environment_says_how_many(threads, environment, alone):
-    """ARAPLBS_THREADS before OMP_NUM_THREADS; an argument before both. With one thread alone the
-    report has the time that more of them could share."""
+    """ARAPLBS_THREADS takes precedence over OMP_NUM_THREADS, and an argument over both. Only with
+    one thread does the report contain the time that more threads could share."""
     variables = {k: v for k, v in os.environ.items() if not k.endswith("_THREADS")}
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     variables |= {"OPENBLAS_NUM_THREADS": "1"} | environment

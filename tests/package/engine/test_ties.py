@@ -20,7 +20,7 @@ SETTINGS = {
 
 
 def long_tube():
-    """A tube of ten sides, with a bone for each third; the ends stop short of the caps."""
+    """A tube with ten sides and a bone for each third; the ends stop short of the caps."""
     bones = shapes.chain(3, 3.0)
     bones.heads[0, 2], bones.tails[2, 2] = 0.05, 2.95
     return shapes.tube(10, 19, 0.3, 3.0, caps=True), bones.but(roll_axes=None)
@@ -35,7 +35,7 @@ FIGURES = {
 
 
 def in_single(vertices):
-    """As Blender keeps coordinates."""
+    """In the precision in which Blender stores coordinates."""
     return vertices.astype(np.float32).astype(float)
 
 
@@ -58,7 +58,7 @@ def test_rounding_of_an_exact_figure_moves_no_weight(figure, settings):
 
 
 def star():
-    """A ball with four bones from its middle that end in vertices of its surface."""
+    """A ball with four bones from its center that end in vertices of its surface."""
     vertices, triangles = shapes.sphere(9, 16, 1.0)
     ends = [vertices[np.abs(vertices - way).sum(1).argmin()] for way in np.eye(3)[[0, 1]]]
     tails = np.array([(0, 0, 0), *ends, *(-np.array(ends))])
@@ -70,8 +70,9 @@ def star():
 
 
 def test_vertices_between_two_bones_that_end_in_the_skin(rng):
-    """As far from both: rounding decided which of them bone heat took. Rays along the surface to a
-    bone that ends in it met a face shortly before that, or did not."""
+    """They are equally far from both, and rounding used to decide which of them bone heat chose:
+    rays along the surface to a bone that ends in it met a face shortly before the end, or did
+    not."""
     (vertices, triangles), bones = star()
     initial = shapes.solver((vertices, triangles), bones).initial_weights
     for _ in range(6):

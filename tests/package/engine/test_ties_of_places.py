@@ -9,7 +9,8 @@ ROUNDING = 1e-9
 
 
 def hips():
-    """A tube around two legs side by side, with its middle as far from both, and a third bone."""
+    """A tube around two legs side by side, whose middle is equally far from both, and a third
+    bone."""
     vertices, triangles = shapes.tube(12, 33, 0.5, 2.0, caps=True)
     heads = np.array([[-0.25, 0, 0.1], [0.25, 0, 0.1], [0, 0, 1.2]])
     tails = np.array([[-0.25, 0, 1.1], [0.25, 0, 1.1], vertices[np.argmax(vertices[:, 2])]])
@@ -31,7 +32,7 @@ def test_springs_go_to_the_same_bones(seed):
 
 
 def test_outside_a_bend_springs_go_to_the_bone_that_is_more_in_front():
-    """The joint is the nearest point of both bones there: their order decides nothing."""
+    """There, the joint is the nearest point of both bones, and their order does not matter."""
     vertices, triangles = shapes.sphere(11, 18, 1.0)
     turn = shapes.rotation((1, 2, 3), 0.7)
     mesh = (vertices @ turn.T, triangles)

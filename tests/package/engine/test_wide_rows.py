@@ -20,13 +20,13 @@ def chain():
 
 
 def all_bones(rng, count):
-    """Rows with every bone, most of them hardly used."""
+    """Rows with every bone, most of them with small weights."""
     weights = rng.random((count, BONES)) ** 8 + 1e-6
     return weights / weights.sum(1, keepdims=True)
 
 
 def test_the_energy_is_that_of_pairs_of_bones(rng):
-    """Poses that repeat make the same energy, and are too many for the other way."""
+    """Repeated poses give the same energy, and are too many for the other method."""
     mesh = shapes.tube(8, 12)
     weights = all_bones(rng, len(mesh[0]))
     poses = araplbs.sample_poses(*chain(), 20)

@@ -86,7 +86,7 @@ def test_a_creature_of_edges():
 
 
 def test_hair_of_many_strands():
-    """Each strand is a part of its own and follows the bone that it hangs on, in one piece."""
+    """Each strand is a separate part and follows the bone at its root, as a whole."""
     vertices, edges, bones = strands()
     solver = solved(vertices, NO_FACES, edges, bones)
     assert solver.report["parts"] == 40
@@ -119,8 +119,8 @@ def test_hair_on_a_body():
 
 
 def test_rotations_of_wires_are_proper():
-    """Covariances of rank 1 leave the turn about the edge open, but not where the edge goes, which
-    is all that is ever asked for."""
+    """Covariances of rank 1 do not determine the rotation about the edge, but they determine the
+    direction of the edge, which is all that is needed."""
     angles = np.linspace(0, 3.1, 200)
     rest = np.array([0.6, 0, 0.8])
     there = np.column_stack([0.6 * np.cos(angles), 0.6 * np.sin(angles), 0 * angles + 0.8])
@@ -144,8 +144,8 @@ def test_the_energy_of_wires_is_that_of_the_paper(rng):
 
 
 def test_a_drawn_link_joins_strands():
-    """The end of a strand far from all bones but one, joined to another: heat goes over it, and so
-    does the energy."""
+    """The end of a strand, far from all bones but one, is linked to another: the link carries heat
+    and contributes to the energy."""
     z = np.linspace(0, 1, 11)
     one = np.column_stack([0 * z, 0 * z, z])
     vertices = np.concatenate([one, one + np.array([2, 0, 0])])

@@ -41,7 +41,7 @@ def test_joints_of_a_body():
 
 
 def tube(bend_at, n=24, around=16):
-    """A tube of three bones along X; weights that change abruptly where `bend_at` says."""
+    """A tube of three bones along X, with weights that change abruptly at `bend_at`."""
     t, a = np.meshgrid(np.linspace(0, 3, n), np.linspace(0, 2 * np.pi, around, endpoint=False))
     vertices = np.stack([t, 0.3 * np.cos(a), 0.3 * np.sin(a)], axis=-1).reshape(-1, 3)
     k = np.arange(n * around).reshape(around, n)
@@ -68,7 +68,7 @@ def three_bones():
 
 
 def bent(angle_b, angle_c):
-    """(3, 3, 4) of the bones, turned about Y at their heads."""
+    """(3, 3, 4) of the bones, rotated about Y at their heads."""
 
     def turn(angle, place):
         c, s = np.cos(angle), np.sin(angle)
@@ -90,7 +90,7 @@ def problem():
 
 
 def test_each_joint_in_its_worst_pose(problem):
-    """One pose bends the first joint, the next the other one."""
+    """One pose bends the first joint, the next one the other."""
     poses = Poses(np.stack([bent(1.2, 0), bent(0, 1.2), bent(0.1, 0.1)]), None)
     rows = tube([1, 2])[2]
     seen = worst_poses(problem, None, rows, poses, UP)

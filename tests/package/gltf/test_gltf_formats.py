@@ -14,7 +14,7 @@ def weigh(core, tmp_path):
 
 
 def skinned(glb, attributes, matrices=None):
-    """A tube of these attributes on a chain of joints."""
+    """A tube with these attributes on a chain of joints."""
     joints = glb.joints()
     part = {"attributes": attributes, "indices": glb.add(TRIANGLES.ravel(), "<u2", "SCALAR")}
     glb.node(mesh=glb.mesh(part), skin=glb.skin(joints, matrices=matrices))
@@ -84,7 +84,8 @@ def test_interleaved_arrays(weigh):
 
 
 def test_bytes_that_something_else_uses_stay(weigh):
-    """The old weights are the colors, too: by the same accessor, and by one over the same bytes."""
+    """The old weights also serve as colors: by the same accessor, and by another one over the same
+    bytes."""
     glb = Glb()
     old = glb.old_weights(N)
     view = glb.json["accessors"][old["JOINTS_0"]]["bufferView"]
@@ -97,7 +98,7 @@ def test_bytes_that_something_else_uses_stay(weigh):
 
 
 def test_sparse_arrays(weigh):
-    """Places that a sparse part corrects, and joints that are nowhere: all are 0."""
+    """Positions that a sparse part corrects, and joints without data, which are all 0."""
     glb, wrong, some = Glb(), VERTICES.copy(), np.arange(0, N, 3)
     wrong[some] += 5
     attributes = {
@@ -123,7 +124,7 @@ def test_sparse_weights_become_whole_ones(weigh):
 
 @pytest.mark.parametrize(("kind", "most"), [("<i2", 32767), ("<u2", 65535), ("u1", 255)])
 def test_quantized_places(weigh, kind, most):
-    """KHR_mesh_quantization: places in whole numbers, in a unit that the bind matrices undo."""
+    """KHR_mesh_quantization: positions as integers, in a unit that the bind matrices undo."""
     glb, low = Glb(), VERTICES.min() if kind != "<i2" else 0.0
     size = VERTICES.max() - low
     glb.json["extensionsUsed"] = glb.json["extensionsRequired"] = ["KHR_mesh_quantization"]
@@ -139,7 +140,7 @@ def test_quantized_places(weigh, kind, most):
 
 
 def test_eight_influences_and_back_to_four(weigh, core):
-    """Two sets; read again, four of them stay if four are asked for."""
+    """Two sets; when read again, four influences remain if four are requested."""
     wide = weigh(plain(), max_influences=0, min_gain=0.0, initial="BIHARMONIC")
     assert {"JOINTS_1", "WEIGHTS_1"} <= set(attributes_of(wide))
     assert (rows(wide)[1] > 0).sum(1).max() == BONES and moves(rows(wide)[1])

@@ -14,7 +14,7 @@ ASIDE[2] += [0.12, 0.05, 0.1]  # a joint out of the middle of the tube
 
 
 def character(scale=1.0):
-    """A tube whose middle joint is out of place, an attachment on it, and an animation."""
+    """A tube whose middle joint is displaced, an attachment on it, and an animation."""
     glb = Glb()
     joints = glb.joints()
     for k, node in enumerate(glb.json["nodes"]):
@@ -39,8 +39,8 @@ def character(scale=1.0):
 
 
 def bound(core, path):
-    """(j, 4, 4) world x bind matrix of each joint: identity where the mesh is at rest; and the
-    world of all nodes."""
+    """(j, 4, 4) world x bind matrix of each joint, the identity where the mesh is at rest; and the
+    world matrices of all nodes."""
     document = core("gltf.file.container").read_document(path)
     nodes = core("gltf.nodes").Nodes(document)
     (skin,) = core("gltf.armature").read_skins(document)

@@ -15,7 +15,7 @@ BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """With the files that the page names."""
+    """A folder with the files that the page names."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "characters").mkdir()
     for name in ("in.glb", "skeleton.glb", "characters/a.glb", "characters/b.glb"):
@@ -41,7 +41,7 @@ def test_there_are_commands_of_all_kinds(core):
 
 
 def test_commands(core, folder):
-    """In their order, since some read what others have written."""
+    """In order, because some commands read the outputs of others."""
     for line in commands():
         program, *arguments = shlex.split(line)
         if arguments[0] == "reduce-bones":
@@ -65,7 +65,7 @@ def test_program(folder, capsys):
 
 
 def test_options_that_it_names(core):
-    """Are those of a command."""
+    """Each is an option of a command."""
     helps = "".join(
         core("cli.main").make_parser(core("cli.main").load_command(name)).format_help()
         for name, _help in core("cli.main").COMMANDS

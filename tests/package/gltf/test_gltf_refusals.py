@@ -229,7 +229,7 @@ def test_files_elsewhere_are_not_read(core, tmp_path, refused, uri, words):
 
 @pytest.fixture
 def of_files(core, tmp_path):
-    """A .gltf with its buffer and an image in separate files, weighted: its document."""
+    """The document of a weighted .gltf with its buffer and an image in separate files."""
     glb = plain()
     (tmp_path / "the data.bin").write_bytes(glb.blob)
     (tmp_path / "skin.png").write_bytes(b"\x89PNG no picture")
@@ -252,7 +252,8 @@ def assert_weighted(core, path):
 
 
 def test_data_in_a_file_beside_it(core, tmp_path, refused, of_files):
-    """Is read and stays; the new weights go into the .gltf, which stays in its folder."""
+    """It is read and stays; the new weights are written into the .gltf, which stays in its
+    folder."""
     before = (tmp_path / "the data.bin").read_bytes()
     save = core("gltf.file.container").save_document
     with pytest.raises(refused, match=r"has data in other files \(the%20data.bin\)"):
@@ -308,7 +309,7 @@ def test_chunks_after_the_second_stay(core, tmp_path):
 
 
 def test_a_file_comes_out_as_it_went_in(core, tmp_path):
-    """Of one that has no byte to spare."""
+    """A file without any spare byte."""
     glb = Glb()
     glb.node(mesh=glb.mesh(glb.primitive(TRIANGLES)), skin=glb.skin(glb.joints()))
     glb.blob += bytes(-len(glb.blob) % 4)
@@ -339,7 +340,7 @@ def entries_of(value, place=()):
 
 
 def spoil(glb, random):
-    """Takes entries of the JSON away, or gives them odd values; or bytes of the buffer."""
+    """Removes entries of the JSON or gives them odd values, or removes bytes of the buffer."""
     for _change in range(random.integers(1, 4)):
         entries = list(entries_of(glb.json))
         place = entries[random.integers(len(entries))]
@@ -356,7 +357,8 @@ def spoil(glb, random):
 
 
 def test_whatever_a_file_has_it_is_read_or_refused(core, tmp_path, refused):
-    """Nothing else is ever raised: 400 files with random faults, all that is read of them."""
+    """No other exception is raised: 400 files with random faults, all of whose contents are
+    read."""
     character, poses_of = core("gltf.character"), core("gltf.animations").poses_of
     as_bytes, counts = core("gltf.file.container").as_bytes, {"read": 0, "refused": 0}
     for seed in range(400):

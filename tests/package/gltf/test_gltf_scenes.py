@@ -27,7 +27,7 @@ def weigh(core, tmp_path):
 
 
 def assert_closed(parts, seam_points):
-    """(places, rows) of several parts: one place, one row."""
+    """Checks (positions, rows) of several parts: equal positions have equal rows."""
     found = {}
     for places, dense in parts:
         assert abs(dense.sum(1) - 1).max() < 1e-6 and (dense >= 0).all()
@@ -39,8 +39,8 @@ def assert_closed(parts, seam_points):
 
 
 def test_seams_stay_closed(weigh):
-    """Between materials of a mesh, and between two meshes that were bound at different places, on
-    a chain that another node interrupts."""
+    """Between materials of a mesh, and between two meshes bound at different positions, on a chain
+    interrupted by another node."""
     file = weigh(of_several_parts())
     parts = [rows(file, 0, 0), rows(file, 0, 1), rows(file, 1, 0)]
     parts[2] = parts[2][0] - (3, 0, 1), parts[2][1]
@@ -49,7 +49,7 @@ def test_seams_stay_closed(weigh):
 
 
 def test_a_seam_of_texture_coordinates_stays_closed(weigh):
-    """The same places twice in one primitive, as at every seam of textures or normals."""
+    """The same positions twice in one primitive, as at every seam of textures or normals."""
     glb = Glb()
     joints = glb.joints()
     places = np.vstack([VERTICES, VERTICES])
@@ -76,7 +76,7 @@ def test_primitives_that_share_their_vertices(weigh):
 
 
 def test_skins_with_different_joints_of_one_skeleton(weigh):
-    """Each skin gets the joints that its mesh needs; the old ones keep their places."""
+    """Each skin gets the joints that its mesh needs; the old ones keep their indices."""
     glb = Glb()
     joints = glb.joints()
     for some, which in ((LOWER, [0, 1, 2]), (UPPER, [4, 3])):
@@ -117,7 +117,7 @@ def test_two_characters_in_a_file(weigh):
 
 
 def test_a_skin_without_matrices(weigh):
-    """The meshes are then bound where their joints' spaces put them."""
+    """The meshes are then bound where the spaces of their joints place them."""
     glb = Glb()
     first = glb.node(children=[1])
     glb.node(translation=[0, 0, 1])
@@ -130,7 +130,8 @@ def test_a_skin_without_matrices(weigh):
 
 @pytest.mark.parametrize("scale", [0.01, 100.0])
 def test_a_skeleton_in_another_unit(weigh, scale):
-    """As exporters leave it: a node of this scale above the joints, and matrices that undo it."""
+    """As exporters leave it: a node with this scale above the joints, and matrices that undo the
+    scale."""
     glb = Glb()
     joints = glb.joints()
     for number, node in enumerate(glb.json["nodes"]):
@@ -147,7 +148,8 @@ def test_a_skeleton_in_another_unit(weigh, scale):
 
 @pytest.mark.parametrize("mode", [5, 6])
 def test_strips_and_fans(weigh, core, mode):
-    """The triangles of a strip turn the same way, those of a fan share their first corner."""
+    """The triangles of a strip have the same orientation, and those of a fan share their first
+    corner."""
     shape = core("gltf.meshes")._shape
     glb = plain()
     corners = glb.add([0, 1, 2, 3, 4], "<u2", "SCALAR")
@@ -199,7 +201,7 @@ def test_vertices_that_nothing_draws_keep_their_weights(weigh):
 
 
 def test_control_joints_get_no_weight(weigh):
-    """A root apart from the body and targets far off it, by name and place."""
+    """A root apart from the body and distant targets, by name and position."""
     glb = Glb()
     joints = glb.joints()
     target = glb.node(name="IK_target", translation=[4, 0, 1])

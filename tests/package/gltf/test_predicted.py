@@ -29,7 +29,7 @@ def dense(path):
 
 
 def test_mesh_and_rig(main):
-    """The .glb has the mesh, the skeleton, and weights that move it."""
+    """The .glb contains the mesh, the skeleton, and weights that move it."""
     report = report_of(main, "mesh.obj", "--from", "rig.txt")
     assert faults("out.glb") == []
     file = File("out.glb")
@@ -52,7 +52,7 @@ def test_weights_are_ignored_on_request(main):
 
 
 def test_the_weights_that_it_starts_from(core, tmp_path, main):
-    """Are those of the file, by numbers of vertices and names of joints."""
+    """They are those of the file, matched by vertex numbers and joint names."""
     document, numbers = core("gltf.obj").read_obj("mesh.obj")
     given = core("gltf.predicted").Predicted("rig.txt")
     given.give_skeleton(document)
@@ -70,7 +70,7 @@ def as_dense(found):
 
 
 def test_predicted_glb_for_another_mesh(main, tmp_path):
-    """A network's result on a simpler mesh: its surface gives the weights."""
+    """A network's result on a simpler mesh, whose surface provides the weights."""
     assert main(["weight", "mesh.obj", "-o", "predicted.glb", "--from", "rig.txt", "-q"]) == 0
     bare = Glb()
     bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES[::-1], skinned=False)))

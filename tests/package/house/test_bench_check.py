@@ -45,7 +45,7 @@ def test_what_the_artist_has_less_badly():
 
 
 def test_in_all():
-    """Of both ways, and on how many characters."""
+    """The findings of both methods, and the number of characters that have them."""
     rows = [
         row(finding(), finding(level="medium"), heat=[finding(), finding("STRETCH")]),
         row(finding(), finding(), heat=[]),

@@ -120,7 +120,7 @@ def test_a_folder_without_results(tmp_path):
 
 
 def rows_of(**ways):
-    """Two characters, each way with (strain, recall) of both; the first is painted."""
+    """Two characters, each method with (strain, recall) of both; the first is painted."""
     return [
         {
             "name": name,

@@ -14,7 +14,7 @@ NAMES = ["upper", "lower", "control"]
 
 
 def arm(**changed):
-    """A strip of triangles along X, whose second half turns about Y by 60 degrees."""
+    """A strip of triangles along X, whose second half rotates about Y by 60 degrees."""
     x = np.repeat(np.linspace(0, 2, 9), 2)
     vertices = np.stack([x, np.tile([0.0, 0.3], 9), np.zeros(18)], axis=1)
     corners = np.array([[0, 2, 1], [1, 2, 3]])
@@ -48,7 +48,7 @@ def test_the_same_weights_are_good():
 
 
 def torn():
-    """Every other vertex follows the other bone."""
+    """Weights with which every other vertex follows the other bone."""
     weights = arm()["W"].copy()
     weights[::2] = weights[::2, [1, 0, 2]]
     return weights
@@ -62,7 +62,7 @@ def test_more_strain():
 
 
 def test_strain_that_nobody_sees():
-    """Rigid weights are not infinitely better."""
+    """Rigid weights do not count as infinitely better."""
     rigid = np.tile([1.0, 0, 0], (18, 1))
     judged = rig_judge.judge("arm", arm(ours=rigid))
     assert judged.area("ours") < 1e-9
@@ -86,7 +86,7 @@ def test_a_bone_that_does_not_move_its_skin():
 
 
 def test_how_far_skin_goes_along():
-    """With a bone and what hangs on it, and not with what it hangs on."""
+    """Skin follows its bone and the ancestors of this bone, but not the descendants."""
     file = arm()["W"]
     bones = (arm()[key] for key in ("bone_head", "bone_tail", "bone_parent"))
     lower = file * 1.0
@@ -100,8 +100,8 @@ def test_how_far_skin_goes_along():
 
 @pytest.mark.parametrize(("way", "count"), [([1, 0, 2], 2), ([0, 1, 2], 0)])
 def test_files_in_which_skin_follows_bones_next_to_it(way, count):
-    """Each half of the arm on the bone of the other half in the file, or on its own; ours moves
-    neither."""
+    """In the file, each half of the arm follows the bone of the other half, or its own; our weights
+    move neither."""
     halves = np.eye(3)[(arm()["V"][:, 0] > 1).astype(int)][:, way]
     bones = (arm()[key] for key in ("bone_head", "bone_tail", "bone_deform"))
     found = rig_response.with_skin_elsewhere(arm()["V"], *bones, halves, [0, 1])
@@ -183,7 +183,7 @@ def test_parts_that_leave_what_they_touch():
 
 
 def test_folds_and_sides():
-    """Bent by 60 degrees no edge is a crease, by 120 one is."""
+    """Bent by 60 degrees, no edge is a crease; bent by 120 degrees, one is."""
     judged = rig_judge.judge("arm", arm())
     assert judged.crease == judged.crossing == {"heat": 0, "ours": 0, "file": 0}
     assert np.isnan(list(judged.asymmetry.values())).all(), "an arm has one side"
@@ -211,7 +211,7 @@ def test_failures():
 
 
 def test_without_animation():
-    """On random poses."""
+    """In random poses."""
     judged = rig_judge.judge("arm", arm(anim=np.zeros((0, 3, 4, 4))))
     assert len(judged.poses) == rig_judge.RANDOM and not judged.animated
     assert judged.area("ours") == judged.area("file") > 0 and rig_judge.falls_short(judged) == []
@@ -219,7 +219,8 @@ def test_without_animation():
 
 
 def test_the_pose_that_is_shown():
-    """Where ours is most above the others, not where all are high."""
+    """The pose in which our strain exceeds the others by the most, not one in which all are
+    high."""
     rest, turned = np.tile(np.eye(4), (3, 1, 1)), arm()["anim"][0]
     judged = rig_judge.judge("arm", arm(anim=np.array([rest, turned, rest]), ours=torn()))
     assert judged.worst_pose() == 1
@@ -262,7 +263,8 @@ def test_heat_is_counted_where_it_succeeds():
 
 
 def test_kinds_of_files():
-    """A line for each kind that is there, and one for all; heat's and ours on the same files."""
+    """A line for each existing kind, and one for all, with heat's values and ours on the same
+    files."""
     wild = import_module("wild")
     whole = np.tile([1.0, 0, 0], (18, 1))
     rows = [
@@ -278,7 +280,7 @@ def test_kinds_of_files():
 
 
 def test_generators():
-    """By names of bones; a file of none of them counts for the rest."""
+    """By names of bones; a file without such names belongs to the rest."""
     wild = import_module("wild")
     rows = [rig_judge.judge(name, arm()) for name in "ab"]
     unreal = ["pelvis", "spine_01", "upperarm_l", "calf_r", "thigh_l"]

@@ -77,7 +77,7 @@ def test_times_come_into_the_summary(rows, summary):
 
 
 def test_a_sentence_that_is_gone_is_missed(rows, summary, capsys):
-    """And the others come in."""
+    """The missing sentence is reported, and the others are updated."""
     other = summary.replace("- Below ", "- Under ")
     text = brings.changed(other, changes(brings.BRINGS), rows, 2)
     assert "the costs" in capsys.readouterr().out

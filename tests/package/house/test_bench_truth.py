@@ -16,7 +16,7 @@ FACTS = {"stretch": [0.5, 0.4], "problems": [3, 2]}
 
 
 def said(over=None, afresh=None, **changed):
-    """[(kind, whether it is true)] of a box that says this about the arm."""
+    """[(kind, whether it is true)] of a box with this text about the arm."""
     plain = {"notes": [], "left_out": {}, "rigid": [], "parts": [], "findings": [], "worse": False}
     over = plain | {"facts": FACTS} | (over or {})
     afresh = plain | {"facts": {"stretch": [None, 0.4]}} | (afresh or {})
@@ -27,12 +27,13 @@ def said(over=None, afresh=None, **changed):
 
 
 def partly(share=0.2):
-    """Weights that stretch more than those of the arm, and do not tear it."""
+    """Weights that stretch more than those of the arm, without tearing it."""
     return (1 - share) * arm()["W"] + share * torn()
 
 
 def test_directions_of_the_stretch():
-    """The opposite of what is seen on the file's own frames is untrue, about the same is not."""
+    """The opposite of what the file's own frames show is untrue; a statement that the stretch is
+    about the same is not."""
     assert ("stretch", True) in said()
     assert ("stretch", False) in said(ours=torn())
     more = {"facts": {"stretch": [0.4, 0.5]}}
@@ -42,7 +43,8 @@ def test_directions_of_the_stretch():
 
 
 def test_actions_and_random_poses_are_checked_apart():
-    """The numbers of the file's actions on its frames, the others in random poses."""
+    """The numbers of the file's actions are checked on its frames, and the others in random
+    poses."""
     facts = FACTS | {"actions": [0.4, 0.5]}
     found = said({"facts": facts}, W=partly())
     assert ("actions", False) in found and ("stretch", True) in found
@@ -54,7 +56,7 @@ def test_actions_and_random_poses_are_checked_apart():
 
 
 def test_left_out_bones_that_had_skin():
-    """They are not told to be control bones."""
+    """The box must not call them control bones."""
     text = "1 left-out bone had skin: lower"
     assert ("control", True) in said({"left_out": {"lower": "SERVED"}} | note(text, "lower"))
     text = "1 left-out bone had skin: control"
@@ -110,7 +112,7 @@ def test_control_bones():
 
 @pytest.mark.parametrize(("size", "expected"), [(18, [("rigid", False)]), (9, [])])
 def test_rigid_parts(size, expected):
-    """Of a part that welding makes another one nothing is said."""
+    """Parts that welding changes are not checked."""
     rigid = [{"object": "Arm", "vertex": 0, "size": size, "bone": "upper"}]
     assert [each for each in said({"rigid": rigid}) if each[0] == "rigid"] == expected
 

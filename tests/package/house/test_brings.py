@@ -15,7 +15,7 @@ FOLDER = ROOT / "docs/bench"
 
 
 def rows_of_the_page():
-    """Painted characters have a + in the page."""
+    """Painted characters are marked + in the page."""
     numbers = json.loads((FOLDER / "seen.json").read_text("utf-8"))
     page = (FOLDER / "seen.md").read_text("utf-8")
     painted = set(re.findall(r"(?m)^\| (\w+) \+ +\|", page))

@@ -11,7 +11,7 @@ VERSION = re.search(r'^version = "(.*)"$', (ROOT / "blender_manifest.toml").read
 
 
 def section():
-    """What changes for users of this version."""
+    """The changes of this version for users."""
     of_version = CHANGELOG.split(f"\n## {VERSION}\n")[1].split("\n## ")[0]
     return of_version.split("\n### What changes for you\n")[1].split("\n### ")[0]
 
@@ -35,7 +35,7 @@ def test_old_names_are_listed():
 
 
 def test_no_line_is_there_twice():
-    """As a line, or as another line with the same beginning."""
+    """Neither as a line nor as another line with the same beginning."""
     of_version = CHANGELOG.split(f"\n## {VERSION}\n")[1].split("\n## ")[0]
     lines = [" ".join(each.split()) for each in re.split(r"\n- ", of_version)[1:]]
     starts = [" ".join(line.split()[:6]) for line in lines]
@@ -44,7 +44,8 @@ def test_no_line_is_there_twice():
 
 
 def test_an_upgrade_sets_what_the_old_version_has():
-    """tests/addon/update_step.py runs in 0.2.0 too, if its zip is there; else nothing notices."""
+    """tests/addon/update_step.py also runs in version 0.2.0, if its zip exists; no other test would
+    notice."""
     tree = ast.parse((ROOT / "tests/addon/update_step.py").read_text("utf-8"))
     of = {n.targets[0].id: n.value for n in tree.body if isinstance(n, ast.Assign)
           and isinstance(n.targets[0], ast.Name)}  # fmt: skip

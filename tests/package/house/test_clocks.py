@@ -42,7 +42,7 @@ WAITS = {"wait", "join", "settimeout", "dump_traceback_later"}
 
 
 def clocks(text):
-    """Lines that look at a clock, wait for seconds, or wait no longer than some."""
+    """Lines that read a clock, wait for seconds, or limit a wait to some seconds."""
     return [
         (node.lineno, ast.unparse(node))
         for node in ast.walk(ast.parse(text))
@@ -107,8 +107,9 @@ def test_what_may_be(line):
 
 
 def test_only_what_hangs_is_given_up():
-    """The limits of tests/run.sh, and of pytest for a single test: a test is given up before its
-    run, and several that hang are named before the 90 minutes of a hosted machine are over."""
+    """The limits of tests/run.sh, and those of pytest for a single test: a test is stopped before
+    its run, and several tests that hang are named before the 90 minutes of a hosted machine are
+    over."""
     script = (TESTS / "run.sh").read_text("utf-8")
     assert "sleep" not in script and not re.search(r"\btimeout\b", script)
     settings = (ROOT / "pyproject.toml").read_text("utf-8")

@@ -68,7 +68,7 @@ def test_counts(character, settings):
 
 
 def test_poses_given_are_not_sampled_again():
-    """Each pose is evaluated once in an iteration: those given come after those sampled."""
+    """Each pose is evaluated once in an iteration; given poses come after sampled ones."""
     mesh, bones = limb()
     given = np.tile(np.eye(3, 4), (6, len(bones.heads), 1, 1))
     solver = shapes.solver(mesh, bones, pose_count=10, poses=given)
@@ -76,7 +76,7 @@ def test_poses_given_are_not_sampled_again():
 
 
 def test_no_iteration_is_left_out_or_added():
-    """Without a tolerance there are as many as asked for."""
+    """Without a tolerance, the number of iterations is the requested one."""
     mesh, bones = limb()
     settings = {"tolerance": 0.0, "pose_count": 10, "iterations": 9, "acceleration": 0}
     solver = shapes.solve(mesh, bones, **settings)

@@ -12,7 +12,7 @@ UPDATES = {("check/findings_list.py", "araplbs_select_finding")}
 
 
 def started(tree):
-    """(operator, whether inside of handing_over()), of those of ours that the code starts."""
+    """(operator, whether inside handing_over()) of each of our operators that the code starts."""
 
     def walk(node, handed):
         if isinstance(node, ast.With):
@@ -48,7 +48,7 @@ def test_what_is_found():
 
 
 def test_tooltips_are_one_line():
-    """Blender shows the docstring of an operator as it stands, with its line breaks and indents."""
+    """Blender shows the docstring of an operator unchanged, including line breaks and indents."""
     found = []
     for path in sorted((ROOT / "araplbs_addon").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

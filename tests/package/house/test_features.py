@@ -41,7 +41,7 @@ def modules():
 
 
 def imported(name, text, known, is_package=False):
-    """The modules that a module imports anywhere, for its types as well."""
+    """The modules that a module imports anywhere, also for types."""
     here = name.split(".") if is_package else name.split(".")[:-1]
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.ImportFrom):

@@ -16,7 +16,7 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def texts():
-    """(path, text for people) of pages, of comments in C, and of Python."""
+    """(path, text for readers) of pages, of comments in C, and of Python files."""
     for path in sorted(
         [*ROOT.glob("*.md"), *(p for f in FOLDERS for p in (ROOT / f).rglob("*.*"))]
     ):

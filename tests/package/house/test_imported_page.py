@@ -11,7 +11,7 @@ SOURCES = ("glTF", "FBX", "VRM", "Mixamo", "Meshy", "Unreal", "Unity", "Daz", "M
 
 
 def rows(title):
-    """The rows of the table below a title, without its head."""
+    """The rows of the table below a title, without its header."""
     table = PAGE.split(f"## {title}\n")[1].split("\n## ")[0]
     return [line for line in table.splitlines() if line.startswith("|")][2:]
 
@@ -23,5 +23,5 @@ def test_every_source_has_a_row(source):
 
 
 def test_scripts_keep_leaf_bones():
-    """The importer of Blender 4 would remove the last bone of every chain, as toes."""
+    """Blender 4's importer would remove the last bone of every chain, such as toes."""
     assert "ignore_leaf_bones" not in PAGE

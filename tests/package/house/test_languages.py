@@ -43,15 +43,15 @@ def test_translations_have_the_placeholders_of_their_text(file):
 
 
 def test_catalogues_have_the_sentences_of_the_program():
-    """The catalogues are up to date: `make translations`. Texts declared to Blender:
-    tests/addon."""
+    """The catalogues are up to date (`make translations`). tests/addon checks the texts declared to
+    Blender."""
     found = {_bare(english) for english in translations.sentences()}
     assert len(found) > 700
     assert not sorted(found - {_bare(english) for english in read_catalogue(FILES[0])})
 
 
 def _bare(english):
-    """Templates that differ in names of placeholders are one."""
+    """Templates that differ only in names of placeholders count as one."""
     return PLACEHOLDER.sub("{}", english)
 
 
@@ -90,7 +90,7 @@ def test_sentences_find_their_translations(english, expected):
 
 
 def test_catalogues_have_no_places():
-    """A moved file changes no catalogue."""
+    """Moving a file changes no catalogue."""
     found = {"a bone": ["tasks/a.py", "Bone.name"], "no bone": ["ui/b.py"]}
     known = {"a bone": "ein Knochen"}
     text = translations.catalogue_text("xx", found, known, {"a bone": "Knochen"}.get)

@@ -43,7 +43,7 @@ DEFINITION = re.compile(r"^(?!static|else)\w[\w *]*?\b(\w+)\([^;{}]*\)\s*\{", re
 
 
 def floor(file):
-    """Number of the room of a file, by its path in csrc/."""
+    """The number of a file's folder, from its path in csrc/."""
     return -1 if str(file) in PUBLIC else ROOMS.index(Path(file).parts[0])
 
 
@@ -60,7 +60,7 @@ def wrong_includes(file, text):
 
 
 def uses(texts):
-    """For each C file, of which `texts` has the text: those whose functions it names."""
+    """For each C file with its text in `texts`: the files whose functions it names."""
     texts = {name: COMMENT_OR_TEXT.sub(" ", text) for name, text in texts.items()}
     home = {f: name for name, text in texts.items() for f in DEFINITION.findall(text)}
     return {
@@ -70,7 +70,7 @@ def uses(texts):
 
 
 def circles(graph):
-    """Sets of the nodes that lead to each other."""
+    """Sets of nodes that lead to each other."""
     reached = {}
     for node in graph:
         reached[node], waiting = set(), [node]
@@ -110,7 +110,7 @@ def test_every_room_has_its_floor():
 
 
 def test_every_room_says_what_belongs_there():
-    """Two lines each, from the top down; ARCHITECTURE.md has the same rooms."""
+    """Two lines each, from the top down; ARCHITECTURE.md lists the same folders."""
     said = re.findall(
         r"^\*\*(\w+)/\*\* .+\n.+\n(?:\n|\Z)", (CSRC / "README.md").read_text("utf-8"), re.M
     )
@@ -133,7 +133,7 @@ def test_the_search_finds_them(name):
 
 
 def test_the_public_header_stands_alone(tmp_path):
-    """It needs no other file of ours, and every type in it is said there or opaque."""
+    """It needs no other file of ours, and every type in it is defined there or opaque."""
     compiler = os.environ.get("CC") or shutil.which("gcc")
     if not compiler:
         pytest.skip("no C compiler")
@@ -144,7 +144,8 @@ def test_the_public_header_stands_alone(tmp_path):
 
 
 def test_only_the_mesh_room_crosses_triangles():
-    """Other rooms ask arap_cross_face or arap_face_between, which look up the corners of a face."""
+    """Other folders call arap_cross_face or arap_face_between, which look up the corners of a
+    face."""
     crossing = [
         file.relative_to(CSRC).as_posix()
         for file in FILES

@@ -20,7 +20,7 @@ NOT_OF_THE_WINDOW = {"compare", "through_rig"}  # a page in a browser; a drawing
 
 
 def test_pictures_are_made_by_tests_of_the_window():
-    """So that none shows what there no longer is."""
+    """So that no picture shows something that no longer exists."""
     tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests/window").glob("test_*.py"))
     assert {path.stem for path in MANUAL.glob("*.png")} == {
         *(name for _picture, name in CUT),
@@ -32,7 +32,7 @@ def test_pictures_are_made_by_tests_of_the_window():
 
 @pytest.mark.parametrize("name", manual_pictures.DRAWN_BY)
 def test_no_picture_is_older_than_what_it_shows(name):
-    """The words of the panels on it are those that they had when it was made."""
+    """The words of the panels in the picture have not changed since it was made."""
     known = json.loads(manual_pictures.WORDS.read_text(encoding="utf-8"))
     assert set(known) == set(manual_pictures.DRAWN_BY) == {each for _picture, each in CUT}
     assert manual_pictures.words(name) == known[name], (
@@ -55,7 +55,8 @@ def test_links(page):
 
 @pytest.mark.parametrize("page", sorted(MANUAL.glob("*.md")), ids=lambda page: page.stem)
 def test_a_page_opens_with_its_task(page):
-    """When to use it, a few steps, and what they should show. Then come the reasons."""
+    """First when to use the tool, a few steps, and the expected result. The reasons come
+    afterwards."""
     if page.stem in {"README", "terms", "first_minutes"}:  # an index, a table, steps throughout
         return
     text = page.read_text("utf-8")
@@ -82,8 +83,8 @@ def test_no_word_of_the_solver_on_a_riggers_page(page):
 
 
 def test_as_pages(tmp_path):
-    """As the extension brings them: every link and picture is there, nothing is asked of a server
-    but what is a link to one; code and tables come through."""
+    """As the extension includes them: every link and picture exists, nothing except links refers to
+    a server, and code and tables are converted correctly."""
     pages = pytest.importorskip("manual_pages", reason="without the environment of the build")
     pages.main(tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
@@ -106,7 +107,7 @@ def test_as_pages(tmp_path):
 
 
 def anchor(head):
-    """As GitHub makes it of a heading."""
+    """The anchor that GitHub makes from a heading."""
     return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
 
 

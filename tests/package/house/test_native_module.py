@@ -22,7 +22,7 @@ print(json.dumps([before, count(), again, os.environ.get("OPENBLAS_NUM_THREADS")
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="no list of threads")
 @pytest.mark.parametrize("threads", [None, "2"])
 def test_loading_starts_no_threads_and_leaves_the_environment(threads):
-    """NumPy's own OpenBLAS has as many as the environment says, ours none."""
+    """NumPy's own OpenBLAS has as many threads as the environment says, and ours has none."""
     env = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
     env |= {} if threads is None else {"OPENBLAS_NUM_THREADS": threads}
     env["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)

@@ -47,8 +47,8 @@ FILES = [*OF_PACKAGE, *OF_ADDON]
 
 
 def imported(file, text):
-    """Of every import in a file, paths of what may be meant: as ("base", "steps") in the same
-    package; ("", "numpy") of others."""
+    """For every import in a file, the paths that it may refer to: ("base", "steps") in the same
+    package, ("", "numpy") for others."""
     here = list(Path(file).parent.parts)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -65,8 +65,8 @@ def imported(file, text):
 
 
 def wrong_in_package(file, text):
-    """Imports that a module of araplbs must not have: rooms above it, and what it does not need.
-    file: its path in the package."""
+    """Imports that a module of araplbs must not have: folders above it, and packages that it does
+    not need. file: its path in the package."""
     own = Path(file).with_suffix("").parts
     allowed = NEEDED | OPTIONAL.get(Path(file).as_posix(), set())
     for path in imported(file, text):
@@ -80,7 +80,7 @@ def wrong_in_package(file, text):
 
 
 def wrong_in_addon(file, text):
-    """Imports that a module of the add-on must not have: modules of layers and rooms above it.
+    """Imports that a module of the add-on must not have: modules of layers and folders above it.
     file: its path in the add-on."""
     own = Path(file).with_suffix("").parts
     for path in imported(file, text):
@@ -166,6 +166,6 @@ def test_every_room_says_what_belongs_there():
 
 
 def test_every_file_is_looked_at():
-    """None of the gates looks into some folders only."""
+    """None of these tests is limited to some folders."""
     assert len(OF_PACKAGE) > 80 and len(OF_ADDON) > 130
     assert {len(f.relative_to(ADDON).parts) for f in OF_ADDON} == {1, 2, 3}

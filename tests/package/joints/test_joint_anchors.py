@@ -11,8 +11,8 @@ from test_bone_springs import joint_problem
 
 
 class WithFeet:
-    """A JointSolver of weights that stay, and the same energy by explicit sums over any places of
-    its joints: feet keep their height along the bone, and go across it."""
+    """A JointSolver with fixed weights, and the same energy by explicit sums for any positions of
+    its joints: anchors keep their height along the bone, and move across it."""
 
     def __init__(self, rng):
         self.bones, mesh, weights, self.poses, given = joint_problem(rng)
@@ -62,7 +62,7 @@ class WithFeet:
 
 @pytest.mark.slow
 def test_moves_of_joints_by_differences(rng):
-    """Feet go with the joints that bones turn about; free ends stay."""
+    """Anchors move with the joints about which bones rotate; free ends stay."""
     s = WithFeet(rng)
     _, slope, unit, _ = s.solver._inside
     start = s.energy(s.bones.heads, s.bones.tails)
@@ -81,7 +81,7 @@ def test_moves_of_joints_by_differences(rng):
 
 
 def test_steps_of_joints_have_the_energy_of_their_places(rng):
-    """After some steps of the joints, feet included."""
+    """After some steps of the joints, including the anchors."""
     s = WithFeet(rng)
     s.solver.iterate(3)
     assert s.solver.report["joint_steps"] > 1
@@ -103,8 +103,8 @@ TUBES = {  # (mesh, bones, radius)
 @pytest.mark.parametrize("off", [0, 0.2, 0.4])
 @pytest.mark.slow
 def test_joints_come_to_the_middle_of_a_tube(name, off):
-    """With the default bone springs, and poses enough that they have no side; one that is there
-    stays."""
+    """With the default bone springs, and so many poses that no side is preferred; a joint that is
+    already there stays."""
     mesh, bones, radius = TUBES[name]
     start = moved(bones, 1, np.array([0.8, 0.6, 0]) * off * radius)
     s = shapes.solved(solver(start, mesh, pose_count=240))

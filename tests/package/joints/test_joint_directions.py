@@ -25,7 +25,7 @@ def limb():
 
 
 def skeleton(kind):
-    """With drawn tails, with tails aside, or 100 times too long."""
+    """With given tails, with tails aside, or with tails 100 times too long."""
     tails = np.vstack([JOINTS[1:], END])
     if kind == "aside":
         tails = JOINTS + np.array([0, 0.4, 0])
@@ -86,7 +86,7 @@ def test_tails_of_a_wrong_length_point_at_the_joints_again(runs):
 
 
 def test_joints_that_tails_say_are_found_on_request():
-    """Tails are read, and written as they are optimized, if that was chosen."""
+    """With this choice, tails are read, and written as optimized."""
     _read, solution = run("drawn", "TAILS")
     assert solution.skeleton.directions == "TAILS"
     np.testing.assert_array_equal(solution.skeleton.tails, solution.skeleton.drawn_tails)

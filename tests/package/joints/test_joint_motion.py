@@ -63,7 +63,7 @@ def options(core, poses=12):
 
 
 def poses_of(core, skeleton, turning, poses=12):
-    """(p, m, 3, 4) and no segments: these bones turn, the others follow."""
+    """(p, m, 3, 4) and no segments: these bones rotate, and the others follow."""
     joints = joints_of(core, skeleton)
     turns = joints.own_turns(skeleton, options(core, poses))
     turns[:, [name not in turning for name in skeleton.names]] = np.eye(4)
@@ -88,7 +88,8 @@ def square(transforms):
 
 
 def test_parents_of_joints(core, skeleton):
-    """Past what does not deform, by what lies on it, and the nearest of another tree."""
+    """Past bones that do not deform, by coincident bones, and by the nearest bone of another
+    tree."""
     bones = [
         ("root", (0, 0, 0), (0, 0, 0.1), None),
         *ARM[:1],
@@ -106,7 +107,7 @@ def test_parents_of_joints(core, skeleton):
 
 
 def test_bones_that_lie_on_each_other_crosswise(core, skeleton):
-    """The one's parent lies on the other and the other way round: no joint hangs on itself."""
+    """The parent of each coincides with the other: no joint is its own ancestor."""
     one, two = ((0, 0, 0), (1, 0, 0)), ((1, 0, 0), (2, 0, 0))
     bones = [
         ("on two", *two, None),
@@ -136,7 +137,7 @@ def test_motion_is_taken_apart_and_put_together(core, skeleton):
 
 
 def test_what_the_rig_leaves_still_turns_on_its_own(core, skeleton):
-    """On top of what the rig does, and its children go with it; the rest is unchanged."""
+    """In addition to the motion of the rig, with its children; the rest is unchanged."""
     rig = skeleton(ARM)
     joints = joints_of(core, rig)
     transforms, segments = poses_of(core, rig, ("upper", "fore", "finger"))
@@ -193,7 +194,8 @@ def test_torn_joints_are_mended_where_they_tear(core, skeleton, how):
 
 
 def test_what_slides_or_hangs_loose_is_not_torn(core, skeleton):
-    """A piston that slides by its length, and a hand that hangs on the root of a flat skeleton."""
+    """A piston that slides by its length, and a hand that is a child of the root of a flat
+    skeleton."""
     flat = [(name, head, tail, None if name == "upper" else "upper") for name, head, tail, _ in ARM]
     joints = joints_of(core, skeleton(flat))
     assert (joints.loose[2:] >= 2).all() and 1 <= joints.loose[1] < 1.5
@@ -225,7 +227,7 @@ def test_nothing_moves(core, skeleton):
 
 
 def test_images(core, skeleton):
-    """Of both sides, and of what one hand holds, which goes with the hand that holds it."""
+    """Of both sides, and of an object in one hand, which follows that hand."""
     held = ("sword", (1.5, 0, 1), (1.5, 0, 2), "hand.L")
     kinds = ["bendy" if name in ("hand.L", "hand.R", "sword") else "rigid" for name, *_ in SIDES]
     rig = skeleton([*SIDES, held], kinds=[*kinds, "bendy"], segments=np.full(6, 2, np.int32),

@@ -16,7 +16,7 @@ from reports import Told
 
 
 def test_bones_that_do_not_deform_and_gaps():
-    """A helper bone in between belongs to what it hangs on; ends at one place move together."""
+    """A helper bone in between belongs to its parent; coincident ends move together."""
     bones = shapes.tree()
     vertices, triangles = shapes.tube(8, 13, 0.3, 2.2)
     s = shapes.solved(solver(bones, (vertices, triangles), iterations=3))
@@ -197,7 +197,7 @@ def test_it_is_created_once_and_first():
 
 @pytest.mark.slow
 def test_many_joints():
-    """Whose system is solved in panels: the move that it gives lowers the energy at once."""
+    """The system is solved in panels, and the resulting step lowers the energy at once."""
     mesh, bones, rng = gaps.tube(1_200, 20), gaps.chain(520), np.random.default_rng(1)
     ends = np.concatenate([bones.heads, bones.tails[-1:]]) + rng.normal(size=(521, 3)) * 0.004
     weights = gaps.band(mesh[0], 520, 3)

@@ -19,7 +19,7 @@ STRETCHED[1:, 3] = [0.85, 1.15]
 
 
 def arm(first=(0, 0, 0), second=(0, 0, 0), kinds=KINDS):
-    """Three bones in a tube, the two joints between them out of its axis."""
+    """Three bones in a tube, with the two joints between them off its axis."""
     bones = shapes.chain(3, 3.0, kinds=kinds, ranges=RANGES)
     joints = np.concatenate([bones.heads, bones.tails[-1:]])
     joints[1] += first
@@ -31,7 +31,8 @@ BENT = arm([0.12, 0.05, 0], [-0.1, 0.08, 0])
 
 
 def solver(bones=BENT, mesh=ARM, **settings):
-    """With holds: spines have no springs, and nothing else keeps their weights from dying."""
+    """With holds, because spines have no springs, and nothing else prevents their weights from
+    vanishing."""
     settings = {"pose_count": 8, "peak_stiffness": 0.01, **settings}
     return araplbs.JointSolver(*mesh, *bones, **{**bones.more, **settings})
 
@@ -55,8 +56,8 @@ def two_trees():
 
 
 class Dense:
-    """Residuals of all edges in all poses as a function of the places of joints and of component
-    displacements, with u, bends, linear parts and R held fixed; in the solver's coordinates."""
+    """Residuals of all edges in all poses as a function of the positions of joints and of component
+    displacements, with u, bends, linear parts and R fixed, in the solver's coordinates."""
 
     def __init__(self, bones, mesh, weights, poses, bends, parameters, segments):
         self.bones, self.weights, self.bends, self.segments = bones, weights, bends, segments
@@ -137,7 +138,7 @@ class Dense:
         return np.ravel(out)
 
     def system(self, joint_of_head, joint_of_tail, stiffness):
-        """A_J and B_J, component displacements at their best; and the energy."""
+        """A_J and B_J with the best component displacements, and the energy."""
         joints, poses = max(*joint_of_head, *joint_of_tail) + 1, len(self.poses)
         components = np.sum(self.bones.parents < 0)
         count, columns = 3 * joints, []
@@ -190,7 +191,7 @@ def test_the_quadratic_is_that_of_the_energy(rng, stiffness, given):
 
 
 def check_connected(s, bones):
-    """What hangs on a bone is where that takes the place of its head."""
+    """The head of a child is where its parent moves it."""
     for p, pose in enumerate(s.poses):
         for d, up in enumerate(bones.parents):
             if up < 0:
@@ -253,7 +254,7 @@ def test_trees_stay_connected():
 
 
 def test_displaced_ends_come_back():
-    """Across the bones; the spine's two ends."""
+    """Across the bones, including both ends of the spine."""
     s = shapes.solved(solver(iterations=12, pose_count=20))
     before = np.linalg.norm(BENT.heads[1:, :2], axis=1)
     after = np.linalg.norm(s.heads[1:, :2], axis=1)
@@ -275,7 +276,7 @@ def test_spines_that_are_not_bent_are_rigid():
 
 
 def test_given_parameters_stay():
-    """They are those of vertices, wherever the ends of their bones go."""
+    """They belong to vertices, wherever the ends of their bones move."""
     parameters = araplbs.diffuse_parameters(*ARM, *BENT, bone_kinds=KINDS)
     weights = some_weights()
     s = solver(

@@ -11,7 +11,8 @@ from shared_data import fixture
 
 
 def test_derivatives_are_those_of_the_energy(rng):
-    """B_J against differences of the energy over the places of joints; nothing collapsed there."""
+    """B_J compared with differences of the energy for different joint positions, without any
+    simplification."""
     bones, mesh = two_trees()
     weights = shapes.random_weights(rng, len(mesh[0]), 5)
     poses = araplbs.sample_poses(*bones, 4, seed=3)
@@ -42,8 +43,9 @@ def test_derivatives_are_those_of_the_energy(rng):
 
 
 def test_component_displacements_lower_the_energy_exactly():
-    """Without stiffness against it, two trees drift apart by what the quadratic says: B_J with the
-    components at their best still is the derivative, by differences of energies at that best."""
+    """Without stiffness, two trees move apart as the quadratic predicts: B_J with the best
+    component displacements is still the derivative, compared with differences of energies at these
+    displacements."""
     bones, mesh = two_trees()
     weights = shapes.random_weights(np.random.default_rng(5), len(mesh[0]), 5)
     settings = {"weights": weights, "optimize_weights": False, "link_parts": False, **FREE}
@@ -64,7 +66,7 @@ def test_component_displacements_lower_the_energy_exactly():
 
 
 def test_fixture():
-    """fx10: the system, and ten steps of it."""
+    """fx10: the system, and ten of its steps."""
     d = fixture("fx10_joints")
     diagonal = np.linalg.norm(np.ptp(d["V"], axis=0))
     common = {
@@ -140,7 +142,8 @@ def test_both_methods_find_the_same_joints():
 
 
 def test_perturbed_joints_come_back():
-    """Across the bones, in the axis of the tube; along them, the mesh has no place of its own."""
+    """Across the bones, to the axis of the tube; along the bones, the mesh determines no
+    position."""
     for bone_spring_stiffness in (5, 12, 20):
         for by in ([0.15, 0, 0], [-0.05, 0.12, 0]):
             bones = moved(moved(BONES, 1, by), 2, [0, -0.1, 0])
@@ -209,7 +212,7 @@ def test_anchor_keeps_joints_near():
 
 
 def two_blocks():
-    """Figure 15C: rigid parts that no edge connects, a joint that is not in their middle."""
+    """Figure 15C: rigid parts that no edge connects, and a joint that is not in their middle."""
     mesh = shapes.join(
         shapes.box((0.4, 0.4, 0.9), (0, 0, 0.5)), shapes.box((0.4, 0.4, 0.9), (0, 0, 1.5))
     )
@@ -239,7 +242,7 @@ def test_centering_is_off_where_the_energy_decides():
 
 
 def symmetric_arms():
-    """A tube along X with its bones mirrored at x = 0, both joints off the axis."""
+    """A tube along X with its bones mirrored at x = 0, and both joints off the axis."""
     vertices, triangles = shapes.tube(12, 25, 0.25, 4.0)
     vertices = vertices[:, [2, 0, 1]] - [2, 0, 0]
     heads = np.array([[0, 0, 0], [1.0, 0.1, 0.05], [0, 0, 0], [-1.0, 0.1, 0.05]])
@@ -265,7 +268,7 @@ def test_symmetry_is_kept_to_the_bit(kinds):
 
 @pytest.mark.parametrize("method", ["alternate", "together"])
 def test_a_bone_across_the_plane_has_ends_that_are_images(method):
-    """A hip between two legs, its own partner: head and tail move as one."""
+    """A hip between two legs, which is its own partner: head and tail move symmetrically."""
     along_z, triangles = shapes.tube(8, 25, 0.2, 2.0)
     mesh = along_z[:, [2, 1, 0]] - [1, 0, 0], triangles
     heads = np.array([[-0.1, 0, 0], [0.1, 0, 0], [-0.1, 0, 0]])

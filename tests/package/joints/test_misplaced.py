@@ -25,7 +25,7 @@ def soft(vertices, joints=(1, 2), width=0.25):
 
 
 def with_joint_at(x):
-    """The three bones, with the second joint there."""
+    """The three bones, with the second joint at this position."""
     skeleton = three_bones()
     skeleton.heads[2, 0] = skeleton.tails[1, 0] = x
     return skeleton
@@ -38,7 +38,7 @@ def test_good_joints_stay():
 
 @pytest.mark.parametrize("x", [1.65, 2.35])
 def test_a_wrong_joint_goes_to_where_the_weights_bend(x):
-    """On either side; what is at the same place goes along, and nothing else moves."""
+    """On either side; coincident ends move with it, and nothing else does."""
     vertices = tube([1, 2], n=60)[0]
     skeleton = with_joint_at(x)
     start = better_start(skeleton, vertices, soft(vertices), FREE, 0.5)
@@ -51,7 +51,8 @@ def test_a_wrong_joint_goes_to_where_the_weights_bend(x):
 
 @pytest.mark.parametrize("x", [1.7, 2.3])
 def test_a_head_that_has_left_its_parents_end(x):
-    """Of a bone that is not connected: weights bend where the parent ends, and it goes there."""
+    """For a bone that is not connected: the weights bend where the parent ends, so the head moves
+    there."""
     vertices = tube([1, 2], n=60)[0]
     skeleton = three_bones()
     skeleton.heads[2, 0] = x
@@ -64,8 +65,8 @@ def test_a_head_that_has_left_its_parents_end(x):
 
 
 def test_a_flap_is_no_ring():
-    """A jaw turns about a hinge that its ring does not surround; its joint stays. So does one whose
-    bone begins elsewhere than at its parent's end."""
+    """A jaw rotates about a hinge that its ring does not surround, so its joint stays. The joint of
+    a bone that does not begin at its parent's end also stays."""
     vertices = tube([1, 2], n=60)[0]
     skeleton, rows = with_joint_at(1.5), soft(vertices)
     assert better_start(skeleton, vertices, rows, FREE, 0.5)
@@ -76,7 +77,8 @@ def test_a_flap_is_no_ring():
 
 
 def test_limits():
-    """Pinned ends stay, a joint moves no farther than Max Shift, few weights say nothing."""
+    """Pinned ends stay, a joint moves no farther than Max Shift, and small weights are no
+    evidence."""
     vertices = tube([1, 2], n=60)[0]
     skeleton, rows = with_joint_at(1.5), soft(vertices)
     pinned = FREE.copy()
@@ -92,7 +94,7 @@ def test_limits():
 
 
 def test_poses_turn_about_the_new_joints():
-    """Every bone turns as before, and meets its parent at its joint."""
+    """Every bone rotates as before, and is connected to its parent at its joint."""
     before, after = with_joint_at(1.6), three_bones()
     after.tails[0], after.heads[1] = (1.1, 0.1, 0), (1.1, 0.1, 0)
     poses = np.stack([bent(0.9, -0.4), bent(-0.3, 1.1)])
@@ -117,7 +119,7 @@ def run_of(skeleton, vertices, triangles, rows, locks=FREE, **options):
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_the_wrong_joint_moves_most(weighted):
-    """With weights; without any there is nothing to see it by."""
+    """With weights; without them, nothing reveals it."""
     vertices, triangles, _rows = tube([1, 2], n=40)
     skeleton = with_joint_at(1.6)
     run = run_of(skeleton, vertices, triangles, soft(vertices) if weighted else None)
@@ -146,7 +148,7 @@ def test_only_the_chosen_joint_moves():
 
 
 def test_given_poses_go_along():
-    """Those of an animation: the bones turn about the joints where the search begins."""
+    """Those of an animation: the bones rotate about the joints where the search begins."""
     vertices, triangles, _rows = tube([1, 2], n=40)
     skeleton = with_joint_at(1.6)
     mesh_rows = soft(vertices)

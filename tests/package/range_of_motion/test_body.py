@@ -12,13 +12,13 @@ UP = np.array([0.0, 0, 1])
 
 
 class Bones:
-    """Of a skeleton: added by name, left and right by turns."""
+    """The bones of a skeleton, added by name, alternately left and right."""
 
     def __init__(self):
         self.names, self.heads, self.tails, self.parents = [], [], [], []
 
     def add(self, name, joints, parent=None):
-        """Bones name, name.1, ... between joints, on a parent."""
+        """Bones name, name.1, ... between joints, as children of a parent."""
         above = -1 if parent is None else self.names.index(parent)
         for k, (head, tail) in enumerate(itertools.pairwise(joints)):
             self.parents.append(above)
@@ -29,7 +29,8 @@ class Bones:
         return self
 
     def both(self, name, joints, parent=None):
-        """On both sides, on a parent in the middle or, by "name", the last bone of its side's."""
+        """Bones on both sides, with a parent in the middle or, by "name", the last bone of that
+        name on the same side."""
         for side, sign in (("L", 1), ("R", -1)):
             own = [np.array(joint) * (sign, 1, 1) for joint in joints]
             last = [name for name in self.names if name.startswith(f"{parent}_{side}")]
@@ -153,7 +154,8 @@ def test_what_importers_leave_of_tails():
 
 
 def test_feet_that_hang_on_the_root():
-    """The shin has no end then; it is where the foot begins, and the foot goes with it."""
+    """In this case, the shin has no end; its end is where the foot begins, and the foot follows
+    it."""
     bones = Bones().add("root", [(0, 0, 0), (0, 0.3, 0)])
     bones.add("spine", [(0, 0, 1), (0, 0, 1.5)], "root")
     bones.both("leg", [(0.1, 0, 1), (0.1, -0.02, 0.52), (0.1, 0, 0.08)], "root")

@@ -113,7 +113,7 @@ def test_all_or_none():
 
 
 def with_root(skeleton, poses, deform=False):
-    """The chain on a root that has been left out, and an end that was left out as well."""
+    """The chain on an omitted root, with an end that was omitted as well."""
     whole = Skeleton(
         ["root", *skeleton.names, "end"],
         np.concatenate([[[0, 0, -1]], skeleton.heads, skeleton.tails[-1:]]),
@@ -182,7 +182,7 @@ def order_of(unused=None, wanted=None, mirrored=False):
 @pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("unused", [(), (1, 4)])
 def test_the_order_says_which_bones_go(mirrored, unused):
-    """For any number of them, as choose() takes them."""
+    """For any number of bones, as choose() expects them."""
     order, (vertices, dense, skeleton, poses, wanted, off) = order_of(
         np.isin(np.arange(BONES), unused), mirrored=mirrored
     )

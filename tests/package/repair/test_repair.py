@@ -15,7 +15,7 @@ HARD = {"COLLAPSE", "DRIFT", "INTERSECTION"}
 
 
 def sparse(subject):
-    """Negative weights and those that are not numbers as well."""
+    """Includes negative weights and those that are not numbers."""
     vertices, bones = np.nonzero(subject.weights)
     return make_sparse_weights(
         len(subject.vertices), vertices, bones, subject.weights[vertices, bones]
@@ -50,7 +50,7 @@ def repair_input(subject, refusal=None, **mesh_facts):
 
 
 def repaired(subject, kind, **facts):
-    """The core.repair.Repaired, and what was found before."""
+    """The core.repair.Repaired, and the findings before."""
     given = repair_input(subject, **facts)
     problem, poses, options = given.problem, given.poses, given.checking
     before = subject.core("features.check.check").check(
@@ -117,7 +117,7 @@ def test_loose_part_goes_with_what_it_sits_on(subject):
 
 
 def test_symmetric_weights_stay_symmetric(subject):
-    """The same flaw on both sides, of which one is repaired."""
+    """The same fault on both sides, one of which is repaired."""
     FLAWS["SPECKLE"](subject)
     done, _before = repaired(subject, "SPECKLE")
     assert worst(done.findings, "ASYMMETRY") == 0
@@ -158,7 +158,7 @@ def test_weights_that_are_no_numbers(subject):
 
 
 def test_worse_weights_are_taken_back(subject, monkeypatch):
-    """Of a solver that spoils what it is asked to repair."""
+    """A solver that makes the weights worse instead of repairing them."""
     bone, vertices = FLAWS["SPECKLE"](subject)
     module, rows = subject.core("features.repair.repair"), subject.core("model.sparse_weights")
 

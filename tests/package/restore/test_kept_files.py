@@ -39,7 +39,7 @@ GOOD = pack([kept()])
 
 
 def changed(about=None, **arrays):
-    """The good file with other arrays (None: without), and other entries of its mesh."""
+    """The valid file with other arrays (None: without), and other entries of its mesh."""
     with np.load(io.BytesIO(GOOD[len(HEAD) :])) as file:
         content = {name: file[name] for name in file.files}
     content |= {f"{name}0": value for name, value in arrays.items()}

@@ -33,7 +33,7 @@ def mesh_of(name, mesh, weights):
 
 
 def smooth_weights(vertices):
-    """Hats about the bones."""
+    """Hat functions about the bones."""
     middles = (BONES.heads + BONES.tails)[:, 2] / 2
     weights = np.maximum(1 - abs(vertices[:, 2:] - middles) / 0.6, 0) + 1e-9
     return weights / weights.sum(1, keepdims=True)
@@ -51,7 +51,7 @@ def dressed():
 
 
 def test_nearest_shares(rng):
-    """Against a quadratic program, for triangles of all shapes."""
+    """Compared with a quadratic program, for triangles of all shapes."""
     corners = rng.normal(size=(60, 3, 3))
     corners[:10, 2] = corners[:10, 1]
     points = 2 * rng.normal(size=(60, 3))
@@ -82,7 +82,8 @@ def brute_force(source, clearance, points, weights):
 
 
 def test_poses_below(dressed):
-    """Of weights that are off by so little that the nearest triangle is around the one at rest."""
+    """For weights that are so slightly wrong that the nearest triangle is adjacent to the one at
+    rest."""
     source, skeleton, sleeve = dressed
     points = sleeve[::7]
     clearance = core("features.transfer.clearance").Clearance(source, skeleton, points)
@@ -104,7 +105,7 @@ def test_what_is_below_at_rest_does_not_count(dressed):
 
 
 def test_weights_of_the_skin(dressed):
-    """The distances of the nearest points: linear functions of the place are kept."""
+    """At the nearest points: linear functions of the position are reproduced."""
     source, skeleton, sleeve = dressed
     clearance = core("features.transfer.clearance").Clearance(source, skeleton, sleeve)
     np.testing.assert_allclose(clearance.skin_weights, smooth_weights(sleeve), atol=0.05)
@@ -112,7 +113,7 @@ def test_weights_of_the_skin(dressed):
 
 
 def test_what_ends_below_takes_the_weights_of_the_skin(dressed):
-    """Only these of all vertices have other weights."""
+    """Only the weights of these vertices change."""
     source, skeleton, sleeve = dressed
     looked_at = np.arange(len(sleeve)) % 2 == 0
     guard = core("features.transfer.clearance").Guard(source, skeleton, sleeve, looked_at, 2, 0)
@@ -133,7 +134,7 @@ def test_what_ends_below_takes_the_weights_of_the_skin(dressed):
 
 
 def test_a_garment_of_many_vertices_is_refined_by_levels(monkeypatch):
-    """With coarse meshes, as Auto-weight does it."""
+    """With coarse meshes, as in Auto-weight."""
     transfer, seen = core("features.transfer.transfer"), []
     wide = shapes.tube(40, 40, radius=0.5)
     source = transfer.Source([mesh_of("Body", BODY, smooth_weights(BODY[0]))], skeleton_of(BONES))
@@ -152,7 +153,8 @@ def test_a_garment_of_many_vertices_is_refined_by_levels(monkeypatch):
 
 
 def test_robe():
-    """On a character: no more often below its skin than with the weights of the nearest points."""
+    """On a character: the robe is below the skin no more often than with the weights of the nearest
+    points."""
     mage = Character("mage")
     names, part = [str(n) for n in mage.data["part_names"]], mage.data["part_id"]
     weights = mage.data["W"] / mage.data["W"].sum(1, keepdims=True)

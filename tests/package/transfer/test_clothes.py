@@ -24,7 +24,7 @@ def sleeve(around, along, radius, ends=(0.5, 1.5)):
 
 
 def thick_sleeve(around, along, radius, thickness):
-    """One with an inner wall, closed at both ends."""
+    """A sleeve with an inner wall, closed at both ends."""
     outer, inner = sleeve(around, along, radius + thickness), sleeve(around, along, radius)
     n, low = len(outer[0]), np.arange(around)
     triangles = [outer[1], inner[1][:, ::-1] + n]
@@ -36,7 +36,8 @@ def thick_sleeve(around, along, radius, thickness):
 
 
 def crossed(mesh, **settings):
-    """(shares that end below and come through in unseen poses, the solver)."""
+    """(shares that end up below and come through in poses not used for optimization, the
+    solver)."""
     solver = shapes.solve(mesh, BONES, **settings)
     poses = araplbs.sample_poses(*BONES, 40, seed=99, **BONES.more)
     points = reference.posed(mesh[0], solver.weights, poses)
@@ -55,7 +56,7 @@ GARMENTS = {
 
 @pytest.mark.parametrize("garment", GARMENTS)
 def test_a_garment_stays_above_the_skin(garment):
-    """Without ties between layers 4 to 10 % of its vertices end below."""
+    """Without links between layers, 4 to 10 % of its vertices end up below."""
     (below, _through), solver = crossed(shapes.join(BODY, *GARMENTS[garment]))
     assert below < 0.015
     assert solver.report["layer_links"] > 100
@@ -68,7 +69,7 @@ def test_the_skin_stays_below_the_garment(garment):
 
 
 def test_seams_of_garments_stay_closed():
-    """Also where every triangle has corners of its own."""
+    """Also if every triangle has corners of its own."""
     vertices, triangles = shapes.split(*sleeve(12, 25, 0.21))
     mesh = shapes.join(BODY, (vertices, triangles))
     _, solver = crossed(mesh)
@@ -107,7 +108,7 @@ def test_what_is_no_cloth_is_not_tied_so(parts):
 
 
 def test_a_limb_with_a_hole_is_no_sheet():
-    """One with an open end is, as a sleeve."""
+    """A limb with an open end is a sheet, like a sleeve."""
     vertices, triangles = closed(0.6, 2, radius=0.205)
     whole = closed(0, 1.4)
     hole = shapes.join(whole, (vertices, triangles[:-1]))
@@ -117,7 +118,7 @@ def test_a_limb_with_a_hole_is_no_sheet():
 
 
 def test_plates_that_span_no_joint_are_not_tied_so():
-    """A shell around one bone is a plate of a robot; one around both bones is a sleeve."""
+    """A shell around one bone is a plate of a robot; a shell around both bones is a sleeve."""
     counts = []
     for height in (0.95, 1.4):
         mesh = shapes.join(BODY, shapes.tube(16, 21, radius=0.21, height=height))
@@ -133,7 +134,7 @@ def test_a_garment_far_off_or_turned_inside_out_is_not_tied():
 
 
 def test_layers_weigh_a_share_of_wires(rng):
-    """As docs/energy.md 1 says; other links a smaller one."""
+    """As in docs/energy.md 1; other links have a smaller share."""
     mesh = shapes.join(BODY, sleeve(12, 9, 0.21), shapes.box((0.04, 0.1, 0.1), (0.24, 0, 1.7)))
     weights = shapes.random_weights(rng, len(mesh[0]), 2)
     poses = araplbs.sample_poses(*BONES, 3, **BONES.more)

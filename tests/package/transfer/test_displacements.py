@@ -13,8 +13,8 @@ BARE = {"link_parts": False, "precision": "double", "edge_power": 0, "bone_sprin
 
 
 def two_chains(extra_parent=False):
-    """Two chains of two bones along Z with a gap between them; with a bone that does not deform, on
-    which both hang, at the end."""
+    """Two chains of two bones along Z with a gap between them; at the end, with a bone that does
+    not deform and is the parent of both."""
     heads = np.array([[0, 0, z] for z in (0.1, 1.0, 2.3, 3.0)])
     tails = np.array([[0, 0, z] for z in (1.0, 1.7, 3.0, 3.9)])
     parents = np.array([-1, 0, -1, 2])
@@ -36,7 +36,7 @@ def solver(mesh=TUBE, bones=None, **settings):
 
 
 def strain(mesh, weights, transforms):
-    """Root of the mean squared relative change of the lengths of edges."""
+    """Root of the mean squared relative change of edge lengths."""
     vertices, triangles = mesh
     edges = np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
     at_rest = np.linalg.norm(np.diff(vertices[edges], axis=1)[:, 0], axis=1)
@@ -48,7 +48,7 @@ def strain(mesh, weights, transforms):
 
 
 def test_gap_in_the_middle():
-    """As in the paper's figure: without displacements, what joins the chains is torn."""
+    """As in the paper's figure: without displacements, the mesh between the chains is torn."""
     torn, whole = solver(displace_components=False), solver()
     assert whole.energies[0] < 0.2 * torn.energies[0]
     torn.solve()
@@ -62,8 +62,8 @@ def test_gap_in_the_middle():
 
 
 def test_character_in_pieces():
-    """A human cut at hips, shoulders and neck: in its own animation the weights are nearer to those
-    of the whole skeleton."""
+    """A human separated at hips, shoulders and neck: in its own animation, the weights are nearer
+    to those of the whole skeleton."""
     model = load(DATA, "cesium_man")
     parents = model["bone_parent"].astype(int)
     below = np.zeros(len(parents), int)
@@ -89,14 +89,14 @@ def test_character_in_pieces():
 
 
 def displaced(mesh, weights, **settings):
-    """A solver that has displaced its components for these weights and done nothing else."""
+    """A solver that has only displaced its components for these weights."""
     given = {"weights": weights, "start_from_weights": True, "max_influences": 0}
     return solver(mesh, **{**BARE, **given, **settings})
 
 
 @pytest.mark.parametrize("tolerance", [1, 0])
 def test_displacements_are_the_dense_minimum(tolerance, rng):
-    """With tolerance 1 there is one round, the minimum for the rotations of the sampled poses."""
+    """With tolerance 1, there is one round, the minimum for the rotations of the sampled poses."""
     mesh = shapes.tube(5, 7, 0.3, 4.0)
     weights = rng.dirichlet(np.ones(4), len(mesh[0]))
     off, on = (
@@ -157,7 +157,7 @@ def test_levels_hand_their_displacements_on():
     ids=["chain", "tree", "parent"],
 )
 def test_connected_skeletons_stay_as_they_are(bones):
-    """Bones that hang on one that does not deform are held together by it."""
+    """A parent that does not deform holds its children together."""
     runs = [solver(shapes.tube(), bones, displace_components=on) for on in (False, True)]
     for run in runs:
         run.solve()
@@ -188,7 +188,7 @@ def test_bendy_bones_move_as_a_whole():
 
 
 def test_bones_with_one_head_are_joined():
-    """As those of JointSolver: a root may be two bones."""
+    """As in JointSolver: a root may consist of two bones."""
     bones = two_chains()
     heads = bones.heads.copy()
     heads[2] = heads[0]

@@ -19,7 +19,7 @@ def transfer(target, source=SOURCE, weights=WEIGHTS, **options):
 
 
 def shell(offset, rings=14, around=20, keep=lambda v: True):
-    """A sphere around the source, with those triangles of which all corners are kept."""
+    """A sphere around the source, with only the triangles whose corners are all kept."""
     vertices, triangles = shapes.sphere(rings, around, 1 + offset)
     kept = np.array([keep(v) for v in vertices])
     triangles = triangles[kept[triangles].all(1)]
@@ -130,7 +130,7 @@ def test_inpainting_is_that_of_the_bilaplacian():
 
 
 def test_constants_and_sums():
-    """Weights that are the same all over the source are so all over the target; rows sum to 1."""
+    """Weights that are constant over the source are constant over the target; rows sum to 1."""
     vertices, triangles = shell(0.0)
     target = vertices * [1, 1, 2], triangles
     one = np.zeros((len(SOURCE[0]), 5))
@@ -170,7 +170,7 @@ def test_sparse_rows_of_the_source_are_the_same():
 
 
 def test_cloth_with_its_back_to_the_source():
-    """Turned inside out it matches nowhere, unless both sides count."""
+    """Turned inside out, it matches nowhere, unless both sides count."""
     vertices, triangles = shell(0.02)
     turned = vertices, triangles[:, ::-1]
     assert not araplbs.match_surfaces(*SOURCE, *turned)[0].any()
@@ -192,7 +192,7 @@ def test_what_is_near_matches_whatever_it_faces():
 
 
 def test_an_island_without_a_match_takes_what_is_nearest():
-    """A button in front of a coat: too far away to match, and on no part that does."""
+    """A button in front of a coat is too far away to match, and belongs to no part that matches."""
     coat, (button, faces) = shell(0.02), shapes.box((0.1, 0.1, 0.1), (1.5, 0.02, 0.03))
     n = len(coat[0])
     target = np.concatenate([coat[0], button]), np.concatenate([coat[1], faces + n])
@@ -205,7 +205,7 @@ def test_an_island_without_a_match_takes_what_is_nearest():
 
 
 def test_wires_and_loose_vertices():
-    """Hair: a curve that begins on the head; it has no normals."""
+    """Hair: a curve that begins on the head and has no normals."""
     hair = np.column_stack([np.linspace(1, 2, 30), np.zeros((30, 2))])
     edges = np.column_stack([np.arange(29), np.arange(1, 30)])
     hair = np.vstack([hair, [[0, 0, 1.02], [0, 0, 3]]])
@@ -220,7 +220,7 @@ def test_wires_and_loose_vertices():
 
 
 def test_seams_do_not_crack():
-    """Every triangle for itself: corners at one place have the same weights."""
+    """Every triangle has corners of its own; coincident corners have the same weights."""
     vertices, triangles = shell(0.0)
     vertices = vertices * [1, 1, 1.5]
     soup = vertices[triangles].reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3)
@@ -235,7 +235,7 @@ def test_seams_do_not_crack():
 
 
 def test_slivers_fall_back_to_harmonic_functions():
-    """Faces so thin that nothing but rounding is left of the bi-Laplacian."""
+    """Faces so thin that only rounding remains of the bi-Laplacian."""
     n = 60
     x = np.linspace(0, 3, n)
     vertices = np.column_stack([1 + x, (np.arange(n) % 2) * 1e-5, np.zeros(n)])
@@ -338,7 +338,7 @@ def test_what_matching_refuses():
 
 @pytest.mark.parametrize(("size", "far"), [(1e-60, 1e150), (1.0, 1e153), (1e-150, 1e3), (1, 1e155)])
 def test_a_stray_whose_squared_distance_overflows(size, far):
-    """It takes the weights of the nearest point; the others get theirs as without it."""
+    """It gets the weights of the nearest point; the others get theirs as without it."""
     vertices, triangles = SOURCE[0] * size, SOURCE[1]
     stray = np.concatenate([vertices, [[far, 0, 0]]])
     if far > 1e154:
@@ -355,7 +355,7 @@ def test_a_stray_whose_squared_distance_overflows(size, far):
 
 @pytest.mark.parametrize("tiny", [5e-324, 1e-310, 1e-300])
 def test_rows_whose_sums_underflow(tiny):
-    """Only the shares of a row count."""
+    """Only the proportions within a row matter."""
     target = shell(0.01)
     unit = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], float)[
         RNG.integers(4, size=len(WEIGHTS))

@@ -46,7 +46,7 @@ def nearest_rotation(matrix):
 
 
 def test_rigid_motion():
-    """Whatever lies on a body that moves as a whole moves with it, however far off it matches."""
+    """Everything on a body that moves as a whole moves with it, at any matching distance."""
     target = shell(0.03)
     moved = SOURCE[0] @ TURN.T + [0.3, -2, 1]
     [found], matched, *_ = transfer(moved[None], target)
@@ -55,7 +55,7 @@ def test_rigid_motion():
 
 
 def test_follows_the_nearest_point_and_turns():
-    """Compared with the same by hand, in a shape that is rigid around each of two halves."""
+    """Compared with a separate computation, for a shape that is rigid around each of two halves."""
     vertices, triangles = SOURCE
     upper = vertices[:, 2:] > 0.45
     lower = vertices[:, 2:] < -0.45
@@ -79,7 +79,7 @@ def test_follows_the_nearest_point_and_turns():
 
 
 def test_turns_as_the_one_rings():
-    """A one-ring of equal edges: its rotation compared with that of a singular value
+    """A one-ring of equal edges: its rotation, compared with that of a singular value
     decomposition."""
     n = 6
     around = np.column_stack(
@@ -135,7 +135,7 @@ def test_what_does_not_match_is_continued():
 
 
 def test_an_island_without_a_match_follows_what_is_nearest():
-    """A button in front of a coat goes along, and is not thrown about."""
+    """A button in front of a coat moves with it, without large displacements."""
     coat, (button, faces) = shell(0.02), shapes.box((0.1, 0.1, 0.1), (1.5, 0.02, 0.03))
     n = len(coat[0])
     target = np.concatenate([coat[0], button]), np.concatenate([coat[1], faces + n])
@@ -149,7 +149,7 @@ def test_an_island_without_a_match_follows_what_is_nearest():
 
 
 def test_what_a_shape_does_not_move_stays_to_the_last_bit():
-    """Half of the body moves; and a shape of nothing."""
+    """Half of the body moves; also a shape without displacements."""
     half = SOURCE[0] + [0, 0, 0.2] * (SOURCE[0][:, 2:] > 0.6)
     target = shell(0.02)
     found, matched, _, _, lifted, below = transfer(np.stack([half, SOURCE[0]]), target)
@@ -166,7 +166,7 @@ def radius_of(found):
 
 
 def wide_skirt():
-    """A shell that matches at the top alone, and a body that swells below it."""
+    """A shell that matches only at the top, and a body that swells below it."""
     vertices, triangles = shell(0.02, 20, 24, lambda v: v[2] > -0.9)
     out = 1 + 0.5 * np.clip(0.7 - vertices[:, 2:], 0, None)
     swollen = SOURCE[0] * (1 + 0.9 * np.exp(-(((SOURCE[0][:, 2:] + 0.2) / 0.3) ** 2)))
@@ -174,7 +174,8 @@ def wide_skirt():
 
 
 def test_vertices_are_kept_above_the_surface():
-    """What stands off is not moved by what swells below it, but lifted, no farther than needed."""
+    """Skirt vertices without a match are not moved by the swelling body but lifted, no farther than
+    necessary."""
     target, swollen = wide_skirt()
     [plain], matched, *_ = transfer(swollen[None], target, keep_above=False)
     [kept], _, _, _, [lifted], [below] = transfer(swollen[None], target)
@@ -195,7 +196,8 @@ def test_vertices_are_kept_above_the_surface():
 
 
 def test_close_cloth_keeps_a_share_of_its_height():
-    """A vertex nearer than the usual clearance is not pushed away: its own height counts."""
+    """A vertex nearer than the usual clearance is not pushed away, because its own height
+    counts."""
     target = shell(0.0, 11, 16)
     thin = target[0] * 1.001, target[1]
     [found], *_, [lifted], [below] = transfer(SOURCE[0][None] * 1.2, thin)
@@ -205,7 +207,7 @@ def test_close_cloth_keeps_a_share_of_its_height():
 
 
 def test_what_was_below_stays_below():
-    """A lining inside of the skin is nobody's to lift; nor is what lies on it."""
+    """A lining inside the skin is not lifted, and neither are vertices on the skin."""
     for offset in (-0.02, 0.0):
         target = shell(offset, 11, 16)
         [found], *_, [lifted], [below] = transfer(SOURCE[0][None] * 0.8, target)
@@ -215,7 +217,7 @@ def test_what_was_below_stays_below():
 
 
 def test_between_parts_that_pass_through_each_other():
-    """There is no place above both: the vertex stays where it was, and is counted."""
+    """There is no position above both: the vertex stays where it was, and is counted."""
     body, faces = shapes.sphere(9, 12, 1.0)
     there = body + np.array([3, 0, 0])
     two = np.concatenate([body, there]), np.concatenate([faces, faces + len(body)])
@@ -231,7 +233,7 @@ def test_between_parts_that_pass_through_each_other():
 
 
 def test_beside_the_border_there_are_no_sides():
-    """A sheet over an open sheet, which shrinks below it: what hangs over its edge stays."""
+    """A sheet over an open sheet, which shrinks below it: vertices beyond its edge stay."""
     x, y = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9))
     flat = np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])
     i = np.arange(81).reshape(9, 9)
@@ -253,7 +255,7 @@ def test_beside_the_border_there_are_no_sides():
 
 
 def test_seams_do_not_crack():
-    """Every triangle for itself, on both meshes."""
+    """Every triangle has corners of its own, on both meshes."""
     target = shell(0.0)
     target = target[0] * [1, 1, 1.5], target[1]
     soup = target[0][target[1]].reshape(-1, 3), np.arange(3 * len(target[1])).reshape(-1, 3)
@@ -340,8 +342,8 @@ def test_settings_of_weights_are_not_taken():
 
 
 def test_vertices_leave_a_fold():
-    """Two balls that come to overlap a little, and what lay on one of them: up from either leads
-    into the other, but there is a way out of the fold."""
+    """Two balls that come to overlap slightly, and vertices that were on one of them: the upward
+    direction of either leads into the other, but there is a way out of the fold."""
     body, faces = shapes.sphere(25, 36, 1.0)
     there = body + np.array([2.4, 0, 0])
     two = np.concatenate([body, there]), np.concatenate([faces, faces + len(body)])
