@@ -45,7 +45,7 @@ defaults."""
 
 
 def peer_python():
-    """The Python of a virtual environment with the peer, None if it cannot be installed."""
+    """The Python of a virtual environment with the peer, or None if it cannot be installed."""
     folder = BUILD / "dem_bones"
     python = folder / "bin/python"
     if not python.exists():
@@ -62,7 +62,8 @@ def blend(vertices, weights, transforms):
 
 
 def frames_of(vertices, triangles, points):
-    """(n, 3, 3) frames of the surface: normal, a direction along it, and the third."""
+    """(n, 3, 3) frames of the surface: the normal, a tangent, and the vector perpendicular to
+    both."""
     a, b, c = points[triangles.T]
     normal = np.zeros_like(points)
     for corner in triangles.T:
@@ -77,7 +78,8 @@ def frames_of(vertices, triangles, points):
 
 
 def delta_mush(vertices, triangles, posed, rounds=10):
-    """Posed points smoothed, with what smoothing takes from the rest shape put back."""
+    """Posed points, smoothed, with the detail restored that the smoothing removes from the rest
+    shape."""
     n = len(vertices)
     i, k = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]).T
     near = scipy.sparse.csr_array((np.ones(2 * len(i)), (np.r_[i, k], np.r_[k, i])), (n, n))
@@ -99,7 +101,7 @@ def delta_mush(vertices, triangles, posed, rounds=10):
 
 
 def attempt(python, way, name, problem, limit=LIMIT):
-    """The numbers of one run, or a line on what went wrong."""
+    """The numbers of one run, or a line that states what went wrong."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     source, target = FOLDER / f"{name}.npz", FOLDER / f"{name}.{way}.json"
     np.savez(source, **problem)
@@ -116,7 +118,7 @@ def attempt(python, way, name, problem, limit=LIMIT):
 
 
 def run(python, way, name, problem):
-    """The numbers of one run, or None if it did not end well."""
+    """The numbers of one run, or None if it failed."""
     found = attempt(python, way, name, problem)
     if isinstance(found, str):
         say(f"{name}: {way}: {found}")
@@ -161,7 +163,7 @@ def compare(python, name):
 
 
 def memory(python, name):
-    """Peak memory over the number of frames, of random poses."""
+    """Peak memory by number of frames, of random poses."""
     arrays = model(name)
     vertices, triangles = arrays["V"].astype(float), arrays["F"]
     place = arrays["bone_head"], arrays["bone_tail"], arrays["bone_parent"]
@@ -183,7 +185,8 @@ def memory(python, name):
 
 
 def draw_errors(output, name):
-    """The picture of the frame with the largest error of the artist's weights, None without it."""
+    """The picture of the frame with the largest error of the artist's weights, or None without such
+    a frame."""
     kind, vertices, triangles, transforms, artist, frames = next(sequences(name))
     label = f"{name}.{kind}.given"
     found = {"the artist's weights": (artist, transforms)}

@@ -19,13 +19,14 @@ INFLUENCES = 4
 
 
 def peak_memory():
-    """Bytes that this process has had at most; unlike ru_maxrss, without what its parent had."""
+    """The peak memory of this process in bytes; unlike ru_maxrss, this excludes memory of its
+    parent."""
     text = Path("/proc/self/status").read_text(encoding="ascii")
     return 1024 * int(re.search(r"VmHWM:\s+(\d+)", text).group(1))
 
 
 class Frames:
-    """Frames of a file; nothing of it stays in memory."""
+    """Frames of a file, which do not stay in memory."""
 
     def __init__(self, path):
         self.path = path

@@ -76,7 +76,7 @@ and *heat*. `make bench CHARACTERS="knight mage"` runs these two characters only
 
 
 def run(part, zip_path, names):
-    """The exit code of a part, in a process of its own."""
+    """Runs a part in a process of its own and returns its exit code."""
     if names and part in WITHOUT_CHARACTERS:
         return 0
     output, script = BUILD / "some" if names else DOCS, FILES.get(part, part)
@@ -89,7 +89,7 @@ def run(part, zip_path, names):
 
 
 def write_index():
-    """docs/bench/README.md: the parts that have a page."""
+    """Writes docs/bench/README.md: the parts that have a page."""
     pages = [(part, what) for part, what in PARTS.items() if (DOCS / f"{part}.md").exists()]
     lines = [f"- [{page}]({page}.md): {what}" for page, what in [SUMMARY, *pages]]
     text = "\n".join([HEADER, *lines]) + "\n"
@@ -98,7 +98,7 @@ def write_index():
 
 
 def asked_parts(words):
-    """The parts that these words name, in the order asked for."""
+    """The parts that these words name, in the same order."""
     parts = words.split()
     unknown = [part for part in parts if part not in PARTS]
     if unknown or not parts:

@@ -28,7 +28,7 @@ SEGMENTS, LENGTH, POSED = 6, 3.0, 11  # POSED: frame
 
 class Row(Stage):
     def legend(self, *_place):
-        """No scale of errors: these figures have none."""
+        """These figures show no scale of errors."""
 
     def save(self, path):
         self.scene.render.image_settings.color_mode = "RGB"
@@ -101,14 +101,14 @@ def posed(ob):
 
 
 def add_figure(stage, rig, ob, lines):
-    """The mesh in its pose, colored by its strongest groups, with the bones next to it."""
+    """Adds the mesh in its pose, colored by its strongest groups, with the bones next to it."""
     copy = posed_copy(stage.scene, ob, np.zeros(len(ob.data.vertices)))
     copy.data.attributes["Strain"].data.foreach_set("color", group_colors(ob).ravel())
     stage.add([copy, bones_of(stage.scene, rig)], lines)
 
 
 def group_colors(ob):
-    """(n, 4): neighboring groups differ clearly."""
+    """(n, 4) colors in which neighboring groups differ clearly."""
     count = len(ob.vertex_groups)
     palette = [
         colorsys.hsv_to_rgb(0.58 + 0.62 * i / max(count, 4), 0.55, 0.75 if i % 2 else 0.45)
@@ -119,7 +119,7 @@ def group_colors(ob):
 
 
 def bones_of(scene, rig):
-    """An object with the deform bones in front of the mesh, bendy ones with their segments."""
+    """An object with the deform bones in front of the mesh, and bendy ones with their segments."""
     vertices, faces = [], []
     for bone in rig.pose.bones:
         if not bone.bone.use_deform:
@@ -144,7 +144,7 @@ def bones_of(scene, rig):
 
 
 def add_stick(vertices, faces, head, tail, front=0.4):
-    """An octahedron as Blender draws bones; the viewer looks along Y."""
+    """Adds an octahedron, as Blender draws bones; the view direction is along Y."""
     along = tail - head
     across = np.cross(along, (0, 1, 0)) * 0.16
     deep = np.array((0, 1, 0)) * np.linalg.norm(across)
@@ -165,7 +165,7 @@ def convert(rig, **options):
 
 
 def through_gltf():
-    """(rig, mesh) of what is exported and imported, at frame POSED."""
+    """(rig, mesh) after export and import, at frame POSED."""
     bpy.ops.preferences.addon_enable(module="io_scene_gltf2")
     there = set(bpy.data.objects)
     with tempfile.TemporaryDirectory() as folder:
@@ -181,7 +181,7 @@ def through_gltf():
 
 
 def share(before, ob, rest):
-    """Largest distance of a mesh from `before`, vertices being found by their places at rest."""
+    """Largest distance of a mesh from `before`; vertices are matched by their rest positions."""
     tree = kdtree.KDTree(len(rest))
     for i, point in enumerate(rest):
         tree.insert(point, i)

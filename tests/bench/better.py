@@ -23,7 +23,8 @@ class Measure:
     geometric: bool = False
 
     def values(self, rows, way):
-        """The measure of the rows, NaN where it is missing; less is better."""
+        """The values of the measure in the rows, NaN where it is missing; lower values are
+        better."""
         found = []
         for row in rows:
             counts = row["painted"] or not self.painted
@@ -37,7 +38,7 @@ class Measure:
         return float(values.mean())
 
     def gain(self, own, other):
-        """Relative; above zero where the first is better."""
+        """The relative difference, positive where the first is better."""
         if self.more_is_better:
             own, other = other, own
         return 1 - own / np.maximum(other, 1e-12)
@@ -50,7 +51,7 @@ class Measure:
 
 
 def compared(rows, measure, way, base):
-    """(names, values of the way, values of the base) where both are known."""
+    """(names, values of the method, values of the base) for the rows in which both are known."""
     own, other = measure.values(rows, way), measure.values(rows, base)
     known = np.isfinite(own) & np.isfinite(other)
     names = [row["name"] for row, is_known in zip(rows, known, strict=True) if is_known]
@@ -58,7 +59,7 @@ def compared(rows, measure, way, base):
 
 
 def beside(rows, measure, way, base):
-    """A cell of a table of means: the ratio of geometric means, else both means."""
+    """A cell of a table of means: the ratio of geometric means, otherwise both means."""
     _, own, other = compared(rows, measure, way, base)
     if not len(own):
         return "-"

@@ -79,7 +79,7 @@ class BeyondStrain:
         return {"deaf": len(deaf), "wrong": int(wrong), "parts": len(on_bones)}
 
     def whole(self, rows):
-        """With a column for every bone."""
+        """The weights with a column for every bone."""
         result = np.zeros((len(rows), len(self.of.deform)))
         result[:, self.of.deform] = rows
         return result

@@ -30,7 +30,8 @@ def as_text(seconds):
 
 
 def classes(rows):
-    """For each class with characters: its words, least and most seconds, median ratio to heat."""
+    """For each class with characters: its words, the smallest and largest seconds, and the median
+    ratio to heat."""
     found = []
     ends = [low for low, _words in CLASSES[1:]] + [np.inf]
     for (low, words), high in zip(CLASSES, ends, strict=True):
@@ -45,7 +46,7 @@ def classes(rows):
 
 
 def pattern_of(mark):
-    """A paragraph or point of a list that begins with `mark`."""
+    """Matches a paragraph or list item that begins with `mark`."""
     return rf"(?m)^{re.escape(mark)}.*(?:\n(?!- |\n).+)*"
 
 
@@ -58,7 +59,7 @@ def whole(text, mark):
 
 
 def paragraph(text, mark, new):
-    """`text` with `new` in its place."""
+    """`text` with this paragraph replaced by `new`."""
     whole(text, mark)
     indent = "  " if new.startswith("- ") else ""
     filled = textwrap.fill(
@@ -68,7 +69,7 @@ def paragraph(text, mark, new):
 
 
 def instead(text, pattern, new):
-    """`text` with `new` for the only place that fits."""
+    """`text` with `new` in the only matching place."""
     changed, count = re.subn(pattern, lambda _found: new, text)
     if count != 1:
         raise ValueError(f"{count} places for {new!r}")
@@ -76,7 +77,7 @@ def instead(text, pattern, new):
 
 
 def table_times(text, rows, _processors):
-    """Of brings.md: the last column of the table."""
+    """The last column of the table in brings.md."""
     seconds = {row["character"]: row["ours"]["seconds"] for row in rows}
     for words, character in ROWS.items():
         lines = re.findall(rf"(?m)^\| {re.escape(words)} \|.*\| [\d.]+ s \|$", text)
@@ -88,7 +89,7 @@ def table_times(text, rows, _processors):
 
 
 def source_of_times(text, _rows, processors):
-    """Of brings.md: the source of the seconds of the table."""
+    """The source of the seconds of the table in brings.md."""
     mark = "Each cell lists the surface strain"
     source = instead(whole(text, mark), r"seconds of the whole operator[^:]*:",
                      SOURCE.format(processors=processors))  # fmt: skip
@@ -96,7 +97,7 @@ def source_of_times(text, _rows, processors):
 
 
 def cost(text, rows, _processors):
-    """Of brings.md: the costs."""
+    """The costs in brings.md."""
     points = [
         f"{words}, {'it' if place else 'Auto-weight'} takes {spans} seconds, "
         f"{ratio:.1f} times as long"
@@ -111,8 +112,8 @@ CHANGES = {BRINGS: (table_times, source_of_times, cost)}
 
 
 def changed(text, changes, rows, processors):
-    """The text after these changes; of one that finds its place no more it is said, and it is left
-    out."""
+    """The text after these changes; a change that no longer finds its place is reported and
+    skipped."""
     for change in changes:
         try:
             text = change(text, rows, processors)
@@ -122,7 +123,7 @@ def changed(text, changes, rows, processors):
 
 
 def fill(rows, processors):
-    """Bring the page up to date with the rows of heat.py."""
+    """Updates the page from the rows of heat.py."""
     rows = [row for row in rows if not row["levels"]]
     for file, changes in CHANGES.items():
         text = changed(file.read_text(encoding="utf-8"), changes, rows, processors)

@@ -32,13 +32,13 @@ def table_strain(text, rows, _processors=None):
 
 
 def ratios(rows, base, kind):
-    """{name: our strain by area as a multiple of another's}, where both are known."""
+    """{name: our strain by area relative to another's}, where both are known."""
     found = values(rows, OURS, kind, "area") / values(rows, base, kind, "area")
     return {r["name"]: each for r, each in zip(rows, found, strict=True) if np.isfinite(each)}
 
 
 def above(rows, kind):
-    """A clause on how many characters strain more than with heat."""
+    """A clause on how many characters have more strain than with heat."""
     found = ratios(rows, HEAT, kind)
     worse = {name: each for name, each in found.items() if each > MORE}
     where = "in random poses" if kind == "random" else "in animations"
@@ -109,6 +109,6 @@ def filled(text, rows):
 
 
 def fill(rows):
-    """Bring the page up to date with the rows of seen.py."""
+    """Updates the page from the rows of seen.py."""
     text = filled(brings.BRINGS.read_text(encoding="utf-8"), rows)
     brings.BRINGS.write_text(text, encoding="utf-8", newline="\n")

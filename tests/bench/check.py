@@ -44,7 +44,7 @@ def levels(counts):
 
 
 def measure(zip_path, name):
-    """What check_in_blender.py says of a character, or a line on what went wrong."""
+    """The results of check_in_blender.py for a character, or a line that states what went wrong."""
     result = BUILD / f"check_{name}.json"
     error = run_in_blender(
         "check_in_blender.py", zip_path, DATA / f"{name}.blend", result, limit=LIMIT
@@ -53,7 +53,7 @@ def measure(zip_path, name):
 
 
 def same_place(one, other):
-    """Whether two findings are of one kind and share vertices."""
+    """Whether two findings are of the same kind and share vertices."""
     if (one["kind"], one["mesh"]) != (other["kind"], other["mesh"]):
         return False
     a, b = set(one["vertices"]), set(other["vertices"])

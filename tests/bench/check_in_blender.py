@@ -22,8 +22,8 @@ RUNS = int(os.environ.get("BENCH_RUNS", "3"))
 
 
 def checked(armature, meshes, poses=None):
-    """({"health", "kinds", "seconds", "findings"}, poses): what Check Weights finds in these poses,
-    or in its own; and the seconds that it takes with all reading, in its own poses."""
+    """({"health", "kinds", "seconds", "findings"}, poses): the findings of Check Weights in these
+    poses, or in its own; and its run time in its own poses, including reading."""
     tasks = compare.part("features.check.task")
     check = compare.package("features.check.check").check
     plain = compare.package("features.check.findings")

@@ -15,7 +15,7 @@ def add_on(name):
 
 
 def skeleton_of(model):
-    """The add-on's Skeleton of a character's arrays, without limits and other sides."""
+    """The add-on's Skeleton of a character's arrays, without limits and mirror partners."""
     m = len(model["bone_head"])
     return add_on("skeleton.skeleton").Skeleton(
         names=[str(name) for name in model.get("bone_names", range(m))],

@@ -7,7 +7,7 @@ SHARP = np.radians(60)  # more than at rest, between the two faces: a crease
 
 
 class Creases:
-    """Edges that two triangles share; corners in one place count as one."""
+    """Edges shared by two triangles; coincident corners count as one."""
 
     def __init__(self, points, triangles):
         at = places(points)[triangles]
@@ -24,7 +24,7 @@ class Creases:
         self.rest = self.angles(points)
 
     def angles(self, points):
-        """(edges,) between the normals of the two faces."""
+        """(edges,) angles between the normals of the two faces."""
         a, b, c = points[self.triangles].swapaxes(0, 1)
         normals = np.cross(b - a, c - a)
         normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
@@ -32,6 +32,6 @@ class Creases:
         return np.arctan2(np.linalg.norm(np.cross(one, other), axis=1), (one * other).sum(1))
 
     def share(self, points):
-        """Share of the length of all edges at rest."""
+        """The share of creases in the total edge length at rest."""
         sharp = self.angles(points) - self.rest > SHARP
         return float(self.length[sharp].sum() / max(self.length.sum(), 1e-300))

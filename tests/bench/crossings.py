@@ -12,7 +12,7 @@ MOST_CELLS = 8  # to a triangle, of the cells in which pairs are looked for
 
 
 def places(points):
-    """(n,) a number for each vertex, equal for those in one place."""
+    """(n,) a number for each vertex, equal for coincident vertices."""
     cells = np.round(points / max(SAME_PLACE * np.ptp(points, axis=0).max(), 1e-300))
     return np.unique(cells, axis=0, return_inverse=True)[1].ravel()
 
@@ -23,7 +23,7 @@ def spans(counts):
 
 
 def near_pairs(corners):
-    """(k, 2) pairs i < j of triangles (t, 3, 3) whose boxes overlap, each once."""
+    """(k, 2) pairs i < j of triangles (t, 3, 3) whose boxes overlap, each listed once."""
     low, high = corners.min(1), corners.max(1)
     sizes = (high - low).max(1)
     size = max(float(np.percentile(sizes, 20)), 1e-6 * float(sizes.max()), 1e-300)
@@ -56,18 +56,19 @@ def near_pairs(corners):
 
 
 def _volume(a, b, c, d):
-    """(k,) six times the volume of tetrahedra, with a sign."""
+    """(k,) six times the signed volume of tetrahedra."""
     return (np.cross(b - a, c - a) * (d - a)).sum(1)
 
 
 def heights(one, other):
-    """(k, 3) of the corners of one triangle over the plane of the other, times twice its area."""
+    """(k, 3) heights of the corners of one triangle over the plane of the other, times twice its
+    area."""
     normal = np.cross(other[:, 1] - other[:, 0], other[:, 2] - other[:, 0])
     return np.einsum("kci,ki->kc", one - other[:, :1], normal)
 
 
 def cross(one, other):
-    """(k,) bool: whether an edge of either of two triangles (k, 3, 3) goes through the other."""
+    """(k,) bool: whether an edge of either of two triangles (k, 3, 3) passes through the other."""
     found = np.zeros(len(one), bool)
     above = heights(one, other), heights(other, one)
     meet = np.ones(len(one), bool)
@@ -86,7 +87,7 @@ def cross(one, other):
 
 
 class Crossings:
-    """Triangles of a mesh that cross in a pose and not at rest."""
+    """Triangles of a mesh that intersect in a pose but not at rest."""
 
     def __init__(self, points, triangles):
         self.triangles, self.places = triangles, places(points)[triangles]
@@ -95,7 +96,7 @@ class Crossings:
         self.at_rest = np.sort(self._keys(points))
 
     def _keys(self, points):
-        """(k,) a number for each pair of triangles that cross."""
+        """(k,) a number for each pair of intersecting triangles."""
         corners = points[self.triangles]
         pairs = near_pairs(corners)
         i, j = self.places[pairs].swapaxes(0, 1)
@@ -105,7 +106,8 @@ class Crossings:
         return pairs[:, 0] * len(self.triangles) + pairs[:, 1]
 
     def share(self, points):
-        """Share of the area at rest of triangles that cross others as posed, and not at rest."""
+        """The share of the area at rest of triangles that intersect others in the pose but not at
+        rest."""
         keys = self._keys(points)
         keys = keys[~np.isin(keys, self.at_rest)]
         found = np.unique(np.concatenate(np.divmod(keys, len(self.triangles))))

@@ -42,7 +42,7 @@ The table also lists the solve time in seconds without and with this stage."""
 
 
 def arguments_of(arrays):
-    """Of a Solver; control bones move no vertex, as in the add-on."""
+    """The arguments of a Solver; control bones move no vertex, as in the add-on."""
     arguments = {
         "vertices": arrays["V"].astype(float),
         "triangles": arrays["F"],
@@ -143,7 +143,7 @@ def gain_table(rows):
 
 
 def ratio(rows, kind, ours, other, key="area"):
-    """Geometric mean over the characters of one (way, deformer) over another."""
+    """Geometric mean over the characters of the ratio of one (way, deformer) to another."""
     known = [row["poses"][kind] for row in rows if {ours[0], other[0]} <= row["poses"][kind].keys()]
     ratios = [np.log(k[ours[0]][ours[1]][key] / k[other[0]][other[1]][key]) for k in known]
     return float(np.exp(np.mean(ratios))) if ratios else np.nan

@@ -46,7 +46,7 @@ of human_game_engine does not fit its mesh."""
 
 
 def weights_of(yardstick, model):
-    """{way: weights}, and the deforming bones that no control is."""
+    """{way: weights}, and the deforming bones that are not control bones."""
     names = yardstick.heads, yardstick.tails, yardstick.parents
     mesh = yardstick.vertices, yardstick.triangles
     edges = model.get("wire_edges")
@@ -133,7 +133,8 @@ def plain(value):
 
 
 def verdict(rows, known):
-    """In how many of all comparisons the reference has less strain, and less drift."""
+    """The number of comparisons in which the reference has less strain, and in which it has less
+    drift."""
     pairs = [
         (seen[way], seen[OWN[way]])
         for row in rows for seen in row["seen"].values()

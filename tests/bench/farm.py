@@ -55,7 +55,7 @@ def seconds_of(blender, files, *words):
 
 
 def throughput(blender, files):
-    """{way: mean seconds}, and of a Blender for each file."""
+    """{way: mean seconds}, including a new Blender for each file."""
     runs = {way: [] for way in (*WAYS, "alone")}
     for _ in range(REPEATS):
         for way, words in WAYS.items():
@@ -66,7 +66,8 @@ def throughput(blender, files):
 
 
 def resident(pid):
-    """Bytes of the largest process below this one, which is a shell for some Blenders."""
+    """Bytes of the largest process below this one, which is a shell for some versions of
+    Blender."""
     most, waiting = 0, [pid]
     while waiting:
         pid = waiting.pop()
@@ -78,7 +79,7 @@ def resident(pid):
 
 
 def memory(blender, files, count=FILES):
-    """Bytes of one process after each of so many files, the given ones again and again."""
+    """Bytes of one process after each of this many files, for which the given ones are repeated."""
     found = []
     with tempfile.TemporaryDirectory() as folder:
         names = [Path(folder, f"{k:04}_{files[k % len(files)].name}") for k in range(count)]
@@ -99,7 +100,8 @@ def memory(blender, files, count=FILES):
 
 
 def scheduler_rate():
-    """Empty tasks in a second by Dask's scheduler and two workers here, or None without Dask."""
+    """Empty tasks per second of Dask's scheduler and two workers on this machine, or None without
+    Dask."""
     with suppress(ImportError):
         import distributed  # noqa: F401
 

@@ -27,7 +27,8 @@ def model_of(name):
 
 
 def part(vertices, triangles, kept):
-    """(indices of the vertices, vertices, triangles) of the triangles with all corners kept."""
+    """(indices of the vertices, vertices, triangles) of the triangles whose corners are all
+    kept."""
     triangles = triangles[kept[triangles].all(1)]
     used = np.unique(triangles)
     return used, vertices[used], np.searchsorted(used, triangles)
@@ -42,15 +43,15 @@ def vertex_normals(vertices, triangles):
 
 
 def edges_of(triangles):
-    """(edges, the three of each triangle): those after its first, second and third corner."""
+    """(edges, the three edges of each triangle): those after its first, second and third corner."""
     pairs = np.concatenate([triangles[:, [c, (c + 1) % 3]] for c in range(3)])
     edges, which = np.unique(np.sort(pairs, 1), axis=0, return_inverse=True)
     return edges, which.reshape(3, -1).T
 
 
 def quarters(triangles, middles):
-    """Four triangles in place of each. middles (3, n): the vertices in the middle of the edges
-    after its first, second and third corner."""
+    """Four triangles instead of each. middles (3, n): the vertices in the middle of the edges after
+    its first, second and third corner."""
     (a, b, c), (ab, bc, ca) = triangles.T, middles
     corners = [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
     return np.concatenate([np.column_stack(each) for each in corners])
@@ -74,7 +75,8 @@ def smoothed(vertices, triangles, times):
 
 
 def shirt(model):
-    """What covers trunk and upper arms, off the skin, smoothed and cut into other triangles."""
+    """A surface that covers trunk and upper arms at a distance from the skin, smoothed and split
+    into other triangles."""
     vertices, triangles = model["V"].astype(float), model["F"]
     size = np.linalg.norm(np.ptp(vertices, axis=0))
     covers = ("pelvis", "spine", "clavicle", "upperarm", "lowerarm")
@@ -87,7 +89,7 @@ def shirt(model):
 
 
 def skirt(model, around=96, along=60):
-    """Rings about the hull of waist and thighs, which widen downwards."""
+    """Rings around the hull of waist and thighs, which widen downward."""
     vertices = model["V"].astype(float)
     size = np.linalg.norm(np.ptp(vertices, axis=0))
     trunk = vertices[abs(vertices[:, 0]) < 0.3]
@@ -109,7 +111,7 @@ def skirt(model, around=96, along=60):
 
 
 def worn(name, model, below, above):
-    """Parts of a character worn over others of it."""
+    """Parts of a character worn over other parts of it."""
     names = [str(each) for each in model["part_names"]]
     vertices, triangles = model["V"].astype(float), model["F"]
 

@@ -32,7 +32,7 @@ def rig_of(given):
 
 
 def read_fbx(file):
-    """What FILE.npz holds, in the space of the world, with a skeleton of deform bones."""
+    """The contents of FILE.npz in world space, with a skeleton of deform bones."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.ops.preferences.addon_enable(module="io_scene_fbx")
     bpy.ops.import_scene.fbx(filepath=str(file))

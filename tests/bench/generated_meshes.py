@@ -74,7 +74,7 @@ def problem_of(vertices, triangles, bones):
 
 
 def opening(problem, rows, poses):
-    """By how much shells and seams open; None without any."""
+    """The increase of the gaps of shells and seams; None without any."""
     shells = add_on("character.mesh_faults")
     surface = shells.Surface(problem)
     rest, found = surface.vertices, []
@@ -92,7 +92,7 @@ def opening(problem, rows, poses):
 
 
 def heat_of(meshes, real=()):
-    """{name: (vertices, triangles, bones, Blender's weights and seconds)}, with those of .fbx
+    """{name: (vertices, triangles, bones, Blender's weights and seconds)}, including those of .fbx
     files."""
     folder = BUILD / "generated"
     shutil.rmtree(folder, ignore_errors=True)

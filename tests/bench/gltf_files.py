@@ -43,7 +43,7 @@ The test runs `araplbs weight FILE -o OUT.glb` with default settings on all proc
 
 
 def seams(path):
-    """(places with vertices of several primitives, torn ones, vertices)"""
+    """(positions with vertices of several primitives, torn ones, vertices)"""
     count = torn = vertices = 0
     for character in load_characters(path):
         points = np.concatenate([mesh.vertices for mesh in character.meshes])
@@ -70,7 +70,7 @@ def seams(path):
 
 
 def run(path, output):
-    """(seconds, of processors, error or "") of the command in a process of its own."""
+    """(seconds, processor seconds, error or "") of the command in a process of its own."""
     environment = os.environ | {"PYTHONPATH": str(paths.ROOT)}
     environment.pop("OPENBLAS_NUM_THREADS", None)
     start, used = time.perf_counter(), processor_time()
@@ -84,13 +84,13 @@ def run(path, output):
 
 
 def processor_time():
-    """Seconds of all processes that have ended."""
+    """Processor seconds of all ended processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def measure(path):
-    """A row, or (sentence of a refusal,)."""
+    """A row, or (message of a refusal,)."""
     output = FOLDER / f"{path.stem}.glb"
     tried = [run(path, output)]
     if tried[0][2]:

@@ -48,7 +48,8 @@ meshes (x4)."""
 
 
 def measure(zip_path, paths):
-    """(rows of measure.py, lines on failures): a process that fails loses its character alone."""
+    """(rows of measure.py, lines on failures); a process that fails loses only its own
+    character."""
     result, rows, failures = BUILD / "heat.jsonl", [], []
     left = dict(paths)
     while left:
@@ -96,7 +97,7 @@ def of_class(rows, name):
 
 
 def succeeds(rows):
-    """The rows on which Blender leaves no vertex without weights."""
+    """The rows in which Blender leaves no vertex without weights."""
     return [row for row in rows if not row["blender"]["unweighted"]]
 
 

@@ -46,7 +46,7 @@ final energy."""
 
 
 def energy_of(problem, heads, tails):
-    """On unseen poses, of weights solved again for these bones."""
+    """The energy of weights recomputed for these bones, in poses not used for optimization."""
     a = {**problem.arguments, "bone_heads": heads, "bone_tails": tails}
     solver = araplbs.Solver(**a)
     solver.solve()
@@ -64,7 +64,7 @@ def joint_solver(problem, heads, tails, **options):
 
 
 def run(problem, heads, tails, **options):
-    """A finished solver, and (seconds, energy) from when it has weights on."""
+    """A finished solver, and (seconds, energy) from the first weights on."""
     solver = joint_solver(problem, heads, tails, **options)
     while not solver.done and not len(solver.energies):
         solver.iterate()
@@ -79,7 +79,7 @@ def run(problem, heads, tails, **options):
 
 
 def weight_iteration(problem, weights):
-    """Seconds of one on fixed influence maps."""
+    """Seconds of one iteration on fixed influence maps."""
     solver = problem.solver(
         weights=weights, start_from_weights=True, expansion_rounds=0, max_influences=0, tolerance=0,
         iterations=8, symmetry=None,
@@ -108,7 +108,7 @@ def measure(problem):
     runs = {method: run(problem, *start, method=method, **FAR) for method in METHODS}
 
     def distances(one, other):
-        """Mean, and mean across the artist's bones, % of the diagonal."""
+        """The mean distance, and the mean across the artist's bones, in % of the diagonal."""
         way, bone = (one - other)[turned], (tails - heads)[turned]
         bone /= np.linalg.norm(bone, axis=1)[:, None]
         across = way - np.sum(way * bone, axis=1)[:, None] * bone

@@ -19,7 +19,7 @@ MANY = 2_000_000  # pairs of points and triangles looked at together
 
 
 def places_of(vertices, size):
-    """(n,) the first vertex at the place of each."""
+    """(n,) the first vertex at the position of each vertex."""
     _, first, which = np.unique(
         np.round(vertices / (1e-6 * size)).astype(np.int64),
         axis=0, return_index=True, return_inverse=True,
@@ -28,7 +28,7 @@ def places_of(vertices, size):
 
 
 def parts_of(triangles, places):
-    """(n,) the part of each vertex: the lowest vertex that triangles join it with."""
+    """(n,) the part of each vertex: the lowest vertex to which triangles connect it."""
     part = places.copy()
     corners = places[triangles]
     while True:
@@ -42,7 +42,7 @@ def parts_of(triangles, places):
 
 
 def vertex_normals(vertices, triangles, places):
-    """(n, 3) unit; those at one place have one."""
+    """(n, 3) unit normals; coincident vertices have the same normal."""
     corners = places[triangles]
     a, b, c = vertices[triangles].swapaxes(0, 1)
     flat = np.cross(b - a, c - a)
@@ -53,7 +53,7 @@ def vertex_normals(vertices, triangles, places):
 
 def nearest_shares(p, a, b, c):
     """(k, 3) barycentric coordinates of the points of triangles that are nearest to p: the nearest
-    one of the three edges and the inside."""
+    among the three edges and the interior."""
 
     def on_edge(x, y):
         way = y - x
@@ -81,8 +81,8 @@ def nearest_shares(p, a, b, c):
 
 
 def near_pairs(vertices, triangles, points, reach):
-    """Yields (points, triangles): all pairs within reach, and others, some at a time, each point in
-    one batch."""
+    """Yields (points, triangles) in batches: all pairs within reach, and some others, with all
+    pairs of a point in one batch."""
     low = vertices.min(0) - reach
     corners = vertices[triangles]
     first = np.floor((corners.min(1) - reach - low) / reach).astype(np.int64)
@@ -116,7 +116,7 @@ def near_pairs(vertices, triangles, points, reach):
 
 
 def open_border(triangles, places):
-    """(n,) vertices with an edge of one triangle."""
+    """(n,) vertices with an edge of only one triangle."""
     corners = places[triangles]
     edges = np.sort(np.concatenate([corners[:, [0, 1]], corners[:, 1:], corners[:, ::2]]), 1)
     there, counts = np.unique(edges, axis=0, return_counts=True)
@@ -198,7 +198,7 @@ class Layers:
         self.owner, self.near = np.divmod(pairs, max(len(self.triangles), 1))
 
     def heights(self, posed):
-        """(k,) how far each vertex is above what it lies on, negative below."""
+        """(k,) the height of each vertex above the surface on which it lies, negative below."""
         normals = vertex_normals(posed, self.triangles, self.places)
         corners = self.triangles[self.near]
         points = posed[self.vertex[self.owner]]
@@ -212,7 +212,8 @@ class Layers:
         return side * distance[first]
 
     def crossed(self, posed):
-        """(shares of those on others that end below, of those under others that come through)."""
+        """(share of vertices on other parts that end up below, share of vertices under other parts
+        that come through)."""
         heights = self.heights(posed) / self.size
         above, under = heights[: self.count], heights[self.count :]
         return tuple(

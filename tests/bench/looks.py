@@ -35,7 +35,7 @@ pose."""
 
 @dataclass
 class Look:
-    """A character in a pose: a frame of its animation, or turns of its bones."""
+    """A character in a pose: a frame of its animation, or rotations of its bones."""
 
     character: str
     name: str  # of the picture
@@ -104,7 +104,8 @@ def pose_of(look, arrays):
 
 
 def normals_of(points, triangles):
-    """(triangles, 3) smooth ones, of the corners' vertices, and flat ones, as long as the area."""
+    """(triangles, 3) smooth normals, those of the corner vertices, and flat ones with the length of
+    the area."""
     a, b, c = points[triangles].swapaxes(0, 1)
     flat = np.cross(b - a, c - a)
     at_vertex = np.zeros_like(points)
@@ -114,8 +115,8 @@ def normals_of(points, triangles):
 
 
 def draw(panel, points, triangles, strain, camera, title="", box=None):
-    """The lit surface from the camera, the nearest triangle last, all of it or what is in the box;
-    strain NaN: blue."""
+    """The lit surface from the camera, with the nearest triangle drawn last, all of it or only the
+    part in the box; strain NaN: blue."""
     seen = points @ camera.T
     normals, flat = normals_of(seen, triangles)
     outside = flat[:, 2] > 0
@@ -142,7 +143,7 @@ def draw(panel, points, triangles, strain, camera, title="", box=None):
 
 
 def strain_of(yardstick, rows, points):
-    """(triangles,) in this pose; NaN where a corner has no weights or the triangle no area."""
+    """(triangles,) in this pose; NaN if a corner has no weights or the triangle has no area."""
     strain = np.full(len(yardstick.triangles), np.nan)
     strain[yardstick.surface.kept] = np.sqrt(yardstick.surface.strain2(points))
     strain[np.isnan(strain)] = 0  # of no area: nothing is seen of it
@@ -151,7 +152,7 @@ def strain_of(yardstick, rows, points):
 
 
 def shown_vertices(look, arrays, yardstick):
-    """The vertices that the bones of the look move most, or all."""
+    """The vertices that follow mainly the bones of the look, or all."""
     if not look.of:
         return np.arange(len(yardstick.vertices))
     names = [str(n) for n in arrays["bone_names"][yardstick.deform]]
@@ -160,7 +161,7 @@ def shown_vertices(look, arrays, yardstick):
 
 
 def picture(look, zip_path, output):
-    """(file name, None), or (None, a line on what went wrong)."""
+    """(file name, None), or (None, a line that states what went wrong)."""
     ways = rigged.weights(zip_path, look.character)
     if isinstance(ways, str):
         return None, ways

@@ -22,13 +22,13 @@ def processors():
 
 
 def memory_available():
-    """Bytes that programs can still have."""
+    """Bytes that are still available to programs."""
     text = Path("/proc/meminfo").read_text(encoding="ascii")
     return 1024 * int(re.search(r"MemAvailable:\s+(\d+)", text).group(1))
 
 
 def is_busy():
-    """Whether more runs than this benchmark, which is on one or two threads."""
+    """Whether anything runs in addition to this benchmark, which uses one or two threads."""
     return os.getloadavg()[-1] > BUSY * processors()
 
 
@@ -54,13 +54,13 @@ def best(function, repeats=REPEATS):
 
 
 def side_by_side(threads, task):
-    """Seconds of task(thread) on all threads at once, the best of several."""
+    """Seconds of task(thread) on all threads at once, the best of several runs."""
     with ThreadPoolExecutor(threads) as pool:
         return best(lambda: list(pool.map(task, range(threads))))
 
 
 def add_bandwidth(threads):
-    """Bytes per second of c = a + b: two arrays read, one written (STREAM's "add")."""
+    """Bytes per second of c = a + b: two arrays are read and one is written (STREAM's "add")."""
     a, b, c = (np.ones(LARGE) for _ in range(3))
     cut = np.linspace(0, LARGE, threads + 1).astype(int)
 
@@ -72,14 +72,14 @@ def add_bandwidth(threads):
 
 
 def read_bandwidth(threads):
-    """Bytes per second of a dot product of an array with itself: reading alone."""
+    """Bytes per second of a dot product of an array with itself, which only reads."""
     a = np.ones(LARGE)
     parts = np.array_split(a, threads)
     return a.nbytes / side_by_side(threads, lambda thread: parts[thread] @ parts[thread])
 
 
 def read_seconds(size):
-    """Seconds to read an array of `size` doubles again and again, from any cache that holds it; on
+    """Seconds to read an array of `size` doubles repeatedly, from any cache in which it fits, on
     one thread."""
     a = np.ones(size)
     calls = max(1, 2_000_000 // size)

@@ -26,7 +26,7 @@ MANY, RUNS, FEW_RUNS = 5_000, 5, 3  # vertices, runs below so many and above
 
 
 def unweighted(meshes):
-    """How many vertices of faces no group has."""
+    """The number of vertices of faces without a group."""
     count = 0
     for ob in meshes:
         corners = np.empty(len(ob.data.loops), np.int32)
@@ -40,7 +40,7 @@ def unweighted(meshes):
 
 
 def trim():
-    """Give back what is free, so that peak memory counts from there, if the system can."""
+    """Returns free memory to the system if possible, so that peak memory counts from there."""
     give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if give_back:
         give_back(0)
@@ -54,7 +54,7 @@ def load(name):
 
 
 def subdivide(meshes, levels):
-    """Catmull-Clark, applied; vertex groups are interpolated."""
+    """Applies Catmull-Clark subdivision; vertex groups are interpolated."""
     for ob in meshes:
         if ob.data.users > 1:
             ob.data = ob.data.copy()
@@ -76,7 +76,7 @@ def subdivide(meshes, levels):
 
 
 def fastest(runs):
-    """The last outcome of several, with the least times and the most memory of all."""
+    """The last of several outcomes, with the shortest times and the largest memory of all."""
     ended = runs[-1]
     for key, pick in (("seconds", min), ("processor_seconds", min), ("more_bytes", max)):
         setattr(ended, key, pick(getattr(run, key) for run in runs))
@@ -84,7 +84,7 @@ def fastest(runs):
 
 
 def measure(name, levels):
-    """One case as a dictionary; None: it would be too large."""
+    """One case as a dictionary; None if it would be too large."""
     armature, meshes = load(name)
     if levels:
         if sum(len(ob.data.vertices) for ob in meshes) * 4**levels > MOST:

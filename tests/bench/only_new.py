@@ -31,7 +31,7 @@ New* runs. All other weights remain bit-identical.
 
 
 def measure(zip_path, name):
-    """What only_new_weights.py has found, or a line on what went wrong."""
+    """The results of only_new_weights.py, or a line that states what went wrong."""
     result = FOLDER / f"{name}.json"
     FOLDER.mkdir(parents=True, exist_ok=True)
     if not result.exists() or result.stat().st_mtime < zip_path.stat().st_mtime:

@@ -34,7 +34,8 @@ def dense_weights(ob, bones):
 
 
 def patch(edges, start, count):
-    """(n,) bool: about `count` vertices around one, by rings; all of its part if that is less."""
+    """(n,) bool: about `count` vertices around one, by rings, or its whole part if that is
+    smaller."""
     near = np.zeros(edges.max() + 1, bool)
     near[start] = True
     while near.sum() < count:
@@ -47,7 +48,7 @@ def patch(edges, start, count):
 
 
 def measure(ob, edges, bones, new):
-    """A row: how long it took, and what came back."""
+    """A row: the run time, and the resulting weights."""
     before, fastest = dense_weights(ob, bones), np.inf
     for _ in range(REPEATS):
         for group in ob.vertex_groups:

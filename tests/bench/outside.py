@@ -46,7 +46,7 @@ that heat leaves vertices without weights or, for the volume, that the mesh is o
 
 @dataclass
 class Source:
-    """A repository, and the files of characters in it."""
+    """A repository, and its files that contain characters."""
 
     title: str
     address: str
@@ -96,7 +96,7 @@ def soma():
 
 
 def known(root):
-    """({name: arrays or the rig's and mesh's files}, sentences on what is absent)"""
+    """({name: arrays or the files of rig and mesh}, sentences about missing files)"""
     found, absent = {}, []
     arrays = soma()
     if arrays:
@@ -115,7 +115,7 @@ def known(root):
 
 
 def arrays_of(what):
-    """Of a character of known(); its weights are "W"."""
+    """Arrays of a character of known(); its weights are "W"."""
     if isinstance(what, dict):
         return what
     arrays = rignet.model_of(*what)
@@ -123,7 +123,7 @@ def arrays_of(what):
 
 
 def made(zip_path, name, arrays):
-    """{way: weights}, made by Blender, or a line on what went wrong."""
+    """{way: weights}, computed in Blender, or a line that states what went wrong."""
     result, model = FOLDER / f"{name}.npz", FOLDER / f"{name}.model.npz"
     FOLDER.mkdir(parents=True, exist_ok=True)
     if not result.exists() or result.stat().st_mtime < zip_path.stat().st_mtime:
@@ -180,8 +180,8 @@ def table_of(rows, keys):
 
 
 def means(rows):
-    """Ratios of strain (geometric) and means of the rest, ours against another way, over the
-    characters on which both are known."""
+    """Ratios of strain (geometric means) and arithmetic means of the other measures, ours against
+    another method, over the characters on which both are known."""
     lines = []
     for way, label in (("heat", "Blender's heat"), ("file", "the file's")):
         line = []

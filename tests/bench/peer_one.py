@@ -25,14 +25,14 @@ def version_of(*packages):
 
 
 def of_all_bones(model, weights):
-    """(vertices, bones) of weights of the deforming bones."""
+    """(vertices, bones) from weights of only the deforming bones."""
     result = np.zeros((len(model["V"]), len(model["bone_head"])))
     result[:, model["bone_deform"].astype(bool)] = weights
     return result
 
 
 def biharmonic(model):
-    """libigl's tolerances are absolute: the character is scaled to size 1."""
+    """libigl's tolerances are absolute, so the character is scaled to size 1."""
     deform = model["bone_deform"].astype(bool)
     vertices = model["V"].astype(float)
     size = np.ptp(vertices, axis=0).max()

@@ -119,7 +119,7 @@ RigNet's skeleton."""
 
 @dataclass
 class Character:
-    """The problem that is weighted."""
+    """The problem to be weighted."""
 
     name: str
     path: Path  # of its arrays
@@ -140,7 +140,7 @@ class Character:
         return Roughness(self.yardstick.vertices, self.yardstick.triangles)
 
     def judge(self, weights, seconds):
-        """{kind of poses: {measure: value}}, or a line on why it failed."""
+        """{kind of poses: {measure: value}}, or a line that states why it failed."""
         found = self.yardstick.judge(weights)
         unweighted = found["random"]["unweighted"]
         if unweighted:
@@ -154,7 +154,7 @@ class Character:
 
 
 def likeness_to(artist, weights):
-    """{measure: value} by the protocol of the papers, of (n, m) weights."""
+    """{measure: value} by the protocol of the papers, for (n, m) weights."""
     found = add_on("measures.likeness").likeness(rows_of(weights), rows_of(artist))
     return {name: found[key] if found else np.nan for name, key in LIKENESS.items()}
 
@@ -186,7 +186,7 @@ def from_outside(character, way):
 
 
 def from_sequence(character):
-    """Weights of Dem Bones for the animation as the artist's weights pose it."""
+    """Weights of Dem Bones for the animation, as posed with the artist's weights."""
     arrays = character.arrays
     if character.yardstick.artist is None or not arrays.get("anim", np.zeros(0)).size:
         return "no animation"
@@ -214,7 +214,7 @@ def from_sequence(character):
 
 
 def weigh(zip_path, character, way):
-    """(weights, seconds, version), or a line on what went wrong."""
+    """(weights, seconds, version), or a line that states what went wrong."""
     if way == "artist":
         artist = character.yardstick.artist
         return "no artist" if artist is None else (character.arrays["W"], None, None)
@@ -227,7 +227,7 @@ def weigh(zip_path, character, way):
 
 
 def measure(zip_path, character, way):
-    """{"found": {kind: measures}, "version"} or {"failed": why}."""
+    """{"found": {kind: measures}, "version"} or {"failed": reason}."""
     file = FOLDER / f"{character.name}.{way}.json"
     newest = max(each.stat().st_mtime for each in (zip_path, character.path))
     if way != "reference" and file.exists() and file.stat().st_mtime > newest:
@@ -253,7 +253,7 @@ def row_of(zip_path, character, ways):
 
 
 def known_characters(folder, asked):
-    """The characters of ../shared/data, with the weights of files that are for them."""
+    """The characters of ../shared/data, with the weights of the files for them."""
     files = set(rignet.names(folder)) if folder else set()
     for name in rigged.names(asked, left_out=()):
         path = DATA / f"{name}.npz"
@@ -279,7 +279,7 @@ def given_characters(folder):
 
 
 def cells(row, ways, keys, kind):
-    """The measures of a character for each way, those of one way in one cell."""
+    """The measures of a character for each method, with those of one method in one cell."""
     for way in ways:
         found = row["ways"].get(way, {}).get(kind)
         values = [found[m.key] for m in keys] if found else []
@@ -309,7 +309,7 @@ def means_table(rows, ways, measures):
 
 
 def failures(rows, ways):
-    """A line for each way that failed somewhere."""
+    """A line for each method that failed on some character."""
     for way in ways:
         reasons = {}
         for row in rows:
@@ -360,7 +360,7 @@ def section(rows, ways, kinds):
 
 
 def smoothness(rows):
-    """Whether biharmonic weights are smoother than heat, as their paper says."""
+    """Whether biharmonic weights are smoother than heat, as their paper states."""
     rough = next(measure for measure in OTHERS if measure.key == "rough")
     for way in BIHARMONIC:
         for base in ("our_heat", "heat"):

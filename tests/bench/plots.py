@@ -33,13 +33,13 @@ def looks(names):
 
 
 def legend_above(fig, axes, columns):
-    """A legend over the panels, at a place where it hides nothing."""
+    """A legend over the panels, where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
     fig.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
 def name_rows(axes, names):
-    """Names of characters down the left side, the first on top."""
+    """Names of characters along the left side, with the first at the top."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(False, axis="y")

@@ -36,7 +36,8 @@ def evenly(frames, most):
 
 
 def halves(arrays):
-    """[(frames given, frames judged)], empty with fewer than two clips."""
+    """[(frames used for optimization, frames used for evaluation)], empty with fewer than two
+    clips."""
     if "anim_name" not in arrays or not len(arrays["anim_name"]):
         return []
     clips, clip = np.unique(arrays["anim_name"].astype(str), return_inverse=True)
@@ -48,7 +49,7 @@ def halves(arrays):
 
 
 def judge(name):
-    """{way: {"unseen" or "random": {measure: mean}}} of a character, None without clips."""
+    """{way: {"unseen" or "random": {measure: mean}}} of a character, or None without clips."""
     arrays = rigged.model(name)
     both = halves(arrays)
     if not both or len(arrays["V"]) > LARGEST:

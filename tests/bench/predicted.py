@@ -32,7 +32,7 @@ ours when ignoring them (`--start-from fresh`)."""
 
 
 def measure(name, rig, mesh):
-    """[[(before, present, fresh)] of each measure], or a line on what went wrong."""
+    """[[(before, present, fresh)] of each measure], or a line that states what went wrong."""
     found = []
     for start in STARTS:
         output = FOLDER / f"{name}_{start}.glb"

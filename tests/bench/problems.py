@@ -13,7 +13,7 @@ LIMIT = 1800  # seconds for all of them
 
 
 def characters(names):
-    """{name: path} of the characters asked for, or of all."""
+    """{name: path} of the requested characters, or of all."""
     found = {"generated": "generated"}
     if DATA.is_dir():
         found.update({path.stem: str(path) for path in sorted(DATA.glob("*.blend"))})
@@ -27,7 +27,7 @@ def characters(names):
 
 @dataclass
 class Problem:
-    """The arguments of a Solver for a character, and the poses to judge its weights with."""
+    """The arguments of a Solver for a character, and the poses for evaluating its weights."""
 
     name: str
     arguments: dict
@@ -70,8 +70,8 @@ def is_current(name, zip_path):
 
 
 def problems(zip_path, names):
-    """The problems of the characters asked for, one after another; Blender makes what is missing
-    or older than the extension."""
+    """The problems of the requested characters, one after another; Blender creates those that are
+    missing or older than the extension."""
     paths = characters(names)
     old = [path for name, path in paths.items() if not is_current(name, zip_path)]
     if old:

@@ -67,7 +67,7 @@ swing by more than the usual 60 degrees, like the joints of reaching limbs."""
 
 
 def chain_of(name):
-    """(heads, tails, roll axes) of a chain of a character, and its bones' number."""
+    """(heads, tails, roll axes) of a chain of a character, and the numbers of its bones."""
     arrays = rigged.model(name)
     parents = arrays["bone_parent"].astype(int)
     heads, tails = arrays["bone_head"].astype(float), arrays["bone_tail"].astype(float)
@@ -134,7 +134,7 @@ def solve(case, method):
 
 
 def blender_solves(found):
-    """{case: outcome}, or a line on what went wrong."""
+    """{case: outcome}, or a line that states what went wrong."""
     BUILD.mkdir(parents=True, exist_ok=True)
     given, result = BUILD / "reach_cases.npz", BUILD / "reach_blender.npz"
     result.unlink(missing_ok=True)
@@ -174,8 +174,8 @@ def compare_methods(names):
 
 
 def without_control_bones(arrays):
-    """Arguments of a Solver as the add-on has them: control bones deform nothing, and what hangs
-    on them hangs on the next bone above, except the first bone of a tree."""
+    """Arguments of a Solver as in the add-on: control bones deform nothing, and their children
+    become children of the next bone above, except for the first bone of a tree."""
     vertices, triangles = arrays["V"].astype(float), arrays["F"].astype(np.int64)
     heads, tails = arrays["bone_head"].astype(float), arrays["bone_tail"].astype(float)
     parents, deform = arrays["bone_parent"].astype(int), arrays["bone_deform"].astype(bool)
@@ -202,7 +202,7 @@ def weights_of(arguments, **settings):
 
 
 def judge(name):
-    """{way: {kind: {measure: of each seed}}} of a character; None without an animation."""
+    """{way: {kind: {measure: of each seed}}} of a character, or None without an animation."""
     arrays = rigged.model(name)
     yardstick = Yardstick(arrays)
     if "animation" not in yardstick.poses or len(arrays["V"]) > LARGEST:
@@ -220,7 +220,7 @@ def judge(name):
 
 
 def ratios_of(rows, way, kind, measure):
-    """The characters relative to PLAIN; way None: of its second seed to its first."""
+    """The characters relative to PLAIN; way None: its second seed relative to its first."""
     found = []
     for row in rows.values():
         plain = row[PLAIN][kind][measure]
@@ -242,7 +242,7 @@ def way_line(rows, way):
 
 
 def draw(name, output):
-    """A picture of a character in poses in which it reaches."""
+    """A picture of a character in poses in which it reaches for targets."""
     arrays = rigged.model(name)
     yardstick, arguments = Yardstick(arrays), without_control_bones(arrays)
     weights = weights_of(arguments)

@@ -15,7 +15,7 @@ CASES, RESULT = sys.argv[sys.argv.index("--") + 1 :]
 
 
 def make_rig(heads, tails, rolls):
-    """(armature object, pose bones) of a chain, the root first."""
+    """(armature object, pose bones) of a chain, beginning with the root."""
     data = bpy.data.armatures.new("chain")
     rig = bpy.data.objects.new("chain", data)
     bpy.context.collection.objects.link(rig)
@@ -40,7 +40,7 @@ def set_limits(bones, limits):
 
 
 def update(target, place):
-    """Seconds that one evaluation takes."""
+    """Seconds of one evaluation."""
     target.location = place
     start = time.perf_counter()
     bpy.context.view_layer.update()

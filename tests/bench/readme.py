@@ -20,7 +20,7 @@ HARDLY = 0.95  # of the stretch of heat, and more: little gained
 
 
 def rows(page, head):
-    """Cells of the table below the line that begins with `head`, by their first."""
+    """Cells of the table below the line that begins with `head`, by their first cell."""
     lines = (BENCH / page).read_text(encoding="utf-8").split("\n")
     start = next(k for k, line in enumerate(lines) if line.startswith(head))
     table = {}
@@ -38,12 +38,12 @@ def number(text):
 
 
 def parts(cell):
-    """Of a cell "a / b / ...": numbers, None for a dash."""
+    """The parts of a cell "a / b / ...": numbers, or None for a dash."""
     return [None if part.strip() == "-" else number(part) for part in cell.split(" / ")]
 
 
 class Pages:
-    """What README needs of the pages."""
+    """The data of the pages that README.md uses."""
 
     def __init__(self):
         self.means = rows("seen.md", "## Means")
@@ -61,7 +61,7 @@ class Pages:
         return number(self.means[name][column])
 
     def shares(self):
-        """Stretch in animations as shares of heat's, by character, where heat succeeds."""
+        """Stretch in animations relative to heat's, by character, where heat succeeds."""
         cells = {name: parts(cells[0]) for name, cells in self.animation.items()}
         return {name: c[OURS] / c[HEAT] for name, c in cells.items() if c[HEAT] is not None}
 
@@ -77,7 +77,7 @@ class Pages:
         ]
 
     def span(self, low, high):
-        """Fewest and most seconds of the characters with as many vertices."""
+        """The smallest and largest seconds of the characters with this range of vertices."""
         seconds = [
             number(cells[3])
             for name, cells in self.times.items()
@@ -89,12 +89,13 @@ class Pages:
         return f"{number(self.ratios[vertices][1]):.1f}"
 
     def fall_short(self, page):
-        """(those that fall short, all files)"""
+        """(the files that fall short, all files)"""
         text = (BENCH / page).read_text(encoding="utf-8")
         return re.search(r"^(\d+) of (\d+) fall short", text, re.MULTILINE).groups()
 
     def kind(self, name):
-        """Of wild.md: files, ratio to heat's and its files, to the file's and its, fall short."""
+        """From wild.md: the number of files, the ratio to heat's strain and its number of files,
+        the same for the file's strain, and how many fall short."""
         cells = self.kinds[name]
         return cells[0], *ratio_of(cells[1]), *ratio_of(cells[3]), cells[-1]
 
@@ -201,13 +202,14 @@ CLAIMS = (  # (pattern of a piece of README, with a group for each number; these
 
 
 def flat(pattern):
-    """The pattern with any white space for a space: README breaks its lines anywhere."""
+    """The pattern with any white space in place of a space, because README.md breaks its lines
+    anywhere."""
     return re.compile(pattern.replace(" ", r"\s+"))
 
 
 def differences(text, pages=None):
-    """[(span of a number in the text, the number by the pages)]; ValueError if a claim is not
-    there once."""
+    """[(span of a number in the text, the number according to the pages)]; ValueError if a claim
+    does not occur exactly once."""
     pages = pages or Pages()
     found = []
     for pattern, values in CLAIMS:

@@ -52,7 +52,8 @@ nearest point of the new mesh. Therefore, detail lost on a coarser mesh counts a
 
 
 def shares_at(vertices, triangles, points):
-    """(corners (k, 3), shares (k, 3)) of the points of a mesh that are nearest to these."""
+    """(corners (k, 3), shares (k, 3)) of the points of a mesh that are nearest to the given
+    ones."""
     corners = vertices[triangles]
     count = min(CANDIDATES, len(triangles))
     _, near = cKDTree(corners.mean(1)).query(points, count)
@@ -72,7 +73,7 @@ def normalized(weights):
 
 
 def off(given, made, weights):
-    """(n + f,) L1 at the vertices and in the middle of the triangles of before."""
+    """(n + f,) L1 at the vertices and triangle centers of the earlier mesh."""
     points = np.concatenate([given["V"], given["V"][given["F"]].mean(1)])
     before = np.concatenate([given["W"], given["W"][given["F"]].mean(1)])
     corners, shares = shares_at(made["vertices"].astype(float), made["triangles"], points)
@@ -110,7 +111,7 @@ def load(name):
 
 
 def changed(name, given):
-    """{change: arrays} of what Blender made."""
+    """{change: arrays} of the results from Blender."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.glob(f"{name}.*npz"):
         old.unlink()
@@ -131,7 +132,8 @@ def changed(name, given):
 
 
 def measure(name):
-    """[row of each change], and of the one that is shown (given, made, {way: weights})."""
+    """[row of each change], and (given, made, {way: weights}) of the change shown in the
+    picture."""
     given = load(name)
     made, rows, shown = changed(name, given), [], None
     several = len(np.unique(given["parts"])) > 1

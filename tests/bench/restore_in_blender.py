@@ -82,7 +82,7 @@ def triangles_of(mesh):
 
 
 def joined(given, faces):
-    """The parts as objects of their own, each in another order, joined."""
+    """The parts as separate objects in another order, joined."""
     objects = []
     for part in np.unique(given["parts"])[::-1]:
         own = np.flatnonzero(given["parts"] == part)

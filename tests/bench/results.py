@@ -11,7 +11,7 @@ import bench_pages
 
 
 def table(head, rows):
-    """Columns aligned; the first to the left, the others to the right."""
+    """Aligned columns; the first to the left, the others to the right."""
     cells = [[str(cell) for cell in row] for row in (head, *rows)]
     widths = [max(len(row[c]) for row in cells) for c in range(len(head))]
     first, *others = widths
@@ -25,7 +25,7 @@ def table(head, rows):
 
 
 def write_page(output, part, title, *blocks, pictures=(), rows=None):
-    """output/PART.md out of blocks of Markdown; `rows`, the raw numbers, go to build/bench."""
+    """Writes output/PART.md from blocks of Markdown; `rows`, the raw numbers, go to build/bench."""
     output.mkdir(parents=True, exist_ok=True)
     BUILD.mkdir(parents=True, exist_ok=True)
     text = "\n\n".join(

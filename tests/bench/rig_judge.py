@@ -27,7 +27,7 @@ STRETCHED = 1.1  # times as long in a pose: a bone that is stretches the skin it
 
 @dataclass
 class Neglected:
-    """A bone that the file leaves empty and we do not."""
+    """A bone that has no weight in the file but has some in ours."""
 
     name: str
     ours: float  # shares of all weight
@@ -38,7 +38,7 @@ class Neglected:
 
 @dataclass
 class Heat:
-    """What needs the file's weights, of those of bone heat."""
+    """The measures of bone heat that need the file's weights."""
 
     deaf: int
     wrong_parts: int
@@ -87,7 +87,7 @@ class Judged:
         return float(np.percentile(np.sqrt(self.strain[way].mean(0)), 99))
 
     def ratio(self, way):
-        """Our strain as a multiple of this way's, NaN if one of them is not a measure."""
+        """Our strain relative to that of this method, NaN if one of them is not known."""
         other = self.area(way)
         return max(self.area("ours"), UNSEEN) / other if other > STILL else np.nan
 
@@ -97,7 +97,8 @@ class Judged:
         return max((each for each in found if np.isfinite(each)), default=0.0)
 
     def worst_pose(self):
-        """Where our strain is most above that of the others, or highest without others."""
+        """The pose in which our strain exceeds the others by the most, or is highest if there are
+        no others."""
         areas = {
             way: np.array([_by_area(each, self.surface.area) for each in strain])
             for way, strain in self.strain.items()
@@ -134,7 +135,7 @@ def judge(name, arrays):
 
 
 def _poses(arrays):
-    """(poses, bones, 4, 4) POSES of the file at most, or random ones."""
+    """(poses, bones, 4, 4): at most POSES of the file, or random ones."""
     poses = arrays["anim"]
     if not len(poses):
         bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_parent"))
@@ -145,7 +146,8 @@ def _poses(arrays):
 
 
 def _beside_file(arrays, vertices, rows, poses):
-    """Measures that need weights of the file, by the names of Judged; rows {way: (n, bones)}."""
+    """Measures that need the weights of the file, by the names of Judged; rows {way: (n,
+    bones)}."""
     ours, file = rows["ours"], rows["file"]
     if not file.any():
         nothing = {"file": 0.0, "ours": 0.0}
@@ -224,7 +226,7 @@ def _neglected(names, rows):
 
 
 def _stretched(poses, rows):
-    """Share of the bones with weight in any of the ways, NaN without poses."""
+    """Share of stretched bones among those with weight in any of the methods, NaN without poses."""
     near = np.any([each.mean(0) >= NOTHING for each in rows.values()], axis=0)
     if not len(poses) or not near.any():
         return np.nan

@@ -19,7 +19,7 @@ PANELS = {"heat": "Blender's bone heat", "ours": "ours", "file": "its file"}
 
 
 def picture(arrays, judged, folder):
-    """The name of the file."""
+    """Draws the picture and returns the name of its file."""
     frame, vertices, triangles = judged.worst_pose(), arrays["V"].astype(float), arrays["F"]
     posed, strain = {}, {}
     for way, rows in judged.rows.items():
@@ -70,14 +70,15 @@ def _title(judged, way, frame):
 
 
 def _strain(surface, count, points):
-    """(triangles,), 0 where one has no area."""
+    """(triangles,) strain, 0 for triangles without area."""
     strain = np.zeros(count)
     strain[surface.kept] = np.sqrt(surface.strain2(points))
     return strain
 
 
 def _cameras(posed, strain, triangles, to_world):
-    """The one that sees all, from where our strain is seen best, and one close to its highest."""
+    """A camera that shows everything from the side that shows our strain best, and one close to the
+    highest strain."""
     best = None
     for turn in TURNS:
         axes = pictures.view_axes(turn, ABOVE, to_world)
@@ -96,7 +97,8 @@ def _cameras(posed, strain, triangles, to_world):
 
 
 def _body(points, axes):
-    """The meshes that are not far off most others, as a prop is that an animation has put away."""
+    """The meshes that are not far from most others, unlike a prop that an animation has moved
+    away."""
     seen = points @ axes[:2].T
     low, high = np.percentile(seen, [100 * OFF, 100 * (1 - OFF)], axis=0)
     near = (high - low) * BEYOND
@@ -104,7 +106,7 @@ def _body(points, axes):
 
 
 def _seen(points, strain, triangles, camera):
-    """(height, width) the strain of what is seen there."""
+    """(height, width) the strain of the visible surface."""
     xy, depths = camera.project(points)
     triangle, *_ = pictures.rasterize(xy, depths, triangles, camera.width, camera.height)
     strain = np.append(np.minimum(np.nan_to_num(strain), 1), 0)

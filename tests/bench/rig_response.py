@@ -30,7 +30,7 @@ WIDE = 95  # percentile over the pairs of contact
 
 
 def loose_parts(points, triangles):
-    """(n,) the loose part of each vertex; corners in one place hold faces together."""
+    """(n,) the loose part of each vertex; coincident corners connect faces."""
     cells = np.round(points / max(SAME_PLACE * np.ptp(points, axis=0).max(), 1e-300))
     place = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
     i, j = place[triangles[:, :2]].ravel(), place[triangles[:, 1:]].ravel()
@@ -39,7 +39,7 @@ def loose_parts(points, triangles):
 
 
 def hanging(parents):
-    """(m, m) bool: whether bone j is bone i or hangs on it."""
+    """(m, m) bool: whether bone j is bone i or its descendant."""
     result = np.eye(len(parents), dtype=bool)
     for bone in range(len(parents)):
         above = parents[bone]
@@ -73,13 +73,13 @@ def responses(points, heads, tails, parents, weights, file):
 
 
 def deaf_bones(*arguments):
-    """[bone] of responses() that hardly move their own skin."""
+    """[bone] of responses() whose own skin hardly moves."""
     return [bone for bone, response in responses(*arguments).items() if response < DEAF]
 
 
 def with_skin_elsewhere(points, heads, tails, deform, file, bones):
     """[bone] of these whose own skin in the file is next to other bones: its mean distance from the
-    bone is ELSEWHERE times that from the nearest deforming one, or more."""
+    bone is at least ELSEWHERE times that from the nearest deforming one."""
     found, others = [], np.flatnonzero(deform)
     for bone in bones:
         own = points[file[:, bone] > OWN]
@@ -111,8 +111,8 @@ def parts_on_bones(parts, weights, file):
 
 
 def contacts(points, parts):
-    """(p, 2) vertices of two loose parts that touch at rest: a few for each part, at its places
-    nearest to others. The largest part asks for none."""
+    """(p, 2) vertices of two loose parts that touch at rest: a few for each part, where it is
+    nearest to others. The largest part adds no pairs of its own."""
     counts, pairs = np.bincount(parts), []
     if not 1 < len(counts) < MOST_PARTS:
         return np.zeros((0, 2), int)
@@ -129,8 +129,8 @@ def contacts(points, parts):
 
 
 def gap(points, weights, poses, pairs):
-    """How far pairs of contact come apart: the widest over the poses, WIDE percentile over the
-    pairs, as a share of the diagonal."""
+    """How far pairs in contact separate: in the pose with the largest value, the WIDE percentile
+    over the pairs, as a share of the diagonal."""
     if not len(pairs) or not len(poses):
         return 0.0
     used, pairs = np.unique(pairs, return_inverse=True)

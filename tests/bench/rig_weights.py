@@ -32,7 +32,7 @@ GLTF, FBX = (".glb", ".gltf", ".vrm"), (".fbx",)
 
 
 def as_blend(path, result):
-    """A .blend unchanged, or the import of another file, saved next to the result."""
+    """A .blend file unchanged, or the import of another file, saved next to the result."""
     path, result = Path(path), Path(result)
     kind, blend = path.suffix.lower(), result.with_suffix(".blend")
     if kind == ".blend":
@@ -59,7 +59,7 @@ def is_newer(made, source):
 
 
 def open_file(path):
-    """With all of it shown, in Object mode."""
+    """Opens the file with everything visible, in Object mode."""
     bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
     layer = bpy.context.view_layer
     show(layer.layer_collection)
@@ -80,7 +80,7 @@ def show(collection):
 
 
 def largest_rig():
-    """(armature, meshes) of the most vertices, or None."""
+    """(armature, meshes) of the rig with the most vertices, or None."""
     objects = bpy.context.view_layer.objects
     found = {
         armature: [ob for ob in objects if ob.type == "MESH" and modifiers_of(ob, armature)]
@@ -127,7 +127,7 @@ def group_weights(meshes, names):
 
 
 def moves(action, names):
-    """Whether an action moves bones of these names; Blender 5 has slots alone."""
+    """Whether an action moves bones with these names; Blender 5 only has slots."""
     paths = {curve.data_path for curve in getattr(action, "fcurves", ())}
     for layer in getattr(action, "layers", ()):
         for strip in layer.strips:
@@ -144,7 +144,7 @@ def play(armature, action):
 
 
 def own_poses(armature, names):
-    """(poses, bones, 4, 4) from rest, in frames of the actions of the file that move the rig."""
+    """(poses, bones, 4, 4) from rest, in frames of the file's actions that move the rig."""
     rest = [np.linalg.inv(np.array(armature.data.bones[name].matrix_local)) for name in names]
     poses = []
     chosen = [action for action in bpy.data.actions if moves(action, set(names))]
@@ -162,7 +162,7 @@ def own_poses(armature, names):
 
 
 def prepared(path, names, rig):
-    """(armature, meshes) of the file opened again, without weights and selected."""
+    """(armature, meshes) of the reopened file, without weights and selected."""
     open_file(path)
     armature, *meshes = (bpy.data.objects[name] for name in rig)
     for ob in meshes:
@@ -173,7 +173,7 @@ def prepared(path, names, rig):
 
 
 def timed(work):
-    """(seconds, the sentence with which it ended or None)"""
+    """(seconds, the message with which it ended or None)"""
     start, error = time.perf_counter(), None
     try:
         work()
@@ -204,7 +204,7 @@ def our_weights(path, names, rig):
 
 def theirs(path, result):
     """Arrays of the file itself and of bone heat, and names of its rig; None without a rig. They do
-    not depend on the extension, and are kept as RESULT.file.npz while the file is no newer."""
+    not depend on the extension, and are stored as RESULT.file.npz until the file changes."""
     kept = Path(result).with_suffix(".file.npz")
     if is_newer(kept, path):
         with np.load(kept) as file:

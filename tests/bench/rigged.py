@@ -16,7 +16,7 @@ WAYS = ("heat", "default", "before", *PRESETS)  # seen_weights.py
 
 
 def names(asked, left_out=LEFT_OUT):
-    """Those asked for, or all that claims are made about."""
+    """The requested characters, or all those about which the pages make claims."""
     scenes = (path.stem for path in DATA.glob("*.npz") if path.with_suffix(".blend").exists())
     found = sorted(name for name in scenes if name not in left_out)
     if not found:
@@ -34,13 +34,13 @@ def model(name):
 
 
 def is_painted(arrays):
-    """The artist's weights owe nothing to bone heat."""
+    """Whether the artist painted the weights, rather than generating them with bone heat."""
     return str(arrays.get("weights_kind", "")).startswith("painted")
 
 
 def weights(zip_path, name):
-    """{"heat", "default", "before" or a preset: (weights, seconds)}, or a line on what went wrong.
-    Made by Blender unless a run of the same extension has left them."""
+    """{"heat", "default", "before" or a preset: (weights, seconds)}, or a line that states what
+    went wrong. Blender computes them unless a run of the same extension has stored them."""
     result = FOLDER / f"{name}.npz"
     FOLDER.mkdir(parents=True, exist_ok=True)
     if not result.exists() or result.stat().st_mtime < zip_path.stat().st_mtime:

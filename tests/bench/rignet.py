@@ -22,7 +22,7 @@ LEAF = 0.5  # length of a bone without children, in lengths of its parent's
 
 
 class BadFile(Exception):
-    """A file that is not what it should be: the file, the line and what is wrong with it."""
+    """An invalid file: the file, the line and what is wrong with it."""
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Rig:
 
 
 def lines_of(path):
-    """(number, words) of each line that has any."""
+    """(number, words) of each line that contains any."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.split():
             yield number, line.split()
@@ -115,7 +115,7 @@ def read_skin(lines, joint_of):
 
 
 def read_obj(path):
-    """(vertices (n, 3), triangles (t, 3)) of the lines "v" and "f", polygons as fans."""
+    """(vertices (n, 3), triangles (t, 3)) of the lines "v" and "f", with polygons as fans."""
     vertices, triangles = [], []
     for number, (kind, *words) in lines_of(path):
         where = f"{path}: line {number}"
@@ -161,7 +161,7 @@ def model(folder, name):
 
 
 def model_of(path, obj):
-    """The problem in a file of a rig and one of its mesh."""
+    """The problem described by a rig file and a mesh file."""
     rig = read_rig(path)
     vertices, triangles = read_obj(obj)
     heads, tails = bone_ends(rig.places, rig.parents)
@@ -174,8 +174,8 @@ def model_of(path, obj):
 
 
 def weights_for(folder, name, bones, count):
-    """(count, bones) weights of a file for the bones of a character that is known, whose names
-    those of the file's joints are."""
+    """(count, bones) weights of a file for the bones of a known character, whose names are those of
+    the file's joints."""
     path = folder / f"{name}{SUFFIX}"
     rig = read_rig(path)
     unknown = set(rig.names) - set(bones)
@@ -187,7 +187,7 @@ def weights_for(folder, name, bones, count):
 
 
 def names(folder):
-    """Names of the results in a folder, refused without any."""
+    """Names of the results in a folder; refuses a folder without results."""
     found = sorted(path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}"))
     if not found:
         raise BadFile(f"no file *{SUFFIX} in {folder}")

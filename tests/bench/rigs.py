@@ -101,7 +101,7 @@ FOLDS_FORMS = {"crossing": (".1f", 100), "crease": (".2f", 100), "asymmetry": ("
 
 
 def files_in(folder):
-    """{name: path} of what rig_weights.py opens."""
+    """{name: path} of the files that rig_weights.py opens."""
     kept = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES]
     found = {}
     for path in kept:  # of several with one stem, the later ones by their whole names
@@ -110,7 +110,7 @@ def files_in(folder):
 
 
 def files(asked):
-    """Those asked for by name, or all. Exits without any."""
+    """The files requested by name, or all. Exits if there are none."""
     folder = Path(os.environ.get("RIGS") or paths.RIGS)
     found = files_in(folder)
     unknown = set(asked) - set(found)
@@ -120,8 +120,8 @@ def files(asked):
 
 
 def arrays_of(zip_path, name, path):
-    """What rig_weights.py makes of a file, unless a run of the same extension has left it; or a
-    line on what went wrong."""
+    """The arrays that rig_weights.py makes from a file, unless a run of the same extension has
+    stored them; or a line that states what went wrong."""
     result = FOLDER / f"{name}.npz"
     FOLDER.mkdir(parents=True, exist_ok=True)
     newest = max(each.stat().st_mtime for each in (zip_path, path))
@@ -160,7 +160,7 @@ def folds(judged):
 
 
 def means(rows):
-    """A table of ratios over the files where both strains are known."""
+    """A table of ratios over the files in which both strains are known."""
     lines = []
     for way, what in (("heat", "heat's"), ("file", "the file's")):
         ratios = np.array([judged.ratio(way) for judged in rows])
@@ -172,7 +172,7 @@ def means(rows):
 
 
 def totals(rows):
-    """A sentence on what is counted, over the files with weights."""
+    """A sentence on the counts over the files with weights."""
     painted = [judged for judged in rows if not np.isnan(judged.l1)]
     if not painted:
         return "No file has weights."
@@ -189,7 +189,7 @@ def totals(rows):
 
 
 def reasons(rows):
-    """[block]: bones that the file leaves empty, and those that its frames stretch."""
+    """[block]: bones that the file leaves empty, and bones that its frames stretch."""
     empty = [
         [judged.name, each.name, *(f"{100 * share:.2f}" for share in (each.ours, each.heat)),
          each.owner, f"{100 * each.share:.0f}"]
@@ -203,7 +203,7 @@ def reasons(rows):
 
 
 def judged_files(zip_path, chosen):
-    """(Judged of each file, {name: arrays}, lines on what failed)"""
+    """(Judged of each file, {name: arrays}, lines on failures)"""
     rows, arrays, failures = [], {}, []
     for name, path in chosen.items():
         found = arrays_of(Path(zip_path), name, path)

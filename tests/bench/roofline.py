@@ -41,8 +41,8 @@ and additions at the speed of matrix products in the same precision."""
 
 
 def rings(inside):
-    """(bones of the rings that are visited, mean; share of these): rings in which some map has more
-    than one bone. Locked vertices aside, no weight of the others can move."""
+    """(mean number of bones of the visited rings; share of these rings): rings in which some map
+    has more than one bone. Except for locked vertices, the weights of the others cannot change."""
     n = len(inside["ring"]) - 1
     owner = np.repeat(np.arange(n), np.diff(inside["start"]))
     bone = [inside["bone"]]
@@ -107,7 +107,8 @@ def measure(problem, speeds):
 
 
 def abilities():
-    """(table of what the machine can do, single-precision operations per second of one thread)."""
+    """(table of the machine's performance, single-precision operations per second of one
+    thread)."""
     counts = sorted({1, machine.processors()})
     head = ["measured", *(f"{n} thread{'s' if n > 1 else ''}" for n in counts)]
     tests = {

@@ -30,13 +30,14 @@ the mesh alone. `BENCH_MOST=1000000` adds a size of one million vertices. {{}}""
 
 
 def guard():
-    """For the child: fail rather than take the machine down."""
+    """For the child process: limits its memory, so that it fails instead of blocking the
+    machine."""
     most = int(MEMORY * machine.memory_available())
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def measure(vertices, shape, threads, repeats):
-    """What one_size.py found, or a line on why it failed."""
+    """The result of one_size.py, or a line that states why it failed."""
     command = [
         sys.executable, Path(__file__).with_name("one_size.py"), vertices, *shape, threads, repeats
     ]  # fmt: skip
@@ -69,7 +70,7 @@ def measure_all():
 
 
 def draw(rows, output):
-    """Bars per vertex, level where nothing grows faster than the mesh."""
+    """Time per vertex as bars, of constant height if nothing grows faster than the mesh."""
     fig, [[time, memory]] = plots.figure(2, width=11, height=4.8)
     places = range(len(rows))
     bottom = [0.0] * len(rows)

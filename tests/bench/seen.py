@@ -84,7 +84,8 @@ artist's weights: when rotated by 40 degrees, it moves this skin less than a qua
 
 
 def measure(zip_path, name):
-    """{way: {kind: measures, "seconds": s}} and what is known of the character, or a line."""
+    """{way: {kind: measures, "seconds": s}} and data about the character, or a line on the
+    failure."""
     arrays = rigged.model(name)
     ways = rigged.weights(zip_path, name)
     if isinstance(ways, str):
@@ -135,7 +136,7 @@ def likeness_table(rows):
 
 
 def beyond_table(rows):
-    """On random poses, which all characters have."""
+    """In random poses, which exist for all characters."""
     head = ["character", "deaf", "parts", *(f"{key} %" for key in SHARES)]
     return table([*head, "asymmetry"], map(beyond_cells, rows))
 
@@ -150,7 +151,7 @@ def beyond_cells(row):
 
 
 def summary(rows):
-    """Lines of numbers per way: {label: {way: text}}."""
+    """Lines of numbers per method: {label: {way: text}}."""
     painted = [row for row in rows if row["painted"]]
     lines = {}
     for base in ("heat", "artist"):
@@ -188,8 +189,8 @@ def summary_table(rows):
 
 
 def draw(rows, output, file, ways, labels):
-    """Strain against drift, and against likeness: characters small, means large. labels: of ways,
-    where these are not what they are called."""
+    """Strain against drift, and against likeness: small marks for characters, large ones for means.
+    labels: of methods, if they differ from the names."""
     fig, [panels] = plots.figure(2, width=11, height=5)
     painted = [row for row in rows if row["painted"]]
     for panel, chosen, key, label in (
@@ -223,7 +224,7 @@ def draw(rows, output, file, ways, labels):
 
 
 def plain(found):
-    """For JSON: five digits, None in place of NaN."""
+    """For JSON: five digits, and None instead of NaN."""
     if isinstance(found, dict):
         return {key: plain(each) for key, each in found.items()}
     if isinstance(found, float):

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def value(row, way, kind, key):
-    """NaN where it is missing, or the way has failed."""
+    """NaN if the value is missing, or the method has failed."""
     found = row["ways"].get(way)
     if found and key == "seconds":
         return np.nan if found["seconds"] is None else found["seconds"]
@@ -24,21 +24,21 @@ def shown(number, form, factor=1):
 
 
 def mean_ratio(rows, way, base, kind, key):
-    """Geometric mean over the characters where both are known."""
+    """Geometric mean over the characters in which both are known."""
     ratio = values(rows, way, kind, key) / values(rows, base, kind, key)
     ratio = ratio[np.isfinite(ratio) & (ratio > 0)]
     return np.exp(np.log(ratio).mean()) if len(ratio) else np.nan
 
 
 def mean(rows, way, kind, key, base="heat"):
-    """Arithmetic, over the characters where the base is known, too."""
+    """Arithmetic mean over the characters in which the base is known as well."""
     own, other = values(rows, way, kind, key), values(rows, base, kind, key)
     known = np.isfinite(own) & np.isfinite(other)
     return own[known].mean() if known.any() else np.nan
 
 
 def worse(rows, way, base, kind, key):
-    """How many characters, of how many."""
+    """How many characters are worse, out of how many."""
     own, other = values(rows, way, kind, key), values(rows, base, kind, key)
     known = np.isfinite(own) & np.isfinite(other)
     return f"{(own[known] > 1.001 * other[known]).sum()} of {known.sum()}" if known.any() else "-"

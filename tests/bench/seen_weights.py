@@ -28,7 +28,7 @@ MOST_OFF = 1e-5  # of a vertex from its row's, in sizes of the character
 
 
 class Character(compare.Character):
-    """Objects to be weighted, judged by others."""
+    """Objects to be weighted, evaluated by other code."""
 
     def __init__(self, armature, meshes):
         self.armature, self.meshes = armature, meshes
@@ -39,14 +39,14 @@ class Character(compare.Character):
 
 
 def preset_options(name):
-    """Options of the operator that a preset sets."""
+    """The options of the operator that a preset sets."""
     folder = Path(compare.part("cli").__file__).parent / "presets/operator"
     text = (folder / f"object.araplbs_auto_weight/{name}.py").read_text(encoding="utf-8")
     return compare.package("disk.presets").preset_values(text)
 
 
 def scene_of(model):
-    """(armature, [mesh]) made of a model, in an empty file."""
+    """(armature, [mesh]) created from a model, in an empty file."""
     bpy.ops.wm.read_homefile(use_empty=True)
     link = bpy.context.scene.collection.objects.link
     rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
@@ -69,7 +69,7 @@ def scene_of(model):
 
 
 def weigh(character, way):
-    """(outcome, copies of the meshes) of one way."""
+    """(outcome, copies of the meshes) of one method."""
     if way in BLENDER:
         return compare.blender_weights(character, kind=BLENDER[way])
     options = {"default": {}, "before": BEFORE}
@@ -79,7 +79,8 @@ def weigh(character, way):
 
 
 def places(model, armature, meshes):
-    """Rows of the model for the vertices of each mesh object, None for one that it leaves out."""
+    """Rows of the model for the vertices of each mesh object, None for an object that is not in the
+    model."""
     ids = model["part_id"] if "part_id" in model else np.zeros(len(model["V"]), int)
     names = [str(name) for name in model["part_names"]] if len(meshes) > 1 else [meshes[0].name]
     if len(meshes) == 1:
@@ -101,7 +102,7 @@ def places(model, armature, meshes):
 
 
 def model_weights(model, where, character, outcome):
-    """(vertices, bones) of the model; 0 for what it has and the file has not."""
+    """(vertices, bones) of the model; 0 for data that only the model has."""
     bones = [list(map(str, model["bone_names"])).index(n) for n in character.skeleton.names]
     weights = np.zeros((len(model["V"]), len(model["bone_names"])))
     first, rows = 0, outcome.rows

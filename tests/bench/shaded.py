@@ -18,8 +18,8 @@ MOST_JOINTS = 20  # a polyline of more is a curve, whose points are not shown
 
 
 def view(azimuth, elevation, up=(0, 0, 1.0)):
-    """Rows: the directions right, up and towards the viewer. Degrees; azimuth from X to Y if Z is
-    up."""
+    """Rows: the directions to the right, up and toward the viewer. Degrees; azimuth from X to Y if
+    Z is up."""
     a, e = np.radians([azimuth, elevation])
     front = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
     right = np.cross(up, front)
@@ -28,7 +28,8 @@ def view(azimuth, elevation, up=(0, 0, 1.0)):
 
 
 def finer(grid):
-    """(rings, around, k) with FINER times as many edges, linearly; the last column is the first."""
+    """(rings, around, k) with FINER times as many edges, by linear interpolation; the last column
+    is the first."""
     closed = np.concatenate([grid, grid[:, :1]], 1)
     for axis in (0, 1):
         closed = np.moveaxis(closed, axis, 0)
@@ -47,7 +48,8 @@ def corners(grid):
 
 
 def draw(panel, grid, errors, camera, bones=()):
-    """The surface (rings, around, 3) with an error at each vertex; over it, polylines of bones."""
+    """The surface (rings, around, 3) with an error at each vertex, with polylines of bones over
+    it."""
     grid = grid @ camera.T
     around = np.concatenate([grid[:, -1:], grid, grid[:, :1]], 1)
     normal = np.cross(np.gradient(around, axis=1)[:, 1:-1], np.gradient(grid, axis=0))

@@ -44,7 +44,7 @@ Times in seconds cover all keys together."""
 
 
 def side_of(vertices, triangles, points):
-    """(k,) heights over the skin, negative below it, by pseudonormals (Baerentzen & Aanaes)."""
+    """(k,) heights above the skin, negative below it, by pseudonormals (Baerentzen & Aanaes)."""
     corners = vertices[triangles]
     flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     flat /= np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-30)

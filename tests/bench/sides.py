@@ -35,7 +35,7 @@ class Sides:
 
     def difference(self, rows):
         """Mean over the vertices of the sum of |w - w of the other side|, from 0 to 2; NaN if the
-        character does not have two sides. rows: of the bones given at first, normalized."""
+        character does not have two sides. rows: normalized, with the bones given at creation."""
         if not self.known:
             return np.nan
         other = rows[self.partners][:, self.bones]

@@ -76,7 +76,7 @@ def smooth(x):
 
 
 def arm():
-    """A forearm and a mitten with its thumb to +X."""
+    """A forearm and a mitten with its thumb toward +X."""
     z = np.linspace(0, LENGTH, ALONG)
     hand = (z - WRIST) / (LENGTH - WRIST)
     forearm = 0.125 + 0.085 * smooth(1 - z / WRIST) + 0.03 * np.exp(-(((z - 0.3) / 0.25) ** 2))
@@ -98,7 +98,7 @@ ARM = arm()
 
 @dataclass
 class Case:
-    """A chain of bones along Z, its poses, and the mesh that it moves with the weights found."""
+    """A chain of bones along Z, its poses, and the mesh that it moves with the computed weights."""
 
     name: str
     vertices: np.ndarray
@@ -150,7 +150,7 @@ class Case:
         return np.einsum("nb,pnbi->pni", self.weights, each)
 
     def desired(self, poses=slice(None)):
-        """(energy, those of the vertices) against edges as long as the bones want them."""
+        """(energy, that of each vertex) relative to edges of the length prescribed by the bones."""
         more = dict(self.more)
         if self.kinds:
             more["bends"] = self.bends[poses]
@@ -160,7 +160,7 @@ class Case:
         )  # fmt: skip
 
     def rigid(self, poses=slice(None)):
-        """The same against edges that only turn."""
+        """The same relative to edges that only rotate."""
         posed = self.posed[poses]
         return araplbs.posed_energy(self.vertices, self.triangles, posed, per_vertex=True)
 
@@ -197,7 +197,7 @@ def turned(axis, angle):
 
 
 def shared(count, axis, angles):
-    """Poses of a chain whose joints but the first share each angle."""
+    """Poses of a chain whose joints, except the first, share each angle equally."""
     turns = np.tile(np.eye(3), (len(angles), count, 1, 1))
     for p, angle in enumerate(angles):
         turns[p, 1:] = turned(axis, angle / (count - 1))
@@ -205,7 +205,7 @@ def shared(count, axis, angles):
 
 
 def turns(vertices, axis, most, spine):
-    """A chain of 2 and of 16 bones, and single bones that turn from head to tail."""
+    """Chains of 2 and of 16 bones, and single bones that rotate from head to tail."""
     angles = np.radians(np.linspace(-most, most, POSES))
     bends = np.zeros((POSES, 1, 4))
     bends[:, 0, :3], bends[:, 0, 3] = np.outer(angles, axis), 1
@@ -219,7 +219,8 @@ def turns(vertices, axis, most, spine):
 
 
 def stretched():
-    """The first of two bones, the arm, is stretched, the other, its hand, moves with its end."""
+    """The first of two bones, the arm, is stretched, and the other, its hand, moves with its
+    end."""
     factors = np.linspace(0.5, STRETCH, POSES)
     joints, still = (0, WRIST, LENGTH), np.tile(np.eye(3, 4), (POSES, 2, 1, 1))
     still[:, 1, 2, 3] = (factors - 1) * WRIST
@@ -238,7 +239,7 @@ def stretched():
 
 
 def angle_between_ends(case):
-    """Degrees that the last ring has turned against the first in the last pose."""
+    """Degrees by which the last ring is rotated relative to the first in the last pose."""
     turns = []
     for ring in (slice(AROUND), slice(-AROUND, None)):
         now, rest = (x[ring] - x[ring].mean(0) for x in (case.posed[-1], case.vertices))
@@ -252,7 +253,7 @@ def length(points):
 
 
 def stretch_of_edges(case):
-    """Longest edge over its length at rest, and longest of the hand."""
+    """The longest edge relative to its length at rest, and the longest of the hand."""
     i, k = np.concatenate([case.triangles[:, [a, (a + 1) % 3]] for a in range(3)]).T
     long = [
         np.linalg.norm(x[..., k, :] - x[..., i, :], axis=-1) for x in (case.posed, case.vertices)

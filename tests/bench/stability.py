@@ -45,14 +45,15 @@ number is smaller than in the first row, the setting contributes to the differen
 
 
 def halves(edges, first):
-    """The distinct edges, and for each one given the vertex in its middle, from number `first`."""
+    """The distinct edges, and for each given edge the vertex at its midpoint, numbered from
+    `first`."""
     distinct, which = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
     return distinct, first + which.ravel()
 
 
 def subdivided(given):
-    """The arguments of a Solver for the same surface, every triangle in four; the vertices that
-    there were come first."""
+    """The arguments of a Solver for the same surface with every triangle split into four; the
+    original vertices come first."""
     vertices, triangles, wires = given["vertices"], given["triangles"], given["edges"]
     sides = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
     distinct, middle = halves(np.concatenate([sides, wires]), len(vertices))

@@ -30,7 +30,7 @@ Work on coarser meshes counts toward the same stages."""
 
 
 def timed(make):
-    """Of one solve: its "seconds" and its "report", with the weights that are handed out."""
+    """The "seconds" and the "report" of one solve, including the time to return the weights."""
     start = time.perf_counter()
     solver = make()
     solver.solve()
@@ -40,12 +40,12 @@ def timed(make):
 
 
 def fastest(make, repeats):
-    """The fastest of several."""
+    """The fastest of several solves."""
     return min((timed(make) for _ in range(repeats)), key=lambda run: run["seconds"]["total"])
 
 
 def stages(rows):
-    """Names of the stages that take their time somewhere, in their order."""
+    """Names of the stages that take a relevant time in some row, in order."""
     return [
         stage
         for stage in rows[0]["seconds"]
@@ -55,7 +55,7 @@ def stages(rows):
 
 
 def left_out(rows):
-    """One sentence about what the tables and plots do not show."""
+    """One sentence about the stages that the tables and plots do not show."""
     shown = stages(rows)
     small = [stage for stage in rows[0]["seconds"] if stage not in (*shown, "total")]
     rest = max(

@@ -48,7 +48,8 @@ def numbers(seconds):
 
 
 def follows(ticks):
-    """From the end of the iterations until it is shown, the turns at both ends among them."""
+    """From the end of the iterations until the result is shown, including the turns at both
+    ends."""
     running = [tick for tick in ticks if tick[2] == "RUNNING"]
     converged = next(k for k, tick in enumerate(running) if tick[4])
     last = running[-1][3]

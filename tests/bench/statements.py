@@ -23,7 +23,8 @@ HEARD = 0.5  # of the way by the file's weights: a bone that moves its skin so f
 
 @dataclass
 class Statement:
-    """kind: in KINDS; says: the words of the box; so: whether it is true; why: against it."""
+    """kind: in KINDS; says: the words of the box; so: whether it is true; why: the evidence against
+    it."""
 
     kind: str
     says: str
@@ -89,24 +90,27 @@ def _gains(judged, posed, said):
 
 
 def _poses_differ(judged, said):
-    """Random poses of controls cannot be checked: the yardstick turns every bone freely."""
+    """Random poses of controls cannot be checked, because the yardstick rotates every bone
+    freely."""
     return not judged.animated and said.get("through_rig", False)
 
 
 def _is_measure(judged, way):
-    """Whether poses say something: the character moves, and is not torn with these weights."""
+    """Whether the poses are suitable for a check: the character moves, and these weights do not
+    tear it."""
     return np.isfinite(judged.ratio(way)) and judged.area(way) <= TORN
 
 
 def _ratios(judged):
-    """Of measures other than the stretch: the worst percent, creases, crossings."""
+    """Ratios of measures other than the stretch: the worst percent, creases, intersections."""
     folds = [(each["ours"], each["file"]) for each in (judged.crease, judged.crossing)]
     pairs = [(judged.p99("ours"), judged.p99("file")), *folds]
     return [ours / them for ours, them in pairs if np.isfinite(ours) and them > 1e-4]
 
 
 def _direction(kind, says, change, judged, way, margin=MARGIN):
-    """A Statement that something became less (change < 1) or more than with these weights."""
+    """A Statement that a value has become smaller (change < 1) or larger than with these
+    weights."""
     real = judged.ratio(way)
     so = not (change < 1 < real / (1 + margin) or change > 1 > real / (1 - margin))
     where = "its own frames" if judged.animated else "random poses"
@@ -115,7 +119,7 @@ def _direction(kind, says, change, judged, way, margin=MARGIN):
 
 
 def _heat(judged, posed, said):
-    """As _gains(), of bone heat."""
+    """Like _gains(), for bone heat."""
     facts = said["facts"]
     pairs = [("stretch", facts["stretch"][1], facts.get("heat"), judged)]
     if facts.get("heat_actions"):
@@ -166,7 +170,7 @@ def _bones(arrays, said):
 
 
 def _answers(arrays):
-    """{bone: how far its skin of the file goes along, of the way by the file's weights}"""
+    """{bone: how far its skin in the file follows, relative to the file's weights}"""
     ours, file = _weights(arrays)
     if not file.any():
         return {}
@@ -175,8 +179,8 @@ def _answers(arrays):
 
 
 def _parts(arrays, said):
-    """Parts that are said to follow one bone, or to be rigid, do. Where corners in one place make
-    another part of it than the report's, nothing is said."""
+    """Parts that are said to follow one bone, or to be rigid, do so. Nothing is stated about parts
+    that differ from those of the report because of coincident corners."""
     ours, _file = _weights(arrays)
     first, starts = 0, {}
     for name, size in zip(arrays["rig"][1:], _sizes(arrays), strict=True):
@@ -204,7 +208,7 @@ def _sizes(arrays):
 
 
 def _silence(judged, arrays, said):
-    """Of bones and parts that are ruined, whether anything is said."""
+    """Whether anything is said about bones and parts with unusable weights."""
     if np.isnan(judged.l1):
         return
     told = {name for note in said["notes"] for name in note["bones"]} | set(said["left_out"])

@@ -8,8 +8,8 @@ UNIT = 0.1  # meters per cell; limbs are one cell thick
 
 
 def skeleton(spine, arm):
-    """(heads, tails, parents) in cells: `spine` bones upwards and, from the middle of each, an
-    arm of `arm` bones to either side. The limbs run through the middle of their cells."""
+    """(heads, tails, parents) in cells: `spine` bones upward and, from the middle of each, an arm
+    of `arm` bones to either side. The limbs run through the middle of their cells."""
     heads, tails, parents = [], [], []
     for i in range(spine):
         heads.append((0.5, 0.5, LINK * i + (0.5 if i == 0 else 0)))
@@ -36,7 +36,7 @@ def cells(spine, arm):
 
 
 def surface(filled):
-    """(corner, first side, second side) of the squares between full and empty cells."""
+    """(corner, first side, second side) of the squares between filled and empty cells."""
     squares = []
     axes = np.eye(3, dtype=int)
     for cell in sorted(filled):
@@ -50,7 +50,7 @@ def surface(filled):
 
 
 def cut(corners, u, v, parts):
-    """(vertices in parts of a cell, triangles): every square cut into parts x parts."""
+    """(vertices in parts of a cell, triangles): every square split into parts x parts."""
     i, j = (each.ravel() for each in np.mgrid[: parts + 1, : parts + 1])
     grid = parts * corners[:, None] + i[:, None] * u[:, None] + j[:, None] * v[:, None]
     points = grid.reshape(-1, 3)
@@ -66,7 +66,7 @@ def cut(corners, u, v, parts):
 
 
 def rounded(vertices, spine, arm):
-    """At half a cell from the nearest limb."""
+    """The vertices moved to a distance of half a cell from the nearest limb."""
     heads, tails, _ = skeleton(spine, arm)
     first, last = heads[:1], tails[spine - 1 : spine]
     starts = np.concatenate([first, heads[spine::arm]])
@@ -83,7 +83,8 @@ def rounded(vertices, spine, arm):
 
 
 def creature(vertices, spine, arm):
-    """(about so many vertices, triangles, heads, tails, parents); spine + 2 spine arm bones."""
+    """(approximately this many vertices, triangles, heads, tails, parents); spine + 2 spine arm
+    bones."""
     squares = surface(cells(spine, arm))
     parts = max(1, round(np.sqrt(vertices / len(squares[0]))))
     points, triangles = cut(*squares, parts)

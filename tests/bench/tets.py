@@ -12,7 +12,7 @@ class NoTets(Exception):
 
 
 def weld(vertices, triangles):
-    """(distinct vertices, triangles without those that collapse, place of each vertex)."""
+    """(distinct vertices, triangles without collapsed ones, position of each vertex)."""
     distinct, place = np.unique(vertices, axis=0, return_inverse=True)
     place = place.ravel()
     t = place[triangles]
@@ -21,15 +21,15 @@ def weld(vertices, triangles):
 
 
 def is_closed(triangles):
-    """Two triangles at every edge."""
+    """Whether every edge has two triangles."""
     edges = np.concatenate([triangles[:, [a, b]] for a, b in ((0, 1), (1, 2), (2, 0))])
     _, counts = np.unique(np.sort(edges, axis=1), axis=0, return_counts=True)
     return bool((counts == 2).all())
 
 
 def samples(heads, tails, step):
-    """(points inside the bones about a step apart, bone of each). Ends are left out: they belong
-    to two bones."""
+    """(points inside the bones about a step apart, bone of each). Ends are omitted, because they
+    belong to two bones."""
     points, owners = [], []
     for bone, (head, tail) in enumerate(zip(heads, tails, strict=True)):
         count = max(1, round(np.linalg.norm(tail - head) / step))
@@ -40,8 +40,8 @@ def samples(heads, tails, step):
 
 
 def fill(vertices, triangles, heads, tails):
-    """(nodes, tets, place, handles, owners): place of each vertex among the nodes, nodes on the
-    bones and the bone of each. Bones that nowhere run inside have no handle."""
+    """(nodes, tets, place, handles, owners): the node of each vertex, the nodes on bones, and the
+    bone of each of these. Bones without a part inside have no handle."""
     points, faces, place = weld(vertices, triangles)
     if not is_closed(faces):
         raise NoTets("not closed")

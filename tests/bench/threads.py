@@ -47,7 +47,7 @@ def counts():
 
 
 def cases(zip_path):
-    """(name, vertices, function of the number of threads that makes a solver, runs)."""
+    """(name, vertices, function that creates a solver for a number of threads, runs)."""
     if CHARACTER in characters([]):
         [problem] = problems(zip_path, [CHARACTER])
         yield CHARACTER, problem.vertices, lambda count: problem.solver(threads=count), RUNS
@@ -59,7 +59,7 @@ def cases(zip_path):
 
 
 def measure(name, vertices, make, runs):
-    """A row for each count of threads; the runs with different counts alternate."""
+    """A row for each number of threads; the runs with different numbers alternate."""
     rows = {}
     for _ in range(runs):
         for count in counts():
@@ -78,7 +78,7 @@ def measure(name, vertices, make, runs):
 
 
 def side_by_side(row):
-    """The share of the work that is, in percent, or "-"."""
+    """The share of the work that runs in parallel, in percent, or "-"."""
     count = row["threads"]
     if count == 1:
         return "-"
@@ -86,7 +86,7 @@ def side_by_side(row):
 
 
 def draw(found, output):
-    """Bars of each count: how they grow shorter, and which part of them does not."""
+    """Bars for each number of threads: how they become shorter, and which part of them does not."""
     stages = stage_times.stages([row for rows in found for row in rows])
     fig, [panels] = plots.figure(len(found), width=max(8, 3 * len(found)), height=4.6)
     for axes, rows in zip(panels, found, strict=True):

@@ -61,7 +61,7 @@ def dense_of(rows, bones):
 
 
 def own(garment, **options):
-    """(weights, Transferred, seconds) of the add-on's own work."""
+    """(weights, Transferred, seconds) of the add-on's own transfer."""
     transfer, empty = (
         add_on("features.transfer.transfer"),
         add_on("model.sparse_weights").empty_sparse_weights,
@@ -97,8 +97,8 @@ def poses_of(model):
 
 
 def heights(points, skin_points, normals, candidates):
-    """(n,) how far points are above the nearest of their candidate triangles (n, k, 3), and how far
-    off it."""
+    """(n,) how far points are above the nearest of their candidate triangles (n, k, 3), and their
+    distance from it."""
     corners = skin_points[candidates]
     shares = add_on("features.transfer.clearance").nearest_shares(
         points[:, None], *np.moveaxis(corners, 2, 0)
@@ -112,7 +112,7 @@ def heights(points, skin_points, normals, candidates):
 
 
 def measure_below(garment, ways):
-    """(vertices that count, {kind: {way: % below}})."""
+    """(evaluated vertices, {kind: {way: % below}})."""
     (vertices, triangles), points = garment.body, garment.mesh[0]
     size = np.linalg.norm(np.ptp(vertices, axis=0))
     tree = cKDTree(vertices[triangles].mean(1))
@@ -140,7 +140,7 @@ def strain(garment, weights, poses):
 
 
 def in_blender(all_garments):
-    """Gives each garment what Blender's Data Transfer makes of it; the levels of detail."""
+    """Gives each garment the result of Blender's Data Transfer; returns the levels of detail."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     files = []
     for at, garment in enumerate(all_garments):
@@ -196,7 +196,7 @@ def measure(garment):
 
 
 def surface_distance(garment, weights):
-    """(mean, largest) in thousandths of the size, over random poses."""
+    """(mean, largest) distance in thousandths of the size, over random poses."""
     (vertices, triangles), (points, faces) = garment.body, garment.mesh
     size, found = np.linalg.norm(np.ptp(vertices, axis=0)), []
     for pose in poses_of(garment.model)["random"][::2]:
@@ -218,8 +218,8 @@ def measure_lod(garment):
 
 
 def measure_large(garment):
-    """(vertices, seconds without Refine, with it, of Auto-weight) of a garment of 50,000 vertices:
-    the best of several runs."""
+    """(vertices, seconds without Refine, with Refine, of Auto-weight) of a garment of 50,000
+    vertices: the best of several runs."""
     large = garments.skirt(garment.model, 240, 208)
     large = garments.Garment("large", garment.model, garment.body, garment.body_weights, large)
     skeleton, seconds = skeleton_of(garment.model), []
@@ -243,7 +243,7 @@ def shown_pose(model):
 
 
 def draw(shown, output):
-    """The shirt and the skirt posed: Data Transfer and ours."""
+    """The shirt and the skirt, posed: Data Transfer and ours."""
     fig, panels = plots.figure(2, 8, 7)
     model = shown[0][0].model
     pose = shown_pose(model)

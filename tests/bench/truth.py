@@ -46,8 +46,8 @@ def files(asked):
 
 
 def arrays_of(zip_path, name, path):
-    """What truth_in_blender.py makes of a file, unless a run of the same extension has left it; or
-    a line on what went wrong."""
+    """The arrays that truth_in_blender.py makes from a file, unless a run of the same extension has
+    stored them; or a line that states what went wrong."""
     result = FOLDER / f"{name}.npz"
     FOLDER.mkdir(parents=True, exist_ok=True)
     newest = max(each.stat().st_mtime for each in (zip_path, path))
@@ -60,7 +60,8 @@ def arrays_of(zip_path, name, path):
 
 
 def counts(found):
-    """A line for each kind: how many statements, how many untrue, in how many files."""
+    """A line for each kind: the number of statements, how many are untrue, and in how many
+    files."""
     lines = []
     for kind, what in KINDS.items():
         own = [(name, each) for name, several in found.items() for each in several

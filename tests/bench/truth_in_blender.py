@@ -43,7 +43,7 @@ def main(zip_path, path, result):
 
 
 def on_file(path, rig):
-    """(armature, meshes) of the file opened again, selected, with the weights that it has."""
+    """(armature, meshes) of the reopened file, selected, with its own weights."""
     rig_of.open_file(path)
     armature, *meshes = (bpy.data.objects[name] for name in rig)
     compare.select(armature, meshes)
@@ -51,7 +51,7 @@ def on_file(path, rig):
 
 
 def told():
-    """The content of the Result box, as plain data."""
+    """The contents of the Result box, as plain data."""
     outcome = compare.part("features.auto_weight.outcome").latest_outcome()
     report = compare.part("window.last_report").report_of(bpy.context.scene)
     notes = [

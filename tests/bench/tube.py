@@ -36,13 +36,13 @@ def tube():
 
 
 def poses(axis, degrees):
-    """(p, 2, 3, 4): the upper bone turns about the joint."""
+    """(p, 2, 3, 4): the upper bone rotates about the joint."""
     turned = [rotation(np.array(axis, float), np.radians(angle)) for angle in degrees]
     return np.array([[np.eye(3, 4), np.column_stack([turn, np.zeros(3)])] for turn in turned])
 
 
 def ways(vertices, triangles, weights):
-    """{name: function of the poses that gives the points}."""
+    """{name: function that returns the points for these poses}."""
     centers = araplbs.rotation_centers(vertices, triangles, weights)
     return {
         "linear": lambda moves: bake.blend(vertices, weights, moves),
@@ -93,7 +93,7 @@ def verdicts(found):
 
 
 def blocks():
-    """Of a page."""
+    """The blocks of a page."""
     head = ["deformer", *(f"twisted by {angle}°" for angle in TWISTS),
             *(f"bent by {angle}°" for angle in BENDS)]  # fmt: skip
     found = measure()

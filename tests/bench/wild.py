@@ -51,7 +51,7 @@ def sources():
 
 
 def known(folder, listed):
-    """({name: path}, [sentence on what is absent])"""
+    """({name: path}, [sentence about missing files])"""
     found = rigs.files_in(folder) if folder and folder.is_dir() else {}
     chosen = {name: found[name] for name in listed if name in found}
     gone = [name for name in listed if name not in found]
@@ -66,7 +66,7 @@ def ratios(rows, way):
 
 
 def told_ratio(found):
-    """[geometric mean of how many, worst]"""
+    """[geometric mean with the number of files, worst]"""
     if not len(found):
         return ["-", "-"]
     return [f"{np.exp(np.log(found).mean()):.2f} ({len(found)})", f"{found.max():.2f}"]
@@ -80,7 +80,7 @@ def kind_line(label, rows):
 
 
 def counted(painted, both):
-    """Ours over all files with weights, and both over those on which heat succeeds."""
+    """Our value over all files with weights, and both values over those on which heat succeeds."""
     deaf = sum(len(each.deaf) for each in painted)
     wrong, parts = (sum(getattr(each, key) for each in painted) for key in ("wrong_parts", "parts"))
     likeness = np.mean([each.l1 for each in painted]) if painted else np.nan
@@ -106,8 +106,8 @@ def kinds_table(rows, suffixes):
 
 
 def generators_table(rows, names):
-    """A line for each generator of skeletons that is recognized, and one for the rest. names:
-    {file: those of its bones}"""
+    """A line for each recognized generator of skeletons, and one for the rest. names: {file: names
+    of its bones}"""
     recognize = add_on("skeleton.generators").recognize
     of = {file: [each.name for each in recognize(map(str, bones))] for file, bones in names.items()}
     lines = []

@@ -53,7 +53,7 @@ def measure(*about):
 
 
 def presets():
-    """Lists of the presets' names that have the same settings."""
+    """Lists of the names of presets that have the same settings."""
     known = add_on("disk.presets")
     same = {}
     for name in known.ORDER:
@@ -79,7 +79,7 @@ def of_character(zip_path):
 
 
 def shown(row):
-    """What both tables end with."""
+    """The last columns of both tables."""
     return [
         f"{row['coarse_vertices']:,}", row["iterations"], f"{row['unknowns']:,}",
         f"{row['factor_bytes'] / 2**20:.1f}", f"{row['seconds']:.2f}",

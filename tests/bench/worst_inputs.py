@@ -32,7 +32,7 @@ def tube(vertices, bones):
 
 
 def hair(vertices, bones=20):
-    """Strands that stand around a chain of bones, slightly bent."""
+    """Strands around a chain of bones, slightly bent."""
     rng = np.random.default_rng(0)
     strands = vertices // HAIR
     root = np.column_stack([rng.uniform(0, 2, strands), np.zeros((strands, 2))])
@@ -51,7 +51,7 @@ def hair(vertices, bones=20):
 
 
 def creature(vertices, bones):
-    """A spine with arms to both sides; `bones` one of SHAPES."""
+    """A spine with arms on both sides; `bones` is one of SHAPES."""
     points, triangles, *skeleton = synthetic.creature(vertices, *SHAPES[bones])
     return {"vertices": points, "triangles": triangles, "bones": tuple(skeleton)}
 
@@ -86,14 +86,14 @@ def parts(count, bones=20):
 
 
 def locked(vertices, share):
-    """(n,) bool: this share of the vertices, from one end of the longest side on."""
+    """(n,) bool: this share of the vertices, starting at one end of the longest side."""
     along = vertices[:, np.ptp(vertices, axis=0).argmax()]
     return along <= np.quantile(along, share) if share else np.zeros(len(vertices), bool)
 
 
 def hanging(rows, count, share):
-    """(n,) rigid parts: vertices with the same strongest bone, so many bones that about this share
-    of the vertices is in one; -1: in none. rows: (start, bones, weights)."""
+    """(n,) rigid parts: vertices with the same strongest bone, for as many bones that about this
+    share of the vertices belongs to one; -1: no part. rows: (start, bones, weights)."""
     start, bones, weights = rows
     order = np.lexsort((-weights, np.repeat(np.arange(count), np.diff(start))))
     strongest = bones[order][start[:-1]]

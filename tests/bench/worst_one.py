@@ -33,7 +33,7 @@ def generated(kind, size, bones):
 
 
 def settings(preset):
-    """Arguments of a Solver, and whether weights are made symmetric, of a preset."""
+    """Arguments of a Solver, and whether weights are made symmetric, according to a preset."""
     values = add_on("disk.presets").PRESETS[preset]
     options = add_on("model.options").Options(**values)
     return options.solver_arguments(), options.symmetric

@@ -55,7 +55,7 @@ def parents_first(parents):
 
 
 def chained(heads, parents, turns):
-    """(bones, 4, 4) transforms of bones that turn by (bones, 3, 3) about their heads, after their
+    """(bones, 4, 4) transforms of bones that rotate by (bones, 3, 3) about their heads, after their
     parents."""
     transforms = np.zeros((len(heads), 4, 4))
     for bone in parents_first(parents):
@@ -67,7 +67,7 @@ def chained(heads, parents, turns):
 
 
 def random_poses(heads, tails, parents, count=POSES, swing=SWING):
-    """(count, bones, 4, 4): every bone swings, by `swing` degrees at most, and twists."""
+    """(count, bones, 4, 4): every bone swings, by at most `swing` degrees, and twists."""
     rng = np.random.default_rng(SEED)
     swing, twist = np.radians([swing, TWIST])
     poses = []
@@ -85,7 +85,7 @@ def random_poses(heads, tails, parents, count=POSES, swing=SWING):
 
 
 class Surface:
-    """Triangles at rest that have an area."""
+    """Triangles that have an area at rest."""
 
     def __init__(self, vertices, triangles):
         a, b, c = vertices[triangles].swapaxes(0, 1)
@@ -139,7 +139,7 @@ def volume(points, triangles):
 
 
 def is_closed(triangles):
-    """Every edge has two triangles."""
+    """Whether every edge has two triangles."""
     edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, 1:], triangles[:, ::2]]), 1)
     return (np.unique(edges, axis=0, return_counts=True)[1] == 2).all()
 
@@ -166,7 +166,7 @@ class Yardstick:
             self.poses["animation"] = model["anim"][np.unique(frames)]
 
     def rows(self, weights):
-        """Normalized, of the deforming bones alone."""
+        """Normalized, with only the deforming bones."""
         return normalized(weights[:, self.deform].astype(float))
 
     def posed(self, rows, poses):
@@ -175,7 +175,7 @@ class Yardstick:
             yield skin(self.vertices, rows, pose[self.deform])
 
     def triangle_strain(self, weights, poses):
-        """(triangles,) root mean square over poses, NaN for those left out."""
+        """(triangles,) root mean square over poses, NaN for omitted triangles."""
         found = [self.surface.strain2(points) for points in self.posed(self.rows(weights), poses)]
         result = np.full(len(self.triangles), np.nan)
         result[self.surface.kept] = np.sqrt(np.mean(found, axis=0))
@@ -191,7 +191,7 @@ class Yardstick:
         return self.seen_of(self.posed(rows, poses), poses)
 
     def seen_of(self, posed, poses):
-        """Measures of points (n, 3) for each pose, by any means."""
+        """Measures of points (n, 3) for each pose, computed by any method."""
         total, volumes, offsets = 0, [], []
         for pose, points in zip(poses, posed, strict=True):
             total = total + self.surface.strain2(points)
@@ -213,7 +213,7 @@ class Yardstick:
         return Layers(self.vertices, self.triangles)
 
     def crossed(self, weights, poses):
-        """{"below", "through"}; NaN where nothing lies on or under another part."""
+        """{"below", "through"}; NaN if no vertex lies on or under another part."""
         if not len(self.layers.vertex):
             return {"below": np.nan, "through": np.nan}
         posed = self.posed(self.rows(weights), poses)
