@@ -2,12 +2,12 @@
  *
  * A card (cards.h) has two ends: the area around the vertex farthest from its center, and the area
  * around the vertex farthest from the first one. The radius of both is AROUND times the distance
- * between these vertices. A vertex touches if a face of a part that is not a card is nearer than
- * the width w = 2 A / P of the card, or than 1 / REACH of its length P / 2. Other cards do not
- * count, because cards lie on top of each other in layers. A part hangs if one end touches and the
- * share of its area that touches is at most LYING. The other end may also touch, like long hair at
- * a shoulder. All touching vertices that are connected with an end through touching vertices belong
- * to that end.
+ * between these vertices. A vertex touches another part if a face of this part, which must not be a
+ * card, is nearer than the width w = 2 A / P of the card or than 1 / REACH of its length P / 2.
+ * Other cards do not count, because cards lie on top of each other in layers. A part hangs if one
+ * end touches and the share of its area that touches is at most LYING. The other end may also
+ * touch, like long hair at a shoulder. All touching vertices that are connected with an end through
+ * touching vertices belong to that end.
  *
  * O(vertices of cards x log triangles). Fails only on out-of-memory or when cancelled. */
 #include "mesh/hanging.h"
