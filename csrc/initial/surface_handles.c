@@ -5,10 +5,10 @@
  * The vertices nearest to a bone form its cell. Its handles are the core of the cell: the vertices
  * whose distance from other cells, along edges, is at least CORE times that of the farthest vertex.
  * On a limb, the core is a band around the middle of the bone. At the end of a chain, such as a
- * hand or a head, it is the end. Between parallel bones, it is a strip that leaves room for both
- * sides. On the band the weight is 1, and it fades between bands. A wider core makes limbs stiffer
- * and bends sharper, a narrower one does the opposite: with 0.5, strain on hands is a third higher
- * and the drift of limbs is halved; with 0.85, both are about the same as with heat.
+ * hand or a head, the core is the tip. Between parallel bones, the core is a strip that leaves room
+ * for both sides. On the band the weight is 1, and it fades between bands. A wider core makes limbs
+ * stiffer and bends sharper, a narrower one does the opposite: with 0.5, strain on hands is a third
+ * higher and the drift of limbs is halved; with 0.85, both are about the same as with heat.
  *
  * Vertices that do not see their nearest bone take the cell of the next vertex along edges that
  * sees its nearest bone, and do not become handles. Vertices at equal distance from several bones
