@@ -37,8 +37,8 @@
  * 1.02, with a drift of 0.81. If anchors also slid along their bones, joints would also slide, with
  * the same strain.
  *
- * Cost: one additional local step per joint step, and O(springs influences^2) per try. Fails on
- * out-of-memory only. */
+ * Cost: one additional local step per joint step, and O(springs influences^2) per trial step. Fails
+ * on out-of-memory only. */
 #include "joints/anchors.h"
 
 #include <math.h>

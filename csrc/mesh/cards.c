@@ -3,9 +3,9 @@
  * A card is a loose part that has a boundary, encloses no volume and is a strip: with the length P
  * of its boundary and its area A,
  *     P^2 >= STRIP A.
- * A rectangle k times as long as wide has P^2 / A = 4 (1 + k)^2 / k, a disc 4 pi, a closed surface
- * 0. A strip bent into a sock or a sleeve has a short boundary for its area and is not a card, but
- * a narrow band around a limb is.
+ * P^2 / A is 4 (1 + k)^2 / k for a rectangle k times as long as wide, 4 pi for a disc, and 0 for a
+ * closed surface. A strip bent into a sock or a sleeve has a short boundary for its area and is not
+ * a card, but a narrow band around a limb is.
  *
  * An edge is on the boundary if all its triangles have the same third vertex, because both sides of
  * a card may be modeled, one on top of the other. A is the area of one side, which is the total

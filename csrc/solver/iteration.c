@@ -2,13 +2,13 @@
  *
  * One iteration (docs/energy.md 3):
  *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
- *   2. filter, if requested (filter.h); clip and normalize (or add positivity rows, which count
- *      from the next solve on); if clipping raises the objective, stiff rows hold zeros instead
+ *   2. filter, if requested (filter.h); clip and normalize (or add positivity rows, which take
+ *      effect at the next solve). If clipping raises the objective, stiff rows hold zeros instead
  *      (an active set, changed all at once, Bertsekas 1982), and the matrix is factorized again,
- *      which for the hundreds of rows of a change is cheaper than updating the factor
+ *      because for hundreds of changed rows this is cheaper than updating the factor
  *   3. Anderson acceleration (anderson.h)
- *   4. local step at the new weights: b, F w and with them the energy; if the objective is
- *      larger than before, by more than rounding, the weights of 2 and one more local step
+ *   4. local step at the new weights, which gives b, F w and the energy. If the objective has risen
+ *      by more than rounding, the weights of 2 are used instead, with one more local step
  *
  * For dual quaternions, the iterations use the gradient of their energy instead of b - Fw, the
  * gradient for linear blending, and the system serves as a quasi-Newton matrix.

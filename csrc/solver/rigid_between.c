@@ -3,27 +3,29 @@
  * The wheels of a tank lie inside the ring of bones that move the plates of its track, and the
  * shell of a robot's hand lies around the first bones of its fingers. These bones are about equally
  * near, so the energy gives such a part to one of them, and it moves with a single plate or finger.
- * It belongs to the bone from which all of them descend, the hull or the hand.
+ * However, the part belongs to the bone from which all of these bones descend, which is the hull or
+ * the hand.
  *
  * Let d_b be the mean distance of a part from bone b. A part is between the branches of bone a if
  * the nearest bone is a or descends from a, and if at least BRANCHES children of a are, or lead to,
- * bones b with d_b <= ALIKE min d, where the minimum is over all bones except a. Then the part
- * follows a; of several such bones, the lowest.
- * With two branches, an armor plate on the outside of a shoulder would already be between bones. A
- * part farther than REACH of its radii from these bones is not between any: all are alike from far.
+ * bones b with d_b <= ALIKE min d, where the minimum is over all bones except a. The part then
+ * follows a, or the lowest of several such bones.
+ * If two branches were sufficient, an armor plate on the outside of a shoulder would count as a
+ * part between branches. A part that is farther than REACH times its radius from these bones does
+ * not count, because from far away all distances are similar.
  *
  * The rule does not apply to a part that surrounds one bone, or whose bone another rule has chosen.
- * It applies to a part that bends only if the bones of the branches move rigid parts and no skin,
- * as those of a machine do, and if the part already follows the common bone most
- * or is farther than FAR of its radii from all others. So a skirt or a coat still bends.
+ * The rule applies to a part that bends only if the bones of the branches move rigid parts and no
+ * skin, as those of a machine do, and if the part already follows the common bone most or is
+ * farther than FAR times its radius from all other bones. Skirts and coats therefore still bend.
  *
- * A bone that would lose its only parts keeps the nearest one, unless the common bone is less than
- * NEARLY times as far: plates of a track stay on their bones, although these are as near to the
- * plate above or below.
+ * A bone that would lose all of its parts keeps the nearest one, unless the common bone is less
+ * than NEARLY times as far away. Plates of a track therefore stay on their bones, although these
+ * bones are equally near to the plate above or below.
  *
- * Only the joint counts of a leaf that is one of MANY or more children of its parent, such as a
- * plate of a track, and of a bone with several ways: the rest of their lines is a guess
- * (joint_skeleton.h), and goes through whatever is near.
+ * Only the joint counts for a leaf that is one of MANY or more children of its parent, such as the
+ * bone of a plate of a track, and for a bone with several ways. The rest of the line of such a bone
+ * is a guess (joint_skeleton.h) and may pass through anything nearby.
  *
  * O(vertices x bones + parts x bones x depth). Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_between.h"

@@ -7,12 +7,12 @@
  * nearly rigid, and the common row makes it exactly so. A part that bends, twists or shears has a
  * larger departure.
  *
- * One bone. rigid_candidates.c chooses the bone of u. Most parts, such as props, armor and the
- * limbs of robots, may depart by `max`, the setting. A part around several bones has skin that
- * should bend, and may depart only by SPANNING times `max`. A box around one bone has no vertices
- * for bending and always follows this bone.
+ * One bone: u consists of the bone that rigid_candidates.c chooses. Most parts, such as props,
+ * armor and the limbs of robots, may depart by `max`, the setting. A part around several bones has
+ * skin that should bend, and may depart only by SPANNING times `max`. A box around one bone has no
+ * vertices for bending and always follows this bone.
  *
- * One blend. A buckle on a belt departs far from any bone, compared with its size, but follows the
+ * One blend: a buckle on a belt departs far from any bone, compared with its size, but follows the
  * skin below. In this case, u is the mean row, if the part departs from it by at most BLENDED times
  * `max`.
  *
