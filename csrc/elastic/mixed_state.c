@@ -10,17 +10,17 @@
  * multipliers l and a compliance 1 / (2 m),
  *     L = sum A |S - I|^2 + sum h_i |x_i - y_i|^2 + sum A (l : (F - R S) - |l|^2 / (4 m)),
  * where y_i is the position to which the bone nearest to the vertex moves it (hold.c; the pins of
- * the document). The KKT system
+ * the report). The KKT system
  *     2 (S - I) - sym(R^T l) = 0,   2 h (x - y) + B^T A l = 0,   F - R S - l / (2 m) = 0
  * is solved by elimination, element by element: with M = R^T F in the axes of the element, and n,
  * for a triangle, the part of F along the normal,
  *     S = (I + m sym M) / (1 + m),   l = 2 m (F - R S),
  * and the remainder is a sparse positive definite system K(R) x = b(R) of
  *     sum A (a |sym M - I|^2 + m |skew M|^2 + m |n|^2) + sum h_i |x_i - y_i|^2,   a = m / (1 + m).
- * For m -> inf, this is the system of the document.
+ * For m -> inf, this is the system of their report.
  *
  * Rotations: R_e = exp(w_e) R0, w_e = sum_j W_ej w_j, W the mean of the biharmonic weights at the
- * corners (samples.c). In the document, which covers 2D, w_j is an angle; in this file, it is a
+ * corners (samples.c). In the report, which covers 2D, w_j is an angle; in this file, it is a
  * rotation vector relative to the mean rotation R0 of the pose. The energy of the turns w_j is
  *     J = sum A |S - I|^2 + sum h_i |x_i - y_i|^2 + r sum_j |R_j - T_j|^2,
  * where T_j is the rotation of the bone nearest to sample j. The adjoint method gives its gradient.

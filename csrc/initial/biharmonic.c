@@ -5,8 +5,8 @@
  *
  * L: Laplacian of triangles or tets, with springs for wires and links; M: areas or volumes of cells
  * (two_rings.c). x: vertices without a handle, h: handles (handles.c); bones that share a handle
- * have equal parts of it. The lecture chooses one vertex for each handle on a surface; in this
- * file, a bone has many.
+ * have equal parts of it. In the lecture cited in boneglow.c, each handle on a surface is a single
+ * vertex; in this file, a bone has many.
  *
  * Without bounds, the weights of all bones sum to 1 but leave the range 0..1: they overshoot beyond
  * a handle, and distant bones get some weight. Negative weights are clipped here, because rows may

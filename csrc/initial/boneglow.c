@@ -3,11 +3,11 @@
  *   (L + M H) w_b = M H chi_b,   chi_ib = g_ib / sum_b g_ib,
  *   g_ib = integral over bone b of  V sin(phi) |cos(theta)| / r^2  ds
  *
- * Heat weights with the binary chi replaced by "a softer bone visibility test" (the lecture after
- * Wareham & Lasenby 2008): the share of bone b in the light that falls on vertex i. r, phi and
+ * These are heat weights whose binary chi is replaced by "a softer bone visibility test" (a lecture
+ * on Wareham & Lasenby 2008): the share of bone b in the light that falls on vertex i. r, phi and
  * theta describe the line from the vertex to a point of the bone: its length, its angle to the bone
  * (a rod sends no light along itself) and to the normal of the surface; V is 1 if no face is in
- * between. The system, and the idea that chi is a soft visibility, come from the document. V,
+ * between. The system, and the idea that chi is a soft visibility, come from this lecture. V,
  * sin(phi) and 1 / r^2 follow other implementations of the paper. The following are our own
  * choices. cos(theta) is the Lambert factor of the lit surface. Bones shine in proportion to their
  * length, so a bone cut in two gives the same light. Both sides of a face are lit, for thin sheets

@@ -7,8 +7,8 @@
  * The formula of local_kernel.h is tried first, with Newton steps until convergence. The formula is
  * equally accurate unless z, the distance of the best rotation from the next best, is tiny, or
  * Newton's method has converged to another root. Each rotation takes about 0.15 us, with four
- * computed side by side. The function cannot fail; for a matrix of zeros, it returns the identity.
- * */
+ * computed side by side. The function cannot fail; it returns the identity for a matrix of zeros.
+ */
 #include "linalg/rotation.h"
 
 #include <math.h>
