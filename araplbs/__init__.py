@@ -13,9 +13,8 @@ poses. Coordinates and transforms share one space and unit. Every error raises a
 message names the argument and its value.
 
 Importing this package loads no further modules. The engine, araplbs._engine, is loaded on first use
-of one of its names, as are the subpackages, called rooms (ARCHITECTURE.md). The package requires
-NumPy but not Blender.
-"""
+of one of its names, as are the subpackages (ARCHITECTURE.md). The package requires NumPy but not
+Blender."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

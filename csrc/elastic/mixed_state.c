@@ -10,7 +10,7 @@
  * multipliers l and a compliance 1 / (2 m),
  *     L = sum A |S - I|^2 + sum h_i |x_i - y_i|^2 + sum A (l : (F - R S) - |l|^2 / (4 m)),
  * where y_i is the position to which the bone nearest to the vertex moves it (hold.c; the pins of
- * the report). The KKT system
+ * their report). The KKT system
  *     2 (S - I) - sym(R^T l) = 0,   2 h (x - y) + B^T A l = 0,   F - R S - l / (2 m) = 0
  * is solved by elimination, element by element: with M = R^T F in the axes of the element, and n,
  * for a triangle, the part of F along the normal,
