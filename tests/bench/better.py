@@ -81,11 +81,11 @@ def clauses(rows, measures, way, base):
         means = measure.mean(own), measure.mean(other)
         if measure.gain(*means) > MARGIN:
             shown = " against ".join(map(measure.shown_with_unit, means))
-            in_mean.append(f"{measure.told} ({shown}; on {len(won)} of {len(names)})")
+            in_mean.append(f"{measure.told} ({shown}; better on {len(won)} of {len(names)})")
         elif len(won):
             best = [names[k] for k in won[np.argsort(-gains[won], kind="stable")][:MOST_NAMED]]
             more = f" and {len(won) - len(best)} more" if len(won) > len(best) else ""
-            on_some.append(f"{measure.told} ({', '.join(best)}{more}, of {len(names)})")
+            on_some.append(f"{measure.told} (on {', '.join(best)}{more}, out of {len(names)})")
     return in_mean, on_some
 
 

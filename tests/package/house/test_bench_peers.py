@@ -144,12 +144,12 @@ def test_what_is_better_in_the_mean_and_what_on_some():
     told = better.sentence(rows, [AREA, RECALL], "peer", "ours", "Peer")
     assert told == (
         "**Peer**: nothing in the mean. Better only on single characters: "
-        "less strain (cat, of 2); higher recall (dog, of 2)."
+        "less strain (on cat, out of 2); higher recall (on dog, out of 2)."
     )
     told = better.sentence(rows, [AREA, RECALL], "ours", "peer", "Ours")
     assert told == (
-        "**Ours**: less strain (20 % against 30 %; on 1 of 2); "
-        "higher recall (0.65 against 0.50; on 1 of 2)."
+        "**Ours**: less strain (20 % against 30 %; better on 1 of 2); "
+        "higher recall (0.65 against 0.50; better on 1 of 2)."
     )
 
 
@@ -159,7 +159,7 @@ def test_only_characters_that_both_can_do():
     assert better.beside(rows, RECALL, "peer", "ours") == "0.50 / 0.50"
     assert better.beside(rows, AREA, "nobody", "ours") == "-"
     assert better.clauses(rows, [AREA, RECALL], "peer", "ours") == (
-        ["less strain (10 % against 20 %; on 1 of 1)"],
+        ["less strain (10 % against 20 %; better on 1 of 1)"],
         [],
     )
 
