@@ -1425,8 +1425,8 @@ def embed(
 
     Raises ValueError or TypeError for an invalid argument (the message names it), and InputError
     for points that are too far away.
-    Source: barycentric coordinates. For points outside the volume, they are those of the nearest
-    point of the volume.
+    Source: barycentric coordinates. For points outside the volume, the weights are those of the
+    nearest point of the volume.
     """
 
 def linear_skinning(

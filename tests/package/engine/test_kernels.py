@@ -252,7 +252,7 @@ def test_weights_of_poses(library, name, double, poses, pulled, rng):
 @pytest.mark.parametrize("rank", [0, 1, 2])
 def test_rings_that_leave_the_rotation_open(library, name, double, rank, flatness, rng):
     """The trace of R^T cov is the largest possible, however flat the ring; of all rotations that
-    reach it, the one nearest to that of the bones is used."""
+    reach it, the one nearest to the bones' is used."""
     poses = 37
     transforms = np.zeros((poses, 1, 3, 4))
     transforms[:, 0, :, :3] = shapes.random_rotations(rng, poses)
@@ -324,7 +324,7 @@ def test_parallel_edges(library, name, double, rng):
 @sets
 @pytest.mark.parametrize("across", [(1e-2, 3e-3), (1e-2, 0), (1e-4, 1e-5)])
 def test_thin_rings(library, name, double, across, rng):
-    """The best rotations, even if single precision can only distinguish the columns of cov in these
+    """The best rotations, even if single precision distinguishes the columns of cov only in these
     axes."""
     poses, used, weights = 37, np.array([2, 0]), np.array([0.6, 0.4])
     transforms = rng.normal(size=(poses, 3, 3, 4)) * 0.1
