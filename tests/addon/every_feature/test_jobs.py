@@ -442,8 +442,8 @@ def test_stopped_jobs(tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--jobs", 0], "--jobs 0: must be at least 1"),
-        (["--jobs", -3], "--jobs -3: must be at least 1"),
+        (["--jobs", 0], "--jobs is 0: must be at least 1"),
+        (["--jobs", -3], "--jobs is -3: must be at least 1"),
         (["--timeout", -1], "--timeout -1: must be 0 or more seconds"),
         (["--timeout", "nan"], "--timeout nan: must be 0 or more seconds"),
         (["--timeout", "inf"], "--timeout inf: must be 0 or more seconds"),
