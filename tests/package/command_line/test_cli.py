@@ -129,7 +129,7 @@ def test_animations_as_poses(main, folder):
     arguments = ["weight", "in.glb", "-o", "out.glb", "--json", "r.json"]
     assert main([*arguments, "--my-animation", "all", "--frames", "7"]) == 0
     report = json.loads((folder / "r.json").read_text())["files"][0]["characters"][0]
-    assert report["poses"] == 87
+    assert report["poses"] == 107
 
 
 def without_skin(folder):
