@@ -263,7 +263,7 @@ def test_bad_files(tmp_path):
         ("away.mesh", "far outside the tetrahedra"),
         ("nan.mesh", "non-finite coordinates"),
         ("missing.mesh", "missing vertices"),
-        ("", "no file is given"),
+        ("", "no file is specified"),
     ):
         path = name and str(tmp_path / name)
         assert words in refused("auto_weight", tube, rig, volume="FILE", tet_file=path)

@@ -110,7 +110,7 @@ def test_warnings_name_what_changes():
         ("Child Of", "pole"),
         ("location keys", action.name),
         ("child of a moved bone", "Hat"),
-        ("by constraints", "Follower"),
+        ("through constraints", "Follower"),
         ("custom shape", "upper"),
         ("posed", "upper"),
         ("driver", "Tube"),

@@ -109,7 +109,7 @@ def state(ob):
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [
-        (None, {"side": "SAME"}, "other vertices or edges"),
+        (None, {"side": "SAME"}, "different vertices or edges"),
         ("far", {}, "farther from the image"),
         ("locked", {}, "locked vertex groups"),
         ("bones", {}, "has no deform bones 'arm.R'"),
