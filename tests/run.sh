@@ -358,7 +358,7 @@ main() {
   want check && start run check - "$OUT/check.xml" tools/check.sh "$OUT/check.xml"
   if [ ${#beds[@]} -gt 0 ]; then
     if want farm && grep -q "^bpy45.ok" build/beds.tsv; then start farm; fi
-    for name in sid bpy52 bpy42 bpy45 trixie bpy50 arm64-core; do
+    for name in sid bpy52 bpy42 bpy45 trixie arm64-core bpy50; do
       look_for "$name"
       [ ${#there[@]} = 0 ] || start run_of "${there[@]}"
     done
