@@ -8,11 +8,11 @@
  * The second sum couples all vertices. With m_ij the mean of the old weights of i and j,
  *     |w_i - w_j|^2 <= 2 |w_i - m_ij|^2 + 2 |w_j - m_ij|^2,
  * with equality for the old weights. The sum that is minimized vertex by vertex therefore lies
- * above the objective and touches it, so no step raises the objective.
+ * above the objective and touches it at the old weights, so no step raises the objective.
  *
  * Locked weights are eliminated: their columns are subtracted from h, and their weights from the
- * sum. O(bones) per column, a few columns per vertex; vertices are processed in parallel. Fails on
- * out-of-memory and when cancelled. */
+ * required sum. Each column takes O(bones), and a vertex needs a few columns; vertices are
+ * processed in parallel. Fails on out-of-memory and when cancelled. */
 #include "bake/fit.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Frames in blocks: see frames.h. O(vertices) per frame. Fails on out-of-memory, for numbers that
- * are not finite or too large to be squared, and if reading fails. */
+/* Reads frames in blocks: see frames.h. Each frame takes O(vertices). Fails on out-of-memory, if
+ * reading fails, and for numbers that are not finite or too large to be squared. */
 #include "bake/frames.h"
 
 #include <math.h>

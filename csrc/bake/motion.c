@@ -9,8 +9,8 @@
  * best rigid transform has the rotation nearest to M minus its product with the center (Kabsch), as
  * in Le and Deng 2012.
  *
- * Y takes O(influences^2 vertices), and X takes O(influences vertices) per frame. Frames in
- * parallel. Fails on out-of-memory. A bone without vertices keeps its transform. */
+ * A bone without vertices keeps its transform. Y takes O(influences^2 vertices), and X takes
+ * O(influences vertices) per frame; frames are processed in parallel. Fails on out-of-memory. */
 #include "bake/motion.h"
 
 #include <math.h>

@@ -6,13 +6,13 @@
  * matrix with 4 rows per bone; h is the product of x v^T (12 numbers per frame) with the
  * transforms. An error computed from these sums is a difference of large numbers. Such an error is
  * accurate to the square root of the rounding precision at best, and less accurate if transforms
- * are large. The reported error is therefore measured from the points of the frames, in a pass that
- * reads them anyway.
+ * are large. The reported error is therefore computed from the vertex positions in the frames, in a
+ * pass that reads the frames anyway.
  *
  * Each frame takes O(24 vertices bones) operations in BLAS. Apart from the transforms, memory does
  * not grow with the number of frames: 8 bytes per vertex and bone, plus 16 frames. Vertices are
- * processed in parallel, and sums follow the order of the frames. Fails on out-of-memory, on
- * cancel, and if reading fails. */
+ * processed in parallel, and sums follow the order of the frames. Fails on out-of-memory, when
+ * cancelled, and if reading fails. */
 #include "bake/sums.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* A context, which controls how work is run: it holds the thread count, the progress callback and
- * the error text. Every function that does work takes a context. It holds no results. */
+ * the error text. Every function that does work takes a context. A context holds no results. */
 #ifndef ARAP_CONTEXT_H
 #define ARAP_CONTEXT_H
 

@@ -1,15 +1,15 @@
 /* Work on the nodes of a forest: see forest.h.
  *
  * Tasks are runs of consecutive nodes, and a parent comes after its children. Tasks therefore wait
- * only for earlier tasks, which rules out deadlocks. A task waits for w nodes. The task becomes
- * ready when the last of these is done; with w = 0, it is ready from the beginning.
+ * only for earlier tasks, which rules out deadlocks. A task waits for w nodes and becomes ready
+ * when the last of these nodes is done; with w = 0, the task is ready from the beginning.
  *
  * Every run ends. At any time, each task is waiting, ready, running or done, and its state changes
- * only under the lock. A worker sleeps only while another worker runs a task, and that worker wakes
- * all others when it is done. If no task is ready and no task runs although some are not done,
- * nothing can wake the workers. The worker that detects this state ends the run with ARAP_FAULT. A
- * worker that finishes a node of a task that waits for no nodes also ends the run. Both errors are
- * detected by counters, not by a clock.
+ * only under the lock. A worker sleeps only while another worker runs a task, and the running
+ * worker wakes all others when it is done. If no task is ready or running although some tasks are
+ * not done, nothing can wake the workers. The worker that detects this state ends the run with
+ * ARAP_FAULT. A worker that finishes a node of a task that waits for no nodes also ends the run.
+ * Both errors are detected by counters, not by a clock.
  *
  * Takes O(nodes) time and memory in addition to the work. Fails on out-of-memory, when cancelled,
  * and if a parent comes before its child. */

@@ -1,8 +1,8 @@
 /* Status codes and error texts.
  *
- * Every function that can fail returns an arap_status and, through arap_fail(), stores one sentence
- * in the arap_error of its caller, which names the offending item and its value. python/error.c is
- * the only place that turns a status into a Python exception. */
+ * Every function that can fail returns an arap_status and calls arap_fail() to store one sentence
+ * in the caller's arap_error. The sentence names the offending item and its value. python/error.c
+ * is the only place that turns a status into a Python exception. */
 #ifndef ARAP_STATUS_H
 #define ARAP_STATUS_H
 

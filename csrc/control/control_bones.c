@@ -6,30 +6,31 @@
  *   own  = share of the skin that is nearer to the tree than to any other
  *   gain = share times (1 - d_tree / d_next), over its own skin
  *
- * gain / own is about 1/2 for a foot that is a child of the root for IK, and nearly 0 for the copy
- * of a foot. A bone between other bones of its chain also has little gain, so low gain alone is not
- * sufficient evidence.
+ * gain / own is about 1/2 for a foot bone that is a child of the root for IK, and nearly 0 for a
+ * copy of a foot bone. A bone between other bones of its chain also has little gain, so low gain
+ * alone is not sufficient evidence.
  *
  * Further evidence about a bone, such as its name and its constraints, is a number: a value of 1 or
  * more is a sign of a control bone, 2 or more is a sure sign, and -1 or less is a sign of a bone
  * that moves skin.
  *
- * - a tree with low gain / own consists of control bones if the evidence for most of its bones
- *   indicates this, or if its position does: outside the mesh and away from it, on bones of another
- *   chain, or starting at their joint. With two of these signs, more gain is allowed. If the
- *   evidence is for skin, the tree must be away from the mesh.
- * - the root of a tree is a control bone, and its children become roots of their own trees, if it
- *   lies outside the mesh, no bone continues it at its tail, and it has hardly any gain. With a
- *   sign of a control bone, it may also be partly inside, or in a part of the body that is far from
- *   its children; with a sure sign, it may be anywhere. If most of its children are inside, the
- *   root may continue into them and have more gain, because skin that faces it, such as that of
- *   legs on both sides, does not follow it.
- *   In a skeleton of joints alone, whose bones reach to all their children, the root is dropped if
- *   its joint is outside the skin, regardless of its gain, because the segments to its children are
- *   not evidence. A root without segments and with hardly any gain is also dropped if the body
- *   continues from its joint. A root that is the body itself is kept. With a sign of a control
- *   bone, a root does not count as the body if a child passes its joint, or if limbs are attached
- *   to it and it leads from outside the skin to a child that continues from its tail.
+ * - a tree with low gain / own consists of control bones if the evidence about most of its bones
+ *   indicates control bones, or if its position does: the tree lies outside the mesh and away from
+ *   it, lies on bones of another chain, or starts at the joint of such bones. With two of these
+ *   signs, more gain is allowed. If the evidence indicates bones that move skin, the tree must be
+ *   away from the mesh.
+ * - the root of a tree is a control bone, and its children become roots of their own trees, if the
+ *   root lies outside the mesh, has hardly any gain, and is not continued by a bone at its tail.
+ *   With a sign of a control bone, the root may also be partly inside, or in a part of the body
+ *   that is far from its children; with a sure sign, the root may be anywhere. If most of its
+ *   children are inside, the root may continue into them and have more gain, because skin that
+ *   faces it, such as that of legs on both sides, does not follow it. In a skeleton of joints
+ *   alone, whose bones reach to all their children, the root is dropped if its joint is outside the
+ *   skin, regardless of its gain, because the segments to its children are not evidence. A root
+ *   without segments and with hardly any gain is also dropped if the body continues from its joint.
+ *   A root that is the body itself is kept. With a sign of a control bone, a root does not count as
+ *   the body if a child passes the root's joint, or if limbs are attached to the root and it leads
+ *   from outside the skin to a child that starts at its tail.
  * - a bone without children that does not continue its parent is a control bone if it has little
  *   gain and there is a sign, or if it is outside the mesh and away from it. With a sure sign, it
  *   may continue its parent, as end joints do, or have children that do not continue it; if such
@@ -38,7 +39,8 @@
  *   also coincides and fewer bones depend on it.
  * - In a skeleton of joints alone, a bone without children is a control bone as well if it starts
  *   at a joint in the middle of a chain but has another parent, such as finger helpers that are
- *   children of the hand. The chain reaches this joint, but the helper's parent does not.
+ *   children of the hand. The chain reaches the joint at which the helper starts, but the helper's
+ *   parent does not.
  * - a bone with loose parts of its own is not a control bone unless there is a sure sign.
  *
  * Trees are removed one at a time: first the tree with the surest evidence, then the smallest, then

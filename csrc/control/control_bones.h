@@ -1,6 +1,6 @@
 /* Detection of control bones: bones that only steer the rig, such as roots, IK targets, pole
- * targets and weapon slots. Importers often mark them as deforming, so they would pull on the
- * skin. */
+ * targets and weapon slots. Importers often mark such bones as deforming, so without this detection
+ * the bones would pull on the skin. */
 #ifndef ARAP_CONTROL_BONES_H
 #define ARAP_CONTROL_BONES_H
 

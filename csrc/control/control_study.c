@@ -1,11 +1,11 @@
 /* Statistics of bones and skin: see control_study.h.
  *
  * A point is inside if the absolute winding number exceeds 0.3, which is low enough for open meshes
- * and does not depend on the orientation of the faces; or if it is surrounded by faces whose layers
- * cancel each other. Both are computed only on request, in O(triangles) for each doubtful bone.
- * Ranking takes O(vertices log bones); when a group of bones is removed, only the skin near it is
- * ranked again. All lengths are relative, so position, rotation and scale of the scene do not
- * matter. Fails only on out-of-memory or when cancelled. */
+ * and does not depend on the orientation of the faces, or if the point is surrounded by faces whose
+ * layers cancel each other. Both conditions are tested only on request, in O(triangles) for each
+ * doubtful bone. Ranking takes O(vertices log bones); when a group of bones is removed, only the
+ * skin near it is ranked again. All lengths are relative, so position, rotation and scale of the
+ * scene do not matter. Fails only on out-of-memory or when cancelled. */
 #include "control/control_study.h"
 
 #include "base/memory.h"

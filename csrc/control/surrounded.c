@@ -7,10 +7,10 @@
  *   z_k = 1 - (2 k + 1) / n,   angle_k = pi (3 - sqrt 5) k
  *
  * Inside a closed body, all rays meet a face; outside a convex body, at most half of them do. The
- * sum of the solid angles of all faces, without their signs, is at least the share that the rays
- * can meet: if that share is small, no ray is traced. O(triangles) and O(rays log triangles). It
- * cannot fail.
- */
+ * sum of the unsigned solid angles of all faces bounds from above the share of rays that can meet a
+ * face; if the sum is too small, no ray is traced. The sum takes O(triangles), and the rays take
+ * O(rays log triangles). The function cannot fail.
+ * */
 #include "control/surrounded.h"
 
 #include "base/vec3.h"

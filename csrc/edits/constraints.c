@@ -1,7 +1,8 @@
 /* Weight constraints: see constraints.h.
  *
- * In the units of the mesh (diagonal 1), the paper's c_i = 100 BBD^2 Lambda_i #poses is strength
- * Lambda_i with strength = 100 #poses. All O(entries x ring). Fails on out-of-memory only. */
+ * In units of the mesh (diagonal 1), the paper's c_i = 100 BBD^2 Lambda_i #poses equals strength
+ * Lambda_i with strength = 100 #poses. All functions take O(entries x ring), and fail on
+ * out-of-memory only. */
 #include "edits/constraints.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Edits of influence patterns: see edits.h.
  *
- * m marks are sorted once in O(m log m). The marks are found in O(log m) and applied in one pass
- * over marks and patterns, O(entries + m + bones of a vertex). Fails on out-of-memory and for
- * invalid vertices, bones and targets. */
+ * The m marks are sorted once in O(m log m), so a mark is found in O(log m). All marks are applied
+ * in one pass over marks and patterns, which takes O(entries + m + bones of a vertex). Fails on
+ * out-of-memory and for invalid vertices, bones and targets. */
 #include "edits/edits.h"
 
 #include <math.h>

@@ -12,19 +12,20 @@
  *
  * A membrane has no bending stiffness, so it crumples if that reduces strain. The last term
  * consists of cells, which are one-rings that share a rotation: c_ik = a_ik / l^2, areas
- * (docs/energy.md 1) over squared lengths, times `bending`; the weights of wires and links count in
- * full, because nothing else holds wires and links. The cells resist bending at the scale of the
- * edges. The anchor s_i is the point of the bone nearest to the vertex, which the bone moves to
- * y_i. Like the springs of springs/bone_springs.c, the cell keeps the surface at its distance from
- * the bone and perpendicular to it, in any rotation. Without anchors, limbs flatten at bends.
+ * (docs/energy.md 1) over squared lengths, times `bending`; the weights of wires and links are not
+ * multiplied by `bending`, because no other term resists their deformation. The cells resist
+ * bending at the scale of the edges. The anchor s_i is the point on the bone that is nearest to the
+ * vertex; the bone moves this point to y_i. Like a spring of springs/bone_springs.c, the term of
+ * the anchor preserves the distance and the angle between surface and bone, in any rotation.
+ * Without anchors, limbs flatten at bends.
  *
  * The polar factor of (a, b), with the unit normal n = a x b / s, is
  *     (a + b x n, b + n x a) / t,   s = |a x b|,   t = sqrt(a.a + b.b + 2 s) = s1 + s2;
- * if a x b = 0, n can be any unit vector perpendicular to a and b. Tets and cells take
- * linalg/rotation.h.
+ * if a x b = 0, n can be any unit vector perpendicular to a and b. linalg/rotation.h computes the
+ * rotations of tets and cells.
  *
- * Takes O(elements) time: about 30 ns for a triangle and 0.4 us for a vertex with a cell. A
- * triangle takes 90 bytes. Fails for bad geometry and on out-of-memory. */
+ * Takes O(elements) time: about 30 ns for a triangle and 0.4 us for a vertex with a cell. Each
+ * triangle needs 90 bytes of memory. Fails for invalid geometry and on out-of-memory. */
 #include "elastic/body.h"
 
 #include <math.h>

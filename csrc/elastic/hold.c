@@ -4,24 +4,25 @@
  *
  * b(i) is the deforming bone with the largest given weight at vertex i, or the nearest bone if no
  * weights are given. Weights are better evidence, because a hand may be nearest to the hip in the
- * rest pose. With d1 the distance from it, d2 that from the nearest other bone, r_b the mean of d1
- * over the vertices of bone b and A_i the area of the vertex, h_i = pull A_i / r_b^2 max(((d2 - d1)
- * / (d2 + d1))^2, LEAST), d2 > d1: the stiffness is full if no other bone is near, as at the ends
- * of chains (hands, heads, tips), and almost 0 between two bones, so that joints bend freely. Far
- * from all bones, the share FLOOR of the stiffness remains. A vertex that is one limb radius away
+ * rest pose. Let d1 be the distance of the vertex from b(i), d2 its distance from the nearest other
+ * bone, r_b the mean of d1 over the vertices of bone b, and A_i the area of the vertex. Then h_i =
+ * pull A_i / r_b^2 max(((d2 - d1) / (d2 + d1))^2, MINIMUM), or with MINIMUM alone if d2 < d1. The
+ * stiffness is full if no other bone is near, as at the ends of chains (hands, heads, tips), and
+ * almost 0 between two bones, so that joints bend freely. Far from all bones, h_i is at least the
+ * share FLOOR of the stiffness of the body at the vertex. A vertex that is one limb radius away
  * from the position to which its bone moves it costs as much energy as a strain of sqrt(pull).
  *
- * The limbs are those whose drift is measured (measures/limbs.h), c_l their centers and
+ * The limbs are those whose drift is measured (measures/limbs.h). Limb l has the center c_l and the
+ * radius r_l, and
  *     g_l = center sum_{i in l} A_i / r_l^2,
- * r_l the radius of the limb: a drift of 1 costs as much as a strain of sqrt(center) over the whole
- * limb. d_l is the distance of the center from its place at the start of the pose, times a slack.
- * With a slack of 1, limbs may be as far from their bones as with the initial weights. The distance
- * from a ball is convex: it lies below the squared distance from the point of the ball nearest to
- * the current center, called the aim. Steps that use the distance from the aim instead therefore
- * lower the energy. The anchors of the cells (body.c) are the points of b(i) nearest to the
- * vertices, with f_i = inside A_i / d1^2. These sums have the same unit as the energy in body.c.
- *
- * O(vertices x bones). Fails on out-of-memory. */
+ * so a drift of 1 costs as much as a strain of sqrt(center) over the whole limb. d_l is a slack
+ * times the distance of the limb's center from T_b(l) c_l at the start of the pose. With a slack of
+ * 1, limbs may be as far from their bones as with the initial weights. The aim is the point of the
+ * ball of radius d_l around T_b(l) c_l that is nearest to the current center. The squared distance
+ * from the ball is convex and at most the squared distance from the aim. Steps that use the
+ * distance from the aim instead therefore lower the energy. The anchors of the cells (body.c) are
+ * the points of b(i) nearest to the vertices, with f_i = inside A_i / d1^2. All of these terms have
+ * the same unit as the energy in body.c. Takes O(vertices x bones). Fails on out-of-memory. */
 #include "elastic/hold.h"
 
 #include <math.h>

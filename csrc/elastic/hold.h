@@ -1,4 +1,4 @@
-/* The ties of an elastic body to its bones. */
+/* Ties an elastic body to its bones. */
 #ifndef ARAP_HOLD_H
 #define ARAP_HOLD_H
 

@@ -3,11 +3,12 @@
  * The energy J of the turns (mixed_state.c) is minimized by L-BFGS with HISTORY pairs and
  * backtracking: a step is accepted if J falls by ARMIJO times the decrease that the slope predicts;
  * otherwise, it is halved, up to MAX_HALVINGS times. `iterations` counts evaluations. The reported
- * energies are those of the last accepted turns, so they never rise. A pose is done when J falls by
- * less than a share `tolerance` twice in a row, or no step helps.
+ * energies are those of the last accepted turns, so they never rise. A pose is done when the
+ * relative decrease in J has been below `tolerance` twice in a row, or when no step lowers J.
  *
  * Each evaluation requires a factorization, which takes 0.1 s for 2,000 vertices. Poses are
- * processed in parallel, with a matrix and a factor for each thread. Fails like mixed_state.c. */
+ * processed in parallel, with a matrix and a factor for each thread. Fails if an evaluation fails
+ * (mixed_state.c). */
 #include "elastic/mixed.h"
 
 #include <math.h>

@@ -1,13 +1,11 @@
-/* Prepares the input of the evaluation in mixed_state.c: elements of either kind, the pattern of
- * the matrix, work space, and poses.
+/* Prepares the input of the evaluation in mixed_state.c: elements of either kind, the sparsity
+ * pattern of the matrix, work space, and poses.
  *
- * The rotation vectors of a pose start as those of the bones nearest to the samples, relative to
- * their mean rotation. A rotation has many vectors. Among equivalent vectors, each sample takes the
- * one nearest to the vector of its nearest earlier sample, so interpolated rotations take the
- * shorter path.
- *
- * O(vertices + samples^2). Fails on out-of-memory, for a mesh without elements, and for too many
- * vertices. */
+ * In each pose, the rotation vector of a sample starts as that of the bone nearest to the sample,
+ * relative to the mean rotation of these bones. Many vectors describe the same rotation. Among
+ * them, each sample takes the one nearest to the vector of its nearest earlier sample, so
+ * interpolated rotations take the shorter path. Takes O(vertices + samples^2). Fails on
+ * out-of-memory, for a mesh without elements, and for too many vertices. */
 #include "elastic/mixed_state.h"
 
 #include <math.h>

@@ -1,34 +1,37 @@
 /* Mixed finite elements for given rotations: see mixed_state.h.
  *
  * Automatic skinning by mixed finite elements (A. Kassahun, D. Kachkovski, H. Song, S. Monem, SGI
- * 2022) has, in addition to the points x, a symmetric stretch S of each element, and ties both by
+ * 2022) has two kinds of unknowns, the points x and a symmetric stretch S of each element, and ties
+ * them to each other by
  *     B x = R S,
- * where B x = F are the deformation gradients and R given rotations. In 2D, this gives one equation
- * too many for each triangle. In 3D, a triangle has 6 equations for the 3 numbers of S, and a tet
- * has 9 for 6. Since there are twice (for tets, five times) as many elements as vertices, only
- * rigid motions satisfy the equations. This implementation therefore softens the tie. With
- * multipliers l and a compliance 1 / (2 m),
+ * where B x = F are the deformation gradients and R are given rotations. In 2D, this tie gives one
+ * equation too many for each triangle. In 3D, a triangle has 6 equations for the 3 numbers of S,
+ * and a tet has 9 equations for the 6 numbers of S. Since there are twice (for tets, five times) as
+ * many elements as vertices, only rigid motions satisfy the equations. This implementation
+ * therefore softens the tie. With multipliers l and a compliance 1 / (2 m),
  *     L = sum A |S - I|^2 + sum h_i |x_i - y_i|^2 + sum A (l : (F - R S) - |l|^2 / (4 m)),
- * where y_i is the position to which the bone nearest to the vertex moves it (hold.c; the pins of
- * their report). The KKT system
+ * where y_i is the position to which vertex i is moved by its nearest bone (hold.c; the pins of the
+ * report cited above). The KKT system
  *     2 (S - I) - sym(R^T l) = 0,   2 h (x - y) + B^T A l = 0,   F - R S - l / (2 m) = 0
- * is solved by elimination, element by element: with M = R^T F in the axes of the element, and n,
- * for a triangle, the part of F along the normal,
+ * is solved by elimination, element by element. Let M = R^T F in the axes of the element and, for a
+ * triangle, let n be the part of F along the normal. Then
  *     S = (I + m sym M) / (1 + m),   l = 2 m (F - R S),
- * and the remainder is a sparse positive definite system K(R) x = b(R) of
+ * and a sparse positive definite system K(R) x = b(R) remains, which minimizes
  *     sum A (a |sym M - I|^2 + m |skew M|^2 + m |n|^2) + sum h_i |x_i - y_i|^2,   a = m / (1 + m).
- * For m -> inf, this is the system of their report.
+ * For m -> inf, this is the system of the report.
  *
- * Rotations: R_e = exp(w_e) R0, w_e = sum_j W_ej w_j, W the mean of the biharmonic weights at the
- * corners (samples.c). In the report, which covers 2D, w_j is an angle; in this file, it is a
- * rotation vector relative to the mean rotation R0 of the pose. The energy of the turns w_j is
+ * The rotations are R_e = exp(w_e) R0 with w_e = sum_j W_ej w_j, where W_ej is the mean of the
+ * biharmonic weights at the corners of the element (samples.c). In the report, which covers 2D, w_j
+ * is an angle; in this file, it is a rotation vector relative to the mean rotation R0 of the pose.
+ * The energy of the turns w_j is
  *     J = sum A |S - I|^2 + sum h_i |x_i - y_i|^2 + r sum_j |R_j - T_j|^2,
  * where T_j is the rotation of the bone nearest to sample j. The adjoint method gives its gradient.
  * With K z = dJ/dx,
  *     dJ/dw = dJ/dw (x fixed) + z^T (db/dw - dK/dw x),
- * which takes two solves with one factorization, regardless of the number of samples. For a turn d
- * of element e from the left, with C the linear map from M and n to (a sym M, a skew..) in the
- * quadratic above, all of these terms are sums of cross products of the columns of F.
+ * which takes two solves with one factorization, regardless of the number of samples. Let d be a
+ * rotation of element e, applied from the left, and C the linear map from M and n to (a sym M, a
+ * skew..) in the quadratic above. All of these terms are then sums of cross products of the columns
+ * of F.
  *
  * Each evaluation takes O(vertices^1.5), with 27 times the operations of a factorization in body.c.
  * Fails on out-of-memory, for too many vertices, and if K is not positive definite. */

@@ -1,5 +1,5 @@
-/* One evaluation of the mixed method, for inspection: see elastic.h. Costs and
- * failures are those of mixed_state.c and the functions that it needs. */
+/* Performs one evaluation of the mixed method, for inspection: see elastic.h. Cost and failures are
+ * those of mixed_state.c and the functions that it calls. */
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,18 +1,19 @@
 /* Samples and smooth functions between them: see samples.h.
  *
  * Creates blue noise by choosing the farthest points: the first sample is the vertex farthest from
- * the mean vertex, and each further one is the vertex farthest, along edges, from all before it.
- * Let d be the distance of the last sample from its nearest other sample. Then no two samples are
- * closer than d, and no vertex is farther than d from its nearest sample. Vertices of an island
- * without samples are infinitely far away, so every island gets a sample. Edges that belong only to
- * faces without area do not count; wires and links do.
+ * the mean vertex, and each further sample is the vertex farthest, along edges, from all earlier
+ * samples. Let d be the distance of the last sample from its nearest other sample. Then no two
+ * samples are closer than d, and no vertex is farther than d from its nearest sample. Vertices of
+ * an island without samples are infinitely far away, so every island gets a sample. Edges that
+ * belong only to faces without area do not count; wires and links do.
  *
- * Biharmonic weights of sample s minimize |L w|^2 in the inverse of the cell areas with w = 1 at s
- * and 0 at the other samples. Constants have no energy, so the weights of a vertex sum to 1 up to
- * rounding errors, which a normalization removes. They may be negative.
+ * The biharmonic weights of sample s minimize |L w|^2, weighted by the inverse cell areas, with w =
+ * 1 at s and w = 0 at the other samples. Constants have no energy, so the weights of a vertex sum
+ * to 1 up to rounding errors, which a normalization removes. Weights may be negative.
  *
- * Takes O(samples edges log vertices), a factorization of the bi-Laplacian, and 8 bytes for each
- * vertex and sample. Fails on out-of-memory, and if the bi-Laplacian is not positive definite. */
+ * Takes O(samples edges log vertices) and a factorization of the bi-Laplacian, and stores 8 bytes
+ * for each vertex and sample. Fails on out-of-memory, and if the bi-Laplacian is not positive
+ * definite. */
 #include "elastic/samples.h"
 
 #include <math.h>

@@ -1,17 +1,17 @@
 /* Displacements of components: see displacements.h.
  *
  * Random poses rotate every root about its own head. Such poses tear edges of the mesh between two
- * components of the skeleton, although no animator would pose a character in this way. With weights
- * w and rotations R fixed, the translations t_c of the components c of a pose, W_ic = sum of w_ib
- * over the bones b of c, change the energy by
+ * components of the skeleton, although no animator would pose a character in this way. Let W_ic be
+ * the sum of w_ib over the bones b of component c. With fixed weights w and rotations R, the
+ * translations t_c of the components in a pose change the energy by
  *     sum_cd S_cd t_c . t_d - 2 sum_c g_c . t_c,
  *     Q_cb = sum_ik a_ik (W_kc - W_ic) (w_kb v_k - w_ib v_i)     (v homogeneous)
  *     S_cd = sum of the last numbers of Q_cb over the bones b of d
  *     g_c  = sum_i R_i sum_k a_ik (W_kc - W_ic) e_ik - sum_b T_b Q_cb,
- * a spring counting as an edge to its anchor. The minimum is t = S^-1 g for each pose, and S is the
- * same for all poses, regardless of their weights. Alternating the local step with these
+ * where a spring counts as an edge to its anchor. The minimum is t = S^-1 g for each pose, and S is
+ * the same for all poses, regardless of their weights. Alternating the local step with these
  * translations never raises the energy. S does not determine displacements that stretch nothing,
- * such as a displacement of the whole skeleton. A small stiffness, as in JointSolver, keeps these
+ * such as a displacement of the whole skeleton. A small stiffness, as in JointSolver, keeps such
  * displacements at 0.
  *
  * A round takes a local step in double precision plus O(p b c) for c components of b bones and p

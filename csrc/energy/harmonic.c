@@ -2,17 +2,17 @@
  *
  *   delta sum_i c_i sum_b |(L w_b)_i|^2,   H = delta L' diag(c) L
  *
- * L: cotangent Laplacian of the tets and of the triangles outside the tets, not divided by areas (0
- * for a vertex on wire edges only); bbw.c has its own Laplacian, which includes wires and links.
- * Weights outside the influence patterns count as 0. The ARAP energy grows with the square of the
- * edge length, but this term grows with its fourth power, so the same strength smooths a finer mesh
- * less.
+ * L is the cotangent Laplacian of the tets and of the triangles outside the tets, not divided by
+ * areas. Its row is 0 for a vertex on wire edges only; bbw.c has its own Laplacian, which includes
+ * wires and links. Weights outside the influence patterns count as 0. The ARAP energy grows with
+ * the square of the edge length, but this term grows with its fourth power, so the same strength
+ * smooths a finer mesh less.
  *
  * The term couples vertices two edges apart, so the system of the global step has blocks between
  * two-rings instead of one-rings. There are about three times as many blocks, and the factor grows
- * at least as much. H costs O(vertices x ring^2), a product O(influences x two-ring). Fails only on
- * out-of-memory, because faces without area add nothing and slivers add a bounded amount
- * (laplacian.h). */
+ * at least as much. H takes O(vertices x ring^2), and a product takes O(influences x two-ring).
+ * Fails only on out-of-memory, because faces without area add nothing and slivers add a bounded
+ * amount (laplacian.h). */
 #include "energy/harmonic.h"
 
 #include "base/memory.h"

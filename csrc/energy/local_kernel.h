@@ -5,17 +5,17 @@
  * includes this file once per instruction set and precision, with
  *   KERNEL    name of the function
  *   REAL      float or double
- *   INTEGER   a signed integer of its size
+ *   INTEGER   a signed integer of the size of REAL
  *   WIDTH     poses in a vector
  *   NEWTON    Newton steps for the largest eigenvalue
- *   FLAT      a lane with z (below) or 4 |cof B| under this takes the exact path
- *   LEAST     tiny beside a column of cov, its square not beside 1 / TINY
- *   SLIP      and so does one whose last Newton step was more than this share of z
+ *   FLAT      a lane takes the exact path if z or 4 |cof B| (below) is less than this
+ *   LEAST     tiny relative to a column of cov; its square is not tiny relative to 1 / TINY
+ *   SLIP      a lane takes the exact path if its last Newton step was above this share of z
  * and, where the instruction set has them,
  *   SUMS(a, b, c, d)       the sums over the lanes of four vectors, an arap_v4
  *   ABOUT_INVERSE(x)       1 / x to 14 bits, the same on every processor
  *   ABOUT_INVERSE_ROOT(x)  1 / sqrt(x) to as many bits
- *   MANY_REGISTERS         32 of them, not 16
+ *   MANY_REGISTERS         there are 32 vector registers, not 16
  *
  * For each pose   cov = sum_b T_b M_b            (3x3, M_b 4x3)
  *                 R   = argmax tr(R^T cov) over rotations
@@ -41,12 +41,12 @@
  * with stretch.
  *
  * The ring of a wire is nearly of this kind if it has a spring or bends slightly. Without a special
- * case, all of its poses would take the exact path. With its direction as the first axis, the
- * columns of cov = (X, Y, Z) are of very different length, and those of R = (p, q, r) are found by
- * rotating two of them at a time: p and q rotate by the angle that maximizes p.X + q.Y, whose
- * tangent is (q.X - p.Y) / (p.X + q.Y), and so on. Starting from p = X / |X|, each sweep leaves a
- * share of about (|Y| + |Z|) / |X| of the error. Rounding errors are relative to the column in
- * which they occur. */
+ * case, all poses of such a ring would take the exact path. With the direction of the wire as the
+ * first axis, the columns of cov = (X, Y, Z) are of very different length, and those of R = (p, q,
+ * r) are found by rotating two of them at a time: p and q rotate by the angle that maximizes p.X +
+ * q.Y, whose tangent is (q.X - p.Y) / (p.X + q.Y), and so on. Starting from p = X / |X|, each sweep
+ * leaves a share of about (|Y| + |Z|) / |X| of the error. Rounding errors are relative to the
+ * column in which they occur. */
 typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define VEC TOKEN(KERNEL, vec)
 typedef INTEGER TOKEN(KERNEL, mask) __attribute__((vector_size(WIDTH * sizeof(REAL))));

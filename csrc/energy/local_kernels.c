@@ -2,8 +2,8 @@
  *
  * The code uses the compiler's vector types, so one source serves every instruction set; on
  * machines other than x86-64, the portable instances compile to the available instructions. Only
- * sums over lanes and approximate inverses use intrinsics. For the cost, see local_kernel.h. No
- * function can fail. */
+ * sums over lanes and approximate inverses use intrinsics. See local_kernel.h for the cost. The
+ * functions cannot fail. */
 #include "energy/local_kernels.h"
 
 #include <math.h>

@@ -9,22 +9,22 @@
  * the same number, and the result does not depend on the number of threads. With clusters
  * (rotation_clusters.h), M_b is the sum over the vertices of a cluster, and P_b serves all of them.
  *
- * A spring (bone_springs.h) is an additional edge e of weight s, to a point x that one bone b
- * carries along: s x e^T is added to M_b, and no neighbor is affected.
+ * A spring (bone_springs.h) is an additional edge e of weight s to a point x that moves with one
+ * bone b. It adds s x e^T to M_b and affects no neighbor.
  *
- * A spine b moves each vertex of the ring to its own point phi_kb. A 3-vector m_kb = a_ik w_kb e_ik
- * for each vertex therefore replaces M_b, and the sum of phi_kb^T R_i replaces P_b
- * (desired_local_step.h).
+ * A spine b moves each vertex of the ring to its own point phi_kb. Therefore, a 3-vector m_kb =
+ * a_ik w_kb e_ik for each vertex replaces M_b, and the sum of phi_kb^T R_i over the poses replaces
+ * P_b (desired_local_step.h).
  *
- * A bendy bone is represented by the columns of its joints (bendy.h).
+ * The columns of its joints represent a bendy bone (bendy.h).
  *
  * If nothing in the rings of a visit (weights, springs, poses) has changed since the last
  * right-hand side, the results of the visit stay valid, and it is skipped. Visits are skipped at
  * vertices that a single bone moves, at locked vertices, and in rigid parts, except at their
  * borders. The result of a mirrored vertex is copied from its partner (mirror_reuse.h).
  *
- * Cost: O(clusters or vertices x poses x bones of their one-rings) plus O(edges x influences);
- * memory: one double per directed edge and influence. It cannot fail. */
+ * A step takes O(clusters or vertices x poses x bones of their one-rings) plus O(edges x
+ * influences) time, and one double per directed edge and influence. The step cannot fail. */
 #include "energy/local_step.h"
 
 #include <math.h>

@@ -4,9 +4,9 @@
  * be the partner of i. If the one-ring of j, with its rows and springs, is the image of the
  * one-ring of i, then the result of the local step for j, summed over all poses, is the image of
  * the result for i. The same applies to F w. The right-hand side of a vertex depends on its own
- * ring and those of its neighbors, so all of these rings must be images. The right-hand side is
- * then copied from the partner, w(j, b') from w(i, b). A ring on which only copied vertices depend
- * is not visited.
+ * ring and those of its neighbors, so all of these rings must be images. The right-hand side of j
+ * is then copied from i, the entry (j, b') from the entry (i, b). A ring on which only copied
+ * vertices depend is not visited.
  *
  * The half on the positive side of the plane is computed, so only the rings along the border are
  * visited on both sides. Two one-rings match if their edges and weights agree to ALIKE, which
@@ -14,7 +14,7 @@
  * be partners. The second half of the mesh is then treated as having the shape of the first.
  *
  * Matching the rings takes O(edges log ring) once per mesh, and matching patterns takes O(edges +
- * influences), all in parallel. Fails on out-of-memory and when cancelled. */
+ * influences); both run in parallel. Fails on out-of-memory and when cancelled. */
 #include "energy/mirror_reuse.h"
 
 #include <math.h>

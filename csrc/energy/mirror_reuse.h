@@ -1,6 +1,6 @@
 /* Reuses results between the two halves of a symmetric character. The results of the local step and
- * of the product with F at a vertex are mirror images of those at its partner, and are copied from
- * there. */
+ * of the product with F at a vertex are mirror images of the results at its partner, from which
+ * they are copied. */
 #ifndef ARAP_MIRROR_REUSE_H
 #define ARAP_MIRROR_REUSE_H
 

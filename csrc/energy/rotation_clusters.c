@@ -1,17 +1,17 @@
 /* Clusters that share rotations: see rotation_clusters.h.
  *
- * The best rotation that the vertices of a cluster can share in a pose maximizes tr(R' cov), cov =
- * sum_i cov_i (docs/energy.md 3): the local step of a cluster is the local step of a vertex with
- * the sum of the moments of all its vertices (local_step.c), so the energy still falls from step to
- * step. The energy with shared rotations is at least the ARAP energy.
+ * The best rotation that the vertices of a cluster can share in a pose maximizes tr(R' cov) with
+ * cov = sum_i cov_i (docs/energy.md 3). The local step of a cluster is therefore that of a single
+ * vertex whose moments are the sums over the cluster (local_step.c), so the energy still falls from
+ * step to step. The energy with shared rotations is at least the ARAP energy.
  *
  * The paper computes ten k-means clusterings of the positions, with 1000 to 5000 clusters each, and
  * chooses one of them at random for each pose, so that the borders of clusters do not show in the
  * weights. In this implementation, all poses share one clustering, so they can be summed as without
  * clusters. A cluster grows from its first vertex over faces, breadth first, to vertices with
  * nearly the same weights. Such vertices turn in nearly the same way in any pose. If weights change
- * strongly, every vertex keeps its own rotation. O(edges x influences); fails on out-of-memory
- * only. */
+ * strongly between neighbors, every vertex keeps its own rotation. Takes O(edges x influences);
+ * fails on out-of-memory only. */
 #include "energy/rotation_clusters.h"
 
 #include <math.h>

@@ -8,18 +8,18 @@
  *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik.
  *
  * A spring to x on bone b (bone_springs.h) adds its weight to S_i and its x to y_b, like a neighbor
- * with the weight 1; `out` is then the sum of F w and the pull g of the springs. fixed_i is g w +
- * K_i, K_i the sum over poses of s |T_b x|^2: w (F w + g) + fixed is the contribution of springs
- * and edges to the energy.
+ * with the weight 1; `out` is then the sum of F w and the pull g of the springs. Let K_i be the sum
+ * over poses of s |T_b x|^2, and fixed_i = g w + K_i. Springs and edges then contribute w (F w + g)
+ * + fixed to the energy.
  *
- * Bendy bones are represented by the columns of their joints (bendy.h).
+ * The columns of their joints represent bendy bones (bendy.h).
  *
- * Spines do not use G_bc. If the problem contains a spine, all vertices are posed, f_i = sum_b w_ib
- * phi_ib in every pose, and
+ * Spines do not use G_bc. If the problem contains a spine, every vertex is posed at f_i = sum_b
+ * w_ib phi_ib in every pose, and
  *     (F w)_ib = sum_poses phi_ib . sum_k s_ik (f_i - f_k),
  *     stretch_i = sum_poses sum_k a_ik |f_k - f_i|^2.
  *
- * The cost is in stiffness.h. Fails on out-of-memory only. */
+ * See stiffness.h for the cost. Fails on out-of-memory only. */
 #include "energy/stiffness.h"
 
 #include <string.h>

@@ -1,16 +1,16 @@
 /* Products with Gram matrices for wide rows: see wide_products.h.
  *
  * G_bc = A_b^T A_c, where A_b (3 poses, 4) contains the transforms of bone b in all poses, each
- * scaled by the weight of the pose. Therefore, p_b = sum_c G_bc m_c = A_b^T z, z = sum_c A_c m_c.
- * For n bones and P poses, this takes 24 n P multiplications instead of 16 n^2, in two BLAS
+ * scaled by the weight of the pose. Therefore, p_b = sum_c G_bc m_c = A_b^T z with z = sum_c A_c
+ * m_c. For n bones and P poses, this takes 24 n P multiplications instead of 16 n^2, in two BLAS
  * products for a few vertices at once. The products read n P numbers instead of the n^2 matrices,
  * which take 128 MB for a thousand bones. Poses are processed in blocks whose transforms stay in
- * the cache, with a poll for cancellation between blocks. Rounding differs from that with G_bc, so
- * this method is not used for rows of fewer than WIDE influences, which include all rows of usual
- * characters.
+ * the cache, with a poll for cancellation between blocks. The rounding errors differ from those
+ * with G_bc, so this method is not used for rows of fewer than WIDE influences, which include all
+ * rows of typical characters.
  *
- * Each thread needs 32 numbers per pose of a block and column, and as many per vector. Fails on
- * out-of-memory only. */
+ * Each thread needs 32 numbers for each pose of a block and column, and as many for each pose and
+ * vector. Fails on out-of-memory only. */
 #include "energy/wide_products.h"
 
 #include <math.h>
