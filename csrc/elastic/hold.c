@@ -22,7 +22,9 @@
  * from the ball is convex and at most the squared distance from the aim. Steps that use the
  * distance from the aim instead therefore lower the energy. The anchors of the cells (body.c) are
  * the points of b(i) nearest to the vertices, with f_i = inside A_i / d1^2. All of these terms have
- * the same unit as the energy in body.c. Takes O(vertices x bones). Fails on out-of-memory. */
+ * the same unit as the energy in body.c.
+ *
+ * Takes O(vertices x bones). Fails on out-of-memory. */
 #include "elastic/hold.h"
 
 #include <math.h>

@@ -4,7 +4,9 @@
  * In each pose, the rotation vector of a sample starts as that of the bone nearest to the sample,
  * relative to the mean rotation of these bones. Many vectors describe the same rotation. Among
  * them, each sample takes the one nearest to the vector of its nearest earlier sample, so
- * interpolated rotations take the shorter path. Takes O(vertices + samples^2). Fails on
+ * interpolated rotations take the shorter path.
+ *
+ * Takes O(vertices + samples^2). Fails on
  * out-of-memory, for a mesh without elements, and for too many vertices. */
 #include "elastic/mixed_state.h"
 

@@ -1,8 +1,9 @@
 /* Automatic weights: see automatic.h.
  *
  * Keeps the max_influences largest entries of every row that the method returns, removes entries
- * below min_weight except the largest, and scales the rest to sum to 1. No poses, no energy. The
- * cost is that of the method. Fails if the method fails, and for invalid input. */
+ * below min_weight except the largest, and scales the rest to sum to 1. Neither poses nor the
+ * energy are used. The cost is that of the method. Fails if the method fails, and for invalid
+ * input. */
 #include "initial/automatic.h"
 
 #include <math.h>

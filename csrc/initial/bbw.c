@@ -7,15 +7,15 @@
  * the paper, a normalization at the end makes the weights sum to 1, because a constraint on the sum
  * would couple all bones.
  *
- * Bounds: ADMM with w = z, z in the bounds,
+ * ADMM enforces the bounds, with w = z and z within the bounds:
  *     (Q + rho D) w = rho D (z - u) - Q_h w_h,  z = clip(w' + u),  u += w' - z,
- * w' = RELAXATION w + (1 - RELAXATION) z over-relaxed, D the diagonal of Q: all bones of a block
- * share this matrix. (With D = M, volumes of very different size would need thousands of iterations
- * instead of hundreds.) The iterations start from the clipped weights without bounds, which on a
- * surface are nearly the solution. rho follows the residuals; each change of rho costs a
- * factorization. Iterating stops when no weight changes by more than TOLERANCE or exceeds its
- * bounds by more than that, or after MAX_ITERATIONS. This tolerance is sufficient for initial
- * weights. Cells of almost no volume are treated as larger.
+ * where w' = RELAXATION w + (1 - RELAXATION) z is over-relaxed, and D is the diagonal of Q. All
+ * bones of a block share the matrix Q + rho D. (With D = M, volumes of very different size would
+ * need thousands of iterations instead of hundreds.) The iterations start from the clipped weights
+ * without bounds, which on a surface are nearly the solution. rho follows the residuals; each
+ * change of rho costs a factorization. The iterations stop when no weight changes by more than
+ * TOLERANCE or exceeds its bounds by more than TOLERANCE, or after MAX_ITERATIONS. This tolerance
+ * is sufficient for initial weights. Cells of almost no volume are treated as larger.
  *
  * The factor, its cost and its failure modes are those of biharmonic.c. Each iteration takes one
  * solve per bone. */

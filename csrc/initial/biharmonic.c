@@ -3,22 +3,22 @@
  *   min w_b' Q w_b,  Q = L M^-1 L,  for each bone b,
  *   w_b = 1 at the handles of b, 0 at those of other bones:    Q_xx w_x = -Q_xh w_h
  *
- * L: Laplacian of triangles or tets, with springs for wires and links; M: areas or volumes of cells
- * (two_rings.c). x: vertices without a handle, h: handles (handles.c); bones that share a handle
- * have equal parts of it. In the lecture cited in boneglow.c, each handle on a surface is a single
- * vertex; in this file, a bone has many.
+ * L is the Laplacian of triangles or tets, with springs for wires and links, and M contains the
+ * areas or volumes of cells (two_rings.c). The index h denotes the handles (handles.c), and x the
+ * vertices without a handle. Bones that share a handle have equal parts of it. In the lecture cited
+ * in boneglow.c, each handle on a surface is a single vertex; in this file, a bone has many.
  *
  * Without bounds, the weights of all bones sum to 1 but leave the range 0..1: they overshoot beyond
  * a handle, and distant bones get some weight. Negative weights are clipped here, because rows may
  * not contain them, and the remaining weights are scaled to sum to 1.
  *
- * Handles around a limb split Q_xx into independent blocks. Each block has its own factor, and
- * columns only for the bones of the handles next to it; for all other bones it is
- * 0. A block without such a handle, which consists of faces without area, takes the weights of the
- * nearest bones. Q couples two-rings. On a surface of n vertices in one block, the factor has some
- * 40 n log n entries; for a volume, it has some n^(4/3), because handles inside a volume do not
- * split it. Fails on out-of-memory, for more than MAX_VERTICES, if Q cannot be factorized, and for
- * weights that are not finite. */
+ * Handles around a limb split Q_xx into independent blocks. Each block has its own factor, and is
+ * solved only for the bones of the handles next to it; the weights of all other bones are 0 in the
+ * block. A block without such a handle, which consists of faces without area, takes the weights of
+ * the nearest bones. Q couples two-rings. On a surface of n vertices in one block, the factor has
+ * some 40 n log n entries; for a volume, it has some n^(4/3), because handles inside a volume do
+ * not split it. Fails on out-of-memory, for more than MAX_VERTICES, if Q cannot be factorized, and
+ * for weights that are not finite. */
 #include "initial/biharmonic.h"
 
 #include <math.h>

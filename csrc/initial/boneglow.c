@@ -4,27 +4,28 @@
  *   g_ib = integral over bone b of  V sin(phi) |cos(theta)| / r^2  ds
  *
  * These are heat weights whose binary chi is replaced by "a softer bone visibility test" (a lecture
- * on Wareham & Lasenby 2008): the share of bone b in the light that falls on vertex i. r, phi and
- * theta describe the line from the vertex to a point of the bone: its length, its angle to the bone
- * (a rod sends no light along itself) and to the normal of the surface; V is 1 if no face is in
- * between. The system, and the idea that chi is a soft visibility, come from this lecture. V,
- * sin(phi) and 1 / r^2 follow other implementations of the paper. The following are our own
- * choices. cos(theta) is the Lambert factor of the lit surface. Bones shine in proportion to their
- * length, so a bone cut in two gives the same light. Both sides of a face are lit, for thin sheets
- * and normals that point inward. Wires and vertices inside a volume have no side (cos = 1). H is 1
- * / d^2 as for heat if the vertex sees its nearest bone; otherwise, d is the distance of the
- * nearest point that lights it, and H is 0 in the dark. Virtual segments and bones without length
- * send no light. An island without light takes the weights of the nearest bones, as with heat; an
- * island far from all bones follows the nearest one.
+ * on Wareham & Lasenby 2008): the share of bone b in the light that falls on vertex i. Of the line
+ * from the vertex to a point of the bone, r is the length, phi the angle to the bone (a rod sends
+ * no light along itself), and theta the angle to the surface normal. V is 1 if no face crosses this
+ * line, and 0 otherwise. The system, and the idea that chi is a soft visibility, come from this
+ * lecture. V, sin(phi) and 1 / r^2 follow other implementations of the paper. The following are our
+ * own choices. cos(theta) is the Lambert factor of the lit surface. Bones shine in proportion to
+ * their length, so a bone cut in two gives the same light. Both sides of a face are lit, for thin
+ * sheets and normals that point inward. Wires and vertices inside a volume have no side (cos = 1).
+ * H is 1 / d^2, where d is the distance from the nearest bone, as with heat, if the vertex sees
+ * this bone, and otherwise the distance from the nearest point that lights the vertex. H is 0 for a
+ * vertex without light. Virtual segments and bones without length send no light. An island without
+ * light takes the weights of the nearest bones, as with heat; an island far from all bones follows
+ * the nearest one.
  *
  * Quadrature: with s = h tan(alpha) along the bone, h the distance to its line, the integral is
- * that of V |cos(theta)| over sin(alpha), divided by h: it is sampled at the midpoints of SAMPLES
- * equal parts. Without V and cos, the integral has a closed form, which is an upper bound. Bones
- * are visited in the order of this bound, the brightest first, until the next bone could add less
- * than MIN_LIGHT times the light so far, or MAX_LIGHTS bones have been visited.
+ * that of V |cos(theta)| over sin(alpha), divided by h: the integrand is sampled at the midpoints
+ * of SAMPLES equal parts. Without V and cos, the integral has a closed form, which is an upper
+ * bound. Bones are visited in the order of this bound, the brightest first, until the next bone
+ * could add less than MIN_LIGHT times the light so far, or MAX_LIGHTS bones have been visited.
  *
- * Cost: about SAMPLES rays for each vertex and each bone near it, O(log faces) each, in parallel,
- * plus the cost of heat.c. Fails as heat.c does. */
+ * Takes about SAMPLES rays for each vertex and each bone near it, O(log faces) each, in parallel,
+ * plus the cost of heat.c. Fails if heat.c fails. */
 #include "initial/boneglow.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Converts weights computed bone by bone: see entries.h. Takes O(entries) time, and polls for
- * cancellation after every SLICE entries. Fails on out-of-memory and when cancelled. */
+/* Converts weights that were computed bone by bone to rows: see entries.h. Takes O(entries) time,
+ * and polls for cancellation after every SLICE entries. Fails on out-of-memory and when cancelled.
+ */
 #include "initial/entries.h"
 
 #include <string.h>

@@ -2,13 +2,14 @@
  *
  *   (L + M H) w_b = M H chi_b        (paper Eq. 6, docs/energy.md 5)
  *
- * L + M H: heat_system.c. chi: 1 for the bone that owns the nearest point of the skeleton, divided
- * equally if several bones are equally near; or any other shares (boneglow.c). An island whose
- * nearest bone is farther away than the size of the island follows that bone rigidly.
+ * heat_system.c computes L + M H. chi is 1 for the bone that owns the nearest point of the
+ * skeleton, and is divided equally if several bones are equally near; boneglow.c supplies other
+ * shares. An island whose nearest bone is farther away than the size of the island follows that
+ * bone rigidly.
  *
- * There is one factorization, and bones are solved in blocks: O(n^1.5) + O(bones n log n) time,
- * O(n) memory per block plus the kept entries. Fails on out-of-memory, if the system cannot be
- * factorized, and for weights that are not finite. */
+ * All bones share one factorization and are solved in blocks, which takes O(n^1.5) + O(bones n log
+ * n) time, and O(n) memory per block plus the kept entries. Fails on out-of-memory, if the system
+ * cannot be factorized, and for weights that are not finite. */
 #include "initial/heat.h"
 
 #include <math.h>

@@ -2,16 +2,17 @@
  *
  *   L + M H        (paper Eq. 6, docs/energy.md 5)
  *
- * L: cotangent Laplacian, plus a spring for every wire edge and a weak spring for every link
- * between parts: a part that sees its own bone keeps it, and one that sees none takes the weights
- * of the surface on which it sits. M: barycentric areas. H_ii = 1 / distance^2 to the skeleton if
- * the vertex sees the nearest point of the skeleton, else 0. For an island in which no vertex sees
- * a bone, H is computed without the visibility test (islands.h).
+ * L is the cotangent Laplacian, plus a spring for every wire edge and a weak spring for every link
+ * between parts. A part that sees its own bone therefore keeps this bone, and a part that sees none
+ * takes the weights of the surface on which it sits. M contains the barycentric areas. H_ii is 1 /
+ * distance^2 from the skeleton if the vertex sees the nearest point of the skeleton, and 0
+ * otherwise. For an island in which no vertex sees a bone, H is computed without the visibility
+ * test (islands.h).
  *
- * The matrix is positive definite, and factorizing it takes O(n^1.5). If rounding makes the
- * factorization fail, it is tried again with larger sources. Such failures can happen for an island
- * of wires whose distance from the bones is a thousand times its size, or for faces a million times
- * longer than high. */
+ * The matrix is positive definite, and factorizing it takes O(n^1.5). If the factorization fails
+ * because of rounding errors, it is repeated with larger sources. Such failures can happen for an
+ * island of wires whose distance from the bones is a thousand times its size, or for faces a
+ * million times longer than high. */
 #include "initial/heat_system.h"
 
 #include <math.h>

@@ -2,13 +2,13 @@
  *
  *   w_ib = 1 for the bone b that owns the point of the skeleton nearest to vertex i, else 0
  *
- * The "Voronoi indicative function" chi_b that heat weights diffuse (Baran & Popovic 2007): as in
- * that paper, visibility does not matter for it; visibility only decides where heat enters. Virtual
- * segments count as their owners (visibility.c). If several bones are equally near, as around a
- * joint, the first one is used. Parts without a visible bone, or far from all bones, are treated in
- * the same way.
+ * These weights are the "Voronoi indicative functions" chi_b that heat weights diffuse (Baran &
+ * Popovic 2007). As in that paper, chi_b does not depend on visibility, which only determines where
+ * heat enters. Virtual segments count as their owners (visibility.c). If several bones are equally
+ * near, as around a joint, the first one is used. Parts without a visible bone, or far from all
+ * bones, are treated in the same way.
  *
- * O(n); it fails on out-of-memory only. */
+ * Takes O(n). Fails on out-of-memory only. */
 #include "initial/nearest_bones.h"
 
 #include "base/memory.h"

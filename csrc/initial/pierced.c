@@ -2,13 +2,14 @@
  *
  * If shoes touch or thighs overlap, a vertex i of the left leg that is past the middle is nearer to
  * the bone b of the right leg than to its mirror image b'. Bone heat and springs would therefore
- * assign it to b. With the unit normal n_i, and o_ib the vector to the vertex from the nearest
- * point x of the bone, skin around a bone has n_i . o_ib > 0. Vertex i pierces the limb of b if
+ * assign this vertex to b. With the unit normal n_i, and o_ib the vector to the vertex from the
+ * nearest point x of the bone, skin around a bone has n_i . o_ib > 0. Vertex i pierces the limb of
+ * b if
  *   - n_i . o_ib < 0 and n_i . o_ib' > 0, so b' sees the vertex from inside, and b sees it from
  *     outside;
  *   - no face is between i and x, and b has most of its skin around it. Since x is inside, the
  *     space in front of the outer side of vertex i is also inside. The wall between two nostrils
- *     also has b' behind it, but air in front of it.
+ *     also has b' behind it, but it has air in front.
  *
  * Soles and corners past the plane face neither of the two bones. The skin nearest to one side
  * forms connected patches. If most edges out of a patch lead to skin nearest to the other side, and

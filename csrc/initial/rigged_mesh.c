@@ -1,8 +1,8 @@
 /* A mesh with its skeleton: see rigged_mesh.h.
  *
- * Performs welding, links loose parts, and finds nearest bones, visibility and the elimination
- * order, as a solver does. Apart from the order, this takes O((n + m) log m). Fails on
- * out-of-memory and for invalid input. */
+ * Like the creation of a solver, welds the mesh, links loose parts, and determines the nearest
+ * bones, their visibility, and the elimination order. Apart from the elimination order, this takes
+ * O((n + m) log m). Fails on out-of-memory and for invalid input. */
 #include "initial/rigged_mesh.h"
 
 #include "base/memory.h"

@@ -2,19 +2,20 @@
  *
  * Bounded biharmonic weights are defined on the inside of a mesh, where bones lie. A surface, a
  * sheet or a wire has no vertices on its bones, so vertices must be chosen to represent the bones.
- * The vertices nearest to a bone form its cell. Its handles are the core of the cell: the vertices
- * whose distance from other cells, along edges, is at least CORE times that of the farthest vertex.
- * On a limb, the core is a band around the middle of the bone. At the end of a chain, such as a
- * hand or a head, the core is the tip. Between parallel bones, the core is a strip that leaves room
- * for both sides. On the band the weight is 1, and it fades between bands. A wider core makes limbs
- * stiffer and bends sharper, a narrower one does the opposite: with 0.5, strain on hands is a third
- * higher and the drift of limbs is halved; with 0.85, both are about the same as with heat.
+ * The vertices nearest to a bone form its cell. The handles of the bone are the core of this cell:
+ * the vertices whose distance from other cells, along edges, is at least CORE times the largest
+ * such distance in the cell. On a limb, the core is a band around the middle of the bone. At the
+ * end of a chain, such as a hand or a head, the core is the tip. Between parallel bones, the core
+ * is a strip that leaves room for both sides. The weight of the bone is 1 on its band and fades
+ * between bands. A wider core makes limbs stiffer and bends sharper, a narrower one does the
+ * opposite: with 0.5, strain on hands is a third higher and the drift of limbs is halved; with
+ * 0.85, both are about the same as with heat.
  *
- * Vertices that do not see their nearest bone take the cell of the next vertex along edges that
- * sees its nearest bone, and do not become handles. Vertices at equal distance from several bones
- * belong to no cell, except to the cell of a bone that is not the nearest bone anywhere else
+ * Vertices that do not see their nearest bone belong to the cell of the next vertex along edges
+ * that sees its nearest bone, and do not become handles. Vertices at equal distance from several
+ * bones belong to no cell, except to the cell of a bone that is not the nearest bone anywhere else
  * (twins, a tiny bone at a joint). On an island without a border, all vertices are handles. On an
- * island far from all bones, they are handles of the nearest bone.
+ * island far from all bones, all vertices are handles of the nearest bone.
  *
  * Takes O(edges log edges). Fails only on out-of-memory. */
 #include "initial/surface_handles.h"

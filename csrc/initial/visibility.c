@@ -5,12 +5,12 @@
  * vertex. Triangles without area are never hit. Each vertex takes O(log) time; vertices are
  * processed in parallel.
  *
- * Virtual segments count as their owner only if the owner's own bone is inside the mesh: most of
- * the vertices that see it as their nearest bone have it behind their surface. The root of a game
- * rig lies on the floor and deforms nothing. However, the segments between it and its children run
- * through the whole body and would give it half of all weights. The majority of the normals decides
- * which side of a surface is its inside, so a mesh that is turned inside out gives the same result.
- * Fails only on out-of-memory or when cancelled. */
+ * Virtual segments count as their owner only if the owner's own bone is inside the mesh, that is,
+ * behind the surface of most of the vertices that see it as their nearest bone. The root of a game
+ * rig lies on the floor and deforms nothing. However, the segments between this root and its
+ * children run through the whole body and would give the root half of all weights. The majority of
+ * the normals decides which side of a surface is its inside, so a mesh that is turned inside out
+ * gives the same result. Fails only on out-of-memory or when cancelled. */
 #include "initial/visibility.h"
 
 #include "base/memory.h"

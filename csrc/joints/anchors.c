@@ -1,44 +1,45 @@
 /* Anchors that move with the joints: see joints/anchors.h.
  *
- * A spring (bone_springs.h) adds sum_p s |r_p|^2, r_p = T_b x - f_i - R_i e, e = x - v_i, with its
- * anchor x on the bone from h to l and with s as at the start. The anchor keeps its position along
- * the bone, of direction a, and moves across it with the joints: x = x_0 + (1 - a a^T) ((1 - u) dh
- * + u dl), u its share of the bone's length. To first order, the result is again the nearest point
- * of the moved bone. If a bone slides along its own axis, its nearest points stay in place. Joints
- * and weights share one energy, so no step raises it, and no stage has to be repeated. E is always
- * relative to the rest energy at the start, because the rest energy of springs changes with x.
+ * A spring (bone_springs.h) adds sum_p s |r_p|^2, r_p = T_b x - f_i - R_i e, e = x - v_i, where the
+ * anchor x lies on the bone from h to l, and s keeps its initial value. The anchor keeps its
+ * position along the bone, of direction a, and moves across it with the joints: x = x_0 + (1 - a
+ * a^T) ((1 - u) dh + u dl), where u is its position along the bone, from 0 to 1. To first order, x
+ * is again the nearest point of the moved bone. If a bone slides along its own axis, its nearest
+ * points stay in place. Joints and weights share one energy, which no step raises, so no stage has
+ * to be repeated. E is always relative to the initial rest energy, because the rest energy of
+ * springs changes with x.
  *
  * Direction of the pull on joints. At the point J where two bones meet, skin of weights w and an
  * anchor near J have r = (w A_b + (1 - w) A_up - R_i) (J - v_i): this is the error of blending,
  * which grows with the distance from the joint. With equal s on all sides, the sum is smallest with
- * J at their centroid. Since s is proportional to 1 / |e|^2 at the start, springs around a circle
- * do not determine J (log |x| is harmonic, so the sum of e / |e|^2 is 0 anywhere inside). The edges
- * then determine it, because their stretch is smallest in the middle. An anchor that stayed in
- * place while joints move would have r = (1 - w) (A_up - A_b) dJ in addition. This term is of first
- * order in the angle, whereas the former is of second order, so it would tie the joint to its old
- * position.
+ * J at the centroid of the vertices. Since s is proportional to 1 / |e|^2 at the start, springs
+ * around a circle do not determine J (log |x| is harmonic, so the sum of e / |e|^2 is 0 anywhere
+ * inside). The edges then determine J, because their stretch is smallest when J is in the middle.
+ * An anchor that stayed in place while joints move would have r = (1 - w) (A_up - A_b) dJ in
+ * addition. This additional term is of first order in the angle, whereas the error of blending is
+ * of second order, so such an anchor would tie the joint to its old position.
  *
- * The slope. With dr/dx = A_b - R_i,
+ * The slope of E follows from dr/dx = A_b - R_i:
  *     -1/2 dE/dx = s sum_p R_i^T (T_b x - f_i) + A_b^T R_i e - e - A_b^T (T_b x - f_i);
- * the first two terms come from the local step (arap_local_step_anchors), and the last one is
- * summed once for the mesh, by bone and end: with y_c of the anchor, less those of the vertex
- * (joints/energy.c), sum_p A_b^T sum_c T_c Q_c, Q_c = sum_springs s u y_c (1 - u for the head). The
- * curvature is S, that of fixed anchors. As shown above, it exceeds the curvature of moving
- * anchors, so steps are shorter than they could be. Steps that are too long are halved
+ * The first two terms come from the local step (arap_local_step_anchors). The last term is summed
+ * once for the mesh, by bone and end, as sum_p A_b^T sum_c T_c Q_c with Q_c = sum_springs s u y_c
+ * (1 - u for the head), where y_c is that of the anchor minus that of the vertex (joints/energy.c).
+ * The curvature is S, the curvature for fixed anchors. As shown above, S exceeds the curvature for
+ * moving anchors, so steps are shorter than they could be. Steps that are too long are halved
  * (joints/step.c). The free ends of chains have no curvature, because no bone turns about them, so
  * they stay in place.
  *
- * On tubes whose joint is displaced by 0.4 of the radius, 0.04 of the radius remains, compared with
- * 0.11 with fixed anchors (bone_spring_stiffness 12, 30 poses). On six characters (cesium_man,
- * m2m_dragon, m2m_horse, q_trex, q_rat, leap_hand) the two variants give nearly equal results by
- * tests/bench/yardstick.py. The ratios are geometric means of strain by area and p99, in random
- * poses and then in animations. For joints displaced by 2 % with anchor 0.3, they are 1.00 and
- * 1.02, 1.00 and 0.97. For the artist's joints without an anchor, they are 1.02 and 1.04, 1.01 and
- * 1.02, with a drift of 0.81. If anchors also slid along their bones, joints would also slide, with
- * the same strain.
+ * On tubes whose joint is displaced by 0.4 of the radius, a displacement of 0.04 of the radius
+ * remains, compared with 0.11 for fixed anchors (bone_spring_stiffness 12, 30 poses). On six
+ * characters (cesium_man, m2m_dragon, m2m_horse, q_trex, q_rat, leap_hand) the two variants give
+ * nearly equal results by tests/bench/yardstick.py. The ratios are geometric means of strain by
+ * area and p99, in random poses and then in animations. For joints displaced by 2 % with anchor
+ * 0.3, they are 1.00 and 1.02, 1.00 and 0.97. For the artist's joints without an anchor, they are
+ * 1.02 and 1.04, 1.01 and 1.02, with a drift of 0.81. If anchors also slid along their bones,
+ * joints would also slide, with the same strain.
  *
- * Cost: one additional local step per joint step, and O(springs influences^2) per trial step. Fails
- * on out-of-memory only. */
+ * Moving anchors cost one additional local step per joint step, and O(springs influences^2) per
+ * trial step. Fails on out-of-memory only. */
 #include "joints/anchors.h"
 
 #include <math.h>

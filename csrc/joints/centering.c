@@ -5,7 +5,8 @@
  * case, the best estimate is the middle of the limb: the mean of the surface near the joint, in a
  * slab across the mean direction of its bones (a Gaussian of a fifth of their mean length), with
  * vertices weighted by area and by their weights for these bones. The pull acts only across the
- * bones, because a limb has no middle along them. O(vertices x joints) once. It cannot fail. */
+ * bones, because a limb has no middle along them. Takes O(vertices x joints) once. It cannot fail.
+ */
 #include "joints/centering.h"
 
 #include <math.h>

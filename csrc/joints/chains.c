@@ -1,4 +1,5 @@
-/* Computes sums along the chains of joints: see chains.h. O(deforming bones^2); cannot fail. */
+/* Computes sums along the chains of joints: see chains.h. Takes O(deforming bones^2), and cannot
+ * fail. */
 #include "joints/chains.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@
  *
  * Vertices with a spine in their ring are excluded: see joints/spines.c.
  *
- * Only pairs of bones that meet at an edge have a sum, which are few of all pairs.
+ * Sums are stored only for pairs of bones that meet at an edge, which are few of all pairs.
  *
  * The cost is O(edges x influences^2) once, and a local step plus O(poses x bones^2) per
  * evaluation. Each pose is shifted by a common translation of all bones, which changes no edge, so

@@ -6,9 +6,8 @@
  *     dt_d = dt_up + (A_up - A_d) dJ_pivot(d)
  * exactly (paper Eq. 10), for any source of the pose. Bones that were apart at their joint, as in
  * frames of an animation, keep their distance. A root is free to move together with its whole
- * component (joints/system.h). O(bones^2) for the siblings.
- *
- * Fails on out-of-memory and for stiffnesses out of range. */
+ * component (joints/system.h). Finding siblings takes O(bones^2). Fails on out-of-memory and for
+ * stiffnesses out of range. */
 #include "joints/joints.h"
 
 #include <string.h>

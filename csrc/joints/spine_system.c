@@ -2,13 +2,14 @@
  *
  * If bone d is attached to a spine at the position u of its own head J, they stay connected if
  *     T_d J = T_up [(I - R) e0 + (sigma S - u R) (e1 - e0) + R J],
- * R = R(u), S = S(u), so its translation follows three joints (paper section 4.4.1; at the tail of
- * the spine u is 1 and J is e1):
+ * with R = R(u) and S = S(u). The translation of d therefore depends on three joints (paper section
+ * 4.4.1; at the tail of the spine u is 1 and J is e1):
  *     dt_d = dt_up + (A_up R - A_d) dJ + A_up (I - R) de0 + A_up (sigma S - u R) (de1 - de0).
- * With x the columns of a pose (joints/spines.h), x = B L dJ + P dc. L contains the joint blocks
- * above and those of the further columns, and B the chains C and 1. The curvature N of the columns
- * replaces S: A_J = sum_p L^T B^T (N - N P X P^T N) B L, B_J = sum_p L^T B^T (g - N P X P^T g). N
- * differs between poses, but neither the components' part P^T N P nor X does.
+ * Let x be the columns of a pose (joints/spines.h). Then x = B L dJ + P dc, where L contains the
+ * joint blocks above and those of the further columns, and B contains the chains C and 1. The
+ * curvature N of the columns replaces S: A_J = sum_p L^T B^T (N - N P X P^T N) B L, B_J = sum_p L^T
+ * B^T (g - N P X P^T g). N differs between poses, but neither the components' part P^T N P nor X
+ * does.
  *
  * Transforms follow moved joints exactly, with the resulting bends and positions along the spines,
  * so that bones that met still meet. Takes O(poses columns^3) time and O(poses columns^2) memory;

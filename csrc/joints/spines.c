@@ -2,21 +2,21 @@
  *
  * A spine takes p with parameter u to A [(I - R) e0 + (sigma S - u R) (e1 - e0) + R p] + t, with R
  * = exp(u K) and S its integral over u. By Rodrigues' formula, both are sums of I, K and K^2 with
- * coefficients that depend on u and the bend (spines.h). Therefore, with u, the bends and the
- * linear parts of all transforms held fixed, a posed edge moves by sum_c y_c x_c over the columns
- * c, 3-vectors x_c that are the same for the whole mesh and numbers y_c = (w f_c)_k - (w f_c)_i,
- * and with r = R_i e_ik - e'_ik, E changes by exactly sum a_ik (|sum_c y_c x_c|^2 - 2 r . sum_c y_c
- * x_c). The sums of a_ik y_c r and a_ik y_b y_c are computed separately in each pose, over the
- * directed edges of the vertices that have a spine in their ring; all other edges are summed once
- * for all poses (joints/energy.c).
+ * coefficients that depend on u and the bend (spines.h). Let u, the bends and the linear parts of
+ * all transforms be fixed. A posed edge then moves by sum_c y_c x_c over the columns c, where the
+ * 3-vectors x_c are the same for the whole mesh, and y_c = (w f_c)_k - (w f_c)_i are numbers. With
+ * r = R_i e_ik - e'_ik, E changes by exactly sum a_ik (|sum_c y_c x_c|^2 - 2 r . sum_c y_c x_c).
+ * The sums of a_ik y_c r and a_ik y_b y_c are computed separately in each pose, over the directed
+ * edges of the vertices that have a spine in their ring; all other edges are summed once for all
+ * poses (joints/energy.c).
  *
  * Once joints have moved, STBs turn about their new axes by the same angles, and vertices without
  * given parameters get the parameters of their new positions along the bones. The quadratic ignores
- * this; halving the steps compensates for it (joints/step.c).
+ * both effects; halving the steps compensates for them (joints/step.c).
  *
  * Poses are processed in parallel, each in the order of the edges. Takes O(poses edges influences),
- * or O(poses edges influences^2) with the curvature. Memory: 72 bytes x reached vertices x poses.
- * Fails on out-of-memory only. */
+ * or O(poses edges influences^2) with the curvature. The reached vertices take 72 bytes of memory
+ * each per pose. Fails on out-of-memory only. */
 #include "joints/spines.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * the joint positions. A joint that would move farther than max_shift is moved by max_shift, and
  * the others are solved again. The joints of bones that would become too short are held back. Then
  * the whole step is halved until the energy, with new rotations, does not rise. Nothing is stored
- * before this point, so a cancelled step changes nothing. A step takes a dense solve, plus one
+ * before this point, so a cancelled step changes nothing. A step takes one dense solve, plus one
  * local step per halving. */
 #include <math.h>
 #include <string.h>

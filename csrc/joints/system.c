@@ -1,10 +1,11 @@
 /* The quadratic of a joint step: see joints/system.h.
  *
- * dt_p = C D_p dJ + P dc_p for the translations of a pose p (joints.h): D_p contains A_up - A_d at
- * the joint about which d turns, C the sums along the chains less their mean over the component
- * (the paper's Eq. 11: dc is the mean displacement of a component, including its bones and virtual
- * segments), P the members of each component. C and P consist of numbers that are the same for all
- * poses and coordinates. With S from joints/energy.h and the force g_p, E changes by
+ * The translations of a pose p change by dt_p = C D_p dJ + P dc_p (joints.h). D_p contains A_up -
+ * A_d at the joint about which d turns, C the sums along the chains minus their mean over the
+ * component (the paper's Eq. 11: dc is the mean displacement of a component, including its bones
+ * and virtual segments), and P the members of each component. C and P consist of numbers that are
+ * the same for all poses and coordinates. With S from joints/energy.h and the force g_p, E changes
+ * by
  *     sum_p dt_p^T S dt_p - 2 g_p^T dt_p + stiffness |dc_p|^2.
  * The best dc_p = X (P^T g_p - P^T S C D_p dJ), X = (P^T S P + stiffness)^-1, leaves
  *     A_J = sum_p D_p^T K D_p,   K = C^T (S - S P X P^T S) C,
@@ -15,13 +16,13 @@
  * w_p; dc_p stays the same. A single component could move freely (S P = 0), so it stays in place.
  *
  * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
- * bones, as in the paper except for the scale: s is the mean of the diagonal of its own block of
- * A_J and l the mean length of its bones, so that the penalty has the same effect on a hip and a
- * finger. On a symmetric skeleton, the minimum is sought over the displacements Pi dJ with Pi = (1
- * + Sigma) / 2, where Sigma exchanges both sides. joints/anchors.c computes the part that springs
- * add to B_J because their anchors move with the joints. Dense Cholesky, O(joints^3) + O(poses
- * bones^2). With spines: joints/spine_system.c. Fails on out-of-memory, and if the matrix is not
- * positive definite. */
+ * bones, as in the paper except for the scale: s is the mean of the diagonal of the joint's own
+ * block of A_J, and l is the mean length of the joint's bones, so the penalty has the same effect
+ * on a hip as on a finger. On a symmetric skeleton, the minimum is sought over the displacements Pi
+ * dJ with Pi = (1 + Sigma) / 2, where Sigma exchanges both sides. joints/anchors.c computes the
+ * part that springs add to B_J because their anchors move with the joints. The dense Cholesky
+ * factorization takes O(joints^3), and the sums take O(poses bones^2). joints/spine_system.c
+ * handles spines. Fails on out-of-memory, and if the matrix is not positive definite. */
 #include "joints/system.h"
 
 #include <math.h>

@@ -8,14 +8,13 @@
  * allocates nothing.
  *
  * The engine itself computes the numbers of a supernodal factor (supernodes.h), on all threads and
- * with polls for cancellation. CHOLMOD computes a simplicial factor itself, because that is little
- * work.
+ * with polls for cancellation. A simplicial factor takes little work, so CHOLMOD computes it.
  *
  * In single precision, a factor takes half the time and memory, and a solve with it has an error of
  * eps times the condition number. The factor preconditions conjugate gradients with A in double
- * precision, which need one step, or a few if A is close to singular. If they need too many steps,
- * or if a pivot in single precision is not positive, the matrix is factorized again in double
- * precision, which is then used from that point on (docs/decisions/019).
+ * precision, which need one step, or a few if A is close to singular. If conjugate gradients need
+ * too many steps, or if a pivot in single precision is not positive, the matrix is factorized again
+ * in double precision, and all later factorizations also use double precision (docs/decisions/019).
  *
  * Each factor has its own CHOLMOD common object, so factors share no state and may be used from
  * different threads. A matrix that is not positive definite gives ARAP_NOT_FACTORED; the caller may

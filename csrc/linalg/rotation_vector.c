@@ -2,7 +2,8 @@
  *
  * exp(v + d) = exp(J d) exp(v) to first order in d, with the angle t of v,
  *     J = I + (1 - cos t) / t^2 [v] + (t - sin t) / t^3 [v]^2,
- * [v] d = v x d. Near t = 0, series expansions replace the ratios. It cannot fail. */
+ * where [v] d = v x d. Near t = 0, series expansions replace the ratios. The functions cannot fail.
+ */
 #include "linalg/rotation_vector.h"
 
 #include <math.h>

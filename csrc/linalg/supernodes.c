@@ -3,14 +3,14 @@
  * Uses the left-looking method of CHOLMOD (Chen, Davis, Hager & Rajamanickam 2008). A supernode
  * starts as its columns of the matrix. The products of earlier supernodes, one dense product each,
  * are subtracted from it, and then its dense block is factorized. The products and the order in
- * which they are subtracted are the same as in CHOLMOD's own loop over all supernodes. That loop
- * follows linked lists; the plan in this file follows them once. Therefore, all bits equal those of
- * CHOLMOD, in any parallel order.
+ * which they are subtracted are the same as in CHOLMOD's own loop over all supernodes. CHOLMOD's
+ * loop follows linked lists; the plan in this file follows these lists once. Therefore, all bits
+ * equal those of CHOLMOD, in any parallel order.
  *
  * Supernodes are processed in parallel: in the elimination tree, a supernode waits only for the
  * supernodes below it (base/forest.h). Subtrees with at most a PARTS-th of the work are processed
- * as a whole. A surface mesh takes O(n^1.5) flops. Memory: the factor, a map of n numbers, and a
- * block for each thread. Fails on out-of-memory or when cancelled. */
+ * as a whole. A surface mesh takes O(n^1.5) flops. The memory consists of the factor, a map of n
+ * numbers, and a block for each thread. Fails on out-of-memory or when cancelled. */
 #include "linalg/supernodes.h"
 
 #include <limits.h>

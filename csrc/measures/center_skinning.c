@@ -1,14 +1,15 @@
 /* Skinning with centers of rotation (Algorithm 1): see center_skinning.h.
  *
- * R of the normalized sum of quaternions, each turned to the side of the sum so far, and T of
- * linear blending, give
+ * Let R be the rotation of the normalized sum of quaternions, each flipped to the side of the sum
+ * so far, and T the transform of linear blending. Then
  *     v -> R v + T p* - R p*
  * Transforms that are not rigid motions are split into their rotation and the rest, S_b, which is
  * blended linearly: v -> R sum_b w_b S_b (v - p*) + T p*, so a single bone moves a vertex exactly
  * by its transform.
  *
- * Takes O(poses x entries), about 40 ns each, and 200 bytes per pose and bone. Vertices are
- * processed in parallel. Fails on out-of-memory and for numbers that are not finite. */
+ * Takes O(poses x entries) time, about 40 ns each, and 200 bytes of memory per pose and bone.
+ * Vertices are processed in parallel. Fails on out-of-memory and for numbers that are not finite.
+ */
 #include "measures/center_skinning.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Enclosed volume: see enclosure.h.
  *
  *     V = sum over triangles (p - o) . (q - o) x (r - o) / 6
- * for any point o. This file uses a corner of the mesh, so no precision is lost far from the
- * origin. In half of the directed edges of a closed part, the tail has the lower index, and the
- * other half are the reverses of these edges. Among the edges with the same lower end, each other
- * end occurs once in either direction.
+ * for any point o. In this file, o is a corner of the mesh, so no precision is lost far from the
+ * origin. In a closed part, half of the directed edges start at their end with the lower index, and
+ * the other half are the reverses of these edges. Among the edges with the same lower end, each
+ * other end occurs once in either direction.
  *
  * Creation takes O(triangles), and so does each pose; groups of poses are processed in parallel.
  * Creation needs 24 bytes per triangle. Fails on out-of-memory. */

@@ -2,8 +2,8 @@
  *
  * Neighbors. With m the mean of the rows of the neighbors of i, contrast is |w_i - m|_1 / 2, the
  * share of the weight that would have to move to other bones, and roughness is the mean contrast of
- * the neighbors without i in their means: it is also large around borders and tips, but not around
- * a speckle. O(entries x ring^2).
+ * the neighbors without i in their means: roughness is also large around borders and tips, but not
+ * around a speckle. Both take O(entries x ring^2).
  *
  * Gaps. Shortest paths along edges (Dijkstra 1959) start at the core of a bone, until all its
  * entries are reached or the limit is exceeded: this takes O(k log k) for the k visited vertices,
@@ -11,7 +11,8 @@
  * distance to the nearest vertex of the core, which is found in a tree in O(log k) per entry. Bones
  * are processed in parallel, and each writes only its own entries.
  *
- * Memory: 24 bytes per vertex and thread. Fails on out-of-memory, and for malformed rows. */
+ * The search needs 24 bytes of memory per vertex and thread. Fails on out-of-memory, and for
+ * malformed rows. */
 #include "measures/inspection.h"
 
 #include <string.h>

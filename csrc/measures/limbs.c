@@ -7,8 +7,8 @@
  * The drift of a posed limb is the distance between the mean of these vertices and the position to
  * which the bone moves their rest mean, in units of r.
  *
- * Takes O(vertices x log bones) with a tree of the bones; vertices are processed in parallel. Fails
- * on out-of-memory. */
+ * With a tree of the bones, the search takes O(vertices x log bones); vertices are processed in
+ * parallel. Fails on out-of-memory. */
 #include "measures/limbs.h"
 
 #include "base/memory.h"

@@ -5,16 +5,16 @@
  *     p* = int s(w_p, w_v) v dv / int s(w_p, w_v) dv
  *     s(w_p, w_v) = sum_{j != k} w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2)
  * over the surface. As published, the integral is the sum over triangles of their area times the
- * value at their centroid, with the mean weights of their corners. A triangle counts for a vertex
- * only through bones that both have. For one bone j after another, its triangles are listed by
- * their other bones k > j, and each vertex of bone j visits the lists of its own bones k. Terms
- * below exp(-FAR) are omitted.
+ * value at their centroid, with the mean weights of their corners. A triangle contributes to a
+ * vertex only through bones that influence both. For one bone j after another, its triangles are
+ * listed by their other bones k > j, and each vertex of bone j visits the lists of its own bones k.
+ * Terms below exp(-FAR) are omitted.
  *
  * A vertex takes about 10 ns for each triangle that shares a pair. 13,000 vertices with 4
  * influences take about a second; dense weights take time proportional to the square of the number
- * of bones, as the definition requires. Memory: 16 bytes for each bone of a triangle, 32 bytes for
- * each pair of one j. Vertices are processed in parallel, each summed in a fixed order. Fails on
- * out-of-memory, when cancelled, and for invalid input. */
+ * of bones, as the definition requires. The lists take 16 bytes of memory for each bone of a
+ * triangle, and 32 bytes for each pair of one j. Vertices are processed in parallel, each summed in
+ * a fixed order. Fails on out-of-memory, when cancelled, and for invalid input. */
 #include "measures/rotation_centers.h"
 
 #include <string.h>

@@ -4,9 +4,9 @@
  * where T_b is the transform of a rigid bone, the blend of two joints of a bendy bone (bendy.h), or
  * the transform of a spine at the position u_ib of the vertex along it (spines.h).
  *
- * Takes O(poses x influences), about 4 ns each and ten times as long for spines; points are
- * processed in parallel. Memory is needed only for the transforms. Fails on out-of-memory and for
- * invalid transforms, bends, parameters and weights. */
+ * Takes O(poses x influences), about 4 ns each, or ten times as long for spines; points are
+ * processed in parallel. Only the transforms need memory. Fails on out-of-memory and for invalid
+ * transforms, bends, parameters and weights. */
 #include "measures/skinning.h"
 
 #include <string.h>

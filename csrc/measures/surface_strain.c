@@ -1,16 +1,16 @@
 /* Surface strain: see surface_strain.h.
  *
- * In the plane of the triangle, with the orthonormal frame x along the edge e1 and y across it, the
- * map from the triangle at rest to the posed triangle has the columns
+ * Let the orthonormal frame in the plane of the triangle have x along the edge e1 and y across this
+ * edge. The map from the triangle at rest to the posed triangle then has the columns
  *     a = e1' / |e1|,   b = (e2' - (e2 . x) a) / (e2 . y)
- * with the edges e1', e2' as posed. The singular values s1 >= s2 >= 0 of this map are the roots of
- * the eigenvalues of [a.a a.b; a.b b.b], and the squared strain is
+ * where e1' and e2' are the posed edges. The singular values s1 >= s2 >= 0 of this map are the
+ * roots of the eigenvalues of [a.a a.b; a.b b.b], and the squared strain is
  *     (s1 - 1)^2 + (s2 - 1)^2,
- * which is 0 for triangles that only move. The strain does not depend on the tessellation, the
+ * which is 0 for triangles that move rigidly. The strain does not depend on the tessellation, the
  * unit, or the minimized energy.
  *
- * Takes O(triangles x poses), about 3 ns each, and 60 bytes per triangle. Triangles are processed
- * in parallel. Fails on out-of-memory. */
+ * Takes O(triangles x poses) time, about 3 ns each, and 60 bytes of memory per triangle. Triangles
+ * are processed in parallel. Fails on out-of-memory. */
 #include "measures/surface_strain.h"
 
 #include "base/memory.h"
