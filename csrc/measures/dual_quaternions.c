@@ -1,6 +1,8 @@
-/* Dual quaternion skinning: see dual_quaternions.h, and dual_blend.c for its formulas. Takes
- * O(poses x entries) time, about 30 ns each, and 32 bytes of memory per pose and bone. Vertices are
- * processed in parallel. Fails on out-of-memory and for numbers that are not finite. */
+/* Dual quaternion skinning: see dual_quaternions.h, and dual_blend.c for its formulas.
+ *
+ * Takes O(poses x entries) time, about 30 ns each, and 32 bytes of memory per pose and bone.
+ * Vertices are processed in parallel. Fails on out-of-memory and for numbers that are not finite.
+ */
 #include "measures/dual_quaternions.h"
 
 #include <string.h>

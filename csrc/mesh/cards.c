@@ -11,7 +11,7 @@
  * a card may be modeled, one on top of the other. A is the area of one side, which is the total
  * area divided by the number of triangles at the boundary. Collapsed triangles do not count.
  *
- * O(triangles x log neighbors). Fails on out-of-memory only. */
+ * Takes O(triangles x log neighbors). Fails on out-of-memory only. */
 #include "mesh/cards.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Finds loose parts that are strips of surface, such as cards of hair, feathers and lashes. */
+/* Finds loose parts that are strips of surface, such as hair cards, feathers and lashes. */
 #ifndef ARAP_CARDS_H
 #define ARAP_CARDS_H
 

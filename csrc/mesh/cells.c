@@ -2,8 +2,9 @@
  *
  * Cells are numbered by position, and points are found by a hash of these numbers. Other points
  * with the same hash are farther away, so they do not matter. The cell of p is searched first. If
- * it contains a point, only cells that may contain a nearer point remain to be searched, and often
- * there are no such cells. O(points) to create, O(1) for a query. Fails on out-of-memory only. */
+ * this cell contains a point, only cells that may contain a nearer point remain to be searched, and
+ * often there are no such cells. Creation takes O(points), and a query takes O(1). Fails on
+ * out-of-memory only. */
 #include "mesh/cells.h"
 
 #include <math.h>

@@ -1,12 +1,13 @@
 /* Nearest points of a surface: see closest.h.
  *
- * The search uses the same hierarchy of faces as match.c in transfer/. A point takes O(log
- * triangles), and a part is skipped as whole branches. Building the hierarchy takes O(triangles log
- * triangles). Without points, no hierarchy is built, and only the parts are found. The vertex
- * normals, interpolated linearly in the triangle, determine the side of a point, because triangle
- * normals are ambiguous beyond an edge. On a sheet, the side follows the orientation. Triangles
- * that collapsed during welding are left out. Fails on out-of-memory, for meshes that
- * arap_mesh_create refuses, and for owners that are not vertices. */
+ * The search uses the same hierarchy of faces as match.c in transfer/. A search takes O(log
+ * triangles), and a part that does not count is skipped as whole branches of the hierarchy.
+ * Building the hierarchy takes O(triangles log triangles). Without points, no hierarchy is built,
+ * and only the parts are found. The vertex normals, interpolated linearly in the triangle,
+ * determine the side of a point, because triangle normals are ambiguous beyond an edge. On a sheet,
+ * the orientation of the faces determines the side. Triangles that collapsed during welding are
+ * left out. Fails on out-of-memory, for meshes that arap_mesh_create refuses, and for owners that
+ * are not vertices. */
 #include "mesh/closest.h"
 
 #include "base/memory.h"

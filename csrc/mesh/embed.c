@@ -3,12 +3,12 @@
  * The weights of a point are those of the four corners of its tet, blended by the barycentric
  * coordinates. These weights are linear in every tet and continuous over the volume. A point
  * outside takes the weights of the nearest point of the volume, so coordinates are never negative.
- * If several tets are equally near, the first one is used; all give the same point. With the
- * hierarchy, each point takes O(log tets); building it takes O(tets log tets). Tets without volume
- * are replaced by their faces.
+ * If several tets are equally near, the first one is used; all give the same point. Building the
+ * hierarchy of tets takes O(tets log tets), and each search in it takes O(log tets). Tets without
+ * volume are replaced by their faces.
  *
  * Distances are measured in units of the box of the tets, so the caller's units do not matter.
- * Fails on out-of-memory, and for points whose squares overflow in this unit. */
+ * Fails on out-of-memory, and for points whose squared coordinates overflow in this unit. */
 #include "mesh/embed.h"
 
 #include <math.h>

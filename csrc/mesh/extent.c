@@ -14,9 +14,9 @@
  * neither case applies, the numbers are bit-identical to those of the plain box.
  *
  * Computing the quantiles, which most meshes do not need, takes O(n); the second case also needs a
- * union-find for the parts. Fails on out-of-memory, if the square of the box's size overflows, and
- * if parts are so far apart that the coordinates of one are within the rounding errors of
- * another. */
+ * union-find structure for the parts. Fails on out-of-memory, if the square of the box's size
+ * overflows, and if parts are so far apart that the coordinates of one are within the rounding
+ * errors of another. */
 #include "mesh/extent.h"
 
 #include <string.h>

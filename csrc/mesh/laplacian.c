@@ -2,17 +2,17 @@
  *
  *   -L_ij = (cot a + cot b) / 2 of the angles opposite to a face edge,
  *
- * a spring for every wire edge and a weak spring for every link.
+ * plus a spring for every wire edge and a weak spring for every link.
  *
  * The paper couples wire edges by additional rows of a least-squares system (its HBM). Springs in
  * the Laplacian itself keep the structure of the matrix, need no second factorization, and give no
- * negative weights. At this strength, they hold both ends together as well as the rows do. A part
- * that consists only of wires is a curve and could have the Laplacian of a curve. On wire creatures
- * of 85 to 1,000 vertices, that Laplacian gives better heat weights. With springs, however,
- * influences spread wider, and the final energy is 0 to 17 % lower.
+ * negative weights. Springs of this strength hold both ends together as well as such rows do. A
+ * part that consists only of wires is a curve and could have the Laplacian of a curve. On wire
+ * creatures of 85 to 1,000 vertices, that Laplacian gives better heat weights. With springs,
+ * however, influences spread wider, and the final energy is 0 to 17 % lower.
  *
  * The cotangents of triangles with almost no area are scaled down together, which keeps the matrix
- * positive definite. O(edges); it cannot fail. */
+ * positive definite. Takes O(edges). It cannot fail. */
 #include "mesh/laplacian.h"
 
 #include <math.h>

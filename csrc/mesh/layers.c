@@ -1,9 +1,9 @@
 /* Layers: see layers.h.
  *
- * A garment stays above the skin if both move in the same way in the areas in which one lies on the
- * other. Hard parts that meet in a joint also lie on each other, but they slide along each other.
- * Therefore, at least one of two layers must be a sheet. Twice the radius of a part about its mean
- * vertex is its size. A part is a sheet if
+ * A garment stays above the skin if both move in the same way wherever one lies on the other. Hard
+ * parts that meet in a joint also lie on each other, but they slide along each other. Therefore, at
+ * least one of two layers must be a sheet. The size of a part is twice its radius about its mean
+ * vertex. A part is a sheet if
  *   - it is open: its border is at least OPEN times its size. This is true for a sleeve, but not
  *     for a limb with a hole that another part covers;
  *   - or it is thin, like cloth with thickness: twice its volume divided by its surface, which is
@@ -12,7 +12,8 @@
  * Plates of armor and robots are also sheets, but each moves with one bone. Therefore, both parts
  * must span a joint, as a sleeve and the arm below it span an elbow: the joint must be inside both
  * boxes, excluding a margin of MARGIN times the sides. A vertex lies on a triangle if it is within
- * NEAR of it, above or below its inside (within 60 degrees of the normal), and faces the same way.
+ * NEAR of the triangle, above or below its interior (within 60 degrees of the normal), and faces
+ * the same way.
  *
  * Takes O(triangles + parts x joints), plus O(b log b) for b border sides of triangles. Fails only
  * on out-of-memory. */

@@ -2,22 +2,22 @@
  *
  * Buttons, eyes, teeth, hair cards and layers of clothing are separate parts, which no edge of the
  * energy ties to the body. Every part is therefore linked to its nearest other part by wire edges
- * (docs/energy.md 1): each of its vertices looks for the nearest triangle of another part, and with
- * d0 the smallest distance found
+ * (docs/energy.md 1). Each vertex of the part searches for the nearest triangle of another part.
+ * With d0 the smallest distance found,
  *   - vertices within d0 + TOUCHING x (size of the part) are linked, such as the root of a hair
  *     card, the neck of a head, or all of a button;
  *   - vertices within d0 + LAYERED x size over a surface that faces the same way are also linked,
  *     so a jacket is linked to the body, but one thigh is not linked to the other.
- * Among these links, the ones between layers of cloth (layers.c) are stronger (rings.c). A link
- * leads to the corner of the triangle with the largest barycentric coordinate. Parts that are
- * farther than FAR from everything else stay loose. In the next round, parts that have been joined
- * count as one part. The rounds end when no further parts are joined. Otherwise, two parts could be
+ * Links between layers of cloth (layers.c) are stronger than the others (rings.c). A link leads to
+ * the corner of the triangle with the largest barycentric coordinate. Parts that are farther than
+ * FAR from everything else stay loose. In the next round, parts that have been joined count as one
+ * part. The rounds end when no further parts are joined. With a single round, two parts could be
  * linked only to each other.
  *
  * Takes O(vertices of the smaller parts x log triangles), at most log2(parts) times, because a
  * vertex searches again if the part that it found has been joined to its own. A sample of a part's
- * vertices bounds the search of the others, and each search starts from the previous result. The
- * bounds do not change the links. Fails only on out-of-memory or when cancelled. */
+ * vertices bounds the searches of its other vertices, and each search starts from the previous
+ * result. The bounds do not change the links. Fails only on out-of-memory or when cancelled. */
 #include "mesh/links.h"
 
 #include <stdlib.h>

@@ -1,19 +1,20 @@
 /* Mesh input: checks, welding, scaling, parts. See mesh.h.
  *
- * Welding: vertices whose distance is within a share of the mesh's diagonal (extent.h), and chains
- * of such vertices, become one vertex, so that the split seams of glTF and FBX get identical
- * weights. Such vertices are found by sorting along an oblique direction and comparing each vertex
- * with the following vertices within the tolerance, which takes O(n) unless most vertices coincide.
- * Faces that lose a corner in welding are dropped. Corners of closed solids that only touch stay
- * apart (solids.h).
+ * Welding merges vertices whose distance is within a share of the mesh's diagonal (extent.h), and
+ * chains of such vertices, so that the split seams of glTF and FBX get identical weights. Such
+ * vertices are found by sorting along an oblique direction and comparing each vertex with the
+ * following vertices within the tolerance, which takes O(n) unless most vertices coincide. Faces
+ * that lose a corner in welding are dropped. Corners of closed solids that only touch stay apart
+ * (solids.h).
  *
  * A vertex far away (extent.h) is treated as a mistake. The faces, edges and tets of such a vertex
  * are dropped, because they would outweigh all others. The vertex itself is solved as a loose
  * vertex.
  *
- * Parts: connected components over faces and edges, by union-find, numbered by their lowest vertex.
- * Fails on out-of-memory and for indices out of range and coordinates that are not finite.
- */
+ * Parts are connected components over faces and edges, found by union-find and numbered by their
+ * lowest vertex. Fails on out-of-memory and for indices out of range and coordinates that are not
+ * finite.
+ * */
 #include "mesh/mesh.h"
 
 #include <stdint.h>

@@ -1,10 +1,11 @@
 /* Nearest points: see nearest.h.
  *
- * Triangle: Ericson 2004, section 5.1.5, which uses the signs of products of edges and no square
- * roots. Tet: with the volumes v_i of the tets that p forms with the four faces, sum v_i = v, the
- * barycentric coordinates are v_i / v; inside, all are >= 0. If v consists mostly of rounding
- * errors, so do the v_i, and they do not show where p is. In this case, and outside the tet, the
- * nearest point is that of the nearest face. Constant cost; nothing fails. */
+ * The nearest point of a triangle is found as in Ericson 2004, section 5.1.5, from the signs of
+ * products of edges, without square roots. For a tet, let v_i be the volumes of the tets that p
+ * forms with the four faces, and v their sum. The barycentric coordinates of p are v_i / v; inside
+ * the tet, all are >= 0. If v consists mostly of rounding errors, so do the v_i, and they do not
+ * show where p is. In this case, and outside the tet, the nearest point of the nearest face is
+ * used. The cost is constant, and the functions cannot fail. */
 #include "mesh/nearest.h"
 
 #include "base/vec3.h"

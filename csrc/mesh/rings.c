@@ -1,10 +1,11 @@
 /* One-rings and ARAP weights of a mesh: see rings.h.
  *
- * Faces (docs/energy.md 1): a triangle of area A gives A/3 to Lambda of its three vertices and A/3
- * to a_ik = Lambda_i lambda_ik of its six directed edges. The weights are always positive and
- * symmetric, and sum_k lambda_ik = 2. A tet of volume V gives V/4 to its four vertices and V/6 to
- * each of its twelve directed edges, with the same properties; next to tets, triangles count by
- * area times thickness (tets.c), and triangles on the surface of the tets do not count.
+ * As described in docs/energy.md 1, a triangle of area A adds A/3 to the Lambda of each of its
+ * three vertices and to a_ik = Lambda_i lambda_ik of each of its six directed edges. The weights
+ * are always positive and symmetric, and sum_k lambda_ik = 2. A tet of volume V adds V/4 to each of
+ * its four vertices and V/6 to each of its twelve directed edges, with the same properties; next to
+ * tets, triangles count by area times thickness (tets.c), and triangles on the surface of the tets
+ * do not count.
  *
  * Wire edges (section 6 of the paper) have weights that are not symmetric: a vertex with V face
  * neighbors and V' wire neighbors gives each of its wire edges
@@ -12,10 +13,11 @@
  * Links between parts have LINK_SHARE of the weight that wire edges in their place would have: they
  * determine the direction in which a loose part moves, while its own edges keep it rigid. With the
  * full weight, parts that meet in a joint would bend each other. Links between layers of cloth have
- * LAYER_SHARE of that weight; the two kinds of links are counted separately. With a smaller share,
- * clothes sink below the skin in poses; with a larger one, both stretch. A vertex without any face
- * area (wires, loose vertices, collapsed faces) is assigned a tenth of the mean vertex area and V =
- * V', so that it still gets weights; edges of collapsed faces at such a vertex count as wires.
+ * the share LAYER_SHARE instead; the two kinds of links are counted separately. With a smaller
+ * share, clothes sink below the skin in poses; with a larger one, both stretch. A vertex without
+ * any face area (wires, loose vertices, collapsed faces) is assigned a tenth of the mean vertex
+ * area and V = V', so that it still gets weights; edges of collapsed faces at such a vertex count
+ * as wires.
  *
  * These weights are areas, and the energy of an edge is area times squared length times squared
  * strain. Strain in short edges would therefore cost almost nothing. With a power p > 0, every
@@ -28,8 +30,8 @@
  * length L, because parts that an artist joins by a wire are meant to move together. Links count as
  * edges of the length that the edges of the part would have if it had LINK_VERTICES vertices
  * (LAYER_VERTICES for layers), regardless of the distance between the parts and of the actual
- * length of the edges. With L, links were four times as stiff after every triangle of the same
- * surface was split into four.
+ * length of the edges. When links counted as having the length L, they were four times as stiff
+ * after every triangle of the same surface had been split into four.
  *
  * Rows are gathered from the neighborhood of each vertex on all threads; sums over the mesh follow
  * the order of the vertices. Takes O(edges) time and 44 bytes per directed edge. Fails on

@@ -2,14 +2,15 @@
  *
  * A rod is a loose part whose surface is closed and slim about a straight line, its axis. The axis
  * is the direction in which the vertices, weighted by area, are spread most. Sleeves, straps around
- * a body and cards of hair are not rods. The shape does not prove that a part is hard, because a
- * tie, a braid or a row of studs has the same shape. However, these hang from the skin or lie along
- * it. Both ends of a rod must therefore be free, that is, farther from everything else than the
- * thickness of the rod. Such a rod crosses the surface on which it lies and does not run along it.
+ * a body and hair cards are not rods. The shape alone does not prove that a part is hard, because a
+ * tie, a braid or a row of studs has the same shape. However, such soft parts hang from the skin or
+ * lie along it. Both ends of a rod must therefore be free, that is, farther from everything else
+ * than the thickness of the rod. Such a rod crosses the surface on which it lies and does not run
+ * along this surface.
  *
  * Swords are made of several parts. A part that touches a rod (guard, grip, pommel), directly or
- * through another part, belongs to it if it is smaller, touches nothing else, and is not itself a
- * rod. The largest part of such a set decides whether the whole set is a rod.
+ * through another part, belongs to the rod if the part is smaller, touches nothing else, and is not
+ * itself a rod. The largest part of such a set decides whether the whole set is a rod.
  *
  * Takes O(vertices x log triangles) for the vertices of the parts that may be rods; without such
  * parts, only the spread is computed. Fails only on out-of-memory or when cancelled. */

@@ -1,11 +1,11 @@
 /* Sheets: see sheets.h.
  *
  * With the variances l1 >= l2 >= l3 of the area of a part along its axes, sqrt(l3 / l2) is the
- * thickness of the part as a share of its width. From a value of FLAT on, the part is not a sheet.
- * Below FLAT, it counts as a sheet to a degree that rises smoothly as the part gets thinner. A part
- * whose width is 0 is a line, not a sheet.
+ * thickness of the part as a share of its width. A part with a thickness of FLAT or more is not a
+ * sheet. Below FLAT, a part counts as a sheet to a degree that rises smoothly as the part gets
+ * thinner. A part whose width is 0 is a line, not a sheet.
  *
- * O(vertices + parts) time and memory. Fails only on out-of-memory. */
+ * Takes O(vertices + parts) time and memory. Fails only on out-of-memory. */
 #include "mesh/sheets.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* Lines of sight through the faces of a mesh: see sight.h.
  *
- * A face of the vertex touches the line at its end only, so rounding decides where they meet. Such
- * faces never count. Faces that touch the other end are the caller's concern: with a margin m, only
- * crossings strictly between m and 1 - m of the line count. O(1) per face. It cannot fail. */
+ * A face that contains the vertex touches the line only at the end of the line, so rounding decides
+ * where they meet. Such faces never count. The caller handles faces that touch the other end: with
+ * a margin m, only crossings strictly between m and 1 - m of the line count. Each face takes O(1).
+ * The test cannot fail. */
 #include "mesh/sight.h"
 
 #include "mesh/nearest.h"

@@ -4,7 +4,7 @@
  * apart. The two sides of a split edge in glTF also share their corners but must stay together.
  *
  * Solids. If exactly two triangles meet in an edge of the welded mesh, they belong to one solid. If
- * more than two triangles meet in an edge, those that share the two vertices of the caller's mesh
+ * more than two triangles meet in an edge, triangles that share both vertices of the caller's mesh
  * are paired. The others are sorted by their angle about the edge: a triangle bounds a solid
  * together with the first triangle on its inner side that runs along the edge in the opposite
  * direction. If these choices are not one to one, all triangles at the edge belong to one solid,
@@ -12,11 +12,11 @@
  * that share a vertex of the caller's mesh belong to one solid.
  *
  * Rule. Coincident vertices are merged, except those of closed solids of which neither covers the
- * other: if all vertices of the smaller one lie at vertices of the larger one, they are layers of
- * one surface. A vertex of an open surface is merged with all vertices at its position.
+ * other. If all vertices of the smaller solid lie at vertices of the larger one, the solids are
+ * layers of one surface. A vertex of an open surface is merged with all vertices at its position.
  *
  * Takes O(triangles x edges of a vertex), or O(1) if no vertices coincide. Fails on out-of-memory.
- */
+ * */
 #include "mesh/solids.h"
 
 #include <math.h>

@@ -1,22 +1,22 @@
 /* Tetrahedra: see tets.h.
  *
- * Surface: the faces that belong to an odd number of tets. For a proper tet mesh, these faces are
- * its boundary. For a coarse mesh, whose tets are images of finer tets and may coincide, they are
- * the image of the finer boundary (the boundary of a chain modulo 2). The sign of a tet's volume,
- * which may be negative, determines the outward direction of its faces. The faces are found by
- * sorting, which takes O(tets log tets) time and 144 bytes per tet.
+ * The surface consists of the faces that belong to an odd number of tets. These faces are the
+ * boundary of a proper tet mesh. For a coarse mesh, whose tets are images of finer tets and may
+ * coincide, they are the image of the finer boundary (the boundary of a chain modulo 2). The sign
+ * of a tet's volume, which may be negative, determines the outward direction of its faces. The
+ * faces are found by sorting, which takes O(tets log tets) time and 144 bytes per tet.
  *
- * Units: tets are weighted by volume, triangles that are not a face of a tet by area, and wires by
- * the element to which they are attached. So that these weights can be added, triangles count as
- * sheets of thickness V / A, the volume divided by the area of its surface. A body that consists
- * only of triangles has the thickness 1.
+ * Tets are weighted by volume, triangles that are not a face of a tet by area, and wires by the
+ * element to which they are attached. So that these weights can be added, triangles count as sheets
+ * of thickness V / A, the volume divided by the area of its surface. A body that consists only of
+ * triangles has the thickness 1.
  *
- * Laplacian: the Laplacian of linear finite elements, which is the cotangent formula for tets. With
+ * The Laplacian is that of linear finite elements, given by the cotangent formula for tets. With
  * the outward area vector n_i of the face opposite corner i, the gradient of its hat function is
- * -n_i / (3 V), so L_ij += n_i . n_j / (9 V). Tets with obtuse angles have edges of the opposite
- * sign. L stays positive semidefinite, but solutions may leave the range of their data. Slivers are
- * scaled down as a whole, and tets without volume contribute nothing. Fails on out-of-memory
- * only. */
+ * -n_i / (3 V), so a tet adds n_i . n_j / (9 V) to L_ij. Tets with obtuse angles have edges of the
+ * opposite sign. L stays positive semidefinite, but solutions may leave the range of their data.
+ * Slivers are scaled down as a whole, and tets without volume contribute nothing. Fails on
+ * out-of-memory only. */
 #include "mesh/tets.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * faces that it crosses.
  *
  * Takes O(vertices + faces of the chosen parts x log of these faces). Fails on out-of-memory, or
- * cancelled. */
+ * when cancelled. */
 #include "mesh/touching.h"
 
 #include <math.h>

@@ -1,20 +1,23 @@
 /* Bendy bones: see bendy.h.
  *
  * A bendy bone of S segments has S + 1 joints with a transform M_j each. A vertex at position u
- * along the bone lies between two of them, j = floor(u S) (the last but one at u = 1), and follows
+ * along the bone lies between the joints j = floor(u S) and j + 1 (the last two at u = 1), and
+ * follows
  *     T_ib = (1 - s) M_j + s M_j+1,   s = u S - j
- * as in Blender (BKE_pchan_bbone_deform_clamp_segment_index). Therefore, w_ib is the weight of two
- * columns of transforms at the fixed ratio (1 - s) : s, and all sums over poses for rigid bones
- * (Gram matrix, moments: docs/energy.md 4) become sums for columns. No vertex is visited per pose,
- * but a pair of bones takes up to four times as many products.
+ * as in Blender (BKE_pchan_bbone_deform_clamp_segment_index). Therefore, w_ib is divided between
+ * two columns of transforms at the fixed ratio (1 - s) : s, and all sums over poses that exist for
+ * rigid bones (Gram matrix, moments: docs/energy.md 4) become sums for columns. No vertex is
+ * visited per pose, but a pair of bendy bones takes up to four times as many products as a pair of
+ * rigid bones.
  *
  * Random poses bend the bone as a spine (spines.h) with u_j = j / S, the many-bones form of
- * docs/energy.md 2. If the spine is stretched by sigma, joints scale along the bone as well, with e
- * = E / |E|
+ * docs/energy.md 2. If the spine is stretched by sigma, joints scale along the bone as well. With e
+ * = E / |E|,
  *     M_j p = T (c(u_j) + R(u_j) D (p - e0 - u_j E)),   D = I + (sigma - 1) e e'
- * so that the spine moves points next to u_j, M_j continues along the tangent of the spine, and
- * stretch.h takes the stretch into account. All M_j of a straight bone are equal to D about the
- * head. For 0 < u < 1, this is the spine itself, but the stretch also continues beyond the ends.
+ * M_j therefore moves points next to u_j as the spine does and continues along the tangent of the
+ * spine, and stretch.h takes the stretch into account. All M_j of a straight bone are equal to D
+ * about the head. Between the ends (0 < u < 1), the result equals that of the spine, but the
+ * stretch also continues beyond the ends.
  *
  * This file takes O(vertices x bendy bones) time and memory. Sums over poses take O(columns^2),
  * because the Gram matrix has 16 numbers per pair of columns; 100 bones of 31 segments therefore

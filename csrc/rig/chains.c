@@ -1,12 +1,13 @@
 /* The chains of a skeleton: see chains.h.
  *
- * Chains grow upward from every leaf, whose tail is the effector. If several meet in a bone, the
- * longest chain continues through it if the next one is shorter than COMPARABLE times its length. A
- * twist bone therefore does not end an upper arm, and fins do not end a tail. Otherwise, all of
- * these chains end below that bone, as fingers do at the hand and legs at the hips. A new chain
- * then starts with the head of the bone as effector, so an arm reaches with its wrist. If all
- * chains that meet in a bone are short (below MIN_LENGTH of the skeleton), like those of eyes and
- * ears, the bone counts as a leaf. Short chains and chains of a single bone are dropped.
+ * Chains grow upward from every leaf, whose tail is the effector. If several chains meet in a bone,
+ * the longest chain continues through this bone if the second longest is shorter than COMPARABLE
+ * times the length of the longest. A twist bone therefore does not end an upper arm, and fins do
+ * not end a tail. Otherwise, all of these chains end below that bone, as fingers do at the hand and
+ * legs at the hips. A new chain then starts with the head of the bone as effector, so an arm
+ * reaches with its wrist. If all chains that meet in a bone are short (below MIN_LENGTH of the
+ * skeleton), like those of eyes and ears, the bone counts as a leaf. Short chains and chains of a
+ * single bone are dropped.
  *
  * Lengths are measured along paths from joint to joint. Takes O(bones). Fails on out-of-memory. */
 #include "rig/chains.h"

@@ -1,9 +1,9 @@
 /* Dual quaternion blending and its derivative: see dual_blend.h.
  *
- * At a vertex v the transform T_b of a bone is a rotation q_b about v, and the translation t_b =
- * T_b v - q_b v q_b* that moves v to the position to which T_b moves it. Scale and shear move the
- * vertex but are not blended. With s_b = 1, or -1 if q_b is on the other side of the sum so far
- * (the shorter way round),
+ * At a vertex v, the transform T_b of a bone is replaced by its rotation q_b and the translation
+ * t_b = T_b v - q_b v q_b*, which together move v to T_b v. Scale and shear move the vertex but are
+ * not blended. Let s_b be -1 if q_b lies on the other side of the sum so far, and 1 otherwise, so
+ * that rotations take the shorter path. Then
  *     Q = sum_b s_b w_b q_b
  *     D = sum_b s_b w_b d_b,  d_b = (0, t_b) q_b / 2
  *     p = (Q v Q* + 2 Im(D Q*)) / |Q|^2
@@ -13,8 +13,8 @@
  * Q> and <f, Im(D Q*)> = <P Q, D> = -<P D, Q>, so that
  *     f . dp/dw_b = s_b <g, q_b> + s_b <h, d_b>
  *     g = -2 (P Q V + P D + (f . p) Q) / |Q|^2,   h = 2 P Q / |Q|^2
- * with s_b held fixed; p jumps when it changes. A bone without weight would be added on the side of
- * the whole sum.
+ * with s_b held fixed; p jumps when s_b changes. The sign s_b of a bone without weight is that
+ * relative to the whole sum.
  *
  * Takes O(count), about 20 ns per bone. Cannot fail. */
 #include "rig/dual_blend.h"

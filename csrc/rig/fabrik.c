@@ -7,7 +7,7 @@
  * its goal. In this case, it twists to bring the goal into the plane of the hinge.
  *
  * Ranges apply only in the forward pass, so an iteration may move away from the target. If the
- * distance of the target exceeds the length of the chain, the chain points at it. */
+ * target is farther away than the length of the chain, the chain points at the target. */
 #include <string.h>
 
 #include "base/vec3.h"

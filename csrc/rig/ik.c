@@ -1,12 +1,12 @@
 /* The common part of all methods of inverse kinematics: see ik.h.
  *
- * The result is the best pose found, even if a method moves away from it again. Iterating stops
- * after PATIENCE iterations that together gain less than PROGRESS times the tolerance, because the
- * target is then out of reach, or the ranges of the joints prevent reaching it. A straight chain
- * whose target is on the same line gives no method a direction for bending, so its joints are first
- * turned slightly about X.
+ * The result is the best pose found, even if the method moves away from this pose again. Iterating
+ * stops after PATIENCE iterations that together gain less than PROGRESS times the tolerance,
+ * because the target is then out of reach, or the ranges of the joints prevent the chain from
+ * reaching it. A straight chain whose target is on the same line gives no method a direction for
+ * bending, so its joints are first turned slightly about X.
  *
- * An iteration is O(bones), of CCD O(bones^2). Cannot fail. */
+ * An iteration takes O(bones), or O(bones^2) with CCD. The functions cannot fail. */
 #include "rig/ik.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A chain for inverse kinematics: see ik_chain.h. O(bones). Fails on out-of-memory. */
+/* A chain for inverse kinematics: see ik_chain.h. Takes O(bones). Fails on out-of-memory. */
 #include "rig/ik_chain.h"
 
 #include <string.h>

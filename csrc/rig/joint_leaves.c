@@ -1,13 +1,13 @@
 /* Determines the leaves of a skeleton built from joints: see joint_leaves.h, and joint_skeleton.c
  * for the rules.
  *
- * The skin of a leaf is nearer to its joint than to any way, including the end of the way to it. A
- * foot can lie in front of a sloped leg, nearer to the leg than to the ankle. Therefore, if no
- * direction is given, skin that stands off from the last part of the way to the leaf also belongs
- * to the leaf. The length of the leaf is LEAF times twice the distance to the middle of this skin,
- * or, in a given direction, LEAF times the extent of all of this skin. If several leaves share a
- * joint, the first one gets the skin; if directions are given, each gets the skin on its side. Each
- * leaf takes O(vertices log vertices). It cannot fail. */
+ * The skin of a leaf is nearer to the leaf's joint than to any way, including the end of the way
+ * that leads to this joint. A foot can lie in front of a sloped leg, nearer to the leg than to the
+ * ankle. Therefore, if no direction is given, skin that projects from the last part of the way to
+ * the leaf also belongs to the leaf. The length of the leaf is LEAF times twice the distance to the
+ * middle of this skin, or, in a given direction, LEAF times the extent of all of this skin. If
+ * several leaves share a joint, the first one gets the skin; if directions are given, each gets the
+ * skin on its side. Each leaf takes O(vertices log vertices). It cannot fail. */
 #include "rig/joint_leaves.h"
 
 #include <math.h>

@@ -1,29 +1,30 @@
 /* A skeleton from joints: see joint_skeleton.h.
  *
- * A joint is the head of a bone, about which it turns. The skin of a bone lies around the straight
- * lines from its joint to the joints of all its children: a pelvis reaches to both thighs and to
- * the spine. In this file, a bone is therefore a list of segments, called its ways, and its tail
- * only gives the axis about which it turns.
+ * A joint is the head of a bone, about which the bone turns. The skin of a bone lies around the
+ * straight lines from its joint to the joints of all its children: a pelvis reaches to both thighs
+ * and to the spine. In this file, a bone is therefore a list of segments, called its ways, and its
+ * tail only gives the axis about which it turns.
  *
  *   1. A root whose joint is outside the skin (|winding number| <= INSIDE) moves no skin, and its
  *      children become roots. A root whose children are all leaves is the body.
  *   2. Some ways do not count: a way to a child without deforming bones below it, and a way to a
  *      joint at which a shorter way ends (helpers at the joints of fingers whose parent is the
  *      root). In some rigs, the parents of bones are far away (such as the root for the feet of
- *      rigs with inverse kinematics), so a way runs through the air. Each vertex votes on the way
- *      nearest to it, by its area and by the cosine between its normal and the direction from the
- *      way: a way in front of the skin counts as outside. An outside way is left out if it starts
- *      at a root, or if other ways of its bone are inside. A way that counts as outside stays if it
- *      continues a chain, because chains of cloth lie next to their sheets. A way from a root to a
- *      joint outside the skin does not count either.
+ *      rigs with inverse kinematics), so a way runs through the air. Each vertex votes on its
+ *      nearest way, weighted by its area and by the cosine between its normal and the direction
+ *      from the way. A way in front of the skin counts as outside. An outside way is left out if it
+ *      starts at a root, or if other ways of its bone are inside. A way that counts as outside
+ *      stays if it continues a chain, because chains of cloth lie next to their sheets. A way from
+ *      a root to a joint outside the skin does not count either.
  *   3. The axis of a bone with ways is the way nearest to their mean direction. If the ways point
  *      apart (a pelvis, |mean| <= APART), the axis is the way to the child with the most bones
  *      below it.
  *   4. A leaf ends at twice the distance to the middle of the skin beyond its joint (feet, jaws and
  *      hands do not continue in the direction of their parents). This skin is nearer to the joint
- *      than to any way, including the end of the way to it, and does not belong to another limb
- *      (joint_sight.c). If another joint without a way to it lies in this direction, the leaf ends
- *      at that joint. An example is a shin whose foot is a child of the root.
+ *      than to any way, including the end of the way that leads to the joint, and does not belong
+ *      to another limb (joint_sight.c). If another joint without a way to it lies in this
+ *      direction, the leaf ends at that joint. An example is a shin whose foot is a child of the
+ *      root.
  *
  * If the directions of the tails are right and only the lengths are meaningless (bone_tails.h), a
  * bone keeps its direction. The bone then extends as far as the child at which it points, or
@@ -33,7 +34,7 @@
  * joint_ways.c finds the ways, joint_leaves.c the ends of leaves. Cost: O(vertices log bones) for
  * the nearest ways, which are searched again if some are left out or added; O(triangles) for each
  * root; O(vertices) for each leaf; and one ray for each vertex next to a leaf. A leaf without its
- * own skin continues its parent by half of the parent's length; a leaf that stands off outside the
+ * own skin continues its parent by half of the parent's length; a leaf that lies apart, outside the
  * skin, such as the pole of a limb, is a stub. Meshes without triangles have no inside, so no root
  * and no way counts as outside. Rotating, moving, scaling or mirroring the scene does not change
  * the result. Fails on out-of-memory, for a bad mesh or bones, or when cancelled. */

@@ -6,7 +6,8 @@
  * same from both sides. Among equal costs, the lower position comes first, by x, then y, then z.
  * Links are not edges of the caller's mesh and are ignored.
  *
- * The heap of c candidates takes O(c log c); c is at most edges x ring. Fails on out-of-memory. */
+ * The heap of c candidates takes O(c log c), where c is at most edges x ring. Fails on
+ * out-of-memory. */
 #include "rig/pair_growth.h"
 
 #include "base/memory.h"

@@ -8,16 +8,17 @@
  * independent rotations if sum_p x_b(p) x_c(p)' = 0. For one bone after another, points are
  * therefore exchanged to lower sum_c |sum_p x_b(p) x_c(p)'|^2 = sum_pq x_b(p)'x_b(q) K(p, q), K(p,
  * q) = sum_c x_c(p)'x_c(q) with c the parent, its parent, and the siblings before b. An exchange at
- * p and q changes it by |x_p - x_q|^2 (K(p, p) + K(q, q) - 2 K(p, q)) - 2 (x_p - x_q)'(h_p - h_q),
- * h_p = sum_r x_r K(r, p). Each position p takes the best q, one after another, in two passes.
+ * p and q changes this sum by |x_p - x_q|^2 (K(p, p) + K(q, q) - 2 K(p, q)) - 2 (x_p - x_q)'(h_p -
+ * h_q), h_p = sum_r x_r K(r, p). In two passes, the positions p are visited one after another, and
+ * each is exchanged with the best q.
  *
  * In the second pose of a pair (poses.c), four of the nine numbers change their signs. The products
  * of these four with the other five cancel, so the two groups are summed separately. For a bone
  * with a partner, whose second pose is that of another bone, all nine numbers are summed together.
  *
  * If there are many poses, they are ordered in parts, which are runs of lattice points. Numbers are
- * rounded, so the last bits of a system's sine function do not matter. O(bones pairs PART). Polls
- * for cancellation after each bone. Fails on out-of-memory and when cancelled. */
+ * rounded, so the last bits of a system's sine function do not matter. Takes O(bones pairs PART).
+ * Polls for cancellation after each bone. Fails on out-of-memory and when cancelled. */
 #include "rig/pose_stratification.h"
 
 #include <math.h>

@@ -1,14 +1,15 @@
 /* Rigid parts: see rigid_parts.h.
  *
- * The weights of all vertices are w = P c, where c holds one row for each part and P copies it to
- * the vertices of the part, so the energy w'Fw - 2 b'w is c'(P'FP)c - 2 (P'b)'c: blocks and
- * right-hand sides are summed over the vertices of a part (system.c, reduce.c). A step of c adds
- * the same numbers to the same numbers for all vertices of a part.
+ * The weights of all vertices are w = P c, where c contains one row for each part, and P copies
+ * this row to the vertices of the part. The energy w'Fw - 2 b'w is therefore c'(P'FP)c - 2 (P'b)'c,
+ * so blocks and right-hand sides are summed over the vertices of a part (system.c, reduce.c). A
+ * step of c adds equal numbers to equal weights at all vertices of a part, so the weights stay
+ * bitwise identical.
  *
  * Parts that share a vertex, such as welded ones, are merged. On a symmetric mesh, the image of a
- * part is a part; if both share a vertex, they are merged. The lead of a part is a vertex with an
- * image, and this image is the lead of the image of the part. If the rows of two leads are images,
- * the rows of their parts are therefore also images.
+ * part is a part; if a part and its image share a vertex, they are merged. The lead of a part is a
+ * vertex with an image, and this image is the lead of the image of the part. If the rows of two
+ * leads are images, the rows of their parts are therefore also images.
  *
  * Creating the parts takes O(labels log labels), and all other functions take O(entries). Fails
  * only on out-of-memory. */

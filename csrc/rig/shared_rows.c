@@ -1,13 +1,13 @@
 /* Finds rows that share their unknowns: see shared_rows.h.
  *
- * Symmetric weights are w = S x with one row of x for two vertices that are images, w(i, b) = x_b
- * and w(j, b') = x_b, and for a vertex on the plane the mean of its row and its image, w(i, b) =
- * w(i, b') = (x_b + x_b') / 2, where x_b' is omitted. In this file, a rigid part counts as a
+ * Symmetric weights are w = S x. Two vertices that are images share one row of x: w(i, b) = x_b and
+ * w(j, b') = x_b. A vertex on the plane has the mean of its row and the image of this row: w(i, b)
+ * = w(i, b') = (x_b + x_b') / 2, where x_b' is omitted. In this file, a rigid part counts as a
  * vertex, because the image of a part is a part, led by the image of its lead (rigid_parts.h). The
  * minimum over x is the minimum over all symmetric weights, even if the energy itself is not
  * symmetric.
  *
- * O(influences log row). Fails on out-of-memory only. */
+ * Takes O(influences log row). Fails on out-of-memory only. */
 #include "rig/shared_rows.h"
 
 #include "base/memory.h"

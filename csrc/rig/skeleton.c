@@ -1,4 +1,4 @@
-/* The skeleton: see skeleton.h. The cost is O(bones). A bone without length is a point with an
+/* The skeleton: see skeleton.h. Creation takes O(bones). A bone without length is a point with an
  * arbitrary axis. Fails on out-of-memory and for bones that skeleton_checks.c refuses. */
 #include "rig/skeleton.h"
 

@@ -1,5 +1,5 @@
-/* Checks the requirements for bones: see skeleton_checks.h. O(bones), for loops O(bones x depth).
- * Fails for invalid parents, ends, limits, ranges and kinds. */
+/* Checks the requirements for bones: see skeleton_checks.h. Takes O(bones), and O(bones x depth) to
+ * detect loops. Fails for invalid parents, ends, limits, ranges and kinds. */
 #include "rig/skeleton_checks.h"
 
 #include <math.h>

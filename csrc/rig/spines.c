@@ -10,18 +10,20 @@
  * integral are
  *     R(u)            = I + sin x / x K + (1 - cos x) / x^2 K^2
  *     int_0^u R(y) dy = u (I + (1 - cos x) / x^2 K + (x - sin x) / x^3 K^2)
- * whose factors all have limits, so nothing is divided by theta. Derivatives by u and Jacobian are
+ * whose factors all have limits at x = 0, so nothing is divided by theta. Derivatives by u and
+ * Jacobian are
  *     R' = [w]x R,   c' = sigma R E
  *     J  = R_s (R + (R' (p - e0 - u E) + (sigma - 1) R E) grad u^T)
- * as in Eq. A.1; the t_loc' printed there is not the derivative of its t_loc, with either sign.
+ * as in Eq. A.1, except that the t_loc' printed there is not the derivative of the t_loc printed
+ * there, with either sign.
  *
- * Gradient of u: g along E that minimizes sum_k lambda_ik (g . e_ik - (u_k - u_i))^2, 0 where no
- * edge goes along the bone (appendix of the paper).
+ * The gradient of u is the vector g along E that minimizes sum_k lambda_ik (g . e_ik - (u_k -
+ * u_i))^2, or 0 if no edge runs along the bone (appendix of the paper).
  *
  * A spine moves each vertex by a separate transform, so poses cannot be summed in advance. The
- * points are stored, which takes 24 bytes x vertices x spines x poses. The points are computed in
- * O(vertices x spines x poses); vertices are processed in parallel. Fails on out-of-memory and for
- * invalid bends and parameters. */
+ * moved points are stored instead, which takes 24 bytes x vertices x spines x poses. Computing them
+ * takes O(vertices x spines x poses); vertices are processed in parallel. Fails on out-of-memory
+ * and for invalid bends and parameters. */
 #include "rig/spines.h"
 
 #include <string.h>
