@@ -1,4 +1,4 @@
-/* Checked access to NumPy arrays: see python/array.h. Arrays are copied: O(size). Fails with an
+/* Checked access to NumPy arrays: see python/array.h. Arrays are copied in O(size). Fails with an
  * exception that names the array. All functions need the GIL. */
 #include "python/array.h"
 

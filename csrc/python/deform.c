@@ -1,4 +1,4 @@
-/* The functions of the module araplbs about posed points and parameters: see
+/* The functions of the module araplbs that compute posed points, parameters and bones: see
  * python/deform.h and the stubs. Arguments are copied and the work runs without the GIL; cost and
  * failures are those of the functions called. */
 #include "python/deform.h"

@@ -1,25 +1,27 @@
 /* Handles the shutdown of Python: see ending.h.
  *
- * Python can shut down while daemon threads are still working. A thread that then requests the GIL
- * is terminated immediately (pthread_exit, until Python 3.13), and its stack disappears together
- * with the parallel section of its helpers. A function at exit (atexit), which runs while threads
- * can still acquire the GIL, therefore
+ * Python can shut down while daemon threads are still working. A thread that requests the GIL
+ * during the shutdown is terminated immediately (pthread_exit, until Python 3.13), and its stack
+ * disappears together with the parallel section of its helpers. An exit handler (atexit), which
+ * runs while threads can still acquire the GIL, therefore
  *
  *  1. announces the shutdown: from then on, no report of other threads reaches Python, and each
  *     report stops the work of its thread;
- *  2. releases the GIL and waits until no thread works. All work either reports or ends. A thread
- *     inside its progress function either returns, or the wait for it ends after PATIENCE;
- *  3. leaves the threads to Python, which may terminate them at any point, but no longer within
- *     our work.
+ *  2. releases the GIL and waits until no thread works. All work either reports progress or ends.
+ *     If a thread does not return from its progress function, the wait for this thread ends after
+ *     PATIENCE;
+ *  3. leaves the threads to Python, which may terminate them at any point, but no longer within the
+ *     work of the engine.
  *
  * The work of such a thread ends with SystemExit, which ends a thread silently. A thread that never
  * returns from its progress function sleeps forever instead of ending, as in Python 3.14, so its
  * stack stays.
  *
- * This state belongs to the process, because the shutdown of Python does. It is the only global
- * state of the engine. Only the main interpreter needs it, because other interpreters end without
- * threads. A forked process does not inherit its parent's threads, so each process counts its own.
- */
+ * The state for this procedure belongs to the process, because Python shuts down with the process,
+ * and is the only global state of the engine. Only the main interpreter needs this state, because
+ * other interpreters end without threads. A forked process does not inherit its parent's threads,
+ * so each process counts its own.
+ * */
 #include "python/ending.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Work without the GIL, and its termination when Python exits. */
+/* Runs work without the GIL, and ends this work when Python exits. */
 #ifndef ARAP_PYENDING_H
 #define ARAP_PYENDING_H
 

@@ -1,4 +1,5 @@
-/* The internal state of a solver as a dict of arrays. Only tests use it, and it is not public. */
+/* Returns the internal state of a solver as a dict of arrays. The function is not public; only
+ * tests use it. */
 #ifndef ARAP_PYINSIDE_H
 #define ARAP_PYINSIDE_H
 

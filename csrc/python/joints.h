@@ -1,4 +1,4 @@
-/* The Python type araplbs.JointSolver and the function based on it. */
+/* The Python type araplbs.JointSolver and the function optimize_joints based on it. */
 #ifndef ARAP_PYJOINTS_H
 #define ARAP_PYJOINTS_H
 

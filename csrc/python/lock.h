@@ -1,8 +1,7 @@
-/* The lock of a Python object that works without the GIL.
+/* Lock for a Python object whose methods run without the GIL.
  *
- * No thread waits for the lock while holding the GIL, so a working thread (with the lock, without
- * the GIL) can always call back into Python, and two threads that share an object wait for each
- * other. */
+ * No thread waits for the lock while holding the GIL, so a working thread, which holds the lock but
+ * not the GIL, can always call back into Python. Two threads that share an object take turns. */
 #ifndef ARAP_PYLOCK_H
 #define ARAP_PYLOCK_H
 

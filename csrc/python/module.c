@@ -1,8 +1,8 @@
 /* The module araplbs._engine, which combines the functions, the exceptions and the types. The texts
  * of help() are in engine_docs.h, which the build generates from the stubs. Loading takes
- * milliseconds, for the self-test of OpenBLAS. If it fails, it sets a Python exception, and the
+ * milliseconds, for the self-test of OpenBLAS. If loading fails, a Python exception is set, and the
  * import fails.
- */
+ * */
 #define ARAP_IMPORT_ARRAY
 #include "python/array.h"
 

@@ -1,5 +1,5 @@
-/* The life cycle of objects that work without the GIL: see object.h. Each call takes a lock. Fails
- * with an exception if an object is used from within its own work. */
+/* The life cycle of objects whose methods run without the GIL: see object.h. Each call acquires a
+ * lock. Fails with an exception if an object is used from within its own work. */
 #include "python/object.h"
 
 #include "python/arguments.h"

@@ -1,7 +1,7 @@
-/* The life cycle of a Python object that wraps an engine object and works without the GIL: a lock,
- * a progress function and a number of threads. The methods of the object hold the lock while they
- * read or change it. A type places an arap_py_object before its own members, and frees its own
- * members in its tp_dealloc before calling arap_py_object_free. */
+/* The life cycle of a Python object that wraps an engine object and works without the GIL. The
+ * object has a lock, a progress function and a number of threads. Its methods hold the lock while
+ * they read or change the object. A type places an arap_py_object before its own members, and frees
+ * its own members in its tp_dealloc before calling arap_py_object_free. */
 #ifndef ARAP_PYOBJECT_H
 #define ARAP_PYOBJECT_H
 

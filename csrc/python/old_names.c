@@ -1,5 +1,5 @@
-/* Old names: see old_names.h. O(1) time, out of memory. A warning fails if the caller has turned
- * warnings into errors; the exception is then set. Needs the GIL. */
+/* Old names: see old_names.h. The functions take O(1) time and need the GIL. A warning fails on
+ * out-of-memory, or if the caller has turned warnings into errors; the exception is then set. */
 #include "python/old_names.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* inverse_kinematics and reach_chains: see python/reach.h. */
+/* The functions inverse_kinematics and reach_chains of the module: see python/reach.h. */
 #include "python/reach.h"
 
 #include <math.h>

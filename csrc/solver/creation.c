@@ -1,10 +1,10 @@
 /* Creation and destruction of a solver: see arap.h.
  *
- * Creation starts with the mesh and the skeleton, and determines their symmetry, the random and
- * given poses, the bone springs and the rigid parts. The coarser levels, which are separate
- * solvers, the initial weights, and a local step for these follow. The elimination order and the
- * clusters of the coarser mesh need only the mesh, and are found in parallel with poses and bone
- * springs.
+ * Creation starts with the mesh and the skeleton, and determines their symmetry, the poses (random
+ * and given), the bone springs and the rigid parts. The coarser levels, which are separate solvers,
+ * then the initial weights, and finally a local step for these weights follow. The elimination
+ * order and the clusters of the coarser mesh need only the mesh, and are found in parallel with
+ * poses and bone springs.
  *
  * The cost is that of these steps. If a step fails, creation fails and frees everything allocated
  * so far. */

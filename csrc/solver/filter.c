@@ -2,10 +2,10 @@
  *
  *   w_ib <- sum_k a_ik w_kb / sum_k a_ik,   then  w_ib <- w_ib (1 - locked) / sum_b w_ib
  *
- * The filter removes speckle, but it raises the energy if steep weights are justified. An extremum
- * is a weight that no neighbor exceeds (or falls below). The extremum is spurious if another vertex
- * has a larger (or smaller) weight of the bone, so the tip of a bone keeps its peak. O(entries x
- * ring). */
+ * The filter removes speckle, but it raises the energy if steep weights are justified. A weight is
+ * a maximum if no neighbor has a larger weight, and a minimum if no neighbor has a smaller one. A
+ * maximum (or minimum) is spurious if any other vertex has a larger (or smaller) weight for the
+ * same bone, so the tip of a bone keeps its peak. Takes O(entries x ring). */
 #include "solver/filter.h"
 
 #include <math.h>

@@ -6,10 +6,10 @@
  * precedence over edits. Without bone springs, penalty rows preserve the weight of each bone at its
  * strongest vertex.
  *
- * A sheet lies on its bones, and a vertex at a distance of 0 would have an infinite source of heat:
- * weights of 0 or 1 along the bone, a step at each joint, and influence patterns that never recover
- * from it. With bone springs, the distance of a sheet's vertex (sheets.h) from its bone therefore
- * counts as at least the mean distance of the skin from that bone.
+ * A sheet lies on its bones, and a vertex at a distance of 0 would have an infinite source of heat.
+ * The result would be weights of 0 or 1 along the bone, a step at each joint, and influence
+ * patterns that never recover. With bone springs, the distance of a sheet's vertex (sheets.h) from
+ * its bone therefore counts as at least the mean distance of the skin from that bone.
  *
  * The cost is that of the method of initial/. Fails for rows that are not valid weights. */
 #include "solver/initial_weights.h"

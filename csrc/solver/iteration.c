@@ -5,13 +5,14 @@
  *   2. filter, if requested (filter.h); clip and normalize (or add positivity rows, which take
  *      effect at the next solve). If clipping raises the objective, stiff rows hold zeros instead
  *      (an active set, changed all at once, Bertsekas 1982), and the matrix is factorized again,
- *      because for hundreds of changed rows this is cheaper than updating the factor
+ *      which is cheaper than updating the factor for hundreds of changed rows
  *   3. Anderson acceleration (anderson.h)
  *   4. local step at the new weights, which gives b, F w and the energy. If the objective has risen
- *      by more than rounding, the weights of 2 are used instead, with one more local step
+ *      by more than rounding errors, the weights from step 2 are used instead, with one more local
+ *      step
  *
- * For dual quaternions, the iterations use the gradient of their energy instead of b - Fw, the
- * gradient for linear blending, and the system serves as a quasi-Newton matrix.
+ * For dual quaternions, the gradient of their energy replaces b - Fw, which is the gradient for
+ * linear blending, and the system serves as a quasi-Newton matrix.
  *
  * The first iteration assembles and factorizes the system in O(n^1.5) for n vertices; each further
  * iteration takes two back-substitutions and a local step. A system that is not definite gets more

@@ -5,9 +5,9 @@
  * it deforms; a locked vertex without any weight is solved like the others and returned empty. If
  * one of several welded vertices is locked, all of them are locked to the value of the lowest
  * locked one. Free weights share the remainder that the locked weights leave. If the remainder is
- * only a rounding error of sums of floats, no bone gets an influence for it.
+ * only a rounding error of sums of floats, no bone gets an influence to supply it.
  *
- * O(vertices x bones). Fails if there are no weights to keep, if no weight is free, and on
+ * Takes O(vertices x bones). Fails if there are no weights to keep, if no weight is free, and on
  * out-of-memory. */
 #include "solver/locks.h"
 

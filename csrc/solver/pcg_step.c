@@ -1,8 +1,8 @@
 /* Conjugate gradients for a global step, with the factor for earlier poses: see pcg_step.h.
  *
- * When joints move, the poses change, and with them A = Z'(F + stiffness)Z. The product of A with a
- * vector needs no assembly: it applies Z, then F by arap_stiffness_product, then Z'. The factor of
- * the earlier A is the preconditioner. Because the joints move little, A differs little from the
+ * When joints move, the poses change, and with them A = Z'(F + stiffness)Z. Multiplying a vector by
+ * A requires no assembly: Z, F (by arap_stiffness_product) and Z' are applied in turn. The factor
+ * of the earlier A is the preconditioner. Because the joints move little, A differs little from the
  * earlier matrix. A few steps, each with one product and two back-substitutions, therefore reduce
  * the error as far as the next local step can use. If nothing has changed, the first step is exact.
  * Fails on out-of-memory and for weights that are not finite. */

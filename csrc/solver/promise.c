@@ -5,27 +5,28 @@
  * skin, and the seed and the tessellation determine which ones. Therefore, the response of every
  * bone (responses.h), or its share if it is minor (own_skin.h), is measured after the last stage of
  * a level. Bones below the required minimum (the floor), and their mirror images, get rows on their
- *     own skin, strength_b Lambda_i #poses (w_ib - h_ib)^2,
- * that draw the weights to the initial ones h. The influences of these bones return to the patterns
- * with weight 0 and stay there regardless of their gain (reduce.h), and another stage begins. If a
- * bone still does not respond, its rows become GROWTH times as strong. Finer levels start with the
- * rows of the coarser one. If all bones respond, no rows are added.
+ * own skin. These rows, strength_b Lambda_i #poses (w_ib - h_ib)^2, draw the weights toward the
+ * initial weights h. The influences of these bones return to the patterns with weight 0 and stay
+ * there regardless of their gain (reduce.h), and another stage begins. If a bone still does not
+ * respond, its rows become GROWTH times as strong. Finer levels start with the rows of the coarser
+ * one. If all bones respond, no rows are added.
  *
  * A single body is measured before its last stage. Bones that will not respond are usually below
  * the floor at this point, so the rows need no further stage. Loose parts are measured only after
- * that stage, because it may find that they follow one bone as a whole.
+ * the last stage, because this stage may find that a part follows one bone as a whole.
  *
- * What it costs. Rows of a quadratic energy that draw the weights from w' to w raise the energy by
- * half the work of their final pull, sum strength Lambda #poses (h - w) (w - w'). For w', only the
- * mean over a bone is known, which is the share of the bone before it was held.
+ * Rows of a quadratic energy that draw the weights from w' to w raise the energy by half the work
+ * of their final pull, sum strength Lambda #poses (h - w) (w - w'). Of w', only the mean over a
+ * bone is known, which is the share of the bone before the rows were added.
  *
  * Rows do not change decisions of the user: locked weights, constraints, excluded bones, bones
  * released at a vertex, and rigid parts. If all of a bone's own skin is fixed in this way, the bone
  * cannot be held.
  *
- * Without bone springs, the rows for peaks serve this purpose (initial_weights.c). Each review
- * takes O(vertices x influences), and each round takes one stage. There are at most ARAP_MAX_ROUNDS
- * rounds, and one on finer levels. Fails only on out-of-memory. */
+ * Without bone springs, the rows for peaks serve this purpose (initial_weights.c). Measuring the
+ * bones takes O(vertices x influences), and each round takes one stage. There are at most
+ * ARAP_MAX_ROUNDS rounds on the coarsest level, and one round on each finer level. Fails only on
+ * out-of-memory. */
 #include "solver/promise.h"
 
 #include <math.h>

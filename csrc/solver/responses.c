@@ -1,19 +1,19 @@
 /* Responses of bones: see responses.h.
  *
- * S_b: own skin of bone b (own_skin.h), h: the initial weights. When b turns about its head with
- * its children, linear blending moves vertex i by the share s_ib of its rigid movement, s_ib = sum
- * of w_ic over b and the bones below it. With the root mean square distance l_i of the vertex from
- * the axes across the bone through its head, response = sum_S A_i l_i
- * s_ib(w) / sum_S A_i l_i s_ib(h),  l_i^2 = (|x|^2 + (x . a)^2) / 2, A: areas, x = v_i - head, a:
- * the direction of the bone. If all distances l_i are 0, only the areas count. A short bone between
- * two others of a chain can have skin that follows its children but not the bone itself. A second
- * measure is therefore share = sum A_i w_ib / sum A_i h_ib over all vertices. Each measure is 1 if
- * the skin follows as it did at the start, and 0 for a bone that moves nothing. Both measures are
- * linear in the weights.
+ * Let S_b be the own skin of bone b (own_skin.h), h the initial weights, and A the areas of the
+ * vertices. When b and its children turn about the head of b, linear blending moves vertex i by a
+ * share s_ib of the rigid movement, where s_ib is the sum of w_ic over b and the bones below b.
+ * With a the direction of the bone and x = v_i - head, the root mean square distance of the vertex
+ * from the axes across the bone through its head is l_i = sqrt((|x|^2 + (x . a)^2) / 2). The
+ * response is sum_S A_i l_i s_ib(w) / sum_S A_i l_i s_ib(h). If all distances l_i are 0, only the
+ * areas count. A short bone between two others of a chain can have skin that follows its children
+ * but not the bone itself. The second measure is therefore the share, sum A_i w_ib / sum A_i h_ib
+ * over all vertices. Each measure is 1 if the skin follows as it did at the start, and 0 for a bone
+ * that moves nothing. Both measures are linear in the weights.
  *
  * Bones are numbered so that the descendants of a bone follow it directly. Two comparisons
- * therefore determine whether a bone descends from another. O(vertices x influences + bones). Fails
- * on out-of-memory, or cancelled. */
+ * therefore determine whether a bone descends from another. Takes O(vertices x influences + bones).
+ * Fails on out-of-memory, or when cancelled. */
 #include "solver/responses.h"
 
 #include <math.h>

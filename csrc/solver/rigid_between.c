@@ -2,22 +2,23 @@
  *
  * The wheels of a tank lie inside the ring of bones that move the plates of its track, and the
  * shell of a robot's hand lies around the first bones of its fingers. These bones are about equally
- * near, so the energy gives such a part to one of them, and it moves with a single plate or finger.
- * However, the part belongs to the bone from which all of these bones descend, which is the hull or
- * the hand.
+ * near, so the energy assigns such a part to one of them, and the part moves with a single plate or
+ * finger. However, the part should follow the bone from which all of these bones descend, which is
+ * the hull or the hand.
  *
  * Let d_b be the mean distance of a part from bone b. A part is between the branches of bone a if
  * the nearest bone is a or descends from a, and if at least BRANCHES children of a are, or lead to,
  * bones b with d_b <= ALIKE min d, where the minimum is over all bones except a. The part then
- * follows a, or the lowest of several such bones.
- * If two branches were sufficient, an armor plate on the outside of a shoulder would count as a
- * part between branches. A part that is farther than REACH times its radius from these bones does
- * not count, because from far away all distances are similar.
+ * follows a, or the lowest of several such bones. If two branches were sufficient, an armor plate
+ * on the outside of a shoulder would count as a part between branches. The rule does not apply to a
+ * part that is farther than REACH times its radius from these bones, because from far away all
+ * distances are similar.
  *
- * The rule does not apply to a part that surrounds one bone, or whose bone another rule has chosen.
- * The rule applies to a part that bends only if the bones of the branches move rigid parts and no
- * skin, as those of a machine do, and if the part already follows the common bone most or is
- * farther than FAR times its radius from all other bones. Skirts and coats therefore still bend.
+ * The rule does not apply to a part that surrounds one bone, or to a part whose bone another rule
+ * has chosen. The rule applies to a part that bends only if the bones of the branches move rigid
+ * parts and no skin, as those of a machine do, and if the part already follows the common bone most
+ * or is farther than FAR times its radius from all other bones. Skirts and coats therefore still
+ * bend.
  *
  * A bone that would lose all of its parts keeps the nearest one, unless the common bone is less
  * than NEARLY times as far away. Plates of a track therefore stay on their bones, although these
@@ -27,7 +28,8 @@
  * bone of a plate of a track, and for a bone with several ways. The rest of the line of such a bone
  * is a guess (joint_skeleton.h) and may pass through anything nearby.
  *
- * O(vertices x bones + parts x bones x depth). Fails only on out-of-memory or when cancelled. */
+ * Takes O(vertices x bones + parts x bones x depth). Fails only on out-of-memory or when cancelled.
+ */
 #include "solver/rigid_between.h"
 
 #include <math.h>

@@ -1,16 +1,16 @@
-/* Handles cards of hair, feathers and lashes: see rigid_hanging.h and hanging.h.
+/* Handles hair cards, feathers and lashes: see rigid_hanging.h and hanging.h.
  *
  * A card is stiff compared with its links, so it would follow the skin near most of its area, and
- * its root would leave the skin. Therefore, a card that touches the skin with one end follows, as a
- * whole and however far it moves, the mean row of the skin below that end, weighted by the areas of
- * the touching vertices.
+ * its root would leave the skin. Therefore, a card that touches the skin with one end follows the
+ * mean row of the skin below this end, weighted by the areas of the touching vertices. The whole
+ * card follows this row, however far the row moves the card.
  *
  * If both ends touch, the root is the end whose skin follows the bone farther from the trunk: hair
  * grows on the head and lies on the chest, and the head descends from the chest. If neither bone
  * descends from the other, the card is unchanged.
  *
- * Cards with their own bones stay soft: if no part surrounds a bone that moves a card, that bone
- * belongs to the card. O(cards x bones). Fails only on out-of-memory or when cancelled. */
+ * Cards with their own bones stay soft: if no part surrounds a bone that moves a card, the bone
+ * belongs to the card. Takes O(cards x bones). Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_hanging.h"
 
 #include "mesh/hanging.h"

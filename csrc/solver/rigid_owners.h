@@ -1,4 +1,5 @@
-/* Assigns rigid parts by the joint in which they sit, or to a bone that has no other part. */
+/* Assigns a rigid part to a bone of the joint in which the part sits, or to a bone that has no
+ * other part. */
 #ifndef ARAP_RIGID_OWNERS_H
 #define ARAP_RIGID_OWNERS_H
 

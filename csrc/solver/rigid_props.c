@@ -7,17 +7,19 @@
  * however far this moves them. A piston between thigh and shin touches two bones of one chain, so
  * it is unchanged. A ribbon that touches a braid and a leg is also unchanged.
  *
- * A grip surrounds bones of the fingers that pass through it. However, it is not their skin, which
- * is the part around most bones. The bones inside a prop must therefore belong to fingers that hold
- * it. An eyeball is not a prop, because it has its own bone.
+ * A grip surrounds bones of the fingers that pass through it. However, the grip is not the skin of
+ * these fingers, which is the part around most bones. The bones inside a prop must therefore belong
+ * to fingers that hold the prop. An eyeball is not a prop, because it has its own bone.
  *
  * Sights, screws and plates that are not closed belong to the prop if most of their area is nearer
- * to it, or to another such piece, than to anything else, and nearer than their own radius.
+ * to the prop, or to another such piece, than to anything else, and nearer than their own radius.
  *
- * A piece that touches a part with a single bone inside may belong to that bone (a trigger), and is
- * unchanged. If the prop is its own mirror image but the hand bone is on one side, its parts are
- * also unchanged. O(vertices x influences + parts x bones^2). Fails only on out-of-memory or when
- * cancelled. */
+ * A piece that touches a part with a single bone inside, such as a trigger, may belong to this
+ * bone, and is unchanged. If the prop is its own mirror image but the hand bone is on one side, its
+ * parts are also unchanged.
+ *
+ * Takes O(vertices x influences + parts x bones^2). Fails only on out-of-memory or when cancelled.
+ */
 #include "solver/rigid_props.h"
 
 #include <string.h>

@@ -3,35 +3,35 @@
  * Each vertex has its own row of weights w_i. If a part is moved by a single row u, it departs from
  * its solved positions by
  *     D^2 = sum A_i sum_poses w_p |sum_b (w_ib - u_b) T_b v_i|^2 / (sum w_p  sum A_i |v_i - c|^2),
- * relative to its own radius about its center c; A are areas. A part with a small departure is
- * nearly rigid, and the common row makes it exactly so. A part that bends, twists or shears has a
- * larger departure.
+ * relative to the radius of the part about its center c, where A_i are areas. A part with a small
+ * departure is nearly rigid, and the common row makes it exactly so. A part that bends, twists or
+ * shears has a larger departure.
  *
- * One bone: u consists of the bone that rigid_candidates.c chooses. Most parts, such as props,
- * armor and the limbs of robots, may depart by `max`, the setting. A part around several bones has
- * skin that should bend, and may depart only by SPANNING times `max`. A box around one bone has no
- * vertices for bending and always follows this bone.
+ * One bone. The row u consists of the bone that rigid_candidates.c chooses. Most parts, such as
+ * props, armor and the limbs of robots, may depart by `max`, the setting. A part around several
+ * bones has skin that should bend, and may depart only by SPANNING times `max`. A box around one
+ * bone has no vertices for bending and always follows this bone.
  *
- * One blend: a buckle on a belt departs far from any bone, compared with its size, but follows the
- * skin below. In this case, u is the mean row, if the part departs from it by at most BLENDED times
- * `max`.
+ * One blend. A buckle on a belt departs far from any single bone, compared with its size, but
+ * follows the skin below. In this case, u is the mean row, if the part departs from it by at most
+ * BLENDED times `max`.
  *
  * Rods. A sword across the back departs far from any bone, although it is as hard as a sword at the
- * hip. The shape of the sword proves that it is rigid (rods.h), so all its parts follow the bone of
- * the surface on which it lies, however far this moves them.
+ * hip. The shape of the sword proves that it is rigid (rods.h), so all parts of the sword follow
+ * the bone of the surface on which it lies, however far this bone moves them.
  *
- * Cards of hair that touch the skin with one end follow the skin at that end (rigid_hanging.h).
+ * Hair cards that touch the skin with one end follow the skin at this end (rigid_hanging.h).
  *
- * Props that several fingers hold follow the hand (rigid_props.h). Balls follow the joint in which
- * they sit, and bones that are left without a part get the nearest part (rigid_owners.h). Plates
- * that cover each other follow one bone (rigid_shells.h). Parts between several branches of bones
- * follow the bone from which these descend (rigid_between.h).
+ * Props that several fingers hold follow the hand (rigid_props.h). Balls follow a bone of the joint
+ * in which they sit, and bones that are left without a part get the nearest part (rigid_owners.h).
+ * Plates that cover each other follow one bone (rigid_shells.h). Parts between several branches of
+ * bones follow the bone from which these descend (rigid_between.h).
  *
  * Parts that are mirror images of each other either both become rigid, with mirrored rows, or both
  * stay soft. A part that is its own mirror image takes a bone that is its own mirror image. The
  * search skips strands, which have no faces and bend with the skin on which they grow, and parts
- * with locked weights or constraints. Takes O(entries x influences) and the rays of containment.c.
- * Fails only on out-of-memory or when cancelled. */
+ * with locked weights or constraints. Takes O(entries x influences), plus the rays of
+ * containment.c. Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_search.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* The harmonic term of a solver, derived from its settings and from vertices that an artist
- * smooths. */
+/* The harmonic term of a solver, derived from the settings of the solver and from the vertices that
+ * an artist smooths. */
 #ifndef ARAP_SMOOTHNESS_H
 #define ARAP_SMOOTHNESS_H
 

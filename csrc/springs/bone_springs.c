@@ -2,40 +2,41 @@
  *
  * The edges of the surface keep its shape but not its position relative to the bones: the energy of
  * the surface alone is lowest if limbs lag behind. A spring is an additional edge of a vertex's
- * one-ring. The edge leads to the nearest point x on a bone b inside the mesh, which b carries
- * along as if x were a vertex of weight 1:
+ * one-ring. The edge leads to the nearest point x on a bone b inside the mesh. x moves with b as if
+ * it were a vertex of weight 1:
  *     s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2,
  *     s_i = g h STRENGTH strength Lambda_i (unit / |x - v_i|)^2,
  * in the unit of the edges around it (rings.c). Springs that are shorter than the radius of the
  * limb (the mean distance of its skin from that bone), or than THIN times the unit, are treated as
- * having that length. Otherwise, points close to the bone would be tied most firmly, although they
- * need it least. Springs preserve the thickness, center and volume of a limb. R_i is the rotation
- * of the one-ring, so twist and bend stay free. h: the remaining strength of a spring that has
- * given way (spring_weights.c). g: near a joint, the skin belongs to two bones, so a spring at the
- * joint has the share JOINT of its strength. The share rises to 1 at a distance of the limb's
- * radius from the joint, or at MIDDLE of the bone if the bone is short for its limb, but never
- * within NEAREST of the radius. Otherwise, one of several short bones in a thick limb would take
- * the skin of all.
+ * having that length. Otherwise, vertices close to the bone would be tied most firmly, although
+ * they need a spring least. Springs preserve the thickness, center and volume of a limb. R_i is the
+ * rotation of the one-ring, so twist and bend stay free. h is the remaining strength of a spring
+ * that has given way (spring_weights.c). The factor g reduces the strength near a joint, where the
+ * skin belongs to two bones, so a spring at the joint has the share JOINT of its strength. The
+ * share rises to 1 at a distance of the limb's radius from the joint, or at MIDDLE of the bone if
+ * the bone is short for its limb, but never within NEAREST of the radius. Otherwise, one of several
+ * short bones in a thick limb would take the skin of all.
  *
  * A flat part, such as that of a cutout, has neither thickness nor volume, and lies on its bones.
- * The springs of such a part keep only the share SHEET of their strength, so bends spread over its
- * width. The springs of thin parts that are nearly flat keep more of their strength, up to all of
- * it (sheets.h).
+ * The springs of such a part keep only the share SHEET of their strength, so bends spread over the
+ * width of the part. The springs of thin parts that are nearly flat keep more of their strength, up
+ * to all of it (sheets.h).
  *
- * Which bone. In this file, a bone with several ways (skeleton.h) counts as that many bones, and
- * any of them may carry the spring. A part of the mesh surrounds a bone if most rays from the bone,
- * across it, meet the part, at about the same distance on all sides (containment.c). A vertex gets
- * its spring to the nearest bone among those that its part surrounds and that are not excluded from
- * it; a bone that no part surrounds counts for the part with most of the skin near it. A part that
- * surrounds no bone, such as a piece of armor or a button, is tied as a whole to the bone nearest
- * to most of its area. The smaller such a part is relative to its distance from the bone, the
- * weaker this tie is, so a button follows the surface on which it sits (links.c). STBs and spines
- * cannot carry points, so problems with them have no bone springs.
+ * Which bone. In this file, each way of a bone with several ways (skeleton.h) counts as a bone, and
+ * any way may carry the spring. A part of the mesh surrounds a bone if most rays from the bone,
+ * across it, meet the part, at about the same distance on all sides (containment.c). The spring of
+ * a vertex leads to the nearest bone among those that the vertex's part surrounds and that are not
+ * excluded from the vertex. A bone that no part surrounds counts as surrounded by the part with
+ * most of the skin near this bone. A part that surrounds no bone, such as a piece of armor or a
+ * button, is tied as a whole to the bone nearest to most of its area. The tie is weaker the smaller
+ * such a part is relative to its distance from the bone, so a button follows the surface on which
+ * it sits (links.c). STBs and spines cannot carry points, so problems with them have no bone
+ * springs.
  *
  * Creation takes O(vertices x bones) distances (bone_lines.c), the rays of containment.c, and
  * O(vertices) memory. After that, the cost is that of one more neighbor per vertex. Fails only on
  * out-of-memory or when cancelled.
- */
+ * */
 #include "springs/bone_springs.h"
 
 #include <math.h>

@@ -6,21 +6,22 @@
  *     S sum_poses max(0, |sum_i c_i (f_i - T_b v_i)| - q)^2,   sum_i c_i = 1,
  *     S = section sum_i s_i,   c_i ~ h_i s_i (1 - x_i^2)^2,
  *     q = SLACK r min(1, r / length of b),   r the radius of the limb there:
- * a limb this near to its bone is in place and costs nothing, and a slender limb is tied more
- * closely than a body with short bones. s_i is the full strength of the spring of vertex i to b,
- * h_i the remaining share of it, and x_i the distance of its anchor from the middle of the bone in
- * units of REACH times the length. Vertices that follow other bones, as in a web between fingers,
- * contribute little to the mean. The section itself, however, never gives way: if all springs of a
- * finger have given way, because its palm follows four bones, the finger still stays on its bone.
- * Locked vertices are excluded, because the other vertices would compensate for them.
+ * A limb whose mean is within q of its bone is in place and costs nothing, and a slender limb is
+ * tied more closely than a body with short bones. s_i is the full strength of the spring of vertex
+ * i to b, h_i the remaining share of this strength, and x_i the distance of its anchor from the
+ * middle of the bone in units of REACH times the length. Vertices that follow other bones, as in a
+ * web between fingers, contribute little to the mean. The section itself, however, never gives way:
+ * if all springs of a finger have given way, because its palm follows four bones, the finger still
+ * stays on its bone. Locked vertices are excluded, because the other vertices would compensate for
+ * them.
  *
- * With f_i = sum_b w_ib T_b v_i and e = sum_i c_i e_i the mean of e_i = f_i - T_b v_i, this is a
- * convex function of the weights that couples all vertices of a section. The matrix of the global
- * step does not need these couplings: with n the point of |n| <= q that is nearest to the current
- * e, max(0, |e| - q)^2 <= |e - n|^2 <= sum_i c_i |e_i - d_i|^2, d_i = n + (e_i - e) at present,
- * with equality at the current weights, the right-hand side consists of springs of strength S c_i
- * to points, and lowering it lowers the left-hand side. Therefore, `tie` adds S c_i to the diagonal
- * blocks; the gradient is exact,
+ * With f_i = sum_b w_ib T_b v_i and e = sum_i c_i e_i the mean of e_i = f_i - T_b v_i, the energy
+ * of a section is a convex function of the weights that couples all vertices of the section. The
+ * matrix of the global step does not need these couplings. Let n be the point with |n| <= q that is
+ * nearest to the current e, and d_i the current value of n + (e_i - e). Then max(0, |e| - q)^2 <=
+ * |e - n|^2 <= sum_i c_i |e_i - d_i|^2, with equality at the current weights. The right-hand side
+ * consists of springs of strength S c_i to points, and lowering it lowers the left-hand side.
+ * Therefore, `tie` adds S c_i to the diagonal blocks; the gradient is exact,
  *     S c_i v_i^T sum_poses T_b^T (e - n).
  *
  * Spines and bendy bones move the vertices of one bone by different transforms, so problems with

@@ -6,7 +6,7 @@
  * which are the parts met by at least SURROUNDING of the rays from the bone (containment.h). If no
  * part surrounds a bone, as in a flat sheet, its skin may be any part.
  *
- * O(surrounded pairs). Fails on out-of-memory. */
+ * Takes O(surrounded pairs). Fails on out-of-memory. */
 #include "springs/skins.h"
 
 #include <string.h>

@@ -16,18 +16,19 @@
  * HELD of its strength, because a bone that is no longer in any pattern would not come back.
  *
  * If there are more than CANDIDATES influences (or twice the limit), only that many take part. Half
- * of them are chosen by weight, and the others by their individual gain. Between a row without
- * influence b and the single bone b, w + t d with d = rest e_b - w and slope d'(c - Q w), the best
- * row lowers the energy by (t_b + slope / D)^2 D, D = d'Q d, t_b = w_b / (rest - w_b). For a wide
- * row (wide_products.h) this needs only the diagonal of Q, and Q w, which is computed from the
- * poses. The rest of Q is computed only for the candidates. A rigid part has one row. Q and c are
- * the sums over its vertices, where Q includes the blocks between them, and its neighbors are
- * fixed. All blocks of a part have the same bones, so their sum requires only one 4 x 4 matrix over
- * the part (arap_add_gram_moment), unless spines or bendy bones move it. A part limited to one bone
- * keeps the bone that minimizes rest Q_bb - 2 c_b. For symmetric vertices, one of two partners
- * decides for both; on the mirror plane, a bone is removed together with its partner. A vertex with
- * s influences takes O(s^2 + min(s, CANDIDATES)^3); vertices are processed in parallel. Each thread
- * needs O(s^2) scratch memory. A cancelled call changes nothing. */
+ * of them are chosen by weight, and the others by their individual gain. The rows between a row
+ * without influence b and the single bone b are w + t d with d = rest e_b - w and the slope d'(c -
+ * Q w). The best of these rows lowers the energy by (t_b + slope / D)^2 D with D = d'Q d and t_b =
+ * w_b / (rest - w_b). For a wide row (wide_products.h), this gain needs only the diagonal of Q, and
+ * Q w, which is computed from the poses. The rest of Q is computed only for the candidates. A rigid
+ * part has one row. Q and c are the sums over its vertices, where Q includes the blocks between
+ * them, and its neighbors are fixed. All blocks of a part have the same bones, so their sum
+ * requires only one 4 x 4 matrix over the part (arap_add_gram_moment), unless spines or bendy bones
+ * move it. A part limited to one bone keeps the bone that minimizes rest Q_bb - 2 c_b. For
+ * symmetric vertices, one of two partners decides for both; on the mirror plane, a bone is removed
+ * together with its partner. A vertex with s influences takes O(s^2 + min(s, CANDIDATES)^3);
+ * vertices are processed in parallel. Each thread needs O(s^2) scratch memory. A cancelled call
+ * changes nothing. */
 #include "supports/reduce.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* Influence patterns: see supports.h.
  *
- * Pruning is sequential in the order of all weights that may be removed (ties by vertex, then
- * bone). A radix sort finds this order in O(entries). If hundreds of bones reach a vertex, it keeps
- * only the WIDEST largest weights, because the cost grows with the square of the row length, and no
- * stage uses half as many (reduce.c). All other steps take O(influences of the one-rings). Fails on
- * out-of-memory and when cancelled. */
+ * Pruning visits all weights that may be removed in ascending order, one after another (ties by
+ * vertex, then bone). A radix sort finds this order in O(entries). If hundreds of bones reach a
+ * vertex, it keeps only the WIDEST largest weights, because the cost grows with the square of the
+ * row length, and no stage uses half as many (reduce.c). All other steps take O(influences of the
+ * one-rings). Fails on out-of-memory and when cancelled. */
 #include "supports/supports.h"
 
 #include <math.h>

@@ -9,9 +9,9 @@
  * is no room in that direction either, the vertex stays in place and is counted. Near the border of
  * an open surface, there is no outer side, so vertices stay unchanged.
  *
- * A distance changes by no more than the movement of both, so most vertices are skipped without a
- * search. Each of the others takes O(log f), and the hierarchy of a moved surface takes O(f log f).
- * Fails on out-of-memory and when cancelled. */
+ * The distance between a vertex and the surface changes by no more than both have moved, so most
+ * vertices are skipped without a search. Each of the others takes O(log f), and the hierarchy of a
+ * moved surface takes O(f log f). Fails on out-of-memory and when cancelled. */
 #include "transfer/clearance.h"
 
 #include <math.h>

@@ -2,9 +2,10 @@
  *
  *   min 1/2 w' Q w with w given at the known vertices,  Q = L M^-1 L
  *
- * (Abdrashitov et al. 2023, section 3.2): Q_uu w_u = -Q_uk w_k for each column, one factorization
- * for all. The result is smooth across the border of the known vertices. The method reproduces
- * constants, so weights still sum to 1, but they may leave [0, 1] slightly.
+ * (Abdrashitov et al. 2023, section 3.2). The system Q_uu w_u = -Q_uk w_k is solved for each
+ * column, with one factorization for all columns. The result is smooth across the border of the
+ * known vertices. The method reproduces constants, so weights still sum to 1, but single weights
+ * may leave [0, 1] slightly.
  *
  * Q squares the condition number of L. Slivers, and islands tied to a single known vertex, can
  * leave only rounding errors, and the constant 1 is then not reproduced. In this case, the harmonic
@@ -12,7 +13,7 @@
  * always valid. The factorization takes about O(u^1.5) for u unknown vertices, and each column
  * takes O(u log u). The factor has about 100 numbers for each unknown. Fails on out-of-memory and
  * when cancelled.
- */
+ * */
 #include "transfer/inpaint.h"
 
 #include <math.h>

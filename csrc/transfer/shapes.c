@@ -1,11 +1,11 @@
 /* Transfer of shapes: see transfer.h.
  *
- * If a vertex p of the target matches (match.c), and q is its nearest point of the source, it moves
+ * If a vertex p of the target matches (match.c), and q is its nearest point of the source, p moves
  * to q' + R (p - q). q' is the position to which the shape moves q, and R is the rotation of the
- * surface at that point, which is the rotation nearest to the interpolated rotations of the
- * corners. The rotation of a vertex is the one nearest to sum a_ik e'_ik e_ik^T over its edges, as
- * in the energy. Islands in which nothing matches follow their nearest points without rotation; at
- * such distances, rotation would move them too far. At all other vertices, the displacements are
+ * surface at q, which is the rotation nearest to the interpolated rotations of the corners. The
+ * rotation of a vertex is the one nearest to sum a_ik e'_ik e_ik^T over its edges, as in the
+ * energy. Islands in which nothing matches follow their nearest points without rotation; at such
+ * distances, rotation would move them too far. At all other vertices, the displacements are
  * continued over the target (inpaint.c), with one factorization for all shapes, and limited to the
  * length of the longest known displacement. Then vertices are kept above the surface (clearance.c).
  *

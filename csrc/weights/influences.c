@@ -1,4 +1,5 @@
-/* Influence patterns: see influences.h. O(influences); fails on out-of-memory only. */
+/* Influence patterns: see influences.h. The functions take O(influences), and fail on out-of-memory
+ * only. */
 #include "weights/influences.h"
 
 #include <math.h>

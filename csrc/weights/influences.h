@@ -1,4 +1,5 @@
-/* Influence patterns and weights, which define the bones that move each vertex and their shares. */
+/* Influence patterns and weights, which define the bones that move each vertex and the share of
+ * each bone. */
 #ifndef ARAP_INFLUENCES_H
 #define ARAP_INFLUENCES_H
 

@@ -1,5 +1,5 @@
-/* Checks weights passed in from outside: see sparse_weights.h. O(vertices x row^2). Fails for the
- * first invalid bone or weight. */
+/* Checks weights supplied by a caller: see sparse_weights.h. Takes O(vertices x row^2). Fails at
+ * the first invalid bone or weight. */
 #include "weights/sparse_weights.h"
 
 #define MAX_WEIGHT 1e30 /* cannot overflow when summed */
