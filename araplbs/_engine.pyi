@@ -4,8 +4,8 @@ Conventions: arrays are NumPy arrays. The letters n, f, t, m and p stand for the
 vertices, triangles, tets, bones and poses. Coordinates and transforms share one space and one unit
 (the add-on uses those of the armature). For every bone, a pose gives the affine map from the rest
 position to the posed position as rows [R | t]. Energies are relative: the mean squared error of
-posed edges divided by that of rest edges (docs/energy.md 3). The square root of an energy is
-therefore a relative error.
+posed edges divided by the mean squared length of rest edges (docs/energy.md 3). The square root of
+an energy is therefore a relative error.
 
 Bones are "rigid", "stb" (stretchable-twistable bones, Jacobson & Sorkine 2011), "spine" (Thiery &
 Eisemann 2018, section 1.2) or "bendy" (Blender's bendy bones). A spine is the limit of many short
@@ -47,7 +47,7 @@ Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 
 SETTINGS: Mapping[Literal["Solver", "JointSolver"], Mapping[str, Mapping[str, Any]]]
 """All settings of the two types, read-only: {name: {"type", "default", "min", "max", "choices",
-"about"}}. Entries that do not apply are None. For the tuple `support`, the values are tuples."""
+"about"}}. Entries that do not apply are None. For the tuple `pruning`, the values are tuples."""
 
 class InputError(ValueError):
     """Indicates that the mesh, the skeleton, the weights or the poses do not form a solvable
@@ -176,10 +176,10 @@ class Solver:
           local Z, NaN for any axis; bone_deform (m,): False for bones that do not deform and only
           connect other bones (default: all bones deform). bone_tails=None: the skeleton consists of
           joints only (see bone_directions), and a root whose joint is outside the mesh then moves
-          nothing. bone_ways (m,): True for bones to whose heads their parents extend, regardless of
-          the tails of these parents. bone_limits (m, 3, 2): rotation limits in radians about local
-          X, Y (the bone) and Z, NaN for none. In the sampled poses, these limits replace `swing`
-          and `twist`.
+          nothing. bone_ways (m,): True for each bone whose parent extends to its head, regardless
+          of the parent's tail. bone_limits (m, 3, 2): rotation limits in radians about local X, Y
+          (the bone) and Z, NaN for none. In the sampled poses, these limits replace `swing` and
+          `twist`.
           bone_kinds (m,): the kind of each bone, "rigid" by default. Bones that do not deform are
           rigid.
           bone_ranges (m, 4, 2): lower and upper bounds for the sampled poses, NaN for the default
@@ -202,9 +202,9 @@ class Solver:
           pose_count: number of random poses (paper section 3.3), generated from `seed`. Each bone
           swings by at most `swing` radians (default 60 degrees) and twists by at most `twist` (10
           degrees). reach_poses: share of the random poses in which limbs reach for targets (the
-          last of the random poses). In these poses, the ends of bone chains move to targets spread
-          over their reach. Joints bend in the direction of their bend at rest, by up to 1.5 times
-          `swing` within limits and ranges. Bones outside chains swing less.
+          last of the random poses). In these poses, the end of each bone chain moves to targets
+          spread over the reach of the chain. Joints bend in the direction of their bend at rest, by
+          up to 1.5 times `swing` within limits and ranges. Bones outside chains swing less.
           poses (p, m, 3, 4) or (p, m, 4, 4): additional poses, such as frames of an animation. The
           poses can be accompanied by the bends (p, m, 4) of the bones that are not rigid (default:
           no bends), or by segment_poses (p, j, 3, 4) or (p, j, 4, 4). The latter are the transforms
@@ -239,13 +239,13 @@ class Solver:
         Edits (paper section 5), which `edit()` can replace later
           constraints: soft constraints w(vertex, bone) = target, as (vertices, bones, targets). A
           constraint has no effect while the bone is not in the influence map of the vertex.
-          influences: (vertices, bones, allowed). True adds the bone to the influence map, and it
-          gains weight if that lowers the energy. False excludes it permanently. If a pair has both,
-          False takes precedence.
+          influences: (vertices, bones, allowed). True adds the bone to the influence map of the
+          vertex, and the bone gains weight if this lowers the energy. False excludes the bone
+          permanently. If a pair is given with both values, False takes precedence.
           smoothed: (vertices, strengths), 0 to 1: vertices where the cotangent Laplacian of all
-          weights is pulled toward 0 (paper section 6), so that each weight is the mean of the
-          neighbors' weights. A strength of 0.1 leaves about half of the Laplacian, and a strength
-          of 1 leaves very little. Vertices that have only wire edges have no Laplacian.
+          weights is pulled toward 0 (paper section 6), so that each weight approaches the mean of
+          the neighbors' weights. A strength of 0.1 leaves about half of the Laplacian, and a
+          strength of 1 leaves very little. Vertices that have only wire edges have no Laplacian.
           released: (vertices, bones): pairs whose springs and whose peak and attach rows are
           ignored.
           rigid_parts: (n,) part number of each vertex, 0 or more, -1 for vertices of no part. In
@@ -261,11 +261,11 @@ class Solver:
           of both sides become bit-identical. The partner of a bone is its counterpart on the other
           side, the bone itself if it lies on the plane, or -1 for none. Partners must be of the
           same kind and have the same number of segments, and either both or neither must be
-          stretchable. Vertices are paired by position, and from there along edges. These vertices
-          are solved without symmetry: those without a partner, those influenced by an unpaired bone
-          or affected by a lock and, if max_influences is 1, those on the plane. The random poses 2
-          k and 2 k + 1 are then mirror images of each other, so pose_count should be even. The
-          limits of two partners should also be mirror images.
+          stretchable. Vertices are paired by position, and from there along edges. A vertex is
+          solved without symmetry if it has no partner, is influenced by an unpaired bone, is
+          affected by a lock or, if max_influences is 1, lies on the plane. The random poses 2 k and
+          2 k + 1 are then mirror images of each other, so pose_count should be even. The limits of
+          two partners should also be mirror images.
         progress(stage, fraction of the call): callback that can return False to stop the call,
         which then raises Cancelled. The callback must not use the solver.
         threads: number of threads; 0 uses the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or one
@@ -275,54 +275,54 @@ class Solver:
           max_influences: maximum number of influences per vertex, 0 for no limit. Weights below
           min_weight are dropped.
           expansion_rounds: rounds in which every vertex adopts the influences of its neighbors and
-          loses those that lower the energy least. 0 keeps the initial influence patterns, reduced
-          to the limit. inner_bones: a bone in the middle of a loose part that a larger part
+          loses the influences that lower the energy least. 0 keeps the initial influence patterns,
+          reduced to the limit. inner_bones: a bone in the middle of a loose part that a larger part
           surrounds, such as an eye or a wheel, moves only this loose part, and no other bone moves
           it. Influences that edits allow take precedence. response (0 to 1): the lower limit,
-          relative to the initial weights, for the weight of every bone and for how far its own skin
-          follows when the bone turns. Bones below this limit, and their mirror images, are held:
-          rows pull their own skin toward its initial weights, and another stage follows. Locked
-          weights, constraints and other edits take precedence. With 0, no bone is held. min_gain (0
-          to 1): in the expansion rounds, an influence is dropped if its gain is less than this
-          share of the rest energy of its one-ring in all poses. With 0, it is dropped only if its
-          weight would be negative. If a spring ties the vertex to a bone, the influence of that
-          bone is kept.
+          relative to the initial weights, on the total weight of every bone and on the movement of
+          the bone's own skin when the bone turns. Bones below this limit, and their mirror images,
+          are held: rows pull their own skin toward its initial weights, and another stage follows.
+          Locked weights, constraints and other edits take precedence. With 0, no bone is held.
+          min_gain (0 to 1): in the expansion rounds, an influence is dropped if its gain is less
+          than this share of the rest energy of the vertex's one-ring in all poses. With 0, an
+          influence is dropped only if its weight would be negative. The influence of a bone to
+          which a spring ties the vertex is kept.
         Energy
           edge_power (0 to 4): edges are weighted by their share of area times (mean edge /
-          edge)^edge_power. With 3 the weights hardly depend on the tessellation, and 0 gives the
-          paper's edge weights.
+          edge)^edge_power. With 3, the resulting skinning weights hardly depend on the
+          tessellation; with 0, the edge weights are those of the paper.
           bone_spring_stiffness (0 to 1e6): stiffness of the springs inside the mesh, 0 for none. A
           bone spring is an additional edge in the energy, from a vertex to the nearest point on a
           bone inside the mesh. The bone carries this point along. The spring keeps limbs centered
           on their bones and preserves their thickness, but leaves twist and bend free. The weight
-          of the spring is bone_spring_stiffness/2 area (mean edge / spring)^2. In this formula,
-          springs shorter than the limb's radius count as that long. This weight is lower near
-          joints, for small loose parts and for flat sheets. The spring's bone is the nearest one
-          surrounded by the vertex's part of the mesh. A part that surrounds no bone is tied to one
-          bone as a whole. Springs that the weights cannot satisfy are weakened from stage to stage,
-          down to a tenth. On bendy bones, the points move with the segments of the bone. With STBs
-          or spines there are no springs.
+          of the spring is bone_spring_stiffness/2 area (mean edge / spring)^2. In this formula, a
+          spring shorter than the limb's radius counts as having the length of this radius. The
+          weight is lower near joints, for small loose parts and for flat sheets. The spring's bone
+          is the nearest one surrounded by the vertex's part of the mesh. A part that surrounds no
+          bone is tied to one bone as a whole. Springs that the weights cannot satisfy are weakened
+          from stage to stage, down to a tenth. On bendy bones, the points move with the segments of
+          the bone. With STBs or spines there are no springs.
           section (0 to 1e6): strength of one additional spring for each limb, as a share of the
-          strength of the springs there. This spring connects the mean of the skin around the middle
-          of the limb's bone with the position to which the bone moves that mean. It is never
-          weakened. A value of 0 turns the spring off. The spring is also off if the skeleton has
-          bones that are not rigid.
+          total strength of the springs around the middle of the limb's bone. The additional spring
+          connects the mean of the skin around this middle with the position to which the bone moves
+          the mean. This spring is never weakened. A value of 0 turns it off, and it is also off if
+          the skeleton has bones that are not rigid.
         Optimization
           iterations: maximum number of iterations in the last stage. A stage ends when the relative
           change of the energy is below `tolerance`. acceleration: number of past iterations that
           Anderson acceleration mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at
-          least this many vertices is first solved on a coarser mesh with about a third of them, and
-          so on recursively; 0 for never. The setting has no effect with the paper's constraint
-          rows. With given start weights it only takes effect if coarsen_given is set, which is
-          faster but may lose some of the detail of the weights. fine_poses: share of the random
-          poses used on meshes finer than the coarsest, unless components move. Together with
-          `poses`, each of these random poses gets a correspondingly higher weight.
+          least this many vertices is first solved on a coarser mesh with about a third of the
+          vertices, recursively; 0 for never. The setting has no effect with the paper's constraint
+          rows. With given start weights, it takes effect only if coarsen_given is set, which is
+          faster but may lose some detail of the weights. fine_poses: share of the random poses used
+          on meshes finer than the coarsest, unless components move. If `poses` are also given, each
+          of the remaining random poses gets a correspondingly higher weight.
           rotation_clusters: up to 16 neighbors whose weights differ by at most this value share
-          their rotations, 0 for none. Sharing rotations saves about half of the local step.
-          `energies` are then those of shared rotations, up to a fifth higher than the values that
-          `energy` returns. heat_floor and pruning = (min_influences, prune_sum, prune_ratio) prune
-          the initial weights (paper section 3.2). link_parts ties loose parts to the surface that
-          they lie on.
+          their rotations, 0 for none. Sharing rotations saves about half of the time of the local
+          step. `energies` are then those of shared rotations, up to a fifth higher than the values
+          that `energy` returns. heat_floor and pruning = (min_influences, prune_sum, prune_ratio)
+          prune the initial weights (paper section 3.2). link_parts ties loose parts to the surface
+          on which they lie.
           peak_stiffness: without bone springs, strength of the rows that keep every bone at least
           as influential at its strongest vertex as at the start, 0 for none. attach, neumann,
           positivity="penalty" and constraint_strength control the paper's constraint rows (section
@@ -332,13 +332,13 @@ class Solver:
           term (Eq. 13), with its c_i from constraint_strength. The term makes the weights smoother,
           but increases the energy and takes 1.5 times as long; 1e-6 is weak, 1e-3 strong, 0 none.
           Reported energies do not include this term. damping: strength of the pull toward the
-          initial weights where the energy does not determine the weights. initial: the method of
-          the initial weights, one of those of `automatic_weights`. On a volume, attach holds the
-          vertices that lie on bones.
-          deformer: how the weights will be blended. With "dual_quaternions" (Blender's Preserve
-          Volume; rigid bones only), another stage follows with the same influence patterns. The
-          energies of this stage are those of dual quaternion blending, and so are `energy` and the
-          two energies in the report.
+          initial weights where the energy does not determine the weights. initial: the method for
+          the initial weights, one of the methods of `automatic_weights`. On a volume, attach holds
+          the vertices that lie on bones.
+          deformer: the deformer that will blend the weights. With "dual_quaternions" (Blender's
+          Preserve Volume; rigid bones only), another stage follows with the same influence
+          patterns. The energies of this stage are those of dual quaternion blending, and so are
+          `energy` and the two energies in the report.
         """
 
     def iterate(self, count: int = 1, /) -> float:
@@ -366,8 +366,8 @@ class Solver:
     @property
     def constraint_rows(self) -> list[dict[str, Any]]:
         """Rows that hold weights: {vertex, bone, target, kind, released} with the kinds "peak",
-        "attach" and "user". Welded vertices appear under the number of the first of them. The list
-        is empty while a coarse mesh is being solved."""
+        "attach" and "user". Welded vertices appear under the number of the first one. The list is
+        empty while a coarse mesh is being solved."""
 
     @property
     def bone_springs(
@@ -405,11 +405,12 @@ class Solver:
 
     @property
     def responses(self) -> Floats:
-        """(m,) how far the own skin of each bone follows with `weights` when the bone turns with
-        its children, relative to `initial_weights`. The value is NaN for bones that do not deform
-        or have no own skin. The own skin consists of the vertices where the initial weight of the
-        bone exceeds a half. If there are no such vertices, it consists of those where the weight
-        exceeds half of its largest value, provided that this value exceeds 0.05."""
+        """(m,) movement of each bone's own skin under `weights` when the bone and its children
+        turn, relative to the movement under `initial_weights`. The value is NaN for bones that do
+        not deform or have no own skin. The own skin consists of the vertices where the initial
+        weight of the bone exceeds a half. If there are no such vertices, the own skin consists of
+        the vertices where the weight exceeds half of the bone's largest initial weight, provided
+        that this largest weight exceeds 0.05."""
 
     @property
     def shares(self) -> Floats:
@@ -424,9 +425,9 @@ class Solver:
 
     @property
     def energies(self) -> Floats:
-        """Energies of the initial weights, after each change of the influence patterns (less one
-        local step) and after each iteration. While the coarse mesh is being solved, they are the
-        energies on that mesh."""
+        """Energies: first that of the initial weights, then one after each change of the influence
+        patterns (less one local step) and one after each iteration. While the coarse mesh is being
+        solved, they are the energies on that mesh."""
 
     @property
     def initial_weights(self) -> Floats:
@@ -500,8 +501,9 @@ class JointSolver:
     A joint consists of coincident bone ends that belong together: a head at its parent's tail or
     head, or the heads of siblings. These ends move together and remain bit-identical. The poses
     keep their local rotations, and the transforms follow the joints. If bones are apart at their
-    joint in a given pose, they keep that distance. Children of a spine follow it at the position of
-    their heads along it. Unconnected parts of the skeleton are free to move in each pose.
+    joint in a given pose, they keep their distance. The children of a spine follow the spine at the
+    positions of their heads along it. Unconnected parts of the skeleton are free to move in each
+    pose.
 
     Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
     for any other invalid argument (the message names it), SolverError if solving fails, and
@@ -564,13 +566,14 @@ class JointSolver:
         Solver run first, with one iteration each, before any joint moves.
         optimize_weights: False keeps the weights unchanged. method: "alternate" takes several joint
         steps, then rebuilds the system of the weights for the new poses and takes several weight
-        steps. "together" alternates single steps of each without another factorization.
+        steps. "together" alternates single joint steps and weight steps without another
+        factorization.
         Constraints on joints
           pinned (m, 2): heads and tails that keep their exact positions.
           joint_stiffness, tangential: the paper's eps1 and eps2, as numbers or as (m, 2) for heads
           and tails. At each joint, the largest value counts; it is relative to the stiffness and
-          the bones of that joint. These values shorten the steps in all directions or along the
-          bones, respectively.
+          the bones of the joint. joint_stiffness shortens the steps in all directions, and
+          tangential shortens them along the bones.
           anchor: strength of the pull toward the initial positions; 1 is about as stiff as the
           energy itself.
           max_shift: maximum distance from the initial positions, as a share of the mean length of
@@ -581,7 +584,7 @@ class JointSolver:
         this, as between rigid parts that no edge connects (the paper's Figure 15C), a pull toward
         the middle of the limb makes up the difference. 0 turns the pull off. The stiffness of limb
         joints is 0.02 to 0.2, that of finger joints 0.0003 or more. With values from 0.001 to 0.01,
-        the energy still determines the positions of most of these joints.
+        the energy still determines the positions of most limb and finger joints.
         symmetry: joints that are mirror images of each other within 1 % of the diagonal stay
         bit-identical mirror images. The joints of a bone that is its own partner stay on the plane.
         If the bone crosses the plane, its two ends are mirror images of each other.
@@ -629,8 +632,8 @@ class JointSolver:
 
     @property
     def energies(self) -> Floats:
-        """Energies including anchor and centering: at the start, once weights exist, and after each
-        accepted step of joints or weights. They never increase."""
+        """Energies, including the anchor and centering terms: one at the start (once weights exist)
+        and one after each accepted step of joints or weights. The energies never increase."""
 
     @property
     def report(self) -> dict[str, Any]:
@@ -731,10 +734,10 @@ def energy(
 
     Rows are normalized. A vertex without weights stays at rest, as in Blender. The energy is the
     mean over the poses, each weighted by pose_weights (p,). `weld` joins coincident vertices, which
-    take the weights of the first of them. per_vertex also returns the (n,) energies of the
-    vertices, each relative to its own one-ring. Bones that are not rigid need bone_kinds with
-    bone_heads, bone_tails (m, 3) and the bends or segment_poses. bone_stretch also needs heads and
-    tails. The other arguments are those of a Solver.
+    take the weights of the first one. per_vertex also returns the (n,) energies of the vertices,
+    each relative to its own one-ring. Bones that are not rigid need bone_kinds with bone_heads,
+    bone_tails (m, 3) and the bends or segment_poses. bone_stretch also needs heads and tails. The
+    other arguments are those of a Solver.
 
     Raises InputError if the mesh, the weights or the poses cannot be used, and ValueError or
     TypeError for any other invalid argument (the message names it).
@@ -757,7 +760,7 @@ def posed_energy(
     `energy`.
 
     The energy is the mean over the poses, each weighted by pose_weights (p,). `weld` joins
-    coincident vertices, which take the position of the first of them.
+    coincident vertices, which take the position of the first one.
 
     Raises InputError if the mesh or the points cannot be used, and ValueError or TypeError for any
     other invalid argument (the message names it).
@@ -797,8 +800,8 @@ def rotation_centers(
     threads: int = 0,
 ) -> Floats:
     """Return the optimized centers of rotation (Le & Hodgins 2016), (n, 3), for
-    `center_of_rotation_skinning`: each vertex turns about the mean position of the surface with
-    similar weights.
+    `center_of_rotation_skinning`: each vertex turns about the mean position of the parts of the
+    surface with similar weights.
 
     A center is the mean over triangles, weighted by area and by the similarity s(w_p, w_v). The
     similarity is the sum over pairs of bones j != k of w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk
@@ -822,8 +825,8 @@ def center_of_rotation_skinning(
     threads: int = 0,
 ) -> Floats:
     """Return the vertices (p, n, 3) as posed by skinning with centers of rotation (Le & Hodgins
-    2016, Algorithm 1). Each vertex turns by the blended quaternion about its center, which is
-    blended linearly. Vertices without a finite center are blended linearly.
+    2016, Algorithm 1). Each vertex turns by the blended quaternion about its center, and linear
+    blending moves the center. Vertices without a finite center are blended linearly.
 
     centers (n, 3); weights, poses and bone_axes as for dual_quaternion_skinning. The method does
     not cover scale and shear, which are blended linearly in the bones' own rotation.
@@ -870,11 +873,11 @@ def bake(
     """Compute weights, and bones on request, whose linear blending best approximates given frames.
 
     vertices (n, 3) at rest. frames: a sequence of p arrays (n, 3), the positions to approximate: a
-    list, an array (p, n, 3), a numpy.memmap, or any object with len() and [index]. The frames are
-    read one by one, in order: once for each iteration and round of clustering, once before, and
-    once after. Only 16 frames are kept at a time, so apart from the transforms, memory does not
-    grow with p. transforms (p, m, 3, 4) or (p, m, 4, 4): transforms of the given bones in each
-    frame, or None if there are no given bones.
+    list, an array (p, n, 3), a numpy.memmap, or any object with len() and [index]. All frames are
+    read one by one, in order: once at the start, once for each iteration and each round of
+    clustering, and once at the end. Only 16 frames are kept at a time, so apart from the
+    transforms, memory does not grow with p. transforms (p, m, 3, 4) or (p, m, 4, 4): transforms of
+    the given bones in each frame, or None if there are no given bones.
 
     The weights of a vertex are >= 0 and sum to 1, and at most max_influences of them are nonzero
     (0: 32). The weights are optimal for the vertex's set of bones, and the set itself is found by a
@@ -890,10 +893,10 @@ def bake(
     Returns a dict: weights (start, bones, weights) of the given bones followed by the new ones;
     transforms (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of the
     vertices that each bone moves; vertex_error (n,), the root mean square distance over the frames;
-    rms and max, the root mean square and maximum distance over all, in the units of the vertices;
-    worst (frame, vertex); size, the diagonal of the bounding box; iterations; and history, the rms
-    after each iteration. With iterations=0, it returns the errors of the given weights, with
-    unweighted vertices at rest.
+    rms and max, the root mean square and maximum distance over all vertices and frames, in the
+    units of the vertices; worst (frame, vertex); size, the diagonal of the bounding box;
+    iterations; and history, the rms after each iteration. With iterations=0, the dict contains the
+    errors of the given weights, with unweighted vertices at rest.
 
     Raises InputError if the mesh, the weights or a frame cannot be used, ValueError or TypeError
     for any other invalid argument (the message names it), SolverError if solving fails, and
@@ -929,8 +932,8 @@ def elastic_poses(
     samples: int = 30,
 ) -> Floats | tuple[Floats, Floats]:
     """Return the equilibrium positions (p, n, 3) of the vertices of an elastic body when its bones
-    are posed. No skinning weights produce these shapes, but they show how little strain is
-    possible.
+    are posed. Skinning weights cannot produce these shapes, but the shapes show how little strain
+    is possible.
 
     vertices (n, 3), triangles (f, 3), edges (e, 2) that belong to no face, tets (t, 4) of a solid;
     bone_heads and bone_tails (m, 3) of rigid bones, bone_deform (m,); poses (p, m, 3 or 4, 4) from
@@ -946,7 +949,7 @@ def elastic_poses(
       keeps thickness and volume;
     - hold * squared distances from the position to which the bone moves a vertex, in radii of the
       limb, with almost no effect at joints;
-    - limb_hold * squared Limb Drift beyond slack times that of the initial shape.
+    - limb_hold * squared Limb Drift beyond slack times the drift of the initial shape.
 
     inside=0 poses the skin alone, with the least strain. The problem is not convex, so the result
     is a local minimum for these settings and not a proven bound. tolerance: a pose is done when its
@@ -1020,10 +1023,10 @@ def surface_strain(
     threads: int = 0,
 ) -> Floats:
     """Return the (f,) Surface Strain of each triangle for one pose (n, 3), or its root mean square
-    over poses (p, n, 3). The strain is the root of (s1 - 1)^2 + (s2 - 1)^2. Here s1 and s2 are the
-    singular values of the map from the triangle at rest to the posed triangle, in its plane. A
-    value of 0.1 is 10 %. The strain is 0 for triangles that only move, and for slivers with an
-    altitude below 1e-4 of their longest edge, which all measures leave out.
+    over poses (p, n, 3). The strain is the square root of (s1 - 1)^2 + (s2 - 1)^2. Here s1 and s2
+    are the singular values of the map from the triangle at rest to the posed triangle, in the plane
+    of the triangle. A value of 0.1 is 10 %. The strain is 0 for triangles that move rigidly, and
+    for slivers with an altitude below 1e-4 of their longest edge, which all measures leave out.
 
     Raises InputError if the mesh or a posed point cannot be used, and ValueError or TypeError for
     any other invalid argument (the message names it).
@@ -1120,23 +1123,23 @@ class Deformation:
     def measures(self, *, per_triangle: bool = False, per_vertex: bool = False) -> dict[str, Any]:
         """Return the measures over all added poses, NaN if something cannot be measured:
 
-        area: Surface Strain, the root of the mean squared strain over poses and over triangles
-        weighted by area (0.1 is 10 %); face: the same measure with equal weights for all triangles;
-        p99: 99th percentile over triangles of the root mean square over poses, computed like
-        numpy.percentile.
+        area: Surface Strain, the square root of the mean squared strain over poses and over
+        triangles weighted by area (0.1 is 10 %); face: the same measure with equal weights for all
+        triangles; p99: 99th percentile over triangles of the root mean square over poses, computed
+        like numpy.percentile.
         drift: Limb Drift, the mean of bone_drift; worst_drift: the largest value of bone_drift;
         bone_drift (m,): the distance between the center of the limb around the middle of a bone and
-        the position to which the bone moves that center. The drift is given in radii of the limb,
+        the position to which the bone moves this center. The drift is given in radii of the limb,
         as the root mean square over poses, and is NaN for bones that no limb encloses. limbs: the
         number of limbs. A limb consists of the vertices that are nearest to the bone at 0.3 to 0.7
         of its length, and there must be at least 6 of them. Their mean distance from the bone is
         the radius of the limb. The radius must be at most 1.5 times the length of the bone, and the
-        center of the limb must lie within half a radius of the bone. volume: Volume Change, the
-        mean over poses, as a share of the volume at rest (-0.1 is 10 % less), of the closed_parts:
-        parts in which every edge joins two triangles of the same orientation. poses: the number of
-        added poses. On request, the result also contains triangle_strain (f,), the root mean square
-        over poses, and vertex_strain (n,), the root of its area-weighted mean square over the
-        triangles of each vertex.
+        center of the limb must lie within half a radius of the bone. volume: Volume Change of the
+        closed parts, the mean over poses as a share of their volume at rest (-0.1 is 10 % less).
+        closed_parts: the number of parts in which every edge joins two triangles of the same
+        orientation. poses: the number of added poses. On request, the result also contains
+        triangle_strain (f,), the root mean square over poses, and vertex_strain (n,), the square
+        root of the area-weighted mean of its square over the triangles of each vertex.
         """
 
 def automatic_weights(
@@ -1166,14 +1169,14 @@ def automatic_weights(
     not. "boneglow": BoneGlow (Wareham & Lasenby 2008), the diffused light that bones send to the
     vertices. "bbw": bounded biharmonic weights (Jacobson et al. 2011), which minimize w' Q w, where
     Q is the bi-Laplacian. The weights w are between 0 and 1, fixed to 1 at the handles of the bone
-    and to 0 at those of other bones. "biharmonic": the same without bounds; negative weights are
-    clipped at the end.
+    and to 0 at the handles of other bones. "biharmonic": the same weights without bounds; negative
+    weights are clipped at the end.
 
-    In a volume, the handles of a bone are the vertices on it. On a surface or wires, they are the
-    core of the vertices nearest to the bone: those whose distance from the vertices of other bones,
-    along edges, is at least 0.85 times that of the farthest of them. For parts without a visible
-    bone, only the distance counts. Parts far from all bones follow the nearest one. Biharmonic
-    weights for more than 200,000 vertices raise ValueError.
+    In a volume, the handles of a bone are the vertices on it. On a surface or wires, the handles
+    are the core of the vertices nearest to the bone: the vertices whose distance from the vertices
+    of other bones, along edges, is at least 0.85 times the largest such distance. For parts without
+    a visible bone, only the distance counts. Parts far from all bones follow the nearest one.
+    Biharmonic weights for more than 200,000 vertices raise ValueError.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
     other invalid argument (the message names it), SolverError if solving fails, and Cancelled if
@@ -1196,8 +1199,8 @@ def diffuse_parameters(
 ) -> Floats:
     """Return `parameters` (n, m) for a Solver that follow the mesh: u from 0 at the head to 1 at
     the tail, diffused like heat weights from the vertices from which the bone is visible. u is 0 at
-    vertices from which bones before it are visible. u is 1 (or the position of the child's head) at
-    vertices from which its descendants are visible.
+    vertices from which a bone before this bone in the chain is visible. u is 1 (or the position of
+    the child's head) at vertices from which a descendant of the bone is visible.
 
     The values are NaN for bones that do not deform and, with bone_kinds, for rigid ones.
 
@@ -1222,12 +1225,13 @@ def bone_directions(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None, Literal["tails", "lengths", "joints"]]:
     """Return the directions of the bones of an armature: (tails (m, 3), ways (m,) or None, source).
 
-    "tails": the given tails are correct. "lengths": the directions of the tails are correct but
-    their lengths are wrong, as importers leave them. Bones then extend to the child that they point
-    at, or to the end of the skin beyond them. "joints": the tails are meaningless, or None. A bone
-    then extends to the joints of all its children. `ways` marks the bones whose parents extend to
-    them and is the bone_ways argument of other functions. The tail of a bone only gives the axis
-    about which it turns. Bones without children extend to the skin beyond their joints.
+    "tails": the given tails are correct. "lengths": the given tails have correct directions but
+    wrong lengths, as in some imported armatures. A bone then extends to the child at which it
+    points, or to the end of the skin beyond the bone. "joints": the tails are meaningless, or None.
+    A bone then extends to the joints of all its children. `ways` marks the bones to which their
+    parents extend, and is the bone_ways argument of other functions. The tail of a bone only gives
+    the axis about which the bone turns. Bones without children extend to the skin beyond their
+    joints.
 
     Tails are considered meaningless if most of them are far from all children: the median of |tail
     - nearest child| / |head - nearest child|, over bones with children, is above 0.57.
@@ -1321,8 +1325,8 @@ def sample_poses(
     reach_poses: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """Return random poses (count, m, 3, 4) and their bends (count, m, 4), identical to those that a
-    Solver with the same arguments uses. Children of an STB or spine follow it at the position of
-    their heads along it.
+    Solver with the same arguments uses. The children of an STB or spine follow it at the positions
+    of their heads along the bone.
 
     Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
     invalid argument (the message names it).
@@ -1371,9 +1375,9 @@ def inverse_kinematics(
     target is out of reach, the result is the nearest pose found.
 
     chain_count: number of bones that turn, counted from the effector toward the root; 0 for all
-    bones up to the root. Joints stay within bone_limits. Without limits, they swing by at most
-    `swing` (default 60 degrees) and twist by at most `twist` (10 degrees), and values of pi remove
-    these limits. method: forward and backward reaching (Aristidou & Lasenby 2011), cyclic
+    bones up to the root. Joints stay within bone_limits. Joints without limits swing by at most
+    `swing` (default 60 degrees) and twist by at most `twist` (10 degrees); values of pi remove
+    these two bounds. method: forward and backward reaching (Aristidou & Lasenby 2011), cyclic
     coordinate descent, or damped least squares. tolerance: a share of the length of the chain.
     iterations: the maximum number of iterations.
 
@@ -1391,8 +1395,8 @@ def reach_chains(
     bone_deform: ArrayLike | None = None,
 ) -> list[tuple[NDArray[np.int32], Floats]]:
     """Return the limbs, necks, tails and fingers that reach for targets in sampled poses. For each
-    of these chains, the result contains its bones, starting at its root, and the position (3,) of
-    its effector at rest.
+    of these chains, the result contains the bones of the chain, starting at its root, and the
+    position (3,) of its effector at rest.
 
     Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
     invalid argument (the message names it).
@@ -1468,12 +1472,13 @@ def nearest_points(
     """Find the points of a surface that are nearest to points (k, 3).
 
     Returns (corners (k, 3), coordinates (k, 3), heights (k,), parts (n,)): the vertices of the
-    triangle, -1 if no triangle was found; the barycentric coordinates of the nearest point; its
-    distance, negative for points behind the surface (judged by the vertex normals) and inf without
-    a triangle; and the part number of every vertex. A part consists of vertices connected by
-    triangles and edges. owners (k,): for each point, a vertex whose part is skipped, -1 for none.
-    radius (k,): search radius of each point, inf by default. For coincident vertices, the first of
-    them is used.
+    triangle, -1 if no triangle was found; the barycentric coordinates of the nearest point; the
+    distance to the nearest point, negative for given points behind the surface (according to the
+    vertex normals) and inf without a triangle; and the part number of every vertex. A part consists
+    of vertices connected by triangles and edges. owners (k,): for each point, a vertex whose part
+    is skipped, -1 for none.
+    radius (k,): search radius of each point, inf by default. Of coincident vertices, the first one
+    is used.
 
     Raises InputError if the mesh cannot be used, ValueError or TypeError for any other invalid
     argument (the message names it), and Cancelled if `progress` returns False.
@@ -1496,14 +1501,14 @@ def inspect_weights(
     dense weight that is not 0.
 
     contrast: half the sum over bones of |w - mean of the neighbors|: 0 for a vertex that moves like
-    its neighbors, 1 for a vertex that other bones than those of its neighbors move. roughness: the
-    mean contrast of the neighbors with this vertex left out, which is large where bones meet; 0 if
-    the contrast is below 0.2. straight, along: the distance of the vertex from the core of the
-    bone, in a straight line and along edges and links, respectively. links (h, 2) are additional
-    connections between vertices. The core consists of vertices with at least half of the bone's
-    largest weight: the connected part with the most weight. Both distances are 0 in the core and
-    for weights below 0.05. along is inf beyond 4 times the largest straight distance of the bone.
-    Rows are normalized. Coincident vertices count as one, with the row of the first.
+    its neighbors, 1 for a vertex that has no bone in common with its neighbors. roughness: the mean
+    contrast of the neighbors with this vertex left out, which is large where bones meet; 0 if the
+    contrast is below 0.2. straight, along: the distance of the vertex from the core of the bone, in
+    a straight line and along edges and links, respectively. links (h, 2) are additional connections
+    between vertices. The core consists of vertices with at least half of the bone's largest weight:
+    the connected part with the most weight. Both distances are 0 in the core and for weights below
+    0.05. along is inf beyond 4 times the largest straight distance of the bone. Rows are
+    normalized. Coincident vertices count as one, with the row of the first.
 
     Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any
     other invalid argument (the message names it), and Cancelled if `progress` returns False.
@@ -1555,13 +1560,13 @@ def transfer_weights(
 
     Returns (rows (k, m), matched (k,), distances (k,), angles (k,)). A target vertex matches if the
     nearest point of the source is no farther than `distance` times the diagonal of the source's
-    bounding box, and one of two conditions holds: either their normals differ by at most `angle`
-    (with `two_sided` they may point to opposite sides), or the point is no farther than `near`, in
-    the same unit as `distance`. Wires have no normal. A matching vertex takes the weights at that
-    point. The weights of the other vertices are continued over the target by the bi-Laplacian
-    (Abdrashitov et al. 2023). Islands of the target without a match take the weights of their
-    nearest points. Rows sum to 1 and have at most `max_influences` entries (0: any number). Raises
-    ValueError if the source has no weights, or if no vertex matches.
+    bounding box, and one of two conditions holds: either the normals at both points differ by at
+    most `angle` (with `two_sided`, the normals may point to opposite sides), or the point is no
+    farther than `near`, in the same unit as `distance`. Wires have no normal. A matching vertex
+    takes the weights at that point. The weights of the other vertices are continued over the target
+    by the bi-Laplacian (Abdrashitov et al. 2023). Islands of the target without a match take the
+    weights of their nearest points. Rows sum to 1 and have at most `max_influences` entries (0: any
+    number). Raises ValueError if the source has no weights, or if no vertex matches.
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
     invalid argument (the message names it), SolverError if solving fails, and Cancelled if
@@ -1595,10 +1600,11 @@ def transfer_shapes(
     continued over the target by the bi-Laplacian, which is factorized once for all shapes. These
     displacements are no longer than the longest one of a matching vertex. Islands without a match
     follow their nearest points. With `keep_above`, vertices above the surface at rest are lifted if
-    a shape brings them below it or too near to it: nearer than half of their height at rest or than
-    0.001 of its size. lifted: the number of lifted vertices. below: the number of vertices that
-    remain below the surface, between intersecting parts of it. A shape that moves nothing leaves
-    the target bit-identical. Raises ValueError if no vertex matches.
+    a shape brings them below the surface or too near to it: nearer than half of their height at
+    rest and nearer than 0.001 of the size of the source. lifted: the number of lifted vertices.
+    below: the number of vertices that remain below the surface, between intersecting parts of the
+    surface. A shape that moves nothing leaves the target bit-identical. Raises ValueError if no
+    vertex matches.
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
     invalid argument (the message names it), SolverError if solving fails, and Cancelled if

@@ -2,12 +2,13 @@
  *
  * A vertex is above the surface at rest if it lies on the outer side of its nearest point,
  * according to the interpolated vertex normals. The clearance of a vertex is its height at rest,
- * but at least CLEAR. If the moved surface leaves it less than half of its clearance, it is lifted
- * to its clearance above the point that is now nearest. This step is repeated, because the vertex
- * may then be near another part of the surface. If it has not converged after ROUNDS, as in a fold
- * whose sides intersect, the vertex moves out along the sum of the normals found so far. If there
- * is no room in that direction either, the vertex stays in place and is counted. Near the border of
- * an open surface, there is no outer side, so vertices stay unchanged.
+ * but at most CLEAR. If the moved surface leaves the vertex less than half of its clearance, the
+ * vertex is lifted to this clearance above the point that is now nearest. This step is repeated,
+ * because the vertex may then be near another part of the surface. If the vertex is still too low
+ * after ROUNDS, as in a fold whose sides intersect, the vertex moves out along the sum of the
+ * normals found so far. If there is no room in this direction either, the vertex stays in place and
+ * is counted if it is below the surface. Near the border of an open surface, no side is the outer
+ * one, so vertices stay unchanged.
  *
  * The distance between a vertex and the surface changes by no more than both have moved, so most
  * vertices are skipped without a search. Each of the others takes O(log f), and the hierarchy of a
