@@ -121,7 +121,8 @@ static void clear_weights(arap_bake_weights *weights) {
     *weights = (arap_bake_weights){0};
 }
 
-/* Convert a given row to sum 1 in ascending order without zeros; empty without weights. */
+/* Convert a given row: scaled to sum to 1, in ascending order, without zeros; empty if it has no
+ * weights. */
 static void take_row(const arap_sparse_weights *given, int i, arap_bake_weights *out) {
     int *bone = out->bone + (size_t)i * (size_t)out->room, count = 0;
     double *weight = arap_bake_values(out, i), sum = 0;

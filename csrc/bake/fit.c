@@ -50,7 +50,7 @@ static void put_edges(const arap_bake_state *state, int *size) {
     }
 }
 
-/* Each edge was counted once for each of its faces, so close the gaps. */
+/* Room was reserved for each edge once per face, so remove the gaps. */
 static void close_gaps(arap_bake_state *state, const int *size) {
     int fill = 0;
     for (int i = 0; i < state->n; i++) {

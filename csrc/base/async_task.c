@@ -25,7 +25,8 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* The context of its thread. The work cannot stop, so a request to stop takes effect after it. */
+/* Wait for the end of the work, which cannot stop, so a request to stop takes effect after the
+ * work. context: that of the waiting thread. */
 static void wait_for_end(arap_context *context, arap_async_task *async_task) {
     int uncancellable = context->uncancellable, has_ended = 0;
     if (!uncancellable) context->uncancellable = 1;

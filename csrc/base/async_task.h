@@ -23,9 +23,10 @@ typedef struct arap_async_task {
     double seconds, ended, saved[ARAP_SCALING_SIZES];
 } arap_async_task;
 
-/* Start work(context, data) on its own thread, and wait for it if the caller's context has only
- * one. If no thread can be created, or if there are too few vertices or unknowns to justify a
- * thread, the caller's thread does the work immediately. `data` must live until the end. */
+/* Start work(context, data) on its own thread, and wait for the end of the work if the caller's
+ * context has only one thread. If no thread can be created, or if there are too few vertices or
+ * unknowns to justify a thread, the caller's thread does the work immediately. `data` must live
+ * until the end. */
 void arap_async_begin(arap_context *context, int size, arap_async_fn work, void *data,
                       arap_async_task *out);
 

@@ -137,8 +137,8 @@ static void stop(forest_run *r, arap_status status) {
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Whether no event can end the wait, or an event has occurred for which no task waits. The lock
- * must be held. */
+/* End the run because no event can end the wait, or because an event has occurred for which no task
+ * waits. The lock must be held. */
 static void stop_by_fault(forest_run *r) {
     r->faulty = r->stopped = 1;
     pthread_cond_broadcast(&r->changed);

@@ -38,10 +38,11 @@ arap_status arap_find_attachments(arap_context *context, const arap_mesh *mesh,
                                   const arap_visibility *visibility, const arap_influences *heat,
                                   double strength, arap_constraint_list *rows);
 
-/* Rows that keep a bone useful: among the vertices that see it as their nearest bone, those within
- * 5 % of its largest heat weight there keep that weight. Without such rows, the energy alone would
- * let bones fade, because a mesh that follows fewer bones is more rigid. A root outside the mesh
- * gets no rows if other bones are inside, since it is a control bone on the floor. */
+/* Rows that keep a bone useful: of the vertices that see the bone as their nearest one, those whose
+ * heat weight is within 5 % of the largest such weight keep their weight. Without such rows, the
+ * energy alone would let bones fade, because a mesh that follows fewer bones is more rigid. A root
+ * outside the mesh gets no rows if other bones are inside, since it is a control bone on the floor.
+ */
 arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
                             const arap_visibility *visibility, const arap_influences *heat,
                             const arap_skeleton *skeleton, double strength,
@@ -63,10 +64,10 @@ int arap_add_neumann(const arap_mesh *mesh, const arap_influences *influences, d
                      arap_penalties *penalties);
 
 /* Rows with target 0 and c_i that keep weights from turning negative; `active` (entries) marks the
- * entries that have one. Both functions return the number of changes. The first holds weights that
- * are negative and not yet active: all of them, or the local minima below -1e-3 (the paper's
- * positivity rows). The second releases weights that the descent direction (entries), the negative
- * gradient of the energy, would make positive. */
+ * entries with such a row. Both functions return the number of changes. The first function adds
+ * rows for weights that are negative and not yet active: all of them, or the local minima below
+ * -1e-3 (the paper's positivity rows). The second function releases weights that the descent
+ * direction (entries), the negative gradient of the energy, would make positive. */
 int arap_activate_bounds(const arap_mesh *mesh, const arap_influences *influences, double strength,
                          int minima, char *active, arap_penalties *penalties);
 int arap_release_bounds(const arap_mesh *mesh, const arap_influences *influences,

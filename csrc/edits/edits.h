@@ -41,8 +41,8 @@ int arap_find_mark(const arap_marks *marks, int vertex, int bone);
 /* Add the allowed influences and those of `offered`, unless it is NULL, with weight 0, except for
  * bones that are excluded or locked there. Remove excluded influences that are not locked, and give
  * their weight to the nearest allowed bone, if there is one. A vertex that would be left without
- * influences gets the nearest bone that is not excluded; if all are, it keeps its influences. `in`
- * is replaced. */
+ * influences gets the nearest bone that is not excluded; if all bones are excluded, the vertex
+ * keeps its influences. `in` is replaced. */
 arap_status arap_edit_influences(arap_context *context, const arap_marks *marks,
                                  const arap_mesh *mesh, const arap_skeleton *skeleton,
                                  arap_excluded_fn excluded, const void *data,

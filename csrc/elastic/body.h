@@ -39,8 +39,8 @@ typedef struct arap_anchors {
     const double *rest, *posed; /* (count, 3) */
 } arap_anchors;
 
-/* The energy of the points x (count, 3) with the best rotations; the right-hand side for these is
- * added to b (count, 3). */
+/* The energy of the points x (count, 3) with the best rotations; the right-hand side for these
+ * rotations is added to b (count, 3). */
 double arap_body_local_step(const arap_body *body, const arap_anchors *anchors, const double *x,
                             double *b);
 

@@ -10,8 +10,8 @@
 
 /* Work space of the local step for given influence patterns, created once and used by every
  * iteration. It keeps references to the mesh, the packed poses, the influences, the clusters (NULL:
- * every vertex has its own rotations) and the mirror reuse (NULL: nothing is copied), with which
- * only right-hand sides are computed. */
+ * every vertex has its own rotations) and the mirror reuse (NULL: nothing is copied). With mirror
+ * reuse, only right-hand sides are computed. */
 typedef struct arap_local_step arap_local_step;
 
 arap_status arap_local_step_create(arap_context *context, const arap_mesh *mesh,
@@ -30,7 +30,7 @@ void arap_local_step_free(arap_local_step *local_step);
 arap_status arap_local_step_run(arap_context *context, arap_local_step *local_step,
                                 double *right_side, double *alignment);
 
-/* Number of visits to vertices or clusters in all runs: one per run, except for those whose result
+/* Number of visits to vertices or clusters in all runs: one per run, except for visits whose result
  * cannot change. */
 long arap_local_step_visits(const arap_local_step *local_step);
 

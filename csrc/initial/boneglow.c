@@ -64,7 +64,7 @@ typedef struct rod {
     double sine_from, sine_to;
 } rod;
 
-/* Returns the maximum light that it sends: 0 for a bone without length. */
+/* Returns the maximum light that the bone sends: 0 for a bone without length. */
 static double see_rod(const arap_skeleton *skeleton, int bone, const double *p, rod *out) {
     const double *head = skeleton->heads + 3 * (size_t)skeleton->deform_bone[bone],
                  *tail = skeleton->tails + 3 * (size_t)skeleton->deform_bone[bone];

@@ -228,7 +228,7 @@ static arap_status take_patches(arap_context *context, const finder *f, const si
     return status;
 }
 
-/* Add whole patches, and leave of the others what hangs on the skin of its side. */
+/* Add whole patches, and keep only those other sets that hang on the skin of their own side. */
 static arap_status keep_hanging(arap_context *context, const finder *f, arap_bvh **faces,
                                 arap_pierced *out) {
     const arap_mesh *mesh = f->mesh;

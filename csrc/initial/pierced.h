@@ -24,8 +24,8 @@ void arap_pierced_clear(arap_pierced *pierced);
 /* Whether the bone is on the side that this vertex merely pierces. */
 int arap_pierced_excludes(const arap_pierced *pierced, int vertex, int bone);
 
-/* Let the piercing vertices see the nearest bone of their own side instead of the one they saw
- * before. */
+/* Let the piercing vertices see the nearest bone of their own side instead of the bone that they
+ * saw before. */
 void arap_pierced_look(const arap_pierced *pierced, const arap_mesh *mesh,
                        const arap_skeleton *skeleton, arap_visibility *visibility);
 

@@ -73,7 +73,7 @@ static int search(cells *c, int spreads_labels) {
     return failed;
 }
 
-/* Give vertices without a label that of the nearest labeled vertex along edges. */
+/* Give each vertex without a label the label of the nearest labeled vertex along edges. */
 static int flood_labels(cells *c) {
     for (int i = 0; i < c->mesh->count; i++) c->distance[i] = c->label[i] >= 0 ? 0 : INFINITY;
     return search(c, 1);

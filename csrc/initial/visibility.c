@@ -184,8 +184,8 @@ static arap_status look_in_slices(arap_context *context, int vertices, arap_task
                                 SLICE_PER_THREAD * context->threads, task, data);
 }
 
-/* Keep the bones, and the virtual segments of those bones that are inside the mesh, in
- * `kept`; their number in *count, and judge the bones. */
+/* Determine which bones are inside the mesh, and store the bones, and the virtual segments of those
+ * inside, in `kept`, and their number in *count. */
 static arap_status choose_segments(arap_context *context, visibility_task *task, arap_segment *kept,
                                    int *count) {
     const arap_skeleton *skeleton = task->skeleton;
@@ -223,7 +223,7 @@ done:
 }
 
 /* If virtual segments, such as adjacent controls, take all the vertices that see a bone inside the
- * mesh, the bone gets back those to which no other deforming bone is nearer. */
+ * mesh, the bone gets back the vertices to which no other deforming bone is nearer. */
 static arap_status give_back(arap_context *context, const visibility_task *task) {
     arap_visibility *visibility = task->visibility;
     char *seen = ARAP_NEW_ZERO(char, task->skeleton->deform_count);

@@ -114,8 +114,8 @@ static double off_image2(const arap_symmetry *symmetry, const arap_joints *joint
     return arap_distance2(image, joints->rest + 3 * other);
 }
 
-/* The partner of a joint is the same end of the partner bone. If a bone is its own partner, it is
- * the end itself, or the other end if the bone lies across the plane. */
+/* The partner of a joint is the same end of the partner bone. If a bone is its own partner, each
+ * end is its own partner or, if the bone lies across the plane, the partner of the other end. */
 static void pair_joints(const arap_symmetry *symmetry, const int *partners, arap_joints *joints) {
     for (int end = 0; end < 2 * joints->bones; end++) {
         const int *joint = end % 2 ? joints->tail : joints->head;

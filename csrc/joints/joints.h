@@ -41,8 +41,8 @@ typedef struct arap_joints {
     int *segments; /* (deforming) bones and virtual segments that move with d */
 } arap_joints;
 
-/* Bone ends form one joint if they coincide (within 1e-6 of the mesh's diagonal) and belong to a
- * bone and its parent or to the heads of siblings, including roots. symmetry, partners: NULL or as
+/* Bone ends form one joint if they coincide (within 1e-6 of the mesh's diagonal) and are those of a
+ * bone and its parent, or the heads of siblings, including roots. symmetry, partners: NULL or as
  * given; joints are partners if their bones are partners and their positions are mirror images,
  * within 1 % of the diagonal. Errors name the bone and the value: joint_stiffness, tangential
  * negative or not finite. */

@@ -82,7 +82,7 @@ static arap_status restore_weights(arap_context *context, arap_joint_solver *s) 
     return arap_joint_energy_weights(context, &s->energy);
 }
 
-/* Run a few iterations of the weights, which are restored if the iterations end early. */
+/* Run a few iterations of the weights, and restore the weights if the iterations end early. */
 static arap_status try_weights(arap_context *context, arap_joint_solver *s, int iterations) {
     arap_influences *in = &s->weights->influences;
     size_t forces = 3 * (size_t)s->weights->poses.count * (size_t)s->spines.columns;
@@ -114,7 +114,8 @@ static arap_status try_weights(arap_context *context, arap_joint_solver *s, int 
     return arap_joint_record(context, s);
 }
 
-/* A change started by the weight solver is completed, and a restore is never partial. */
+/* Take a weight step. A change started by the weight solver is completed, and a restore is never
+ * partial. */
 static arap_status weight_step(arap_context *context, arap_joint_solver *s, int iterations) {
     int uncancellable = context->uncancellable;
     context->uncancellable = 1;

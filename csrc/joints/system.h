@@ -26,9 +26,9 @@ typedef struct arap_joint_system {
     double *columns_work;
 } arap_joint_system;
 
-/* Create the system for the linear parts of the poses and the weights of the energy and, with
- * spines, for their current positions. stiffness: stiffness of component displacements (as in the
- * paper), per pose and in the unit of S. */
+/* Create the system for the linear parts of the poses, the weights of the energy and, if there are
+ * spines, the current positions of the spines. stiffness: stiffness of component displacements (as
+ * in the paper), per pose and in the unit of S. */
 arap_status arap_joint_system_create(arap_context *context, const arap_joints *joints,
                                      const arap_symmetry *symmetry, const arap_skeleton *skeleton,
                                      const arap_joint_energy *energy, double stiffness,

@@ -5,9 +5,9 @@
 
 #include "base/context.h"
 
-/* Permanently restrict BLAS to the calling thread. Its worker threads would spin between calls on
- * the cores that the local step needs, share one pool between all solvers, and make results depend
- * on other callers. This is called once, when the module is loaded. */
+/* Permanently restrict BLAS to the calling thread. The worker threads of BLAS would spin between
+ * calls on the cores that the local step needs, share one pool between all solvers, and make
+ * results depend on other callers. This is called once, when the module is loaded. */
 void arap_blas_single_thread(void);
 
 /* Switch to plain loops permanently, also for CHOLMOD. This is called when the module is loaded, or
@@ -15,8 +15,8 @@ void arap_blas_single_thread(void);
 void arap_blas_use_plain_loops(void);
 
 /* Compute the Cholesky factor of the symmetric `a` (n, n) in place; returns 0 if `a` is not
- * positive definite. The second function uses it to solve for `count` right-hand sides x (count, n)
- * in place. */
+ * positive definite. The second function uses this factor to solve for `count` right-hand sides x
+ * (count, n) in place. */
 int arap_cholesky(int n, double *a);
 void arap_cholesky_solve(int n, const double *a, int count, double *x);
 

@@ -38,13 +38,13 @@ arap_status arap_factor_update(arap_context *context, arap_factor *factor,
 arap_status arap_factor_solve(arap_context *context, arap_factor *factor, double *x);
 
 /* Like arap_factor_solve, but nearly as accurate even with a factor in single precision; `matrix`
- * is the factorized matrix. Only for factors created by arap_factor_analyze is arap_factor_solve
- * less accurate. arap_factor_solve_all requires a factor in double precision. */
+ * is the factorized matrix. arap_factor_solve is less accurate only for factors created by
+ * arap_factor_analyze. arap_factor_solve_all requires a factor in double precision. */
 arap_status arap_factor_solve_refined(arap_context *context, arap_factor *factor,
                                       const arap_matrix *matrix, double *x);
 
-/* Number of right-hand sides that are solved together. The last bits depend on it: columns must be
- * split at multiples of it, or results would depend on the number of threads. */
+/* Number of right-hand sides that are solved together. The last bits depend on this number: columns
+ * must be split at its multiples, or results would depend on the number of threads. */
 #define ARAP_RIGHT_SIDES 16
 
 /* Solve for `columns` right-hand sides (columns, size) in place on all threads of the context. */
@@ -69,7 +69,7 @@ arap_status arap_fill_reducing_order(arap_context *context, int count, const siz
                                      const int *neighbor, int *order);
 
 /* The same if vertex i stands for unknowns[i] > 0 unknowns, which are adjacent to each other and to
- * those of its neighbors, and are eliminated together. */
+ * the unknowns of the vertex's neighbors, and are eliminated together. */
 arap_status arap_order_of_unknowns(arap_context *context, int count, const int *unknowns,
                                    const size_t *row_start, const int *neighbor, int *order);
 

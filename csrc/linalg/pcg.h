@@ -6,8 +6,8 @@
 
 /* The system to solve. multiply: out = A p. precondition: replace z by an approximate solution for
  * z. enough: whether to stop because x, whose residual r has been preconditioned to z, is accurate
- * enough or hopeless; left: r'z, the square of the error in the norm of A. It may change x, and is
- * called once for each step, starting with step 0. */
+ * enough or hopeless; left: r'z, the square of the error in the norm of A. `enough` may change x,
+ * and is called once for each step, starting with step 0. */
 typedef struct arap_pcg {
     int size;
     void *data;

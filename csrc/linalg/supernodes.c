@@ -69,8 +69,9 @@ static int shared_rows(const arap_supernodes *l, int d, int place, int s) {
     return end - place;
 }
 
-/* The updates of all supernodes in CHOLMOD's order, each first into the list of its next one.
- * parent, own: (count) the elimination tree, and flops; head, next, place: (count) scratch. */
+/* List the updates of all supernodes in CHOLMOD's order; each supernode is first inserted into the
+ * list of the next one that it updates. parent, own: (count) the elimination tree, and flops; head,
+ * next, place: (count) scratch. */
 static arap_status list_updates(arap_context *context, const arap_supernodes *l,
                                 arap_supernode_plan *p, int *parent, double *own, int *head,
                                 int *next, int *place) {
@@ -159,8 +160,8 @@ typedef struct factorization {
     double unpolled;    /* its flops since then */
 } factorization;
 
-/* Whether to stop. Worker 0 polls every LEAST flops; the others look at its status if their work is
- * long. */
+/* Whether to stop. Worker 0 polls every MINIMUM flops; the other workers look at the status of
+ * worker 0 if their work is long. */
 static int has_stopped(factorization *f, int worker, double flops) {
     if (worker) return flops > MINIMUM && atomic_load(&f->stopped);
     f->unpolled += flops;

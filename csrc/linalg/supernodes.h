@@ -26,9 +26,9 @@ arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *s
 void arap_supernodes_plan_free(arap_supernode_plan *plan);
 
 /* Factorize a matrix with this pattern into `value` on all threads of the context; the bits do not
- * depend on their number. With a `scale` of its rows and columns, `value` is in single precision,
- * otherwise in double. minor: the first column that shows that the matrix is not positive definite,
- * or `size`. Polls for cancellation. */
+ * depend on the number of threads. With a `scale` of its rows and columns, `value` is in single
+ * precision, otherwise in double. minor: the first column that shows that the matrix is not
+ * positive definite, or `size`. Polls for cancellation. */
 arap_status arap_supernodes_factorize(arap_context *context, const arap_supernodes *supernodes,
                                       const arap_supernode_plan *plan, const arap_matrix *matrix,
                                       const double *scale, void *value, int *minor);

@@ -8,7 +8,7 @@
 /* Compute the skinned positions out (poses, count, 3) of vertices (count, 3). rows: weights with
  * any sum, already checked; a vertex whose weights sum to 1e-4 or less does not move. transforms
  * (poses, bones, 3, 4). axes (bones, 3, 3): columns are the local X, Y (head to tail) and Z of each
- * bone at rest; NULL: the coordinate axes. They matter only if a transform is not a rotation.
+ * bone at rest; NULL: the coordinate axes. The axes matter only if a transform is not a rotation.
  * Errors name the first vertex, transform or axis that is not finite. */
 arap_status arap_dual_quaternion_skinning(arap_context *context, int count, const double *vertices,
                                           const arap_sparse_weights *rows, int bones, int poses,

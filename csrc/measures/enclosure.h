@@ -23,8 +23,8 @@ arap_status arap_enclosure_create(arap_context *context, int n, const double *ve
                                   arap_enclosure *enclosure);
 void arap_enclosure_clear(arap_enclosure *enclosure);
 
-/* Compute their volume in each of these poses, given as points in pose lanes, into out (whole
- * groups). */
+/* Compute the volume of the closed parts in each of these poses, given as points in pose lanes,
+ * into out (whole groups). */
 arap_status arap_enclosed_volume(arap_context *context, const arap_enclosure *enclosure, int poses,
                                  const double *points, double *out);
 

@@ -15,11 +15,11 @@ typedef struct arap_inspection {
                           straight-line distance of any entry of the bone */
 } arap_inspection;
 
-/* Rows are normalized to sum 1. The core of a bone is found among the vertices where it has at
- * least half of its largest weight: it is the connected part of them with most of the bone's
- * weight. Entries below 0.05 are ignored and get 0, as in the core. links (link_count, 2):
- * additional connections between vertices that are not neighbors. Vertices at the same position are
- * merged and use the row of the first one. */
+/* Rows are normalized to sum 1. The core of a bone consists of vertices where the bone has at least
+ * half of its largest weight: of the connected sets of such vertices, the core is the one with most
+ * of the bone's weight. Entries below 0.05 are ignored and get 0, as in the core. links
+ * (link_count, 2): additional connections between vertices that are not neighbors. Vertices at the
+ * same position are merged and use the row of the first one. */
 arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geometry,
                                  size_t link_count, const int *links,
                                  const arap_sparse_weights *rows, int bones,

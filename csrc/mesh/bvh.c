@@ -105,9 +105,9 @@ static void choose_pivot(item *items, int lo, int hi, int half, int axis) {
 }
 
 /* Quickselect: the first `half` items have the smaller centers; ties are ordered by index, so the
- * tree does not depend on the sort. Every item is moved, because it is not known in advance which
- * must be.
- */
+ * tree does not depend on the sort. All items are moved, because it is not known in advance which
+ * of them must be moved.
+ * */
 static void select_half(item *items, int count, int half, int axis) {
     int lo = 0, hi = count - 1;
     while (lo < hi) {

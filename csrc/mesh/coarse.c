@@ -96,8 +96,8 @@ static int later(const clustering *c, int place, long long strides) {
     return c->visit[at];
 }
 
-/* Prefetch memory that a later vertex will read, because it is far away and reading it would
- * stall. */
+/* Prefetch the memory that a later vertex will read, because this memory is far away and reading it
+ * would stall. */
 static void fetch(const clustering *c, int place, long long stride) {
     const arap_mesh *mesh = c->mesh;
     int far = later(c, place, 8 * stride), near = later(c, place, 4 * stride);
@@ -144,7 +144,7 @@ static void cluster_vertices(const clustering *c, arap_coarse *out) {
 }
 
 /* Number the clusters by their first vertices, because strides scatter them: vertices close in
- * memory thus stay close on the next level. That level visits clusters in reverse order of
+ * memory thus stay close on the next level. The next level visits clusters in reverse order of
  * creation. seed (clusters) replaces the current one. */
 static void renumber(int n, int *seed, arap_coarse *out) {
     int count = 0, *made = out->made;

@@ -35,9 +35,9 @@
 #define OVER 0.25 /* squared cosine */
 #define MARGIN 0.1
 
-/* For each vertex, a number that is 0 if the vertex is not on a border: there, the next corners in
- * its triangles are the same as the previous ones, which is detected by sums of random numbers of
- * the vertices. */
+/* For each vertex, a number that is 0 if the vertex is not on a border. Around such a vertex, the
+ * next corners in its triangles are the same as the previous ones, which is detected by sums of
+ * random numbers of the corners. */
 static void find_border(const arap_mesh *mesh, uint64_t *difference) {
     memset(difference, 0, (size_t)mesh->count * sizeof *difference);
     for (size_t k = 0; k < 3 * mesh->triangle_count; k++) {
@@ -167,8 +167,8 @@ int arap_are_layers(const arap_sheet *a, const arap_sheet *b) {
     return (a->is_sheet || b->is_sheet) && a->spans_joint && b->spans_joint;
 }
 
-/* If the nearest point is on an edge, any of its triangles may have been found; interpolated vertex
- * normals are the same for all of them. */
+/* If the nearest point is on an edge, any triangle at this edge may have been found; interpolated
+ * vertex normals are the same for all of them. */
 int arap_lies_on(const arap_mesh *mesh, const double *normals, int i, int t, const double *bary) {
     const int *tri = mesh->triangles + 3 * (size_t)t;
     double off[3], up[3] = {0};

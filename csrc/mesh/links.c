@@ -119,7 +119,7 @@ static void query_chunk(void *data, int chunk, int worker) {
 
 /* The corner with the largest barycentric coordinate; among equal ones, the nearest to the mean of
  * its cluster, then the lowest vertex. If the nearest point is on an edge of several triangles, all
- * of them have that corner. */
+ * of these triangles have this corner. */
 static int nearest_corner(const linking *l, const int *tri, const double *bary) {
     const double *mean = l->facts[l->cluster[l->mesh->part[tri[0]]]].mean;
     double far[3];
@@ -136,7 +136,7 @@ static int nearest_corner(const linking *l, const int *tri, const double *bary) 
 }
 
 /* Whether the surface at vertex i faces the same way as at a point of a triangle; perpendicular
- * surfaces do not. The normal is interpolated, so on an edge it is the same for all triangles. */
+ * surfaces do not. The normal is interpolated, so it is the same for all triangles at an edge. */
 static int face_alike(const linking *l, int i, const int *tri, const double *bary) {
     const double *own = l->vertex_normal + 3 * (size_t)i;
     double there[3] = {0, 0, 0};

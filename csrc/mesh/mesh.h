@@ -23,7 +23,8 @@ enum arap_edge_kind {
 typedef struct arap_spring {
     int bone;
     int column[2]; /* of the poses, that move the point, and their shares; bendy.h */
-    char whole;    /* its part surrounds no bone, so the whole part is attached to this one */
+    char whole; /* the part of the vertex surrounds no bone, so the whole part is attached to this
+                   bone */
     char released; /* the user has released it */
     double share[2];
     double point[3];

@@ -4,9 +4,9 @@
 
 #include "mesh/mesh.h"
 
-/* Find the parts of rods. may: (part_count) parts that can belong to one. set: (part_count) the
- * lowest part of the rod to which this part belongs, or -1. contact: (count) whether the vertex
- * belongs to a rod and is about as near to parts other than rods as any vertex of that rod. */
+/* Find the parts of rods. may: (part_count) parts that can belong to a rod. set: (part_count) the
+ * lowest part of the rod to which each part belongs, or -1. contact: (count) whether the vertex
+ * belongs to a rod and is about as near to parts other than rods as any vertex of its rod. */
 arap_status arap_find_rods(arap_context *context, const arap_mesh *mesh, const char *may, int *set,
                            char *contact);
 

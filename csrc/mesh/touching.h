@@ -21,8 +21,8 @@ typedef struct arap_touching {
 arap_status arap_touching_create(arap_context *context, const arap_mesh *mesh, const char *chosen,
                                  arap_touching *out);
 
-/* Merge in `parent` (parts) (base/sets.h) chosen parts whose surfaces cross, or where a vertex of
- * one is nearer to the other than reach[part]. stage: for arap_progress(). */
+/* Merge in `parent` (parts) (base/sets.h) chosen parts whose surfaces cross, or of which one has a
+ * vertex nearer to the other than reach[part]. stage: for arap_progress(). */
 arap_status arap_touching_unite(arap_context *context, arap_touching *touching, const double *reach,
                                 const char *stage, int *parent);
 

@@ -22,8 +22,8 @@ typedef struct arap_two_rings {
 arap_status arap_two_rings_create(arap_context *context, const arap_mesh *mesh,
                                   const double *factor, const double *conductance,
                                   arap_two_rings *out);
-/* The bi-Laplacian Q = L M^-1 L: M cell areas (volumes), those of almost nothing counted as larger
- * ones; L the cotangent Laplacian, with springs for wires and links. */
+/* The bi-Laplacian Q = L M^-1 L. M contains cell areas (volumes), where tiny cells count as larger
+ * ones, and L is the cotangent Laplacian, with springs for wires and links. */
 arap_status arap_bilaplacian(arap_context *context, const arap_mesh *mesh, arap_two_rings *out);
 
 /* The matrix of some of the vertices, vertex (size) in elimination order, with its diagonal times a

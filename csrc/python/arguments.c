@@ -30,7 +30,7 @@ static int is_name(const char *name, const char *text, Py_ssize_t length) {
     return strlen(name) == (size_t)length && !strncmp(name, text, (size_t)length);
 }
 
-/* Finds the argument that the name of a parameter means. */
+/* Find the argument with the name of a parameter. */
 static void look_up(const arap_signature *signature, arap_parameter *p) {
     for (int i = 0; i < ARGUMENTS; i++)
         if (is_name(arguments[i].name, p->name, p->length)) p->argument = arguments + i;

@@ -36,8 +36,8 @@ typedef struct arap_signature {
     const arap_setting_table *tables[3]; /* the remaining ones NULL */
 } arap_signature;
 
-/* Initialize before the first parse, with no arguments given. Required array sizes may then be
- * set. */
+/* Initialize the inputs before the first parse, with no arguments given. Required array sizes may
+ * then be set. */
 void arap_inputs_init(arap_inputs *in);
 void arap_inputs_release(arap_inputs *in);
 
@@ -51,10 +51,11 @@ int arap_parse(const arap_signature *signature, PyObject *args, PyObject *kwargs
 int arap_open(const arap_signature *signature, PyObject *args, PyObject *kwargs,
               void *const *settings, arap_inputs *in, arap_py_context *run);
 
-/* Create its text for help(), a new str: arguments, settings, defaults and ranges. */
+/* Create the text of a signature for help(), a new str: arguments, settings, defaults and ranges.
+ */
 PyObject *arap_signature_doc(const arap_signature *signature);
 
-/* Create the type, with that text as its documentation. */
+/* Create the type, with the text of the signature as its documentation. */
 PyObject *arap_make_type(PyObject *module, PyType_Spec *spec, const arap_signature *signature);
 
 /* {name: {"type", "default", "min", "max", "choices"}} of all settings of a signature, read-only:

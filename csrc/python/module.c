@@ -128,7 +128,7 @@ static int choose_linear_algebra(PyObject *module) {
                                       plain || wrong ? "plain loops" : "OpenBLAS");
 }
 
-/* Users import functions from the package, so that is the module that the functions report. */
+/* Users import functions from the package, so the functions report the package as their module. */
 static int name_package(PyObject *module) {
     PyObject *name = PyUnicode_FromString("araplbs");
     int failed = !name;

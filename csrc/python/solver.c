@@ -131,7 +131,7 @@ static PyObject *solver_solve(arap_py_object *self, PyObject *unused) {
     return arap_py_object_solve(self, iterate_locked, nothing_left);
 }
 
-/* -1 with an exception, unless there are so many vertices. */
+/* Return -1 with an exception unless the mesh has this many vertices. */
 static int refuse_size(const solver_object *self, npy_intp size) {
     arap_report report;
     arap_solver_report(self->solver, &report);
@@ -203,7 +203,8 @@ static PyObject *sparse_weights(solver_object *self) {
     return arap_py_sparse_weights(&self->weights);
 }
 
-/* Computed on request because it costs a local step. The lock must be held. */
+/* The energy of the returned weights, computed on request because it costs a local step. The lock
+ * must be held. */
 static PyObject *weights_energy(solver_object *self) {
     arap_py_context run;
     arap_status status = ARAP_OK;

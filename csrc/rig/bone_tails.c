@@ -125,8 +125,8 @@ static double common_factor(const arap_bones *bones, const double *ways, double 
     return factor > 0 && isfinite(factor) && same >= MAXIMUM * count ? factor : 1;
 }
 
-/* Whether all deforming bones have the same length, which differs strongly from the distances to
- * children. */
+/* Whether all deforming bones have the same length and this length differs strongly from the
+ * distances to children. */
 static int are_stubs(const arap_bones *bones, const double *ways) {
     double min = INFINITY, max = 0, way = 0;
     for (int b = 0; b < bones->count; b++) {

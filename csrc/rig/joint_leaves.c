@@ -33,7 +33,8 @@ static int by_value(const void *a_, const void *b_) {
     return (a > b) - (a < b);
 }
 
-/* The first leaf with the joint of leaf k: if several leaves coincide, it has all their skin. */
+/* The first leaf with the joint of leaf k: if several leaves coincide, the first one has all their
+ * skin. */
 static int first_leaf(const arap_joint_study *t, int k) {
     double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size;
     for (int j = 0; j < k; j++)
@@ -49,7 +50,7 @@ typedef struct leaf_skin {
     const double *direction; /* or NULL */
 } leaf_skin;
 
-/* Whether vertex i, near the end of a way, protrudes from it like a foot from a leg. Skin whose
+/* Whether vertex i, near the end of a way, projects from the way like a foot from a leg. Skin whose
  * outside faces the way belongs to another limb. */
 static int stands_off(const arap_joint_study *t, int i, const leaf_skin *skin) {
     const arap_joint_way *w = &t->way[skin->joint];
@@ -60,7 +61,8 @@ static int stands_off(const arap_joint_study *t, int i, const leaf_skin *skin) {
     return t->side * arap_dot(from, t->normal + 3 * (size_t)i) > 0;
 }
 
-/* The squared distance from a segment beyond which skin protrudes from it. scratch: (vertices) */
+/* The squared distance from a segment beyond which skin projects from the segment. scratch:
+ * (vertices) */
 static double find_off2(const arap_joint_study *t, int way, double *scratch) {
     int count = 0;
     double point[3];

@@ -77,8 +77,8 @@ static int is_inside(const arap_joint_study *t, const double *point) {
     return fabs(arap_winding_number(t->mesh, point)) > INSIDE;
 }
 
-/* Whether a bone has only leaves as children, and more than one: then nothing else can be their
- * body. */
+/* Whether a bone has only leaves as children, and more than one. In this case, only the bone itself
+ * can be their body. */
 static int is_hub(const arap_joint_study *t, int bone) {
     int leaves = 0;
     for (int b = 0; b < t->count; b++) {

@@ -46,8 +46,8 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *skelet
                               const arap_mesh *mesh, const arap_symmetry *symmetry,
                               const arap_sampling *sampling, double each,
                               const arap_given_poses *given, arap_poses *poses);
-/* Create the caller's poses alone, for `bones` bones. The first of them are those of the skeleton,
- * which all deform; bends and parameters apply to these. */
+/* Create the caller's poses alone, for `bones` bones. The first of these bones are those of the
+ * skeleton, which all deform; bends and parameters apply to the bones of the skeleton. */
 arap_status arap_poses_given(arap_context *context, const arap_skeleton *skeleton,
                              const arap_mesh *mesh, int bones, const arap_given_poses *given,
                              arap_poses *poses);
@@ -65,8 +65,9 @@ void arap_poses_clear(arap_poses *poses);
 
 /* Forward kinematics: deforming bone b turns by `local` (bones, 3, 3), a rotation in rest
  * orientation, about its head, and everything below it follows, so joints stay connected. Children
- * of a bone bent by `bends` (bones, ARAP_BEND), or NULL, follow it at the position of their own
- * heads along it. Virtual bones move with their owners. transforms: (bones, 3, 4) for all bones. */
+ * of a bone bent by `bends` (bones, ARAP_BEND), or NULL, follow the bone at the positions of their
+ * own heads along it. Virtual bones move with their owners. transforms: (bones, 3, 4) for all
+ * bones. */
 void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
                              const double *bends, double *transforms);
 

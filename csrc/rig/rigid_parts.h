@@ -31,8 +31,9 @@ static inline int arap_next_of_part(const arap_rigid_parts *parts, int i) {
 }
 
 /* Merge the rows of each part, with area-weighted means of their weights. A bone that is excluded
- * from one of its vertices (NULL: none is) is omitted, unless all bones are. Locked entries are the
- * same in all rows of a part, or are replaced by those of its lead. `in` is replaced. */
+ * from a vertex of the part (NULL: none is) is omitted, unless all bones are excluded. Locked
+ * entries are the same in all rows of a part, or are replaced by those of the part's lead. `in` is
+ * replaced. */
 arap_status arap_rigid_patterns(arap_context *context, const arap_rigid_parts *parts,
                                 const arap_mesh *mesh, int bones, arap_excluded_fn excluded,
                                 const void *data, arap_influences *in);

@@ -31,9 +31,9 @@ static int make_across(const double *y, double *v) {
     return 1;
 }
 
-/* Orthonormal frame with Y along the bone and Z near the roll axis. Without a usable roll axis
- * Z points away from the center of the skeleton, which turns and mirrors with it; the last
- * resort is the coordinate axis most across the bone. */
+/* Orthonormal frame with Y along the bone and Z near the roll axis. Without a usable roll axis, Z
+ * points away from the center of the skeleton, so the frame turns and mirrors with the skeleton;
+ * the last resort is the coordinate axis most nearly perpendicular to the bone. */
 static void bone_frame(const double *head, const double *tail, const double *roll,
                        const double *center, double *axes) {
     double x[3], y[3], z[3];
@@ -73,8 +73,9 @@ static void add_segment(arap_skeleton *s, const double *a, const double *b, int 
     segment->is_bone = is_bone;
 }
 
-/* The deforming bone that lies on `bone` and ends where it ends, or -1. In a chain along it, this
- * is the last bone, to which children at the end of `bone` are attached. */
+/* The deforming bone that lies on `bone` and ends where `bone` ends, or -1. In a chain along
+ * `bone`, this is the last bone of the chain, to which children at the end of `bone` are attached.
+ */
 static int find_twin(const arap_skeleton *s, int bone) {
     const double *head = s->heads + 3 * bone, *tail = s->tails + 3 * bone;
     double length2 = arap_distance2(head, tail), near2 = TWIN_TOLERANCE * TWIN_TOLERANCE * length2;
@@ -111,7 +112,7 @@ static int is_piece(const arap_skeleton *s, int bone, int d, int *up) {
 }
 
 /* The nearest deforming bone or twin upward from `bone`; `self` is not its own ancestor. If several
- * lie along a bone, each is attached to the previous one. */
+ * deforming bones lie along a bone, each is attached to the previous one. */
 static int find_owner(const arap_skeleton *s, const int *twin, int bone, int self) {
     int before;
     for (; bone >= 0; bone = s->parents[bone]) {

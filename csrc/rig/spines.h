@@ -62,8 +62,8 @@ arap_status arap_spines_take_bends(arap_error *error, const arap_skeleton *skele
 arap_status arap_spines_place(arap_context *context, const arap_skeleton *skeleton,
                               const arap_mesh *mesh, const double *parameters, int columns,
                               int poses, const double *transform, arap_spines *spines);
-/* Update these for other ends, bends or transforms. kept (vertices, count): parameters that remain
- * unchanged. */
+/* Update the parameters, gradients and points for other ends, bends or transforms. kept (vertices,
+ * count): parameters that remain unchanged. */
 arap_status arap_spines_replace(arap_context *context, const arap_mesh *mesh, const char *kept,
                                 int columns, int poses, const double *transform,
                                 arap_spines *spines);

@@ -288,7 +288,7 @@ static int drop(arap_symmetry *symmetry, const int *found, int i, int *dropped, 
 }
 
 /* Remove partners from vertices that were near by chance, because their edges do not match. The
- * edges of their neighbors may then no longer match either, so this is repeated. */
+ * edges of their neighbors may then no longer match either, so the test is repeated. */
 static arap_status drop_chance(arap_context *context, arap_symmetry *symmetry,
                                const arap_mesh *mesh) {
     int *found = ARAP_NEW(int, mesh->count), *dropped = ARAP_NEW(int, mesh->count), count = 0;

@@ -49,8 +49,8 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
     return status ? status : arap_settings_check(error, &arap_solver_settings, s);
 }
 
-/* The paper's constraint rows belong to the vertices of the mesh itself, and so do the parameters
- * of spines. */
+/* Whether to compute weights on a coarser mesh first. The paper's constraint rows and the
+ * parameters of spines belong to the vertices of the mesh itself. */
 static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
     const arap_settings *set = &s->settings;
     return set->coarsen && s->mesh.count >= set->coarsen &&
@@ -146,7 +146,7 @@ done:
 }
 
 /* Whether the level has many vertices per bone, as with hair or a coat of mail, which cannot be
- * made coarser: so many one-rings contribute to each bone that fewer poses are needed. */
+ * made coarser: many one-rings then contribute to each bone, so fewer poses are needed. */
 static int is_large_level(const arap_solver *s, const arap_problem *problem) {
     return problem->links && s->mesh.count >= LARGE_LEVEL &&
            s->mesh.count / LARGE_FOR_BONE >= s->skeleton.deform_count;
@@ -155,7 +155,7 @@ static int is_large_level(const arap_solver *s, const arap_problem *problem) {
 /* Number of random poses on this level: all on the coarsest mesh, which chooses the supports; fewer
  * on finer meshes, which only compute weights, and on a large mesh. The components of a
  * disconnected skeleton keep their displacements, and therefore also the poses to which these
- * belong. */
+ * displacements belong. */
 static arap_status count_poses(arap_context *context, const arap_solver *s, int all_poses,
                                int *count) {
     int all = s->settings.sampling.pose_count, components = 1;

@@ -8,8 +8,8 @@ typedef struct arap_history {
     int count, capacity;
     double *energies; /* relative */
     /* Index of the entry directly after the change of the patterns that began stage 1..; -1: none.
-     * The solver's last stage is followed by that with newly found rigid parts and that of another
-     * deformer. */
+     * After the solver's last stage come the stage with newly found rigid parts and the stage for
+     * another deformer. */
     int stage_start[ARAP_MAX_STAGES + 1];
 } arap_history;
 

@@ -93,7 +93,8 @@ static int wants_peaks(const arap_solver *s) {
     return s->settings.peak_stiffness > 0 && !s->mesh.spring_start;
 }
 
-/* Rows that keep bones useful where these weights, of all bones, are largest. */
+/* Create rows that keep each bone useful at the vertices where these weights of the bone are
+ * largest. */
 static arap_status keep_peaks(arap_context *context, arap_solver *s,
                               const arap_influences *weights) {
     arap_status status = ARAP_OK;

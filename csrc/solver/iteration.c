@@ -103,8 +103,9 @@ static arap_status analyze(arap_context *context, void *data) {
     return arap_factor_analyze(context, &s->patterns.system.matrix, single, &s->patterns.factor);
 }
 
-/* An order for the sizes of the current rows if it is worth its time, otherwise NULL: it is if
- * their number has no limit and positivity rows require repeated factorizations. */
+/* An order for the sizes of the current rows if computing it pays off, otherwise NULL. An order
+ * pays off if the number of influences has no limit and positivity rows require repeated
+ * factorizations. */
 static arap_status order_rows(arap_context *context, const arap_solver *s, int **order) {
     int n = s->mesh.count;
     *order = NULL;
@@ -354,8 +355,8 @@ static arap_status look(arap_context *context) {
 }
 
 /* Find the minimum of the objective for the current rotations; its weights may be negative. After
- * cancellation, nothing has changed, so it can be computed again; this would not be true if bounds
- * were released before it. */
+ * cancellation, nothing has changed, so the step can be repeated; this would not be true if bounds
+ * were released before the step. */
 static arap_status global_step(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     find_descent(s);
@@ -386,8 +387,8 @@ int arap_needs_factor(const arap_solver *s) {
 }
 
 /* Add the paper's positivity rows; they take effect in the next global step, which needs a new
- * factor. New rows would restart accelerated steps, so in that case they are added only in some
- * iterations (docs/decisions/007). */
+ * factor. New rows would restart accelerated steps, so with acceleration they are added only in
+ * some iterations (docs/decisions/007). */
 static void add_positivity(arap_solver *s) {
     arap_patterns *m = &s->patterns;
     if (rows_wait(s) && s->stage.iterations % ROWS_EVERY != ROWS_EVERY - 1) return;
@@ -458,8 +459,8 @@ static arap_status full_step(arap_context *context, arap_solver *s) {
     return restore(context, s, m->before);
 }
 
-/* Compute the current objective; its weights are kept if they are the best of the stage, and among
- * ties, the later ones are kept. */
+/* Compute the current objective; the current weights are stored if they are the best of the stage,
+ * or as good as the best. */
 static double keep_if_best(arap_solver *s) {
     arap_patterns *m = &s->patterns;
     double present = objective(s);
@@ -471,9 +472,9 @@ static double keep_if_best(arap_solver *s) {
     return present;
 }
 
-/* Run one iteration with clipping. If many weights would be negative, this is not a descent: once
- * the objective has risen too far, the best weights are restored and the stage continues guarded;
- * if that does not help, the stage ends. */
+/* Run one iteration with clipping. If many weights would be negative, clipping may raise the
+ * objective: once the objective has risen too far, the best weights are restored and the stage
+ * continues guarded; if guarding does not help, the stage ends. */
 static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     keep_if_best(s);

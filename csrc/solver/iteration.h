@@ -17,7 +17,8 @@ arap_status arap_iteration(arap_context *context, arap_solver *solver);
 /* After the iterations of a stage, whether the first positivity rows have yet to take effect. */
 int arap_must_go_on(const arap_solver *solver);
 
-/* Whether the last iteration added rows for which the next one would need a new factorization. */
+/* Whether the last iteration added rows for which the next iteration would need a new
+ * factorization. */
 int arap_needs_factor(const arap_solver *solver);
 
 /* Restore the best weights of these iterations, unless they are the current ones. */

@@ -85,8 +85,8 @@ static arap_status copy_rows(arap_context *context, const arap_solver *s,
 }
 
 /* Convert the edits to clusters of these vertices. A vertex that forbids a bone, or is smoothed,
- * affects its cluster only if it is the seed, and the seed determines the rigid part of a
- * cluster. */
+ * affects its cluster only if the vertex is the seed; the seed also determines the rigid part of
+ * the cluster. */
 typedef struct coarse_edits {
     int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex, *smooth_vertex;
     int *rigid_parts;
@@ -375,7 +375,7 @@ static int island_of_cluster(const arap_solver *s, const int *root, int cluster)
     return root[s->mesh.part[s->clusters.seed[cluster]]];
 }
 
-/* Keep those unseen islands of the coarse mesh that are whole islands of this one. By root,
+/* Keep those unseen islands of the coarse mesh that are whole islands of this mesh. By root,
  * (parts): first vertex and size of the islands of this mesh; `seen` is work space. */
 static void keep_whole_islands(const arap_solver *s, const int *root, const int *first,
                                const int *size, int *seen, arap_islands_report *report) {

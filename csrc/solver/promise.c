@@ -151,8 +151,8 @@ static arap_status begin(arap_context *context, arap_solver *s) {
 
 /* Store in `response` the measure that should reach the floor: the response itself or, for a minor
  * bone, the share, because its skin follows other bones in any case. Once rows hold such a bone,
- * only its own skin is measured, because rows cannot achieve more. before: (deforming bones)
- * scratch. */
+ * only the share on its own skin is measured, because rows cannot achieve more. before: (deforming
+ * bones) scratch. */
 static void take_measures(const arap_solver *s, const arap_influences *skin,
                           const arap_influences *weights, const double *share, double *before,
                           double *response) {

@@ -16,8 +16,8 @@ arap_status arap_promise_foresee(arap_context *context, arap_solver *solver);
 arap_status arap_promise_offer(arap_context *context, const arap_solver *solver,
                                arap_influences *patterns);
 
-/* Hold the bones held on the coarser level, equally strongly, and those that do not respond with
- * its weights on this level. */
+/* Hold the bones held on the coarser level, equally strongly, and the bones that do not respond on
+ * this level with the weights of the coarser one. */
 arap_status arap_promise_inherit(arap_context *context, arap_solver *solver,
                                  const arap_influences *weights);
 

@@ -94,7 +94,7 @@ static arap_status present_weights(arap_context *context, const arap_solver *s,
 
 /* Compute non-negative weights with sum 1, without those below min_weight, and with those of idle
  * bones. If the patterns are symmetric, the weights are made symmetric again after each sum,
- * because sums round. */
+ * because sums are rounded. */
 static arap_status tidy(arap_context *context, const arap_solver *s, arap_influences *out) {
     const arap_symmetry none = {0}, *symmetry = s->coarse ? &none : &s->symmetry;
     double min = s->settings.min_weight;
@@ -155,8 +155,8 @@ static arap_status export_row(arap_context *context, const arap_solver *s,
         arap_rows_insert(rows, s->skeleton.deform_bone[in->bone[e]], in->weight[e], 0);
     }
     double rest = taken < 1 ? 1 - taken : 0;
-    /* Symmetric rows have no locked weights, so there is nothing to share, and sums would have a
-     * different order. */
+    /* Symmetric rows have no locked weights, so no remainder has to be shared; sharing would also
+     * sum in a different order. */
     int lead = arap_lead(&s->parts, v);
     if (s->locks.vertex && open > 0 && arap_symmetry_image(&s->symmetry, lead) < 0)
         for (size_t e = rows->made.start[i]; e < rows->made.start[i + 1]; e++)

@@ -88,8 +88,8 @@ static int find_alone(const arap_rigid_search *s, const arap_bone_lines *lines,
     return found >= 0 && s->solver->skeleton.deform_parent[found] >= 0 ? found : -1;
 }
 
-/* Find the bone that ends in the joint in which a ball sits, or -1, and the one that starts there,
- * or -1 if several do. */
+/* Find the bone that ends in the joint in which a ball sits, or -1, and the bone that starts in
+ * this joint, or -1 if several do. */
 static int find_joint(const arap_rigid_search *s, const arap_bone_lines *lines,
                       const double *center, double r, int *below) {
     const int *parent = s->solver->skeleton.deform_parent;

@@ -122,8 +122,8 @@ static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
     return c->departure <= (c->around > 1 ? SPANNING : 1) * max;
 }
 
-/* Whether vertex i is used for the departure of its part; not if that is already known to be too
- * far. */
+/* Whether vertex i is used for the departure of its part; no vertex is used if the departure is
+ * already known to be too large. */
 static int is_measured(const arap_rigid_search *s, int i, int every) {
     const arap_candidate *c = &s->parts[s->solver->mesh.part[i]];
     return c->open && i % every == 0 && departs_little(s, c);
@@ -152,8 +152,8 @@ static arap_status make_differences(arap_context *context, const arap_rigid_sear
     return arap_rows_end(status, &rows, out);
 }
 
-/* The departures of the open parts, from which the rows take them; at least those of every so
- * manyth vertex, as all terms of the sum are squares. */
+/* Compute the departures of the open parts with their rows, or lower bounds from a subset of the
+ * vertices, because all terms of the sum are squares. */
 static arap_status measure_departures(arap_context *context, arap_rigid_search *s, int every) {
     const arap_solver *solver = s->solver;
     arap_influences step = {0};
@@ -224,8 +224,9 @@ static void refuse_lopsided(arap_rigid_search *s) {
     }
 }
 
-/* The part is already rigid with its mean row. If it surrounds one bone, which has most of its
- * initial weights, it belongs to that bone, and the energy has given it to a neighbor by chance. */
+/* The part is already rigid with its mean row. If the part surrounds one bone, which has most of
+ * the part's initial weights, the part belongs to this bone, and the energy has assigned it to a
+ * neighbor by chance. */
 static int belongs_inside(const arap_rigid_search *s, const arap_candidate *c) {
     const arap_solver *solver = s->solver;
     double own = 0;
@@ -236,7 +237,7 @@ static int belongs_inside(const arap_rigid_search *s, const arap_candidate *c) {
     return own > c->area / 2;
 }
 
-/* First with one bone each, then with a blend those that depart too far from it. */
+/* Try each part with one bone first, then those that depart too far from it with a blend. */
 static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
     const arap_solver *solver = s->solver;
     for (int round = 0; round < 2; round++) {

@@ -114,8 +114,8 @@ static arap_status refresh_patterns(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Continue from patterns that must still be reduced, with a local step for their weights, whose
- * energy is not added to the history. */
+/* Continue from patterns that must still be reduced, with a local step for their weights. The
+ * energy of this step is not added to the history. */
 static arap_status take_shared_patterns(arap_context *context, arap_solver *s,
                                         arap_influences *patterns) {
     arap_status status = change_patterns(context, s, patterns);
@@ -141,8 +141,8 @@ arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
     return status ? status : arap_refresh(context, s);
 }
 
-/* On a finer level, a stage for held bones needs only this, because the coarser level has chosen
- * the patterns. */
+/* Widen the patterns. On a finer level, a stage for held bones needs only the influences of these
+ * bones, because the coarser level has chosen the patterns. */
 static arap_status widen(arap_context *context, arap_solver *s) {
     arap_influences wider = {0};
     arap_status status =
@@ -157,8 +157,8 @@ static arap_status widen(arap_context *context, arap_solver *s) {
 }
 
 /* Maximum number of influences per vertex in the current stage; 0: no limit. The first stage has
- * twice the caller's limit, because their importance is not yet clear so near to the initial
- * weights. */
+ * twice the caller's limit, because the importance of influences is not yet clear so near to the
+ * initial weights. */
 static int stage_influences(const arap_solver *s) {
     int max = s->settings.max_influences;
     if (!max || s->stage.number > 1 || s->stage.last == 1) return max;
@@ -218,16 +218,16 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
 }
 
 /* Whether to search for rigid parts before the last stage. The coarser mesh has shown which parts
- * are rigid, and a later search would restart the stage. Not if the mesh consists of free plates
- * (aggregates.h), which become stiff only in the last stage. */
+ * are rigid, and a later search would restart the stage. There is no early search if the mesh
+ * consists of free plates (aggregates.h), which become stiff only in the last stage. */
 static int searches_first(const arap_solver *s) {
     int plates = s->mesh.count < PLATE * s->mesh.part_count && !s->lumped_parts;
     return s->settings.rigid_departure > 0 && !s->parts.count && !plates &&
            !s->displacements.poses; /* those of the coarser mesh follow later */
 }
 
-/* Search with these weights, made symmetric, which then take the rows of the parts found. After
- * cancellation, the next step leaves the coarser mesh again. */
+/* Search with the current weights, made symmetric; the weights then take the rows of the parts
+ * found. After cancellation, the next step leaves the coarser mesh again. */
 static arap_status search_first(arap_context *context, arap_solver *s, arap_influences *weights) {
     arap_influences before = s->influences, patterns = {0};
     arap_status status = arap_share_patterns(context, s, weights);

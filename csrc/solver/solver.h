@@ -157,10 +157,10 @@ struct arap_solver {
     double lap; /* start of the current lap */
 };
 
-/* Replace the transforms of the poses (poses, deforming bones, 3, 4) and the spines that go with
- * them (NULL: unchanged), and run a local step, whose energy is appended to the history.
- * keep_factor: keep the current factor as a preconditioner and solve the new system by conjugate
- * gradients. Must not be called while a coarser mesh is being solved. */
+/* Replace the transforms of the poses (poses, deforming bones, 3, 4) and the corresponding spines
+ * (NULL: unchanged), and run a local step, whose energy is appended to the history. keep_factor:
+ * keep the current factor as a preconditioner and solve the new system by conjugate gradients. Must
+ * not be called while a coarser mesh is being solved. */
 arap_status arap_solver_repose(arap_context *context, arap_solver *solver, const double *transforms,
                                const arap_spines *spines, int keep_factor);
 

@@ -184,8 +184,8 @@ static void begin_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* How often the blocks of vertex m count: instead of copying sums, their originals are counted
- * twice. All rows around both are shared. */
+/* How often the blocks of vertex m count. Instead of copying sums, the originals are counted twice,
+ * because all rows around a vertex and its image are shared. */
 static int times_of(const assembly *a, int m) {
     if (!a->mirror_reuse || !a->mirror_reuse->of) return 1;
     int image = arap_symmetry_image(a->mirror_reuse->symmetry, m);
@@ -399,7 +399,8 @@ static void copy_chunk(void *data, int chunk, int worker) {
            (size_t)(s->matrix.start[end] - from) * sizeof(double));
 }
 
-/* If an influence and its twin each add half of an unknown: a fourth of the sum of both. */
+/* The stiffness of an unknown: if an influence and its twin each add half of the unknown, it is a
+ * fourth of the sum of both. */
 static double stiffness_of(const arap_system *s, const double *stiffness, size_t e) {
     size_t twin = arap_twin_of(&s->shared, e);
     return twin == e ? stiffness[e] : 0.25 * (stiffness[e] + stiffness[twin]);

@@ -16,7 +16,7 @@
  * minimizes E plus penalties when A x = Z'(b - Fw + aim - stiffness w), A = Z'(F + stiffness)Z. The
  * vertices of a rigid part, and vertices that are mirror images, share their unknowns, so their
  * columns of Z are added. In a row that is its own image, an unknown stands for two weights, each
- * of which is half of it. */
+ * of which is half of the unknown. */
 typedef struct arap_system {
     int vertices;
     int unknowns;
@@ -45,10 +45,10 @@ static inline size_t arap_balance_entry(const arap_system *s, int i) {
 /* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
  * elimination order of the vertices, tie (vertices) is added to the edge and spring weights of each
  * vertex; NULL: nothing. The unknowns of a vertex stay together. Vertices that share rows are
- * placed with the last of them; blocks that mirror reuse copies are not assembled, and their
- * originals count twice. As soon as the pattern of the matrix is known, and unless it is empty,
- * analyze(data) starts in parallel with the rest. The caller must end it and clear the system,
- * whether or not this call fails. */
+ * placed at the position of the last one; blocks that mirror reuse copies are not assembled, and
+ * their originals count twice. As soon as the pattern of the matrix is known, and unless it is
+ * empty, analyze(data) starts in parallel with the rest. The caller must end it and clear the
+ * system, whether or not this call fails. */
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
                                const double *tie, const arap_influences *influences,

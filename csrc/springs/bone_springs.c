@@ -106,9 +106,9 @@ static double beyond(const arap_bone_line *l, const double *p, double distance) 
 }
 
 /* Whether a line is nearer to vertex i than the nearest line so far, near[i] at distance `min`. In
- * the wedge outside a bend, the joint is the nearest point of both bones: there, the nearer bone is
- * the one whose end the vertex exceeds less. Vertices in the plane between two bones are equally
- * far from both. */
+ * the wedge outside a bend, the joint is the nearest point of both bones. In this wedge, the nearer
+ * bone is the one beyond whose end the vertex lies less far. Vertices in the plane between two
+ * bones are equally far from both. */
 static int is_nearer(const bone_springs *t, int i, int line, double distance, double min) {
     const double *p = t->mesh->v + 3 * (size_t)i;
     if (t->near[i] < 0) return distance < min;
@@ -316,8 +316,8 @@ static arap_spring reflect(const bone_springs *t, const arap_bendy *bendy,
     return out;
 }
 
-/* Store the springs of vertex i in `out`: symmetric ones if there are partners, one of which
- * decides. Returns their number, at most 2. */
+/* Store the springs of vertex i in `out`. If the vertex has a partner, the springs are symmetric,
+ * and one of the two vertices decides. Returns their number, at most 2. */
 static int place_springs(const bone_springs *t, const arap_bendy *bendy,
                          const arap_symmetry *symmetry, int i, arap_spring *out) {
     int image = symmetry->vertex ? symmetry->vertex[i] : -1;

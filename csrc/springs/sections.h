@@ -41,7 +41,7 @@ void arap_sections_clear(arap_sections *sections);
 arap_status arap_sections_begin(arap_context *context, const arap_mesh *mesh,
                                 const arap_influences *in, arap_sections *sections);
 
-/* Add half of the slope of their energy at the weights to `product` (entries). */
+/* Add half of the slope of the sections' energy at the weights to `product` (entries). */
 arap_status arap_sections_add(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
                               const arap_influences *in, arap_sections *sections, double *product,
                               double *energy);

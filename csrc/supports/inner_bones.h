@@ -20,8 +20,8 @@ arap_status arap_inner_bones_find(arap_context *context, const arap_mesh *mesh,
                                   arap_bvh **faces, arap_inner_bones *out);
 void arap_inner_bones_clear(arap_inner_bones *inner);
 
-/* Whether bone b must not move this part. Bones below an inner bone, none of which moves anything
- * else, share its part. */
+/* Whether bone b must not move this part. Bones below an inner bone share its part and move no
+ * other part. */
 int arap_inner_excludes(const arap_inner_bones *inner, const arap_skeleton *skeleton, int part,
                         int b);
 

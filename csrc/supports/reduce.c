@@ -85,7 +85,7 @@ static int any_locked(const arap_influences *in, int i) {
 }
 
 /* The influence that must stay: that of the bone held at the vertex, or else of the bone to which a
- * spring ties it; -1: no such bone. */
+ * spring ties the vertex; -1: no such bone. */
 static int tied_influence(const reduce_task *task, const reduce_row *r, int i) {
     const arap_influences *in = task->in;
     const arap_spring *spring;

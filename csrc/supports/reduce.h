@@ -17,12 +17,12 @@ typedef struct arap_limit {
 } arap_limit;
 
 /* Keep at most rule->most influences per vertex, including locked ones (but always one free
- * influence while the locked sum is below 1). They are chosen by the energy increase caused by
- * their removal, with the neighbors fixed (see reduce.c). held (vertices): the bone that must stay;
- * -1: none; NULL: none anywhere. right_side and product (start[count]): b and F w at the current
- * weights; rows and harmonic: constraints and the harmonic term, which are included in the energy.
- * The weights of reduced rows are their local optimum and must be solved again. Symmetric rows stay
- * symmetric, and those of a rigid part stay equal. */
+ * influence while the locked sum is below 1). Influences are chosen by the energy increase that
+ * their removal would cause with the neighbors fixed (see reduce.c). held (vertices): the bone that
+ * must stay; -1: none; NULL: none anywhere. right_side and product (start[count]): b and F w at the
+ * current weights; rows and harmonic: constraints and the harmonic term, which are included in the
+ * energy. The weights of reduced rows are their local optimum and must be solved again. Symmetric
+ * rows stay symmetric, and those of a rigid part stay equal. */
 arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
                                    const arap_poses *poses, const arap_influences *in,
                                    const double *right_side, const double *product,

@@ -84,8 +84,8 @@ static ptrdiff_t find_near(const arap_influences *in, int k, int bone, size_t at
     return in->bone[e] == bone ? (ptrdiff_t)e : -1;
 }
 
-/* Hold larger weights of the same bone at neighbors of vertex i, whose entry e stays: without them,
- * it would be isolated. */
+/* Hold larger weights of the same bone at neighbors of vertex i, whose entry e stays and would be
+ * isolated without them. */
 static void hold_larger(const arap_mesh *mesh, const arap_influences *in, int i, size_t e,
                         char *held) {
     size_t at = e - in->start[i];
@@ -119,8 +119,8 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
         max = fmax(max, largest[i]);
     }
     memset(keep, 1, entries);
-    /* Entries that are large compared with the largest of all stay, and keep only those that stay
-     * as well. */
+    /* Entries that are large compared with the largest weight of all rows stay. They hold only
+     * larger entries, which stay as well. */
     for (int i = 0; i < in->count && !status; i++) {
         if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)

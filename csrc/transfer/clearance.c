@@ -179,7 +179,8 @@ static void lift_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* The largest movement of a vertex with faces, and the bounding box of those that have moved. */
+/* The largest movement of a vertex with faces, and the bounding box of the vertices that have
+ * moved. */
 static double find_moved(const arap_mesh *source, const double *skin, double *lo, double *hi) {
     double max = 0;
     for (int c = 0; c < 3; c++) lo[c] = INFINITY, hi[c] = -INFINITY;
