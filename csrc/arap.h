@@ -3,12 +3,12 @@
  *   Thiery & Eisemann 2018, "ARAPLBS: Robust and efficient elasticity-based optimization of
  *   weights and skeleton joints for linear blend skinning with parameterized bones".
  *
- * A solver owns a copy of everything it needs. Create it, iterate until it is done (or as often as
- * you like), and read the weights. A solver may be used by only one thread at a time; two solvers
- * share no state.
+ * A solver owns a copy of its entire input. Create a solver, iterate until it is done (or as often
+ * as you like), and read the weights. A solver may be used by only one thread at a time; two
+ * solvers share no state.
  *
- * This is the only public header; settings.def belongs to it. Apart from this table, it includes no
- * other header; all other headers are private to their folders (ARCHITECTURE.md). */
+ * This is the only public header, together with its tables settings.def and report.def. All other
+ * headers are private to their folders (ARCHITECTURE.md). */
 #ifndef ARAP_H
 #define ARAP_H
 

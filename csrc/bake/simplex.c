@@ -72,7 +72,7 @@ static double value_of(const small *s, const double *weight) {
     return value;
 }
 
-/* Replace x by the solution y of the positive definite system k y = x; k (count, MOST) is
+/* Replace x by the solution y of the positive definite system k y = x; k (count, MAXIMUM) is
  * overwritten. */
 static void solve_definite(int count, double (*k)[MAXIMUM], double *x) {
     for (int j = 0; j < count; j++) {

@@ -8,9 +8,9 @@
  * Every wait ends. A helper sleeps until `round` has changed, which is changed under the lock, at
  * each section and at the end of the pool, before the helpers are woken. A helper therefore cannot
  * miss a change. The end of a section waits for the helpers that have joined the section; no helper
- * joins after `section` is NULL, each takes a chunk at most once, and the number of chunks is
- * finite, so `helping` falls to 0. forest.c, whose chunks wait themselves, explains why their waits
- * end. */
+ * joins after `section` is NULL, each chunk is taken at most once, and the number of chunks is
+ * finite, so `helping` falls to 0. Chunks of forest.c wait themselves; forest.c explains why these
+ * waits end. */
 #include "base/thread_pool.h"
 
 #include "base/clock.h"

@@ -1,7 +1,8 @@
 /* Control bones: see control_bones.h.
  *
  * The deforming bones are a forest. Two shares of the skin, by area, measure the contribution of
- * each tree (and, at the end, of each bone). With the distances d from a vertex to bones, they are:
+ * each tree (and, at the end, of each bone). With the distances d from a vertex to bones, the two
+ * shares are:
  *
  *   own  = share of the skin that is nearer to the tree than to any other
  *   gain = share times (1 - d_tree / d_next), over its own skin
@@ -32,11 +33,11 @@
  *   the body if a child passes the root's joint, or if limbs are attached to the root and it leads
  *   from outside the skin to a child that starts at its tail.
  * - a bone without children that does not continue its parent is a control bone if it has little
- *   gain and there is a sign, or if it is outside the mesh and away from it. With a sure sign, it
- *   may continue its parent, as end joints do, or have children that do not continue it; if such
- *   children have almost no gain, any sign is sufficient.
- * - a bone that coincides with another is a control bone if it alone has a sign, or if its chain
- *   also coincides and fewer bones depend on it.
+ *   gain and a sign of a control bone, or if it is outside the mesh and away from it. With a sure
+ *   sign, such a bone may continue its parent, as end joints do, or have children that do not
+ *   continue it; if such children have almost no gain, any sign is sufficient.
+ * - a bone that coincides with another is a control bone if only this one of the two has a sign, or
+ *   if their chains also coincide and fewer bones depend on this one.
  * - In a skeleton of joints alone, a bone without children is a control bone as well if it starts
  *   at a joint in the middle of a chain but has another parent, such as finger helpers that are
  *   children of the hand. The chain reaches the joint at which the helper starts, but the helper's
@@ -47,7 +48,7 @@
  * the tree below the most control bones. The remaining trees are measured again, so that one of two
  * copies stays; both stay if nothing distinguishes them. If several single bones lie in the same
  * skin, those with the surest evidence are also removed first. Thresholds are shares of areas and
- * of bone lengths, so position, rotation and scale do not matter. Cost: one ranking
+ * of bone lengths, so position, rotation and scale do not matter. Takes one ranking
  * (control_study.c) for every root and every removed tree. Fails only on out-of-memory or when
  * cancelled. */
 #include "control/control_bones.h"

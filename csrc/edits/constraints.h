@@ -74,9 +74,9 @@ int arap_release_bounds(const arap_mesh *mesh, const arap_influences *influences
                         const double *descent, double strength, char *active,
                         arap_penalties *penalties);
 
-/* A weak pull of every weight toward its current value, share * Lambda_i. It determines weights
- * that the energy leaves undetermined (parts without edges to others, bones that always move in the
- * same way). */
+/* A weak pull of every weight toward its current value, share * Lambda_i. The pull determines
+ * weights that the energy leaves undetermined (parts without edges to others, bones that always
+ * move in the same way). */
 void arap_add_damping(const arap_mesh *mesh, const arap_influences *influences, double share,
                       arap_penalties *penalties);
 

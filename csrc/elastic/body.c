@@ -1,6 +1,7 @@
 /* Elements of an elastic body: see body.h.
  *
- * Element ARAP: with the deformation gradient F of an element and its nearest rotation R,
+ * Element ARAP. With the deformation gradient F of each element and the rotation R nearest to F,
+ * the energy is
  *
  *     E = sum_triangles A |F - R|^2 + sum_tets V/h |F - R|^2
  *       + sum_i (sum_{k in N(i)} c_ik |(x_k - x_i) - R_i (v_k - v_i)|^2
@@ -10,14 +11,14 @@
  * of (s1 - 1)^2 + (s2 - 1)^2, the squared surface strain of measures/surface_strain.c. A body of
  * tets has the thickness h = volume / surface (tets.c).
  *
- * A membrane has no bending stiffness, so it crumples if that reduces strain. The last term
- * consists of cells, which are one-rings that share a rotation: c_ik = a_ik / l^2, areas
- * (docs/energy.md 1) over squared lengths, times `bending`; the weights of wires and links are not
- * multiplied by `bending`, because no other term resists their deformation. The cells resist
- * bending at the scale of the edges. The anchor s_i is the point on the bone that is nearest to the
- * vertex; the bone moves this point to y_i. Like a spring of springs/bone_springs.c, the term of
- * the anchor preserves the distance and the angle between surface and bone, in any rotation.
- * Without anchors, limbs flatten at bends.
+ * A membrane has no bending stiffness, so it crumples if crumpling reduces strain. The last term
+ * consists of cells, which are one-rings that share a rotation. The weights c_ik = a_ik / l^2 are
+ * areas (docs/energy.md 1) over squared lengths, times `bending`; the weights of wires and links
+ * are not multiplied by `bending`, because no other term resists their deformation. The cells
+ * resist bending at the scale of the edges. The anchor s_i is the point on the bone that is nearest
+ * to the vertex; the bone moves this point to y_i. Like a spring of springs/bone_springs.c, the
+ * term of the anchor preserves the distance and the angle between surface and bone, in any
+ * rotation. Without anchors, limbs flatten at bends.
  *
  * The polar factor of (a, b), with the unit normal n = a x b / s, is
  *     (a + b x n, b + n x a) / t,   s = |a x b|,   t = sqrt(a.a + b.b + 2 s) = s1 + s2;

@@ -3,7 +3,7 @@
  *   delta sum_i c_i sum_b |(L w_b)_i|^2,   H = delta L' diag(c) L
  *
  * L is the cotangent Laplacian of the tets and of the triangles outside the tets, not divided by
- * areas. Its row is 0 for a vertex on wire edges only; bbw.c has its own Laplacian, which includes
+ * areas. The row of a vertex on wire edges only is 0; bbw.c has its own Laplacian, which includes
  * wires and links. Weights outside the influence patterns count as 0. The ARAP energy grows with
  * the square of the edge length, but this term grows with its fourth power, so the same strength
  * smooths a finer mesh less.

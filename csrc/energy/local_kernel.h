@@ -9,7 +9,7 @@
  *   WIDTH     poses in a vector
  *   NEWTON    Newton steps for the largest eigenvalue
  *   FLAT      a lane takes the exact path if z or 4 |cof B| (below) is less than this
- *   LEAST     tiny relative to a column of cov; its square is not tiny relative to 1 / TINY
+ *   MINIMUM   tiny relative to a column of cov, but its square is above TINY
  *   SLIP      a lane takes the exact path if its last Newton step was above this share of z
  * and, where the instruction set has them,
  *   SUMS(a, b, c, d)       the sums over the lanes of four vectors, an arap_v4

@@ -2,7 +2,7 @@
  *
  * For vertex i, over the union of the influences of its one-ring,
  *     M_b = sum_k a_ik (w_kb v_k - w_ib v_i) e_ik^T       (4x3, v homogeneous)
- * gives cov_i = sum_b T_b M_b in every pose. The kernel converts it into P_b = sum T_b^T R_i, and
+ * gives cov_i = sum_b T_b M_b in every pose. The kernel converts M_b into P_b = sum T_b^T R_i, and
  * P_b gives this vertex's part of the right-hand side: + a_ik v_k^T P_b e_ik at (k, b),
  * - a_ik v_i^T P_b e_ik at (i, b). The parts for the neighbors are stored in one slot per directed
  * edge. The neighbors sum their slots afterwards, in the order of the ring, so no two threads write
@@ -16,12 +16,12 @@
  * a_ik w_kb e_ik for each vertex replaces M_b, and the sum of phi_kb^T R_i over the poses replaces
  * P_b (desired_local_step.h).
  *
- * The columns of its joints represent a bendy bone (bendy.h).
+ * A bendy bone is represented by the columns of its joints (bendy.h).
  *
  * If nothing in the rings of a visit (weights, springs, poses) has changed since the last
- * right-hand side, the results of the visit stay valid, and it is skipped. Visits are skipped at
- * vertices that a single bone moves, at locked vertices, and in rigid parts, except at their
- * borders. The result of a mirrored vertex is copied from its partner (mirror_reuse.h).
+ * right-hand side, the results of the visit stay valid, and the visit is skipped. Visits are
+ * skipped at vertices that a single bone moves, at locked vertices, and in rigid parts, except at
+ * their borders. The result of a mirrored vertex is copied from its partner (mirror_reuse.h).
  *
  * A step takes O(clusters or vertices x poses x bones of their one-rings) plus O(edges x
  * influences) time, and one double per directed edge and influence. The step cannot fail. */

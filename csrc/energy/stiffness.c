@@ -12,7 +12,7 @@
  * over poses of s |T_b x|^2, and fixed_i = g w + K_i. Springs and edges then contribute w (F w + g)
  * + fixed to the energy.
  *
- * The columns of their joints represent bendy bones (bendy.h).
+ * Bendy bones are represented by the columns of their joints (bendy.h).
  *
  * Spines do not use G_bc. If the problem contains a spine, every vertex is posed at f_i = sum_b
  * w_ib phi_ib in every pose, and

@@ -16,9 +16,9 @@
  * solved only for the bones of the handles next to it; the weights of all other bones are 0 in the
  * block. A block without such a handle, which consists of faces without area, takes the weights of
  * the nearest bones. Q couples two-rings. On a surface of n vertices in one block, the factor has
- * some 40 n log n entries; for a volume, it has some n^(4/3), because handles inside a volume do
- * not split it. Fails on out-of-memory, for more than MAX_VERTICES, if Q cannot be factorized, and
- * for weights that are not finite. */
+ * some 40 n log n entries; for a volume, the factor has some n^(4/3) entries, because handles
+ * inside a volume do not split the volume. Fails on out-of-memory, for more than MAX_VERTICES, if Q
+ * cannot be factorized, and for weights that are not finite. */
 #include "initial/biharmonic.h"
 
 #include <math.h>

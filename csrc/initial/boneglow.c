@@ -19,7 +19,7 @@
  * the nearest one.
  *
  * Quadrature: with s = h tan(alpha) along the bone, h the distance to its line, the integral is
- * that of V |cos(theta)| over sin(alpha), divided by h: the integrand is sampled at the midpoints
+ * that of V |cos(theta)| over sin(alpha), divided by h. The integrand is sampled at the midpoints
  * of SAMPLES equal parts. Without V and cos, the integral has a closed form, which is an upper
  * bound. Bones are visited in the order of this bound, the brightest first, until the next bone
  * could add less than MIN_LIGHT times the light so far, or MAX_LIGHTS bones have been visited.

@@ -3,14 +3,15 @@
  *   (L + M H) u_b = M H u0_b        (the system of the heat weights, heat_system.c)
  *
  * u0_b, a position along bone b, depends on the skeleton point nearest to the vertex. If this point
- * is on b, u0_b is its position along b. If it is on a descendant of b, u0_b is the position along
- * b of the head of the child that leads to this descendant. If it is on any other bone of the same
- * tree, u0_b is 0, because the path to that bone leaves b at its head. A bone of another tree gives
- * no value for b; in this case, the position of the vertex itself is used. As a result, u is linear
- * along a straight limb and follows a bent limb. Two folds that touch do not mix if each sees its
- * own bone. The position of each vertex along the bone (spines.h) would jump between such folds.
+ * is on b, u0_b is its position along b. If the point is on a descendant of b, u0_b is the position
+ * along b of the head of the child that leads to this descendant. If the point is on any other bone
+ * of the same tree, u0_b is 0, because the path to that bone leaves b at its head. A bone of
+ * another tree gives no value for b; in this case, the position of the vertex itself is used. As a
+ * result, u is linear along a straight limb and follows a bent limb. Two folds that touch do not
+ * mix if each sees its own bone. The position of each vertex along the bone (spines.h) would jump
+ * between such folds.
  *
- * All bones share one factorization. Obtuse triangles may push u slightly out of its bounds, so it
+ * All bones share one factorization. Obtuse triangles may push u slightly out of its bounds, so u
  * is clamped. Takes O(n^1.5) + O(bones n log n) time, and O(n) memory for a block of bones in
  * addition to the result. Fails on out-of-memory, if the system cannot be factorized, and for
  * parameters that are not finite. */

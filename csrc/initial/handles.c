@@ -6,8 +6,8 @@
  * becomes a handle, unless another bone is nearer to that vertex. A vertex that is equally near to
  * several bones is a handle of all of them. A bone inside the volume without a handle takes the
  * vertex nearest to one of its points, which it shares with any bone that already has this handle.
- * In a part of the mesh without handles, the vertex nearest to a bone becomes one. A bone outside
- * the volume may therefore have no handle.
+ * In a part of the mesh without handles, the vertex nearest to a bone becomes a handle. A bone
+ * outside the volume may therefore have no handle.
  *
  * Takes O(tets log tets + points (log tets + handles)); the points are those placed on bones and
  * the vertices on bones. Fails on out-of-memory only. */

@@ -1,13 +1,13 @@
 /* Finds skin that pierces the limb of the other side: see pierced.h.
  *
  * If shoes touch or thighs overlap, a vertex i of the left leg that is past the middle is nearer to
- * the bone b of the right leg than to its mirror image b'. Bone heat and springs would therefore
+ * a bone b of the right leg than to the mirror image b' of b. Bone heat and springs would therefore
  * assign this vertex to b. With the unit normal n_i, and o_ib the vector to the vertex from the
  * nearest point x of the bone, skin around a bone has n_i . o_ib > 0. Vertex i pierces the limb of
  * b if
  *   - n_i . o_ib < 0 and n_i . o_ib' > 0, so b' sees the vertex from inside, and b sees it from
  *     outside;
- *   - no face is between i and x, and b has most of its skin around it. Since x is inside, the
+ *   - no face is between i and x, and most of the skin of b is around b. Since x is inside, the
  *     space in front of the outer side of vertex i is also inside. The wall between two nostrils
  *     also has b' behind it, but it has air in front.
  *

@@ -20,7 +20,7 @@
  * of second order, so such an anchor would tie the joint to its old position.
  *
  * The slope of E follows from dr/dx = A_b - R_i:
- *     -1/2 dE/dx = s sum_p R_i^T (T_b x - f_i) + A_b^T R_i e - e - A_b^T (T_b x - f_i);
+ *     -1/2 dE/dx = s sum_p R_i^T (T_b x - f_i) + A_b^T R_i e - e - A_b^T (T_b x - f_i).
  * The first two terms come from the local step (arap_local_step_anchors). The last term is summed
  * once for the mesh, by bone and end, as sum_p A_b^T sum_c T_c Q_c with Q_c = sum_springs s u y_c
  * (1 - u for the head), where y_c is that of the anchor minus that of the vertex (joints/energy.c).

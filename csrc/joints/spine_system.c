@@ -1,6 +1,7 @@
 /* The joint system with spines: see joints/spine_system.h; the notation is that of joints/system.c.
  *
- * If bone d is attached to a spine at the position u of its own head J, they stay connected if
+ * If bone d is attached to a spine at the position u of its own head J, bone and spine stay
+ * connected if
  *     T_d J = T_up [(I - R) e0 + (sigma S - u R) (e1 - e0) + R J],
  * with R = R(u) and S = S(u). The translation of d therefore depends on three joints (paper section
  * 4.4.1; at the tail of the spine u is 1 and J is e1):

@@ -1,5 +1,5 @@
 /* BLAS calls: see blas.h. A product takes O(rows columns^2). A Cholesky factorization takes O(n^3),
- * and the function returns whether the matrix is positive definite. With more than UNHEARD rows,
+ * and the function returns whether the matrix is positive definite. With more than UNPOLLED rows,
  * LAPACK takes longer than the time within which Esc must take effect. This file therefore
  * factorizes such a matrix panel by panel, as LAPACK does internally.
  *

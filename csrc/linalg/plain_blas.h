@@ -1,5 +1,5 @@
 /* The routines of BLAS and LAPACK that we and CHOLMOD call, as plain loops: the reference for
- * OpenBLAS when the module is loaded (blas_test.h), and their replacement if it gives wrong
+ * OpenBLAS when the module is loaded (blas_test.h), and its replacement if OpenBLAS gives wrong
  * results. Matrices are stored by columns, as in Fortran; triangles are lower triangles with a
  * general diagonal. */
 #ifndef ARAP_PLAIN_BLAS_H

@@ -1,14 +1,15 @@
 /* The rotation nearest to a matrix: see rotation.h.
  *
  * tr(R(q)^T A) = q^T K q for the unit quaternion q of R, with a symmetric 4x4 matrix K linear in A
- * (Horn 1987): the best rotation is the eigenvector of the largest eigenvalue. The cyclic Jacobi
- * method finds it up to rounding errors, even in degenerate cases, in about 1 us.
+ * (Horn 1987). The best rotation is therefore the eigenvector of the largest eigenvalue. The cyclic
+ * Jacobi method finds this eigenvector up to rounding errors, even in degenerate cases, in about 1
+ * us.
  *
  * The formula of local_kernel.h is tried first, with Newton steps until convergence. The formula is
  * equally accurate unless z, the distance of the best rotation from the next best, is tiny, or
  * Newton's method has converged to another root. Each rotation takes about 0.15 us, with four
  * computed side by side. The function cannot fail; it returns the identity for a matrix of zeros.
- */
+ * */
 #include "linalg/rotation.h"
 
 #include <math.h>

@@ -2,10 +2,10 @@
  *
  * Uses the left-looking method of CHOLMOD (Chen, Davis, Hager & Rajamanickam 2008). A supernode
  * starts as its columns of the matrix. The products of earlier supernodes, one dense product each,
- * are subtracted from it, and then its dense block is factorized. The products and the order in
- * which they are subtracted are the same as in CHOLMOD's own loop over all supernodes. CHOLMOD's
- * loop follows linked lists; the plan in this file follows these lists once. Therefore, all bits
- * equal those of CHOLMOD, in any parallel order.
+ * are subtracted from these columns, and then the dense block of the supernode is factorized. The
+ * products and the order in which they are subtracted are the same as in CHOLMOD's own loop over
+ * all supernodes. CHOLMOD's loop follows linked lists; the plan in this file follows these lists
+ * once. Therefore, all bits equal those of CHOLMOD, in any parallel order.
  *
  * Supernodes are processed in parallel: in the elimination tree, a supernode waits only for the
  * supernodes below it (base/forest.h). Subtrees with at most a PARTS-th of the work are processed

@@ -1,15 +1,15 @@
 /* Weights along a surface: see inspection.h.
  *
- * Neighbors. With m the mean of the rows of the neighbors of i, contrast is |w_i - m|_1 / 2, the
- * share of the weight that would have to move to other bones, and roughness is the mean contrast of
- * the neighbors without i in their means: roughness is also large around borders and tips, but not
- * around a speckle. Both take O(entries x ring^2).
+ * Neighbors. With m the mean of the rows of the neighbors of i, the contrast is |w_i - m|_1 / 2,
+ * the share of the weight that would have to move to other bones. The roughness is the mean
+ * contrast of the neighbors without i in their means. It is also large around borders and tips, but
+ * not around a speckle. Both take O(entries x ring^2).
  *
- * Gaps. Shortest paths along edges (Dijkstra 1959) start at the core of a bone, until all its
- * entries are reached or the limit is exceeded: this takes O(k log k) for the k visited vertices,
- * which for weights without gaps are the vertices that the bone moves. The straight distance is the
- * distance to the nearest vertex of the core, which is found in a tree in O(log k) per entry. Bones
- * are processed in parallel, and each writes only its own entries.
+ * Gaps. Shortest paths along edges (Dijkstra 1959) start at the core of a bone, until all entries
+ * of the bone are reached or the limit is exceeded. This search takes O(k log k) for the k visited
+ * vertices, which for weights without gaps are the vertices that the bone moves. The straight
+ * distance is the distance to the nearest vertex of the core, which is found in a tree in O(log k)
+ * per entry. Bones are processed in parallel, and each writes only its own entries.
  *
  * The search needs 24 bytes of memory per vertex and thread. Fails on out-of-memory, and for
  * malformed rows. */

@@ -13,8 +13,8 @@
  * A vertex takes about 10 ns for each triangle that shares a pair. 13,000 vertices with 4
  * influences take about a second; dense weights take time proportional to the square of the number
  * of bones, as the definition requires. The lists take 16 bytes of memory for each bone of a
- * triangle, and 32 bytes for each pair of one j. Vertices are processed in parallel, each summed in
- * a fixed order. Fails on out-of-memory, when cancelled, and for invalid input. */
+ * triangle, and 32 bytes for each pair of the current bone j. Vertices are processed in parallel,
+ * each summed in a fixed order. Fails on out-of-memory, when cancelled, and for invalid input. */
 #include "measures/rotation_centers.h"
 
 #include <string.h>

@@ -8,8 +8,8 @@
  *     others;
  *   - if two objects are far apart (such as a second mesh 1e5 sizes away), neither counts as far
  *     away. Instead, if the box is more than FENCE times larger than the largest part connected by
- *     faces and edges, and than the root of twice the surface, the larger of these two lengths is
- *     used as the diagonal.
+ *     faces and edges, and than the square root of twice the surface area, the larger of these two
+ *     lengths is used as the diagonal.
  * Both limits are generous, because no real model has 99 % of its vertices in 2 % of its size. If
  * neither case applies, the numbers are bit-identical to those of the plain box.
  *

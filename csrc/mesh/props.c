@@ -1,9 +1,9 @@
 /* Props: see props.h.
  *
  * Only closed parts can belong to a prop. Two parts belong to one prop if their surfaces cross, or
- * if a vertex of one is nearer to the other than TOUCHING times the radius of its own part about
- * its mean. A set touches the vertices of other parts that are nearer than NEAR times the radius of
- * the set. A set is a prop if
+ * if a vertex of one is nearer to the other than TOUCHING times the radius of the vertex's part
+ * about its mean. A set touches the vertices of other parts that are nearer than NEAR times the
+ * radius of the set. A set is a prop if
  *   - its largest part can lead and is thick: V^(1/3) >= THICK A^(1/2), with volume V and area A
  *     (a cape with two sides is not thick);
  *   - the area that touches other parts is at most LYING times its own area (a sole, in contrast,

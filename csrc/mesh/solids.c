@@ -3,13 +3,13 @@
  * The upper and the lower jaw of a figure made of boxes share the corners of a face but still move
  * apart. The two sides of a split edge in glTF also share their corners but must stay together.
  *
- * Solids. If exactly two triangles meet in an edge of the welded mesh, they belong to one solid. If
- * more than two triangles meet in an edge, triangles that share both vertices of the caller's mesh
- * are paired. The others are sorted by their angle about the edge: a triangle bounds a solid
- * together with the first triangle on its inner side that runs along the edge in the opposite
- * direction. If these choices are not one to one, all triangles at the edge belong to one solid,
- * which counts as open. A solid with an edge of a single triangle also counts as open. Triangles
- * that share a vertex of the caller's mesh belong to one solid.
+ * Solids. If exactly two triangles meet in an edge of the welded mesh, these triangles belong to
+ * one solid. If more than two triangles meet in an edge, triangles that share both vertices of the
+ * caller's mesh are paired. The others are sorted by their angle about the edge: a triangle bounds
+ * a solid together with the first triangle on its inner side that runs along the edge in the
+ * opposite direction. If these choices are not one to one, all triangles at the edge belong to one
+ * solid, which counts as open. A solid with an edge of a single triangle also counts as open.
+ * Triangles that share a vertex of the caller's mesh belong to one solid.
  *
  * Rule. Coincident vertices are merged, except those of closed solids of which neither covers the
  * other. If all vertices of the smaller solid lie at vertices of the larger one, the solids are
@@ -203,8 +203,8 @@ static void find_solids(solids *s, int *of) {
 }
 
 /* The closed solids at welded vertex v and a vertex of each; -1 if there is also an open surface,
- * or more than MOST solids. of: (input_count) the closed solid of each of the caller's vertices, or
- * -1. */
+ * or more than MAXIMUM solids. of: (input_count) the closed solid of each of the caller's vertices,
+ * or -1. */
 static int solids_at(const arap_mesh *mesh, const int *of, int v, int *solid, int *vertex) {
     int count = 0;
     for (int i = mesh->first[v]; i >= 0; i = mesh->next[i]) {

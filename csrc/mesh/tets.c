@@ -12,11 +12,11 @@
  * triangles has the thickness 1.
  *
  * The Laplacian is that of linear finite elements, given by the cotangent formula for tets. With
- * the outward area vector n_i of the face opposite corner i, the gradient of its hat function is
- * -n_i / (3 V), so a tet adds n_i . n_j / (9 V) to L_ij. Tets with obtuse angles have edges of the
- * opposite sign. L stays positive semidefinite, but solutions may leave the range of their data.
- * Slivers are scaled down as a whole, and tets without volume contribute nothing. Fails on
- * out-of-memory only. */
+ * the outward area vector n_i of the face opposite corner i, the gradient of the hat function of
+ * corner i is -n_i / (3 V), so a tet adds n_i . n_j / (9 V) to L_ij. Tets with obtuse angles have
+ * edges of the opposite sign. L stays positive semidefinite, but solutions may leave the range of
+ * their data. Slivers are scaled down as a whole, and tets without volume contribute nothing. Fails
+ * on out-of-memory only. */
 #include "mesh/tets.h"
 
 #include <stdlib.h>

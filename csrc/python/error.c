@@ -1,5 +1,5 @@
 /* Converts statuses to exceptions and progress reports to calls: see python/error.h. Calls of
- * `progress` acquire the GIL; all other functions run while holding it. */
+ * `progress` acquire the GIL; all other functions require the caller to hold the GIL. */
 #include "python/error.h"
 
 #include <stdlib.h>

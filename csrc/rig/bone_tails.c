@@ -12,7 +12,7 @@
  * In some files, only the lengths are wrong. Blender's glTF importer makes a bone as long as the
  * distance to its nearest child, but does not divide this length by the scale of the armature
  * object. All lengths are then wrong by the same factor, the inverse of this scale. The quotient
- * length / (distance to the nearest child) is the same number f for nearly all bones (MOST), and
+ * length / (distance to the nearest child) is the same number f for nearly all bones (MAXIMUM), and
  * dividing by f puts the tails near the joints. The importer also clamps lengths below a few
  * millimeters, so f can differ. If the tails are off but nearly all bones (ALIGNED) point at a
  * child, the directions are still right.

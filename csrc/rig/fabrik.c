@@ -3,8 +3,8 @@
  * In the backward pass from the target, every joint moves along the line to the next joint until
  * their distance is the length of the bone. In the forward pass from the root, every bone swings
  * toward the new position of its end, within its range, and moves the next bone along. A bone keeps
- * its twist, unless the range of the next bone, such as a hinge, prevents that bone from reaching
- * its goal. In this case, it twists to bring the goal into the plane of the hinge.
+ * its twist, unless the range of the next bone, such as a hinge, prevents the next bone from
+ * reaching its goal. In this case, the bone twists to bring the goal into the plane of the hinge.
  *
  * Ranges apply only in the forward pass, so an iteration may move away from the target. If the
  * target is farther away than the length of the chain, the chain points at the target. */

@@ -3,12 +3,13 @@
  * The skin of a leaf is nearer to the leaf's joint than to any way. Skin of another limb can be
  * equally near, such as the underside of a head above the joint of a foreleg. However, the vertices
  * next to a leaf form pieces connected by edges, and skin of another limb is a separate piece. The
- * skin around a joint is visible from it, from the inside; the skin of other limbs is hidden or
- * visible from the outside. Therefore, a piece belongs to another limb if less than SEEN of its
- * area is visible from the joint, and if it turns its outside to the joint: by area, the cosines
- * between its normals and the directions from the joint sum up to less than 0 by FACING. A whole
- * loose part, such as hair around a head, does not belong to another limb. A leaf from which no
- * piece is visible keeps all pieces.
+ * skin around a joint is visible from the joint, from the inside; the skin of other limbs is hidden
+ * or visible from the outside. Therefore, a piece belongs to another limb if less than SEEN of its
+ * area is visible from the joint, and if the piece mostly turns its outside to the joint. It does
+ * so if the area whose outside faces the joint exceeds FACING times the area whose inside does,
+ * where areas are weighted by the cosines between their normals and the directions from the joint.
+ * A whole loose part, such as hair around a head, does not belong to another limb. A leaf from
+ * which no piece is visible keeps all pieces.
  *
  * Each vertex next to a leaf takes one ray, which costs O(triangles). Fails on out-of-memory, or
  * when cancelled. */

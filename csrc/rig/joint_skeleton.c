@@ -2,8 +2,8 @@
  *
  * A joint is the head of a bone, about which the bone turns. The skin of a bone lies around the
  * straight lines from its joint to the joints of all its children: a pelvis reaches to both thighs
- * and to the spine. In this file, a bone is therefore a list of segments, called its ways, and its
- * tail only gives the axis about which it turns.
+ * and to the spine. In this file, a bone is therefore a list of segments, called its ways, and the
+ * tail only gives the axis about which the bone turns.
  *
  *   1. A root whose joint is outside the skin (|winding number| <= INSIDE) moves no skin, and its
  *      children become roots. A root whose children are all leaves is the body.
@@ -16,9 +16,9 @@
  *      starts at a root, or if other ways of its bone are inside. A way that counts as outside
  *      stays if it continues a chain, because chains of cloth lie next to their sheets. A way from
  *      a root to a joint outside the skin does not count either.
- *   3. The axis of a bone with ways is the way nearest to their mean direction. If the ways point
- *      apart (a pelvis, |mean| <= APART), the axis is the way to the child with the most bones
- *      below it.
+ *   3. The axis of a bone with ways is the way nearest to the mean direction of these ways. If the
+ *      ways point apart (a pelvis, |mean| <= APART), the axis is the way to the child with the most
+ *      bones below it.
  *   4. A leaf ends at twice the distance to the middle of the skin beyond its joint (feet, jaws and
  *      hands do not continue in the direction of their parents). This skin is nearer to the joint
  *      than to any way, including the end of the way that leads to the joint, and does not belong
@@ -31,8 +31,8 @@
  * otherwise as far as its nearest child. A leaf, or a root that points at no child, extends as far
  * as its skin.
  *
- * joint_ways.c finds the ways, joint_leaves.c the ends of leaves. Cost: O(vertices log bones) for
- * the nearest ways, which are searched again if some are left out or added; O(triangles) for each
+ * joint_ways.c finds the ways, joint_leaves.c the ends of leaves. Takes O(vertices log bones) for
+ * the nearest ways, which are searched again if ways are left out or added; O(triangles) for each
  * root; O(vertices) for each leaf; and one ray for each vertex next to a leaf. A leaf without its
  * own skin continues its parent by half of the parent's length; a leaf that lies apart, outside the
  * skin, such as the pole of a limb, is a stub. Meshes without triangles have no inside, so no root

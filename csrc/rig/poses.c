@@ -5,14 +5,14 @@
  * A free bone swings by at most +-swing about an axis drawn uniformly in the plane. For a bone with
  * a limit about X or Z, the rotation vector is drawn uniformly in the box of both limits. Then
  *   T_b(p) = T_parent(head_b + r_b (p - head_b)).
- * Poses come in pairs: the second has the opposite rotations about Y and Z, mirrored in their
- * range. A mirror image of the skeleton keeps the axes Y and Z and reverses X, so a mirrored
- * skeleton gets the mirror images of the same poses, and a mirrored character gets the same
- * weights. In the second pose, a bone b with a partner b' in a symmetry map rotates by S r_b' S,
- * where S is the reflection. The second pose is therefore the image of the first, regardless of the
- * rolls of the bones. The joint limits of partners are assumed to be images of each other. Partners
- * have the same shift, so each of them rotates to the lattice points and their images, as a bone
- * without a partner does. If the number of poses is odd, the last pose has no image.
+ * Poses come in pairs: the second pose of a pair has the opposite rotations about Y and Z, mirrored
+ * in their range. A mirror image of the skeleton keeps the axes Y and Z and reverses X, so a
+ * mirrored skeleton gets the mirror images of the same poses, and a mirrored character gets the
+ * same weights. In the second pose, a bone b with a partner b' in a symmetry map rotates by S r_b'
+ * S, where S is the reflection. The second pose is therefore the image of the first, regardless of
+ * the rolls of the bones. The joint limits of partners are assumed to be images of each other.
+ * Partners have the same shift, so each of them rotates to the lattice points and their images, as
+ * a bone without a partner does. If the number of poses is odd, the last pose has no image.
  *
  * The three numbers that rotate a bone follow a low-discrepancy lattice. Each bone uses the lattice
  * points in its own order, which combines its rotations evenly with those of nearby bones
@@ -22,10 +22,10 @@
  * (reach.c) with separate random streams. The second pose of such a pair is created in the same
  * way.
  *
- * The bend of an STB turns it about itself, and the bend of a spine or bendy bone is about an axis
- * drawn uniformly from the sphere. Together with the stretch, these are four more numbers. These
- * numbers come from a separate lattice and stream, so the kinds of other bones do not affect the
- * motion of rigid bones. In the second pose of a pair, the angle of an STB is mirrored in its
+ * The bend of an STB turns the STB about itself, and the bend of a spine or bendy bone is about an
+ * axis drawn uniformly from the sphere. Together with the stretch, these are four more numbers.
+ * These numbers come from a separate lattice and stream, so the kinds of other bones do not affect
+ * the motion of rigid bones. In the second pose of a pair, the angle of an STB is mirrored in its
  * range, and the axis of a spine is reversed except for X.
  *
  * Random numbers come from SplitMix64 (Steele et al. 2014), so a seed gives the same poses on every

@@ -5,8 +5,8 @@
  * ancestor; points near it are treated as points near that bone (paper section 3.1).
  *
  * A bone extends from its head to its tail or, in a skeleton of joints alone, to the heads of its
- * children (joint_skeleton.h): it then has several segments, which all belong to the bone itself,
- * and there are no gaps.
+ * children (joint_skeleton.h). In the second case, the bone has several segments, which all belong
+ * to the bone itself, and there are no gaps.
  *
  * In control rigs, the parents of deforming bones are other bones that do not deform but coincide
  * with deforming bones (Rigify's ORG and DEF bones). Such a bone belongs to its twin, the deforming

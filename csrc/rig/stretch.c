@@ -1,9 +1,9 @@
 /* Stretchable bones: see stretch.h.
  *
- * A bone that is scaled in a pose stretches its skin on purpose. Edges near it should have the
- * length that the bone gives them, not their length at rest. The target of the edges of vertex i is
- * therefore R_i U_i e_ik instead of R_i e_ik, where U_b is the right stretch tensor of influence b,
- * R_i is a rotation (as rigid as desired), and
+ * A bone that is scaled in a pose stretches its skin on purpose. Edges near such a bone should have
+ * the length that the bone gives them, not their length at rest. The target of the edges of vertex
+ * i is therefore R_i U_i e_ik instead of R_i e_ik, where U_b is the right stretch tensor of
+ * influence b, R_i is a rotation (as rigid as desired), and
  *     U_b = (T_b' T_b)^(1/2)
  *     U_i = I + sum_b w_ib (U_b - I)
  * If all T_b are equal, the energy is 0. The best R_i is the rotation nearest to cov_i U_i
@@ -11,9 +11,9 @@
  *
  * Two rules exist. Instead of U_i, section 4.1 of the paper uses sigma_k = sum_b w_ib |T_b v_k|
  * along the axes v_k of the covariance. U_i is exact for any one-ring and never jumps. However, if
- * an STB or spine moves a vertex or one of its neighbors, no constant transform has its stretch, so
- * the paper's rule applies to all influences of this vertex (desired_local_step.c). The energy
- * jumps between the two rules, even for a small weight of a spine.
+ * an STB or spine moves a vertex or one of its neighbors, no constant transform has the stretch of
+ * this bone, so the paper's rule applies to all influences of this vertex (desired_local_step.c).
+ * The energy jumps between the two rules, even for a small weight of a spine.
  *
  * Takes O(columns x poses); columns are processed in parallel. Fails on out-of-memory, or when
  * cancelled. */

@@ -9,7 +9,7 @@
  * bones. Chance, such as another tessellation, would then decide which single bone the part
  * follows. Such a part therefore follows a blend of both bones. With m the larger and n the smaller
  * mean weight and s = n / (m + n), the second bone gets (s - SHARED) / (1 - 2 SHARED) if s >
- * SHARED, which is half at a tie. Takes O(entries). Cannot fail. */
+ * SHARED; at a tie, this share is half. Takes O(entries). Cannot fail. */
 #include "solver/rigid_candidates.h"
 
 #include <math.h>

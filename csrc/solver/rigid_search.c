@@ -13,8 +13,8 @@
  * bone has no vertices for bending and always follows this bone.
  *
  * One blend. A buckle on a belt departs far from any single bone, compared with its size, but
- * follows the skin below. In this case, u is the mean row, if the part departs from it by at most
- * BLENDED times `max`.
+ * follows the skin below. In this case, u is the mean row, if the part departs from the positions
+ * given by this row by at most BLENDED times `max`.
  *
  * Rods. A sword across the back departs far from any bone, although it is as hard as a sword at the
  * hip. The shape of the sword proves that it is rigid (rods.h), so all parts of the sword follow

@@ -1,15 +1,16 @@
 /* The stages of a solver: see arap.h. creation.c creates the solver.
  *
- * Stages. The initial weights do not show good influence patterns, so the energy chooses them.
- * First, the weights on the initial patterns are iterated a few times. Then, `expansion_rounds`
- * times, the patterns adopt the influences of neighbors and lose those with little gain, and the
- * weights are iterated again. If the limit is K influences, the initial patterns are first reduced
- * to 2K influences and the later patterns to K. Each stage takes one factorization of a system that
- * is small because its rows are short. Without expansion rounds, there is one stage, on the initial
- * patterns, which are reduced to the limit.
+ * Stages. The initial weights do not determine good influence patterns, so the energy chooses the
+ * patterns. First, the weights on the initial patterns are iterated a few times. Then,
+ * `expansion_rounds` times, the patterns adopt the influences of neighbors and lose those with
+ * little gain, and the weights are iterated again. If the limit is K influences, the initial
+ * patterns are first reduced to 2K influences and the later patterns to K. Each stage takes one
+ * factorization of a system that is small because its rows are short. Without expansion rounds,
+ * there is one stage, on the initial patterns, which are reduced to the limit.
  *
- * Bone springs (bone_springs.h: they tie the skin to the bones from inside) begin at full strength.
- * Before each stage except the first, springs that the weights do not satisfy are weakened.
+ * Bone springs, which tie the skin to the bones from inside (bone_springs.h), begin at full
+ * strength. Before each stage except the first, springs that the weights do not satisfy are
+ * weakened.
  *
  * Displacements. The random poses tear the components of a disconnected skeleton apart. The
  * components are moved back until the mesh is whole (displacements.h), for the initial weights and

@@ -8,21 +8,21 @@
  * minimum w* - C_.b w*_b / C_bb with C - C_.b C_b. / C_bb. Influences are removed one by one, first
  * those with w*_b <= 0 and then the cheapest, until at most `max` remain and each gains more than
  * `spare`. The minimum on the remaining influences is the new row. Constraint rows contribute to Q
- * and c like energy. A small multiple of its trace makes Q definite, so that among bones with the
- * same motion, the one with the smallest weight is removed. A vertex without energy, such as one
- * without neighbors, is treated as if its energy were 1, and so keeps its largest weights.
+ * and c like energy. Adding a small multiple of its trace makes Q definite, so that among bones
+ * with the same motion, the one with the smallest weight is removed. A vertex without energy, such
+ * as one without neighbors, is treated as if its energy were 1, and so keeps its largest weights.
  *
  * The bone to which a spring ties the vertex (bone_springs.h) stays while the spring has at least
  * HELD of its strength, because a bone that is no longer in any pattern would not come back.
  *
- * If there are more than CANDIDATES influences (or twice the limit), only that many take part. Half
- * of them are chosen by weight, and the others by their individual gain. The rows between a row
- * without influence b and the single bone b are w + t d with d = rest e_b - w and the slope d'(c -
- * Q w). The best of these rows lowers the energy by (t_b + slope / D)^2 D with D = d'Q d and t_b =
- * w_b / (rest - w_b). For a wide row (wide_products.h), this gain needs only the diagonal of Q, and
- * Q w, which is computed from the poses. The rest of Q is computed only for the candidates. A rigid
- * part has one row. Q and c are the sums over its vertices, where Q includes the blocks between
- * them, and its neighbors are fixed. All blocks of a part have the same bones, so their sum
+ * If there are more than CANDIDATES influences (or twice the limit), only this number takes part.
+ * Half of them are chosen by weight, and the others by their individual gain. The rows between a
+ * row without influence b and the single bone b are w + t d with d = rest e_b - w and the slope
+ * d'(c - Q w). The best of these rows lowers the energy by (t_b + slope / D)^2 D with D = d'Q d and
+ * t_b = w_b / (rest - w_b). For a wide row (wide_products.h), this gain needs only the diagonal of
+ * Q, and Q w, which is computed from the poses. The rest of Q is computed only for the candidates.
+ * A rigid part has one row. Q and c are the sums over its vertices, where Q includes the blocks
+ * between them, and its neighbors are fixed. All blocks of a part have the same bones, so their sum
  * requires only one 4 x 4 matrix over the part (arap_add_gram_moment), unless spines or bendy bones
  * move it. A part limited to one bone keeps the bone that minimizes rest Q_bb - 2 c_b. For
  * symmetric vertices, one of two partners decides for both; on the mirror plane, a bone is removed
