@@ -305,8 +305,8 @@ class Solver:
           section (0 to 1e6): strength of one additional spring for each limb, as a share of the
           total strength of the springs around the middle of the limb's bone. The additional spring
           connects the mean of the skin around this middle with the position to which the bone moves
-          the mean. This spring is never weakened. A value of 0 turns it off, and it is also off if
-          the skeleton has bones that are not rigid.
+          the mean. This spring is never weakened. A value of 0 turns the spring off; it is also off
+          if the skeleton has bones that are not rigid.
         Optimization
           iterations: maximum number of iterations in the last stage. A stage ends when the relative
           change of the energy is below `tolerance`. acceleration: number of past iterations that
@@ -581,14 +581,14 @@ class JointSolver:
           its initial length.
           component_stiffness: stiffness of the displacements of unconnected parts of the skeleton.
         centering: minimum stiffness across the bones of a joint. If the energy is less stiff than
-        this, as between rigid parts that no edge connects (the paper's Figure 15C), a pull toward
-        the middle of the limb makes up the difference. 0 turns the pull off. The stiffness of limb
-        joints is 0.02 to 0.2, that of finger joints 0.0003 or more. With values from 0.001 to 0.01,
-        the energy still determines the positions of most limb and finger joints.
+        this minimum, as between rigid parts that no edge connects (the paper's Figure 15C), a pull
+        toward the middle of the limb makes up the difference. 0 turns the pull off. The stiffness
+        of limb joints is 0.02 to 0.2, that of finger joints 0.0003 or more. With values from 0.001
+        to 0.01, the energy still determines the positions of most limb and finger joints.
         symmetry: joints that are mirror images of each other within 1 % of the diagonal stay
         bit-identical mirror images. The joints of a bone that is its own partner stay on the plane.
         If the bone crosses the plane, its two ends are mirror images of each other.
-        iterations: maximum number of iterations. Iterating ends when the relative change of the
+        iterations: maximum number of iterations. The iterations end when the relative change of the
         energy in one iteration is below `tolerance`."""
 
     def iterate(self, count: int = 1, /) -> float:
@@ -701,7 +701,7 @@ def optimize_joints(
     bone_spring_stiffness: float = 12.0,
     peak_stiffness: float = 0.01,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
-    """Run a JointSolver with these arguments to its end and return (heads, tails, report): heads
+    """Run a JointSolver with these arguments to completion and return (heads, tails, report): heads
     and tails (m, 3) in the space and unit of the vertices, and the report of the solver, a dict.
 
     Raises the same exceptions as JointSolver.

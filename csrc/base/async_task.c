@@ -1,9 +1,9 @@
 /* Work on a second thread: see async_task.h. A thread costs about 20 us. The second thread is also
  * used on a single processor, because the search for the elimination order of a million vertices
- * cannot report progress, so the caller reports progress meanwhile. Fails only if the work fails:
- * if no thread can be created, the caller does the work. The wait always ends, because the work
- * waits for nothing: it has its own thread, and sets `has_ended` under the lock before it wakes the
- * caller. */
+ * cannot report progress, so the caller reports progress during the search. Fails only if the work
+ * fails: if no thread can be created, the caller does the work. The wait always ends, because the
+ * work waits for nothing: it has its own thread, and sets `has_ended` under the lock before it
+ * wakes the caller. */
 #include "base/async_task.h"
 
 #include <math.h>

@@ -5,12 +5,12 @@
  * SPIN before it sleeps. Waking a helper takes as long as creating a thread. However, a section
  * does not wait for a late helper, and it does not join threads at its end.
  *
- * Every wait ends. A helper sleeps until `round` has changed, which is changed under the lock, at
- * each section and at the end of the pool, before the helpers are woken. A helper therefore cannot
- * miss a change. The end of a section waits for the helpers that have joined the section; no helper
- * joins after `section` is NULL, each chunk is taken at most once, and the number of chunks is
- * finite, so `helping` falls to 0. Chunks of forest.c wait themselves; forest.c explains why these
- * waits end. */
+ * Every wait ends. A helper sleeps until `round` has changed. Each section, and the end of the
+ * pool, changes `round` under the lock and then wakes the helpers, so a helper cannot miss a
+ * change. The end of a section waits for the helpers that have joined the section; no helper joins
+ * after `section` is NULL, each chunk is taken at most once, and the number of chunks is finite, so
+ * `helping` falls to 0. Chunks of forest.c wait themselves; forest.c explains why these waits end.
+ */
 #include "base/thread_pool.h"
 
 #include "base/clock.h"

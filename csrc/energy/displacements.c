@@ -8,8 +8,8 @@
  *     Q_cb = sum_ik a_ik (W_kc - W_ic) (w_kb v_k - w_ib v_i)     (v homogeneous)
  *     S_cd = sum of the last numbers of Q_cb over the bones b of d
  *     g_c  = sum_i R_i sum_k a_ik (W_kc - W_ic) e_ik - sum_b T_b Q_cb,
- * where a spring counts as an edge to its anchor. The minimum is t = S^-1 g for each pose, and S is
- * the same for all poses, regardless of their weights. Alternating the local step with these
+ * with each spring counted as an edge to its anchor. The minimum is t = S^-1 g for each pose, and S
+ * is the same for all poses, regardless of their weights. Alternating the local step with these
  * translations never raises the energy. S does not determine displacements that stretch nothing,
  * such as a displacement of the whole skeleton. A small stiffness, as in JointSolver, keeps such
  * displacements at 0.

@@ -4,9 +4,9 @@
  *   g_ib = integral over bone b of  V sin(phi) |cos(theta)| / r^2  ds
  *
  * These are heat weights whose binary chi is replaced by "a softer bone visibility test" (a lecture
- * on Wareham & Lasenby 2008): the share of bone b in the light that falls on vertex i. Of the line
- * from the vertex to a point of the bone, r is the length, phi the angle to the bone (a rod sends
- * no light along itself), and theta the angle to the surface normal. V is 1 if no face crosses this
+ * on Wareham & Lasenby 2008): the share of bone b in the light that falls on vertex i. The line
+ * from the vertex to a point of the bone has the length r, the angle phi to the bone (a rod sends
+ * no light along itself), and the angle theta to the surface normal. V is 1 if no face crosses this
  * line, and 0 otherwise. The system, and the idea that chi is a soft visibility, come from this
  * lecture. V, sin(phi) and 1 / r^2 follow other implementations of the paper. The following are our
  * own choices. cos(theta) is the Lambert factor of the lit surface. Bones shine in proportion to

@@ -1,13 +1,13 @@
 /* Anchors that move with the joints: see joints/anchors.h.
  *
- * A spring (bone_springs.h) adds sum_p s |r_p|^2, r_p = T_b x - f_i - R_i e, e = x - v_i, where the
- * anchor x lies on the bone from h to l, and s keeps its initial value. The anchor keeps its
- * position along the bone, of direction a, and moves across it with the joints: x = x_0 + (1 - a
- * a^T) ((1 - u) dh + u dl), where u is its position along the bone, from 0 to 1. To first order, x
- * is again the nearest point of the moved bone. If a bone slides along its own axis, its nearest
- * points stay in place. Joints and weights share one energy, which no step raises, so no stage has
- * to be repeated. E is always relative to the initial rest energy, because the rest energy of
- * springs changes with x.
+ * A spring (bone_springs.h) adds sum_p s |r_p|^2, r_p = T_b x - f_i - R_i e, e = x - v_i, with the
+ * anchor x on the bone from h to l, and with s at its initial value. The anchor keeps its position
+ * along the bone, of direction a, and moves across it with the joints: x = x_0 + (1 - a a^T) ((1 -
+ * u) dh + u dl), where u is its position along the bone, from 0 to 1. To first order, x is again
+ * the nearest point of the moved bone. If a bone slides along its own axis, its nearest points stay
+ * in place. Joints and weights share one energy, which no step raises, so no stage has to be
+ * repeated. E is always relative to the initial rest energy, because the rest energy of springs
+ * changes with x.
  *
  * Direction of the pull on joints. At the point J where two bones meet, skin of weights w and an
  * anchor near J have r = (w A_b + (1 - w) A_up - R_i) (J - v_i): this is the error of blending,
@@ -32,7 +32,7 @@
  * On tubes whose joint is displaced by 0.4 of the radius, a displacement of 0.04 of the radius
  * remains, compared with 0.11 for fixed anchors (bone_spring_stiffness 12, 30 poses). On six
  * characters (cesium_man, m2m_dragon, m2m_horse, q_trex, q_rat, leap_hand) the two variants give
- * nearly equal results by tests/bench/yardstick.py. The ratios are geometric means of strain by
+ * nearly equal results in tests/bench/yardstick.py. The ratios are geometric means of strain by
  * area and p99, in random poses and then in animations. For joints displaced by 2 % with anchor
  * 0.3, they are 1.00 and 1.02, 1.00 and 0.97. For the artist's joints without an anchor, they are
  * 1.02 and 1.04, 1.01 and 1.02, with a drift of 0.81. If anchors also slid along their bones,

@@ -3,7 +3,7 @@
  * A spine takes p with parameter u to A [(I - R) e0 + (sigma S - u R) (e1 - e0) + R p] + t, with R
  * = exp(u K) and S its integral over u. By Rodrigues' formula, both are sums of I, K and K^2 with
  * coefficients that depend on u and the bend (spines.h). Let u, the bends and the linear parts of
- * all transforms be fixed. A posed edge then moves by sum_c y_c x_c over the columns c, where the
+ * all transforms be fixed. A posed edge then moves by sum_c y_c x_c over the columns c. The
  * 3-vectors x_c are the same for the whole mesh, and y_c = (w f_c)_k - (w f_c)_i are numbers. With
  * r = R_i e_ik - e'_ik, E changes by exactly sum a_ik (|sum_c y_c x_c|^2 - 2 r . sum_c y_c x_c).
  * The sums of a_ik y_c r and a_ik y_b y_c are computed separately in each pose, over the directed

@@ -1,5 +1,5 @@
-/* Anderson acceleration: see anderson.h. Walker & Ni 2011; with the energy as safeguard for
- * local/global solvers, Peng et al. 2018.
+/* Anderson acceleration: see anderson.h. After Walker & Ni 2011 and, with the energy as safeguard
+ * for local/global solvers, Peng et al. 2018.
  *
  * With residuals f = g(w) - w and differences to the step before, df_j and dg_j,
  *     mixed = g - sum theta_j dg_j,   theta = argmin |f - sum theta_j df_j|

@@ -1,4 +1,4 @@
-/* The Python function automatic_weights; documented in the stubs. */
+/* The Python function automatic_weights, documented in the stubs. */
 #ifndef ARAP_PYAUTOMATIC_H
 #define ARAP_PYAUTOMATIC_H
 

@@ -1,4 +1,4 @@
-/* The Python function bake; documented in the stubs. */
+/* The Python function bake, documented in the stubs. */
 #ifndef ARAP_PYBAKE_H
 #define ARAP_PYBAKE_H
 

@@ -1,4 +1,4 @@
-/* Python functions that compute posed points, parameters and bones; documented in the stubs. */
+/* Python functions that compute posed points, parameters and bones, documented in the stubs. */
 #ifndef ARAP_PYDEFORM_H
 #define ARAP_PYDEFORM_H
 

@@ -1,4 +1,4 @@
-/* The Python functions and the type that measure deformations; documented in the stubs. */
+/* The Python functions and the type that measure deformations, documented in the stubs. */
 #ifndef ARAP_PYDEFORMATION_H
 #define ARAP_PYDEFORMATION_H
 

@@ -1,4 +1,4 @@
-/* The Python function bone_directions; documented in the stubs. */
+/* The Python function bone_directions, documented in the stubs. */
 #ifndef ARAP_PYDIRECTIONS_H
 #define ARAP_PYDIRECTIONS_H
 

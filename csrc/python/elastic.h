@@ -1,4 +1,4 @@
-/* The Python functions elastic_poses and mixed_elasticity; documented in the stubs. */
+/* The Python functions elastic_poses and mixed_elasticity, documented in the stubs. */
 #ifndef ARAP_PYELASTIC_H
 #define ARAP_PYELASTIC_H
 

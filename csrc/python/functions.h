@@ -1,4 +1,4 @@
-/* Python functions that need no solver; documented in the stubs. */
+/* Python functions that need no solver, documented in the stubs. */
 #ifndef ARAP_PYFUNCTIONS_H
 #define ARAP_PYFUNCTIONS_H
 

@@ -1,4 +1,4 @@
-/* The functions of the module araplbs that inspect weights and surfaces; documented in the
+/* The functions of the module araplbs that inspect weights and surfaces, documented in the
  * stubs. */
 #ifndef ARAP_PYINSPECTION_H
 #define ARAP_PYINSPECTION_H

@@ -1,4 +1,4 @@
-/* The Python functions for inverse kinematics and for the chains that reach for targets; documented
+/* The Python functions for inverse kinematics and for the chains that reach for targets, documented
  * in the stubs. */
 #ifndef ARAP_PYREACH_H
 #define ARAP_PYREACH_H

@@ -13,7 +13,7 @@
  * Q> and <f, Im(D Q*)> = <P Q, D> = -<P D, Q>, so that
  *     f . dp/dw_b = s_b <g, q_b> + s_b <h, d_b>
  *     g = -2 (P Q V + P D + (f . p) Q) / |Q|^2,   h = 2 P Q / |Q|^2
- * with s_b held fixed; p jumps when s_b changes. The sign s_b of a bone without weight is that
+ * with s_b held fixed; p jumps when s_b changes. For a bone without weight, s_b is determined
  * relative to the whole sum.
  *
  * Takes O(count), about 20 ns per bone. Cannot fail. */

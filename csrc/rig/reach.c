@@ -1,8 +1,8 @@
 /* Creates poses in which limbs reach for targets: see reach.h.
  *
  * Every chain is solved separately, in the frame of the bone to which it is attached. Its target is
- * - in a direction to which the root joint can bring the effector, which is the effector's
- *   direction at rest, after a turn that samples the range of the root evenly;
+ * - in a direction to which the root joint can bring the effector: the effector's direction at
+ *   rest, after a rotation that samples the range of the root evenly;
  * - at a distance between those of the chain stretched out and folded up. The chain starts folded
  *   to that distance. Each joint folds toward the side to which it is bent at rest, so knees and
  *   elbows stay in their own planes. Then the chain turns toward the target, and rotates slightly

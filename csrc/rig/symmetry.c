@@ -11,7 +11,7 @@
  * and two thirds of each connected part must have partners. All other vertices have no partners and
  * are solved without symmetry.
  *
- * Symmetric weights are w(i, b) = w(j, b') with partners i, j and b, b'. The rows of partners
+ * Symmetric weights satisfy w(i, b) = w(j, b') for partners i, j and b, b'. The rows of partners
  * become images of each other and share their unknowns in the global step (shared_rows.h). After
  * each step of the solver, the weights of partners become the mean of both sides, which removes
  * rounding differences of clipping and summation order. A vertex moved by a bone without a partner

@@ -8,11 +8,11 @@
  *
  * Let d_b be the mean distance of a part from bone b. A part is between the branches of bone a if
  * the nearest bone is a or descends from a, and if at least BRANCHES children of a are, or lead to,
- * bones b with d_b <= ALIKE min d, where the minimum is over all bones except a. The part then
- * follows a, or the lowest of several such bones. If two branches were sufficient, an armor plate
- * on the outside of a shoulder would count as a part between branches. The rule does not apply to a
- * part that is farther than REACH times its radius from these bones, because from far away all
- * distances are similar.
+ * bones b with d_b <= ALIKE min d, with the minimum over all bones except a. The part then follows
+ * a, or the lowest of several such bones. If two branches were sufficient, an armor plate on the
+ * outside of a shoulder would count as a part between branches. The rule does not apply to a part
+ * that is farther than REACH times its radius from these bones, because from far away all distances
+ * are similar.
  *
  * The rule does not apply to a part that surrounds one bone, or to a part whose bone another rule
  * has chosen. The rule applies to a part that bends only if the bones of the branches move rigid
@@ -29,7 +29,7 @@
  * is a guess (joint_skeleton.h) and may pass through anything nearby.
  *
  * Takes O(vertices x bones + parts x bones x depth). Fails only on out-of-memory or when cancelled.
- */
+ * */
 #include "solver/rigid_between.h"
 
 #include <math.h>

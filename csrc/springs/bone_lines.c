@@ -1,9 +1,9 @@
 /* Bones as lines: see bone_lines.h.
  *
- * The nearest point on a line is head + t along, t = (p - head) . along between 0 and the length.
- * Creating the lines takes O(lines) time and memory. The distances of a point from all lines are
- * computed in one loop without branches over seven arrays, which takes about 1 ns per line. Fails
- * only on out-of-memory. */
+ * The nearest point on a line is head + t along, with t = (p - head) . along clamped between 0 and
+ * the length. Creating the lines takes O(lines) time and memory. The distances of a point from all
+ * lines are computed in one loop without branches over seven arrays, which takes about 1 ns per
+ * line. Fails only on out-of-memory. */
 #include "springs/bone_lines.h"
 
 #include <math.h>

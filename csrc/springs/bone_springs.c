@@ -11,11 +11,11 @@
  * having this minimum length. Otherwise, vertices close to the bone would be tied most firmly,
  * although they need a spring least. Springs preserve the thickness, center and volume of a limb.
  * R_i is the rotation of the one-ring, so twist and bend stay free. h is the remaining strength of
- * a spring that has given way (spring_weights.c). The factor g reduces the strength near a joint,
- * where the skin belongs to two bones, so a spring at the joint has the share JOINT of its
- * strength. The share rises to 1 at a distance of the limb's radius from the joint, or at MIDDLE of
- * the bone if the bone is short for its limb, but never within NEAREST of the radius. Otherwise,
- * one of several short bones in a thick limb would take the skin of all.
+ * a spring that has given way (spring_weights.c). The skin near a joint belongs to two bones, so
+ * the factor g reduces the strength of springs there: a spring at the joint has the share JOINT of
+ * its strength. The share rises to 1 at a distance of the limb's radius from the joint, or at
+ * MIDDLE of the bone if the bone is short for its limb, but never within NEAREST of the radius.
+ * Otherwise, one of several short bones in a thick limb would take the skin of all.
  *
  * A flat part, such as that of a cutout, has neither thickness nor volume, and lies on its bones.
  * The springs of such a part keep only the share SHEET of their strength, so bends spread over the

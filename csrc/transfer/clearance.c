@@ -11,8 +11,8 @@
  * one, so vertices stay unchanged.
  *
  * The distance between a vertex and the surface changes by no more than both have moved, so most
- * vertices are skipped without a search. Each of the others takes O(log f), and the hierarchy of a
- * moved surface takes O(f log f). Fails on out-of-memory and when cancelled. */
+ * vertices are skipped without a search. Each remaining vertex takes O(log f), and the hierarchy of
+ * a moved surface takes O(f log f). Fails on out-of-memory and when cancelled. */
 #include "transfer/clearance.h"
 
 #include <math.h>

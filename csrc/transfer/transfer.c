@@ -10,9 +10,9 @@
  * Both meshes are welded, so that seams do not open; of coincident source vertices, the first one
  * with weights is used. If influences are limited, the largest ones are kept.
  *
- * Matching takes O(n log f), and the u unmatched vertices take about O(u^1.5). Memory: 8 bytes for
- * each vertex of the target and each bone that the source uses. Fails on out-of-memory, if the
- * source has no weighted triangles, and if nothing matches. */
+ * Matching takes O(n log f), and the u unmatched vertices take about O(u^1.5). Takes 8 bytes of
+ * memory for each vertex of the target and each bone that the source uses. Fails on out-of-memory,
+ * if the source has no weighted triangles, and if nothing matches. */
 #include "transfer/transfer.h"
 
 #include <math.h>
