@@ -1597,11 +1597,12 @@ def transfer_shapes(
     Returns (shapes (s, k, 3), matched (k,), distances (k,), angles (k,), lifted (s,), below (s,)).
     Vertices match as in transfer_weights. A matching vertex follows its nearest point of the
     source, and its offset turns with the surface. The displacements of the other vertices are
-    continued over the target by the bi-Laplacian, which is factorized once for all shapes. These
-    displacements are no longer than the longest one of a matching vertex. Islands without a match
-    follow their nearest points. With `keep_above`, vertices above the surface at rest are lifted if
-    a shape brings them below the surface or too near to it: nearer than half of their height at
-    rest and nearer than 0.001 of the size of the source. lifted: the number of lifted vertices.
+    continued over the target by the bi-Laplacian, which is factorized once for all shapes. None of
+    these displacements is longer than the longest displacement of a matching vertex. Islands
+    without a match follow their nearest points. With `keep_above`, vertices above the surface at
+    rest are lifted if a shape brings them below the surface or too near to it: nearer than half of
+    their height at rest and nearer than 0.001 of the size of the source. lifted: the number of
+    lifted vertices.
     below: the number of vertices that remain below the surface, between intersecting parts of the
     surface. A shape that moves nothing leaves the target bit-identical. Raises ValueError if no
     vertex matches.

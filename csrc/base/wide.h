@@ -1,5 +1,5 @@
 /* Defines functions that are also compiled for wider SIMD. Each call selects one of the two
- * versions:
+ * versions. For example,
  *
  *     ARAP_WIDE_PART void sum_plain(const double *x, double *out) { ... }
  *     ARAP_WIDE(sum, (const double *x, double *out), (x, out))

@@ -8,8 +8,8 @@
  * once. Therefore, all bits equal those of CHOLMOD, in any parallel order.
  *
  * Supernodes are processed in parallel: in the elimination tree, a supernode waits only for the
- * supernodes below it (base/forest.h). Subtrees with at most a PARTS-th of the work are processed
- * as a whole. A surface mesh takes O(n^1.5) flops. The memory consists of the factor, a map of n
+ * supernodes below it (base/forest.h). Subtrees with at most 1 / PARTS of the work are processed as
+ * a whole. A surface mesh takes O(n^1.5) flops. The memory consists of the factor, a map of n
  * numbers, and a block for each thread. Fails on out-of-memory or when cancelled. */
 #include "linalg/supernodes.h"
 

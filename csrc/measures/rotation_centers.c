@@ -4,11 +4,11 @@
  * mean position,
  *     p* = int s(w_p, w_v) v dv / int s(w_p, w_v) dv
  *     s(w_p, w_v) = sum_{j != k} w_pj w_pk w_vj w_vk exp(-(w_pj w_vk - w_pk w_vj)^2 / sigma^2)
- * over the surface. As published, the integral is the sum over triangles of their area times the
- * value at their centroid, with the mean weights of their corners. A triangle contributes to a
- * vertex only through bones that influence both. For one bone j after another, its triangles are
- * listed by their other bones k > j, and each vertex of bone j visits the lists of its own bones k.
- * Terms below exp(-FAR) are omitted.
+ * over the surface. As in the publication, the integral is computed as a sum over triangles: the
+ * area of a triangle times the value at the centroid, with the mean weights of the corners. A
+ * triangle contributes to a vertex only through bones that influence both. For one bone j after
+ * another, its triangles are listed by their other bones k > j, and each vertex of bone j visits
+ * the lists of its own bones k. Terms below exp(-FAR) are omitted.
  *
  * A vertex takes about 10 ns for each triangle that shares a pair. 13,000 vertices with 4
  * influences take about a second; dense weights take time proportional to the square of the number

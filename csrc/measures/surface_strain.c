@@ -1,7 +1,7 @@
 /* Surface strain: see surface_strain.h.
  *
- * Let the orthonormal frame in the plane of the triangle have x along the edge e1 and y across this
- * edge. The map from the triangle at rest to the posed triangle then has the columns
+ * In the plane of the triangle, let the unit vector x point along the edge e1, and the unit vector
+ * y across this edge. The map from the triangle at rest to the posed triangle then has the columns
  *     a = e1' / |e1|,   b = (e2' - (e2 . x) a) / (e2 . y)
  * where e1' and e2' are the posed edges. The singular values s1 >= s2 >= 0 of this map are the
  * roots of the eigenvalues of [a.a a.b; a.b b.b], and the squared strain is

@@ -1,4 +1,4 @@
-/* Finds cards that touch another part with one end, and how they are attached. */
+/* Finds cards that touch another part with one end, and determines how these cards are attached. */
 #ifndef ARAP_HANGING_H
 #define ARAP_HANGING_H
 

@@ -10,14 +10,14 @@
  * Wire edges (section 6 of the paper) have weights that are not symmetric: a vertex with V face
  * neighbors and V' wire neighbors gives each of its wire edges
  *     lambda_ij = (sum_k lambda_ik) min(1/2, V'/V) / V'.
- * Links between parts have LINK_SHARE of the weight that wire edges in their place would have: they
- * determine the direction in which a loose part moves, while its own edges keep it rigid. With the
- * full weight, parts that meet in a joint would bend each other. Links between layers of cloth have
- * the share LAYER_SHARE instead; the two kinds of links are counted separately. With a smaller
- * share, clothes sink below the skin in poses; with a larger one, both stretch. A vertex without
- * any face area (wires, loose vertices, collapsed faces) is assigned a tenth of the mean vertex
- * area and V = V', so that it still gets weights; edges of collapsed faces at such a vertex count
- * as wires.
+ * Links between parts have LINK_SHARE of the weight that wire edges in their place would have: such
+ * links determine the direction in which a loose part moves, while the part's own edges keep it
+ * rigid. With the full weight, parts that meet in a joint would bend each other. Links between
+ * layers of cloth have the share LAYER_SHARE instead; the two kinds of links are counted
+ * separately. With a smaller share, clothes sink below the skin in poses; with a larger one, both
+ * stretch. A vertex without any face area (wires, loose vertices, collapsed faces) is assigned a
+ * tenth of the mean vertex area and V = V', so that it still gets weights; edges of collapsed faces
+ * at such a vertex count as wires.
  *
  * These weights are areas, and the energy of an edge is area times squared length times squared
  * strain. Strain in short edges would therefore cost almost nothing. With a power p > 0, every
@@ -28,7 +28,7 @@
  * every tessellation. With p = 3, regions with more detail than the rest have more influence.
  * Subdividing the whole mesh evenly changes neither energy. Wires longer than L count as having
  * length L, because parts that an artist joins by a wire are meant to move together. Links count as
- * edges of the length that the edges of the part would have if it had LINK_VERTICES vertices
+ * edges of the length that the edges of the part would have if the part had LINK_VERTICES vertices
  * (LAYER_VERTICES for layers), regardless of the distance between the parts and of the actual
  * length of the edges. When links counted as having the length L, they were four times as stiff
  * after every triangle of the same surface had been split into four.

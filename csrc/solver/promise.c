@@ -3,13 +3,13 @@
  * The energy does not penalize a bone that does nothing, because a bone without influence stretches
  * no skin. As a result, some bones next to stronger bones move nothing, or only a fraction of their
  * skin, and the seed and the tessellation determine which ones. Therefore, the response of every
- * bone (responses.h), or its share if it is minor (own_skin.h), is measured after the last stage of
- * a level. Bones below the required minimum (the floor), and their mirror images, get rows on their
- * own skin. These rows, strength_b Lambda_i #poses (w_ib - h_ib)^2, draw the weights toward the
- * initial weights h. The influences of these bones return to the patterns with weight 0 and stay
- * there regardless of their gain (reduce.h), and another stage begins. If a bone still does not
- * respond, its rows become GROWTH times as strong. Finer levels start with the rows of the coarser
- * one. If all bones respond, no rows are added.
+ * bone (responses.h), or the share of a minor bone (own_skin.h), is measured after the last stage
+ * of a level. Bones below the required minimum (the floor), and their mirror images, get rows on
+ * their own skin. These rows, strength_b Lambda_i #poses (w_ib - h_ib)^2, draw the weights toward
+ * the initial weights h. The influences of these bones return to the patterns with weight 0 and
+ * stay there regardless of their gain (reduce.h), and another stage begins. If a bone still does
+ * not respond, its rows become GROWTH times as strong. Finer levels start with the rows of the
+ * coarser one. If all bones respond, no rows are added.
  *
  * A single body is measured before its last stage. Bones that will not respond are usually below
  * the floor at this point, so the rows need no further stage. Loose parts are measured only after
