@@ -225,8 +225,8 @@ class Solver:
           With STBs and spines, the transforms of one-rings are as rigid as desired (section 4.1)
           instead of rotations, so the energy may rise in some iterations. Each vertex near these
           bones takes about a microsecond per pose and iteration. Memory grows by 24 bytes per
-          vertex, pose and STB or spine, and by the same amount again for the posed mesh. `coarsen`
-          and `rotation_clusters` are then treated as 0.
+          vertex, pose and STB or spine, and by the same amount again for the posed mesh. With such
+          bones, `coarsen` and `rotation_clusters` are treated as 0.
         Given weights
           weights: (n, m), or rows (start, bones, weights). Locked vertices (locked_vertices (n,))
           and locked bones (locked_bones (m,)) keep their weights exactly, and the other bones share
@@ -1505,9 +1505,9 @@ def inspect_weights(
     contrast of the neighbors with this vertex left out, which is large where bones meet; 0 if the
     contrast is below 0.2. straight, along: the distance of the vertex from the core of the bone, in
     a straight line and along edges and links, respectively. links (h, 2) are additional connections
-    between vertices. The core consists of vertices with at least half of the bone's largest weight:
-    the connected part with the most weight. Both distances are 0 in the core and for weights below
-    0.05. along is inf beyond 4 times the largest straight distance of the bone. Rows are
+    between vertices. Among the vertices with at least half of the bone's largest weight, the core
+    is the connected set with the most weight. Both distances are 0 in the core and for weights
+    below 0.05. along is inf beyond 4 times the largest straight distance of the bone. Rows are
     normalized. Coincident vertices count as one, with the row of the first.
 
     Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any

@@ -36,8 +36,8 @@
  *   gain and a sign of a control bone, or if it is outside the mesh and away from it. With a sure
  *   sign, such a bone may continue its parent, as end joints do, or have children that do not
  *   continue it; if such children have almost no gain, any sign is sufficient.
- * - a bone that coincides with another is a control bone if only this one of the two has a sign, or
- *   if their chains also coincide and fewer bones depend on this one.
+ * - a bone that coincides with another is a control bone if it has a sign and more evidence than
+ *   the other bone, or if the chains of both also coincide and fewer bones depend on it.
  * - In a skeleton of joints alone, a bone without children is a control bone as well if it starts
  *   at a joint in the middle of a chain but has another parent, such as finger helpers that are
  *   children of the hand. The chain reaches the joint at which the helper starts, but the helper's

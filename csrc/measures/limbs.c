@@ -5,7 +5,7 @@
  * are at least 6 of them, their mean lies within r / 2 of the line of the bone, where r is their
  * mean distance from the bone, and r is at most 1.5 times the length of the bone. The bone then
  * runs inside the limb. The drift of a posed limb is the distance between the mean of these
- * vertices and the position to which the bone moves their rest mean, in units of r.
+ * vertices and the position to which the bone moves their mean at rest, in units of r.
  *
  * With a tree of the bones, the search takes O(vertices x log bones); vertices are processed in
  * parallel. Fails on out-of-memory. */
