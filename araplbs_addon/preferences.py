@@ -26,7 +26,10 @@ class ARAPLBS_preferences(AddonPreferences):
     def draw(self, _context):
         layout = self.layout
         row = layout.row()
-        row.label(text="In the sidebar of the 3D view (N), in the Auto-weight tab", icon="INFO")
+        row.label(
+            text="Find the add-on in the 3D Viewport's sidebar (N), on the Auto-weight tab",
+            icon="INFO",
+        )
         if has_pages():
             row.operator("wm.url_open", text="Open Manual", icon="HELP").url = first_page()
         layout.use_property_split = True

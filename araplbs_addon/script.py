@@ -88,7 +88,7 @@ def _objects(meshes):
     found = [meshes] if isinstance(meshes, (bpy.types.Object, str)) else list(meshes)
     for each in found:
         if not isinstance(each, bpy.types.Object) or each.type != "MESH":
-            raise TypeError(f"meshes contains {_shown(each)}: must contain mesh objects")
+            raise TypeError(f"meshes contains {_shown(each)}: must contain only mesh objects")
     if not found:
         raise Refused("meshes is empty: specify at least one mesh object")
     return list(dict.fromkeys(found))
@@ -108,7 +108,7 @@ def _refuse_absent(objects, view_layer):
                 "collection of the scene that is not excluded"
             )
         if getattr(ob.data, "is_editmode", False):
-            raise Refused(f"'{ob.name}' is in Edit mode: leave it first")
+            raise Refused(f"'{ob.name}' is in Edit mode: exit Edit mode first")
 
 
 def run(argv):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # engine.
 REASONS = (
     ("NONE", "Deforms", "It moves vertices"),
-    ("ROOT", "Next to Body", "A root next to the body, which is its child"),
+    ("ROOT", "Next to Body", "A root bone next to the body, with the body's bones as its children"),
     ("OUTSIDE", "No Skin", "No skin is around it"),
     ("TWIN", "Copy", "Another bone already lies there"),
     ("SERVED", "Not Needed", "Other bones move the skin around it just as well"),

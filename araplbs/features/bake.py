@@ -41,8 +41,8 @@ class BakeOptions(OptionTable):
     frames: int = option(
         60,
         "Frames",
-        "Number of random poses, or maximum number of evenly spread frames of the scene or of "
-        "all actions",
+        "Number of random poses, or maximum number of evenly spaced frames of the scene "
+        "or of all actions",
         min=1,
         max=10000,
         soft_max=500,
@@ -69,8 +69,8 @@ class BakeOptions(OptionTable):
         "BAKE",
         "smoothness",
         "Smoothness",
-        "How strongly the weights of neighboring vertices are drawn together, as long as this "
-        "adds little error",
+        "How strongly the weights of neighboring vertices are pulled toward each other, "
+        "as long as this adds little error",
         max=1.0,
         decimals=5,
         default=1e-4,
@@ -231,7 +231,7 @@ def bake_summary(report: dict[str, Any]) -> str:
         new = f"{len(ob['new_bones'])} new bones, " if ob["new_bones"] else ""
         parts.append(
             f"'{ob['name']}': {ob['frames']} frames, {new}error {100 * after['rms']:.3f} % of the "
-            f"size (was {100 * before['rms']:.3f} %), at most {100 * after['max']:.2f} % "
+            f"mesh size (was {100 * before['rms']:.3f} %), at most {100 * after['max']:.2f} % "
             f"(was {100 * before['max']:.2f} %)"
         )
     return f"Baked {names_in_line(parts)}"

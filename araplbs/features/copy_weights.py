@@ -46,8 +46,8 @@ class CopyOptions(OptionTable):
     distance: float = option(
         0.02,
         "Distance",
-        "Maximum distance between the image of a mesh and a target with different vertices, as "
-        "a share of its size",
+        "Maximum distance between the image of a mesh and a target with different "
+        "vertices, as a fraction of the mesh size",
         min=0.0,
         max=1.0,
         soft_max=0.1,

@@ -39,7 +39,7 @@ ENGINES = {
         "Roblox", "fbx", 4, "Y", {**_Y_UP, "path_mode": "COPY", "embed_textures": True}
     ),
     "VRCHAT": Engine("VRChat", "fbx", 4, "Y", _Y_UP),
-    "WEB": Engine("Web and others", "gltf", 4, "Y"),
+    "WEB": Engine("Web and Others", "gltf", 4, "Y"),
 }
 ENDINGS = {"gltf": ".glb", "fbx": ".fbx"}
 NAMES = {"gltf": "glTF 2.0 format", "fbx": "FBX format"}  # of the add-ons of Blender

@@ -43,7 +43,7 @@ class QuantizeOptions(OptionTable):
             ("MOBILE", "Mobile (2)", "2 bones"),
             ("GAME", "Game (4)", "4 bones"),
             ("FILM", "Film (Any)", "Any number of bones"),
-            ("CUSTOM", "Custom", "As many as set in Max Influences"),
+            ("CUSTOM", "Custom", "The number set in Max Influences"),
         ),
     )
     max_influences: int = option(
@@ -57,7 +57,7 @@ class QuantizeOptions(OptionTable):
     threshold: float = option(
         0.0,
         "Threshold",
-        "Smaller weights are removed, but the largest weight of a vertex always stays",
+        "Smaller weights are removed, but the largest weight of a vertex is always kept",
         min=0.0,
         max=1.0,
         soft_max=0.1,
@@ -129,13 +129,13 @@ def _rank(vertices: Integers, *keys: Array) -> Integers:
 def summary_of_quantized(report: dict[str, Any]) -> str:
     """A one-line summary for the user."""
     steps = STEPS[report["options"]["bits"]]
-    how = f"steps of 1/{steps} that sum to 1 exactly" if steps else "floats that sum to 1"
+    how = f"multiples of 1/{steps} that sum to exactly 1" if steps else "floats that sum to 1"
     changed = sum(each["changed"] + each["removed"] for each in report["objects"])
     most = max(each["most_influences"] for each in report["objects"])
     largest = max(each["largest_change"] for each in report["objects"])
     return (
-        f"Weights are {how}, with at most {most} influences: {changed:,} entries changed, by "
-        f"{largest:.4f} at most"
+        f"Weights are {how}, with at most {most} influences: {changed:,} entries changed "
+        f"by at most {largest:.4f}"
     )
 
 

@@ -176,8 +176,8 @@ def motion_warnings(
     active until now; acts: a requested walk was not possible; broken: paths of drivers."""
     lines, names = [], list(still)
     if broken:
-        what = "driver does not run, so its target stays" if len(broken) == 1 else ""
-        what = what or "drivers do not run, so their targets stay"
+        what = "driver does not run, so its target stays unchanged" if len(broken) == 1 else ""
+        what = what or "drivers do not run, so their targets stay unchanged"
         lines.append(f"{len(broken)} {what}: {names_in_line(list(broken))}")
     if names:
         what = "deform bone is" if len(names) == 1 else "deform bones are"
@@ -185,5 +185,5 @@ def motion_warnings(
     if before:
         lines.append(f"'{before}', the action that was active before, is kept with a fake user")
     if acts:
-        lines.append("No walk and no reaching poses: no legs were found")
+        lines.append("No walk or reaching poses were added because no legs were found")
     return lines

@@ -46,13 +46,17 @@ class ShapeOptions(OptionTable):
         "Sliders",
         "Settings that the new keys get from the body's keys",
         choices=(
-            ("NONE", "As New", "Range 0 to 1 and value 0. Existing keys keep their settings"),
-            ("COPY", "Copy", "Ranges, values and drivers of the active mesh's keys"),
+            (
+                "NONE",
+                "As New",
+                "Give new keys the range 0 to 1 and the value 0. Existing keys keep their settings",
+            ),
+            ("COPY", "Copy", "Copy the ranges, values and drivers of the active mesh's keys"),
             (
                 "FOLLOW",
                 "Follow",
-                "Ranges, and a driver that gives each key the value of the same key of the "
-                "active mesh",
+                "Copy the ranges, and add a driver that gives each key the value of the "
+                "same key of the active mesh",
             ),
         ),
     )

@@ -95,7 +95,7 @@ def _local(path: str) -> str:
     if not path.strip() or path.startswith("-") or "\0" in path:
         raise Refused(f"{path!r} is not a file path")
     if OTHER_PLACE.match(path):
-        raise Refused(f"{path}: only files on this machine are read and written")
+        raise Refused(f"{path}: only files on this machine can be read or written")
     return path
 
 

@@ -34,8 +34,8 @@ class Options(OptionTable):
         "COMMON",
         "link_parts",
         "Loose Parts Follow",
-        "Buttons, eyes, hair cards and other separate pieces move with the surface they sit on, "
-        "instead of each being weighted on its own",
+        "Buttons, eyes, hair cards and other separate pieces move with the surface they "
+        "sit on, instead of being weighted separately",
     )
     symmetric: bool = option(
         True,
@@ -111,7 +111,11 @@ class Options(OptionTable):
                 "Bounded Biharmonic",
                 "Smooth weights between 0 and 1 that fade between bones (Jacobson et al. 2011)",
             ),
-            ("BIHARMONIC", "Biharmonic", "Smooth weights without bounds: influences spread wider"),
+            (
+                "BIHARMONIC",
+                "Biharmonic",
+                "Smooth weights without bounds, whose influences spread farther",
+            ),
         ),
     )
     start_from: str = option(
@@ -155,9 +159,9 @@ class Options(OptionTable):
         "SAMPLING",
         "reach_poses",
         "Reach Poses",
-        "Share of the random poses in which limbs reach for targets, with elbows and knees "
-        "bending together with shoulders and hips. In the others, every bone rotates "
-        "independently",
+        "Fraction of the random poses in which limbs reach for targets, with elbows and "
+        "knees bending together with shoulders and hips. In the others, every bone "
+        "rotates independently",
     )
     seed: int = setting(
         "SAMPLING",
@@ -176,9 +180,9 @@ class Options(OptionTable):
     through_rig: bool = option(
         True,
         "Through the Rig",
-        "If constraints or drivers move deform bones, random poses are poses of the controls, "
-        "which the rig passes on to the deform bones. Otherwise, every deform bone rotates "
-        "independently",
+        "If constraints or drivers move deform bones, random poses are applied to the "
+        "controls, and the rig moves the deform bones. Otherwise, every deform bone "
+        "rotates independently",
     )
     animation: str = option(
         "NONE",
@@ -209,7 +213,7 @@ class Options(OptionTable):
     animation_frames: int = option(
         40,
         "Frames",
-        "Maximum number of frames or poses used, evenly spread over all of them",
+        "Maximum number of frames or poses used, evenly spaced over all of them",
         min=1,
         max=10000,
         soft_max=200,
@@ -217,8 +221,9 @@ class Options(OptionTable):
     pose_weight: float = option(
         1.0,
         "Animation Weight",
-        "How much a pose of My Animation counts compared with a random pose, which counts 1. "
-        "Higher values keep the shape better in these poses and worse in all others",
+        "Importance of a pose from My Animation relative to a random pose, which counts "
+        "as 1. Higher values preserve the shape better in these poses and worse in all "
+        "others",
         min=0.001,
         max=1000.0,
         soft_max=10.0,
@@ -233,8 +238,8 @@ class Options(OptionTable):
             (
                 "LEAVE_OUT",
                 "Leave Out",
-                "They move no vertex. They are recognized by their position and by evidence in "
-                "the file",
+                "Control bones move no vertices. They are recognized by their position "
+                "and by evidence in the file",
             ),
             ("INCLUDE", "Include", "Every deform bone moves vertices"),
         ),
@@ -249,7 +254,7 @@ class Options(OptionTable):
             (
                 "AUTOMATIC",
                 "Automatic",
-                "Follow the tails, unless these miss the joints of nearly all bones",
+                "Follow the tails, unless they miss the joints of nearly all bones",
             ),
             ("TAILS", "Tails", "From head to tail, as the armature shows them"),
             (
@@ -271,8 +276,8 @@ class Options(OptionTable):
             (
                 "DUAL_QUATERNIONS",
                 "Preserve Volume",
-                "The Armature modifier with Preserve Volume (dual quaternions). Takes longer. "
-                "Does not support bendy bones",
+                "The Armature modifier with Preserve Volume (dual quaternions). This "
+                "takes longer and does not support bendy bones",
             ),
         ),
         advanced=True,
@@ -281,8 +286,8 @@ class Options(OptionTable):
         "SOLVER",
         "min_gain",
         "Crispness",
-        "Bones that improve a vertex by less than this share are dropped from it. Higher values "
-        "give fewer influences and crisper borders",
+        "Bones that improve a vertex by less than this fraction are dropped from it. "
+        "Higher values give fewer influences and crisper borders",
         soft_max=0.05,
         decimals=4,
         advanced=True,
@@ -299,8 +304,8 @@ class Options(OptionTable):
         "SOLVER",
         "expansion_rounds",
         "Widenings",
-        "Rounds in which vertices adopt the bones of their neighbors and drop those that help "
-        "least. 0 uses only the bones of the initial weights",
+        "Number of rounds in which vertices adopt the bones of their neighbors and drop "
+        "those that help least. 0 uses only the bones of the initial weights",
         advanced=True,
     )
     iterations: int = setting(
@@ -317,8 +322,8 @@ class Options(OptionTable):
         "PRUNING",
         "prune_sum",
         "Kept Sum",
-        "Share of a vertex's initial weights that the bones considered for it must cover. Lower "
-        "values are faster, but consider fewer bones and deform worse",
+        "Fraction of a vertex's initial weights that the bones considered for it must "
+        "cover. Lower values are faster, but consider fewer bones and deform worse",
         min=0.5,
         paper=True,
     )
@@ -326,8 +331,8 @@ class Options(OptionTable):
         "PRUNING",
         "prune_ratio",
         "Minimum Share",
-        "Bones with less than this share of a vertex's largest initial weight are not considered "
-        "for it",
+        "Bones with less than this fraction of a vertex's largest initial weight are "
+        "not considered for it",
         max=0.5,
         paper=True,
     )

@@ -127,7 +127,8 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
         return Doubt(
             Sentence("High stretch: {which} nothing", which=which),
             Sentence(
-                "{much}. {which} nothing although skin is nearby: check the bones against the mesh",
+                "{much}. {which} nothing although there is skin nearby: check the bones "
+                "against the mesh",
                 much=much,
                 which=which,
             ),

@@ -80,7 +80,7 @@ def new_line(report: dict[str, Any]) -> Sentence:
 def joint_line(report: dict[str, Any]) -> Sentence:
     """The line about joints."""
     line = Sentence(
-        "{moved_bones} of {bones} bones moved, at most {largest_move} % of the size",
+        "{moved_bones} of {bones} bones moved by at most {largest_move} % of the character's size",
         moved_bones=len(report["moved_bones"]),
         bones=report["bones"],
         largest_move=f"{100 * report['largest_move']:.2f}",
@@ -116,7 +116,7 @@ def bake_line(report: dict[str, Any]) -> Sentence:
         max(each[key]["rms"] for each in objects) for key in ("error_before", "error_after")
     )
     return Sentence(
-        "Baked {value}: error {before} -> {after} % of the size",
+        "Baked {value}: error {before} -> {after} % of the mesh size",
         value=which([each["name"] for each in objects]),
         before=f"{100 * before:.3f}",
         after=f"{100 * after:.3f}",

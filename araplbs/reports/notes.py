@@ -70,7 +70,7 @@ def result_notes(
             urgent=True,
             bones=tuple(deaf),
             remedy=read_again,
-            why=Sentence("Other bones move most of it"),
+            why=Sentence("Other bones move most of the skin"),
         ),
         _counted(
             leaving,
@@ -91,7 +91,7 @@ def result_notes(
             "left-out bones had skin",
             bones=tuple(had_skin),
             remedy=CONTROL,
-            why=Sentence("Child bones move it now"),
+            why=Sentence("Child bones now move this skin"),
         ),
         _counted(
             [bone for bone in report["control_bones"] if bone not in (*lost, *had_skin)],
@@ -149,7 +149,7 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:
     parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
     places = tuple((part["object"], part["vertex"]) for part in parts)
-    why = Sentence("Each is moved by its nearest bone")
+    why = Sentence("Each part is moved by its nearest bone")
     if not rigid:
         why = Sentence("No bone lies inside")
     more: dict[str, Any] = {"places": places, "remedy": "" if rigid else RIGID, "why": why}
@@ -158,7 +158,7 @@ def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note |
 
 def _rigid(report: dict[str, Any]) -> Note | None:
     places = tuple((part["object"], part["vertex"]) for part in report["rigid"])
-    why = Sentence("Each is moved by one bone")
+    why = Sentence("Each part is moved by one bone")
     more: dict[str, Any] = {"places": places, "remedy": SOFT, "why": why}
     return _counted(report["rigid"], "rigid part", "rigid parts", **more)
 
@@ -179,7 +179,7 @@ def _far(report: dict[str, Any]) -> Iterator[Note]:
         else:
             text = Sentence("{count} vertices far from all bones", count=f"{far['count']:,}")
         place = far["object"], None if far["all"] else far["vertex"]
-        why = Sentence("Is it a prop, or at a different scale?")
+        why = Sentence("Is the object a prop, or at a different scale?")
         yield Note(text, urgent=True, places=(place,), remedy=RIGID, why=why)
 
 

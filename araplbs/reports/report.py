@@ -299,15 +299,15 @@ def warnings(report: dict[str, Any] | None) -> list[Sentence]:
     if report["volume"] and (report["volume"]["pinned_error"] or 0) > PINNED_BADLY:
         lines.append(
             Sentence(
-                "pinned weights are off by up to {pinned_error}: with tets, they apply only at "
-                "the corners, as a mean of the vertices there",
+                "pinned weights are off by up to {pinned_error}: with tets, they apply "
+                "only at the corners, as a mean of the vertices at each corner",
                 pinned_error=f"{report['volume']['pinned_error']:.2f}",
             )
         )
     idle = bare_bones(report)
     if idle:
         which = counted(len(idle), "1 deform bone moves", "{count} deform bones move")
-        line = "{which} no vertex, although skin is around: {idle}"
+        line = "{which} no vertex, although there is skin nearby: {idle}"
         lines.append(Sentence(line, which=which, idle=names_in_line(idle)))
     lines += unseen_lines(
         report, False, "was weighted by distance alone", "were weighted by distance alone"

@@ -138,8 +138,8 @@ def deformer_lines(report: dict[str, Any]) -> list[Sentence]:
     seen = report["options"]["start_from"] == "PRESENT"
     return [
         Sentence(
-            "As deformed by Blender with {by}: {deformation}. The weights are optimized for "
-            "{way} by vertex groups",
+            "Result as deformed by Blender with {by}: {deformation}. The weights are "
+            "optimized for {way} with vertex groups",
             by=joined([by[0], Sentence("and"), by[1]], " ") if len(by) > 1 else by[0],
             deformation=in_words(found["deformation"], seen),
             way=Sentence("linear blending" if meant == "LINEAR" else "Preserve Volume"),

@@ -215,11 +215,11 @@ def fill(
                 child.wait()
                 raise
             log.seek(0)
-            lines = log.read().strip().splitlines() or [f"it ended with code {code}"]
+            lines = log.read().strip().splitlines() or [f"it exited with code {code}"]
         if code:
             raise Refused(
-                f"'{name}' could not be filled by TetGen (does its surface cross itself?): "
-                f"{lines[-1]}"
+                f"'{name}' could not be filled by TetGen (does its surface intersect "
+                f"itself?): {lines[-1]}"
             )
         with np.load(target) as made:
             return compact(made["nodes"], made["tets"])

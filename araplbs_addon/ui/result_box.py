@@ -62,7 +62,7 @@ def draw_result(layout, context, outcome):
     strip.draw(box, context, outcome)
     if show_pose.posed_rig():
         if outcome.slots[outcomes.BEFORE]:
-            draw_wrapped(box, context, f"Hold {KEY}: the other weights", icon="INFO")
+            draw_wrapped(box, context, f"Hold {KEY} to see the other weights", icon="INFO")
         box.operator(show_pose.BACK, icon="LOOP_BACK")
     if context.mode != "PAINT_WEIGHT":  # in Weight Paint mode it is the large button
         row = box.row()

@@ -35,7 +35,7 @@ def draw_session(layout, context):
     _draw_settings(layout, context)
     ob = context.active_object
     if context.mode != "PAINT_WEIGHT":
-        layout.label(text="Brushes: in Weight Paint mode", icon="INFO")
+        layout.label(text="Brushes need Weight Paint mode", icon="INFO")
     else:
         masked = is_masked(ob)  # brushes remain in the toolbar
         grid = (draw_for_selected if masked else _draw_brushes)(layout, context, ob)

@@ -286,7 +286,7 @@ def in_mode(mode, *objects):
     bpy.ops.object.mode_set(mode=mode)
 
 
-@odd(refused="Works in Object, Pose and Weight Paint mode")
+@odd(refused="Available only in Object, Pose and Weight Paint modes")
 def several_in_edit_mode(tube, rig):
     in_mode("EDIT", tube, add_tube("Other"))
 

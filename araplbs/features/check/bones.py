@@ -122,8 +122,8 @@ def _outside(look: Inspected, bone: Index, driven: Integers, out: float) -> Iter
     value = out / max(float(radius), LEAST_RADIUS * look.size)
     if value >= OUTSIDE[0]:
         words = (
-            f"{look.name(bone)} lies outside the mesh, by {100 * out / look.size:.1f} % of the "
-            f"size, and moves {counted(len(driven))}"
+            f"{look.name(bone)} lies outside the mesh by {100 * out / look.size:.1f} % "
+            f"of the mesh size and moves {counted(len(driven))}"
         )
         severity = ramp(value, OUTSIDE)
         found = list(look.finding("BONE_OUTSIDE", severity, driven, value, words, bone))

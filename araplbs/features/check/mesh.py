@@ -21,8 +21,8 @@ OPENS = 0.001, 0.02  # of the character size: a visible gap, and one that ruins 
 NAMED = 0.06  # severity of a harmless fault
 MANY = 0.02  # of the edges: fewer coincident split edges are the seams of any import
 WORDS = {
-    "INNER": ("INNER_SHELL", "inner shell", "lies inside another part"),
-    "DOUBLE": ("DOUBLE_SHELL", "double shell", "lies on another part"),
+    "INNER": ("INNER_SHELL", "an inner shell", "lies inside another part"),
+    "DOUBLE": ("DOUBLE_SHELL", "a double shell", "lies on another part"),
 }
 
 
@@ -90,7 +90,7 @@ def _opening(
     each = gap.max(axis=1, initial=0) / look.size if gap.size else np.zeros(1)
     pose, value = int(each.argmax()), float(each.max())
     if value > OPENS[0]:
-        more = f"{words}, and opens by up to {100 * value:.1f} % of the size"
+        more = f"{words}, and opens by up to {100 * value:.1f} % of the mesh size"
         yield from look.finding(kind, ramp(value, OPENS), vertices, value, more, -1, pose)
     elif named:
         yield from look.finding(kind, NAMED, vertices, value, words)

@@ -130,8 +130,8 @@ def loose_parts(look: Inspected) -> Iterator[Finding]:
         bone = look.leading(vertices)
         below = look.leading(np.unique(corners[chosen[own]]))
         words = (
-            f"a part of {counted(len(vertices))} at {look.name(bone)} leaves the surface it sits "
-            f"on, at {look.name(below)}, by {100 * value:.1f} % of the size"
+            f"a part of {counted(len(vertices))} at {look.name(bone)} leaves the surface "
+            f"it sits on, at {look.name(below)}, by {100 * value:.1f} % of the mesh size"
         )
         severity = ramp(value, FLOATS)
         yield from look.finding("LOOSE_PART", severity, vertices, value, words, bone, pose)
@@ -213,7 +213,7 @@ def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Ite
         over = look.problem.place(int(used[0]))[0]
         words = (
             f"{counted(len(region))} at {look.name(bone)} protrude through '{over}' by "
-            f"{100 * value:.1f} % of the size"
+            f"{100 * value:.1f} % of the mesh size"
         )
         severity = ramp(value, THROUGH) * min(1, 0.4 + 0.6 * len(region) / LEAST_COVERED)
         yield from look.finding("INTERSECTION", severity, region, value, words, bone, pose)

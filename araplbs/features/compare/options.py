@@ -22,8 +22,8 @@ class CompareOptions(OptionTable):
     judged_frames: int = option(
         24,
         "Test Frames",
-        "Maximum number of frames of the armature's actions used as test poses, evenly spread "
-        "over all of them",
+        "Maximum number of frames of the armature's actions used as test poses, evenly "
+        "spaced over all of them",
         min=0,
         max=1000,
         soft_max=100,

@@ -289,8 +289,8 @@ def joint_report(run: JointRun, solution: JointSolution, armature: str) -> dict[
 def joint_summary(report: dict[str, Any]) -> str:
     """A one-line summary for the user."""
     return (
-        f"{len(report['moved_bones'])} of {report['bones']} bones moved, by "
-        f"{100 * report['mean_move']:.2f} % of the character's size on average and "
-        f"{100 * report['largest_move']:.2f} % at most: {in_words(report['deformation'])} in "
-        f"{report['seconds']:.1f} s"
+        f"{len(report['moved_bones'])} of {report['bones']} bones moved by "
+        f"{100 * report['mean_move']:.2f} % of the character's size on average and by at "
+        f"most {100 * report['largest_move']:.2f} %: {in_words(report['deformation'])} "
+        f"in {report['seconds']:.1f} s"
     )

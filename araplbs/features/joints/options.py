@@ -26,8 +26,9 @@ class JointOptions(Options):
         "JOINTS",
         "anchor",
         "Anchor",
-        "How strongly every joint is pulled toward its old position: 0.3 halves the movement "
-        "for a twentieth of the gain, 0 leaves everything to the optimization",
+        "How strongly every joint is pulled toward its old position: 0.3 halves the "
+        "movement at the cost of a twentieth of the gain, 0 leaves everything to the "
+        "optimization",
         soft_max=2.0,
         default=0.3,
     )
@@ -35,7 +36,7 @@ class JointOptions(Options):
         "JOINTS",
         "max_shift",
         "Max Shift",
-        "Maximum distance a joint may move, as a share of the mean length of its bones",
+        "Maximum distance a joint may move, as a fraction of the mean length of its bones",
         min=0.001,
         max=1e3,
         soft_max=1.0,
@@ -44,7 +45,7 @@ class JointOptions(Options):
         "JOINTS",
         "min_length",
         "Minimum Length",
-        "Minimum share of its length that every bone keeps",
+        "Minimum fraction of its length that every bone keeps",
         min=0.01,
         max=0.99,
         advanced=True,

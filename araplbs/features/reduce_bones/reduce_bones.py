@@ -58,7 +58,7 @@ class ReduceBonesOptions(OptionTable):
         "Platform",
         "How many deform bones remain",
         choices=(
-            ("CUSTOM", "Custom", "As many as set in Bones"),
+            ("CUSTOM", "Custom", "The number set in Bones"),
             ("MOBILE", "Mobile (30)", "The number recommended by engines for phones"),
             ("QUEST", "VRChat on Quest (90)", "Performance rank Good"),
             ("VRCHAT", "VRChat on PC (150)", "Performance rank Good"),
@@ -328,9 +328,9 @@ def reduce_bones_summary(report: dict[str, Any]) -> str:
     """A one-line summary for the user."""
     before, after = (100 * report["strain"][when][0] for when in ("before", "after"))
     return (
-        f"{report['bones_before']} -> {report['bones_after']} deform bones: "
-        f"{100 * report['distance']:.2f} % of the size away from the result with all bones, "
-        f"stretch {before:.1f} -> {after:.1f} %"
+        f"{report['bones_before']} -> {report['bones_after']} deform bones: differs from "
+        f"the result with all bones by {100 * report['distance']:.2f} % of the mesh "
+        f"size, stretch {before:.1f} -> {after:.1f} %"
     )
 
 

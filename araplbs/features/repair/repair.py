@@ -289,9 +289,9 @@ class _Repair:
         """Returns (current severity of a finding, reason for undoing its repair or "")."""
         (was, many), (now, left) = (self._left(each, finding) for each in (before, after))
         if now > was + SLACK:
-            return now, "The new weights were worse there, so the old ones stay"
+            return now, "The new weights were worse there, so the old ones were kept"
         if was and now > was - SLACK and left >= many:
-            return now, "The new weights were no better there, so the old ones stay"
+            return now, "The new weights were no better there, so the old ones were kept"
         if finding.kind in MUST:
             return now, ""
         region = region | self.regions.whole.grow(self.regions.at(finding), AROUND)
@@ -301,7 +301,7 @@ class _Repair:
                 return (
                     now,
                     f"New weights would cause other problems ({NAMES[kind]}), so the old weights "
-                    "stay",
+                    "were kept",
                 )
         return now, ""
 

@@ -125,7 +125,7 @@ def _restore(
     except ValueError as error:
         names = names_in_line([f"'{each.name}'" for each in chosen])
         raise Refused(
-            f"'{mesh.name}' cannot take weights from the kept {names}: {error}. Has it moved?"
+            f"'{mesh.name}' cannot take weights from the kept {names}: {error}. Has the mesh moved?"
         ) from None
     found = SparseWeights(*found)
     found = found._replace(weights=found.weights * scale)
@@ -212,7 +212,7 @@ class _Joined:
         self.triangles = joined[~np.concatenate(lost)[joined].any(1)]
         if not len(self.triangles):
             names = names_in_line([f"'{bone}'" for bone in self.gone])
-            raise Refused(f"None of the bones that had weight exist any more: {names}")
+            raise Refused(f"None of the bones that had weight still exist: {names}")
 
     def columns(self) -> tuple[float, SparseWeights]:
         """Returns (scale, rows that sum to 1): the groups, then those of the edits, then the rest,

@@ -37,8 +37,8 @@ class TransferOptions(OptionTable):
         "MATCH",
         "distance",
         "Distance",
-        "Largest distance from the source at which a vertex matches, as a share of the size of "
-        "the source",
+        "Largest distance from the source at which a vertex matches, as a fraction of "
+        "the source's size",
         max=10.0,
         soft_max=0.2,
     )
@@ -60,8 +60,8 @@ class TransferOptions(OptionTable):
     refine: bool = option(
         True,
         "Refine",
-        "Optimize weights that were filled in or taken from farther away as Auto-weight does. "
-        "Close matches stay unchanged",
+        "Optimize, as Auto-weight does, the weights that were filled in or taken from farther "
+        "away. Close matches stay unchanged",
     )
     bones: str = option(
         "ALL",
@@ -75,7 +75,7 @@ class TransferOptions(OptionTable):
     mix: float = option(
         1.0,
         "Mix",
-        "Share of the new weights in vertices that already have weights",
+        "Fraction of the new weights in vertices that already have weights",
         min=0.0,
         max=1.0,
     )

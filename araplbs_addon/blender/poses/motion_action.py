@@ -17,7 +17,7 @@ def refuse_action(armature):
         raise Refused(f"'{armature.name}' is in Edit mode")
     data = armature.animation_data
     if data and data.use_tweak_mode:
-        raise Refused(f"'{armature.name}' is in NLA tweak mode: leave it first")
+        raise Refused(f"'{armature.name}' is in NLA tweak mode: exit tweak mode first")
 
 
 def write_action(armature, name, curves, markers):

@@ -21,7 +21,7 @@ def swapped_actions(armature, view_layer):
     made = armature.animation_data is None
     data = armature.animation_data or armature.animation_data_create()
     if data.use_tweak_mode:
-        raise Refused(f"'{armature.name}' is in NLA tweak mode: leave it to use all actions")
+        raise Refused(f"'{armature.name}' is in NLA tweak mode: exit tweak mode to use all actions")
     has_slots = hasattr(data, "action_slot")
     before = data.action, data.action_slot if has_slots else None, data.use_nla
     identifier = data.last_slot_identifier if has_slots else None

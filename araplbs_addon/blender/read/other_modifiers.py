@@ -58,7 +58,10 @@ def _line(ob, armature, modifier, before):
         what = CARRIERS[modifier.type][0]
         return [f"'{ob.name}' also follows the {what} '{carrier.name}', which bones deform"]
     if before and modifier.type in SHAPERS and _has_target(modifier):
-        return [f"'{ob.name}' was weighted without '{modifier.name}', which acts before the bones"]
+        return [
+            f"'{ob.name}' was weighted without '{modifier.name}', which comes before the "
+            "Armature modifier"
+        ]
     return []
 
 

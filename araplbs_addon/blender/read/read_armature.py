@@ -20,14 +20,14 @@ BONE_KINDS = (
     (
         "AUTO",
         "As Set Up",
-        "It bends if it has segments, and stretches with a Stretch To or Maintain Volume "
-        "constraint, IK Stretch, or inherited scale",
+        "The bone bends if it has segments, and stretches with a Stretch To or Maintain "
+        "Volume constraint, IK Stretch, or inherited scale",
     ),
-    ("RIGID", "Rigid", "Weights are computed as if it only rotated"),
+    ("RIGID", "Rigid", "Weights are computed as if the bone only rotated"),
     (
         "STRETCHABLE",
         "Stretchable",
-        "It is meant to be scaled, so weights let the mesh stretch with it",
+        "The bone is meant to be scaled, so weights let the mesh stretch with it",
     ),
 )
 NOT_INHERITED = ("NONE", "NONE_LEGACY")  # values of Bone.inherit_scale

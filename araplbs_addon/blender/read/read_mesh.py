@@ -49,7 +49,7 @@ def refuse_edited(*objects):
     without Lock Object Modes, another object can be active at the same time."""
     for ob in objects:
         if ob and getattr(ob.data, "is_editmode", False):
-            raise Refused(f"'{ob.name}' is in Edit mode: leave it first")
+            raise Refused(f"'{ob.name}' is in Edit mode: exit Edit mode first")
 
 
 def read_mesh(*arguments):

@@ -21,8 +21,8 @@ def refuse_volume(options):
         raise Refused("Volume is set to File, but no file is specified")
     if options.tet_file.startswith("//") and not bpy.data.filepath:
         raise Refused(
-            f"'{options.tet_file}' is relative to a .blend file that has not been saved: save "
-            "it, or enter the full path"
+            f"'{options.tet_file}' is relative to a .blend file that has not been saved: "
+            "save that file, or enter the full path"
         )
 
 

@@ -58,10 +58,10 @@ def _found_targets(context, posing, editing):
         return Targets(armature, [ob], painting=True)
     if context.mode != "OBJECT":
         if posing:
-            raise Refused("Works in Object, Pose and Weight Paint mode")
+            raise Refused("Available only in Object, Pose and Weight Paint modes")
         if editing:
-            raise Refused("Works in Object, Edit and Weight Paint mode")
-        raise Refused("Works in Object mode and in Weight Paint mode")
+            raise Refused("Available only in Object, Edit and Weight Paint modes")
+        raise Refused("Available only in Object and Weight Paint modes")
     selected = context.selected_objects
     meshes = [ob for ob in selected if ob.type == "MESH"]
     if meshes:
@@ -83,7 +83,7 @@ def find_checked(context):
     if context.mode == "EDIT_MESH":
         return _edited(context, all_of_them=True)
     if context.mode not in {"OBJECT", "POSE", "PAINT_WEIGHT"}:
-        raise Refused("Works in Object, Pose, Edit and Weight Paint mode")
+        raise Refused("Available only in Object, Pose, Edit and Weight Paint modes")
     return replace(find_targets(context, posing=True), painting=False)
 
 

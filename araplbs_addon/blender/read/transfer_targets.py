@@ -56,7 +56,7 @@ def _is_weighted(ob):
 
 def _selected_meshes(context):
     if context.mode != "OBJECT":
-        raise Refused("Works in Object mode")
+        raise Refused("Available only in Object mode")
     meshes = [ob for ob in context.selected_objects if ob.type == "MESH"]
     refuse_edited(context.active_object, *meshes)
     return meshes

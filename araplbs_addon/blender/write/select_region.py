@@ -16,7 +16,7 @@ def select_region(context, ob, vertices, bone=""):
     mode the active object stays the same. Raises Refused if vertices cannot be selected."""
     mode = context.mode
     if mode not in MODES:
-        raise Refused("Works in Object, Pose, Edit and Weight Paint mode")
+        raise Refused("Available only in Object, Pose, Edit and Weight Paint modes")
     if not ob.visible_get():
         raise Refused(f"'{ob.name}' is hidden")
     if mode != "POSE":

@@ -105,7 +105,7 @@ class OBJECT_OT_araplbs_parent_at_joint(_OfNote, Operator):
             if above is not None:
                 pairs[name] = skeleton.names[above]
         if not pairs:
-            raise Refused("No other bone is there")
+            raise Refused("There is no other bone at these joints")
         with editing(armature) as bones:
             for name, above in list(pairs.items()):
                 if bones[name] in bones[above].parent_recursive:  # already attached to this bone

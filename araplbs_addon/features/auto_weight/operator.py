@@ -25,7 +25,7 @@ LABEL = "Auto-weight (ARAP)"
 
 
 class OBJECT_OT_araplbs_auto_weight(WorkOperator, WeightOptions, Operator):
-    """Compute skinning weights with which the selected meshes keep their shape as well as \
+    """Compute skinning weights that preserve the shape of the selected meshes as well as \
 possible when the armature is posed"""
 
     bl_idname = IDNAME

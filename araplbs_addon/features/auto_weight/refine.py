@@ -58,7 +58,7 @@ Weight Paint mode until you accept or cancel"""
     own_options = ("start_from", "volume")  # it works on the surface
 
     _settings = None  # at the last check
-    cancelled = "Refining was cancelled: everything is restored"
+    cancelled = "Refining was cancelled: everything was restored"
 
     task_kind, session_kind = WeightingTask, WeightSession
 

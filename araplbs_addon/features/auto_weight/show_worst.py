@@ -21,8 +21,8 @@ MODES = ("OBJECT", "POSE", "PAINT_WEIGHT")
 
 
 class OBJECT_OT_araplbs_show_worst(OfOutcome, Operator):
-    """Put the rig into the pose in which the result is worst, turn the view to that location, and \
-color the mesh by its stretch. Hold Y to see the earlier weights"""
+    """Put the rig into the pose with the worst result, turn the view to the worst spot, and color \
+the mesh by stretch. Hold Y to see the earlier weights"""
 
     bl_idname = IDNAME
     bl_label = "Show Worst Pose"

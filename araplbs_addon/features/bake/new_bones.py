@@ -32,7 +32,9 @@ def refuse_new_bones(armature, takes):
         raise Refused(f"'{armature.name}' is linked from another file: bones cannot be added to it")
     animation = armature.animation_data
     if animation and animation.use_tweak_mode:
-        raise Refused(f"'{armature.name}' is in NLA tweak mode: leave it before adding bones")
+        raise Refused(
+            f"'{armature.name}' is in NLA tweak mode: exit tweak mode before adding bones"
+        )
     for take in takes:
         action = take.find()[0] or (animation and animation.action)
         if action and action.library:

@@ -26,7 +26,7 @@ NOT_RANDOM = ("new_bones",)
 
 
 class OBJECT_OT_araplbs_bake(WorkOperator, BoneChoice, OptionProperties, Operator):
-    """Compute the weights with which bones alone best reproduce the effect of all modifiers of \
+    """Compute weights that let bones alone best reproduce the effect of all modifiers of \
 the selected meshes: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, caches"""
 
     bl_idname = IDNAME
@@ -69,7 +69,7 @@ CLASSES = (OBJECT_OT_araplbs_bake,)
 COMMAND = Command(
     "bake",
     "bake the effect of modifiers into weights",
-    "Computes weights of every armature's meshes with which bones alone best reproduce the "
+    "Computes weights of every armature's meshes that let bones alone best reproduce the "
     f"effect of all modifiers: {WHICH}",
     BakeTask,
     BakeOptions,

@@ -135,14 +135,15 @@ class BakeTask(Task):
         left_out = left_out_modifiers(ob)
         if left_out:
             self.warnings.append(
-                f"'{ob.name}': not baked because they change the number of vertices: "
-                f"{names_in_line(left_out)}"
+                f"'{ob.name}': some modifiers were not baked because they change the "
+                f"number of vertices: {names_in_line(left_out)}"
             )
         others = other_objects(ob, armature)
         if others and self.options.poses == "RANDOM":
             self.warnings.append(
-                f"'{ob.name}': its modifiers depend on {names_in_line(others)}, which random "
-                "poses do not move: bake scene frames in which bones move them"
+                f"'{ob.name}': its modifiers depend on {names_in_line(others)}, which "
+                "random poses do not move: bake scene frames in which bones move these "
+                "objects"
             )
 
     def solve(self, progress: Listener | None = None) -> None:
@@ -200,8 +201,8 @@ class BakeTask(Task):
             still = [m.name for m in baked] + [f"Preserve Volume of {m.name}" for m in volume]
             if still:
                 self.warnings.append(
-                    f"'{ob.name}': modifiers still on, although the weights now include their "
-                    f"effect: {names_in_line(still)}"
+                    f"'{ob.name}' still has modifiers turned on, although the weights "
+                    f"now include their effect: {names_in_line(still)}"
                 )
             return
         for modifier in baked:

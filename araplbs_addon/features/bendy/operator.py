@@ -61,8 +61,8 @@ games. The bendy bones stay as controls that the new bones follow"""
             (
                 "DIFFUSED",
                 "Along the Mesh",
-                "From the head to the tail as heat spreads along the mesh: it does not jump to a "
-                "nearby fold",
+                "From the head to the tail, following heat that spreads along the mesh "
+                "and does not jump to nearby folds",
             ),
         ),
     )
@@ -77,8 +77,8 @@ games. The bendy bones stay as controls that the new bones follow"""
             (
                 "PARENT",
                 "Deform Bone Above",
-                "All new bones have the same parent: none inherits the scale of another, which "
-                "formats without shear could not store",
+                "All new bones have the same parent, so none inherits the scale of "
+                "another. Formats without shear could not store inherited scale",
             ),
             (
                 "CHAIN",
@@ -202,7 +202,9 @@ games. The bendy bones stay as controls that the new bones follow"""
         for ob, group in done.kept_groups:
             self.report(
                 {"WARNING"},
-                translated(f"'{ob}': the vertex group '{group}' stays, because it has other uses"),
+                translated(
+                    f"'{ob}': the vertex group '{group}' was kept because it has other uses"
+                ),
             )
         if done.most_influences > GAME_INFLUENCES:
             self.report(
@@ -229,7 +231,7 @@ def refuse_context(context):
     if not armature or armature.type != "ARMATURE":
         raise Refused("The active object is not an armature")
     if context.mode not in MODES:
-        raise Refused("Works in Object, Pose and Edit mode")
+        raise Refused("Available only in Object, Pose and Edit modes")
     if not armature.visible_get():
         raise Refused(f"'{armature.name}' is hidden")
     refuse_armature(armature)

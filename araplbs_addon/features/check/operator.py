@@ -119,7 +119,7 @@ class OBJECT_OT_araplbs_view_finding(OfFinding, Operator):
 
     def work(self, context, finding, ob):
         if not view_of(context):
-            raise Refused("Works in a 3D view")
+            raise Refused("Available only in a 3D view")
         places = places_of(context, finding, ob)
         if places is None:
             raise Refused("This finding has no location to show")

@@ -28,8 +28,9 @@ def posed_rig():
 
 
 class OBJECT_OT_araplbs_show_pose(OfFinding, Operator):
-    """Put the rig into the pose in which the finding is worst, turn the view to it, and color the \
-mesh by its stretch. Hold Y to see the earlier weights. Back to My Pose returns to your pose"""
+    """Put the rig into the pose in which the finding is worst, turn the view to the finding, and \
+color the mesh by stretch. Hold Y to see the earlier weights. Back to My Pose returns to your \
+pose"""
 
     # If the armature plays the action of Range of Motion, the pose is one of its frames.
 

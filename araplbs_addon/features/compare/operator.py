@@ -40,7 +40,10 @@ def real_folder(directory):
     if not directory.strip():
         raise Refused("Specify a folder for the page")
     if directory.startswith("//") and not bpy.data.filepath:
-        raise Refused(f"Save the file first, or choose a folder: '{directory}' is relative to it")
+        raise Refused(
+            f"'{directory}' is relative to the .blend file: save the file first, or choose "
+            "another folder"
+        )
     return Path(bpy.path.abspath(directory))
 
 
@@ -53,8 +56,8 @@ def page_of_file():
 
 
 class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
-    """Weight the selected meshes with all methods, judge the results in poses for which none was \
-optimized, and write a page with pictures and tables. Nothing in the file is changed"""
+    """Weight the selected meshes with all methods, judge the results in poses that no method was \
+optimized for, and write a page with pictures and tables. Nothing in the file is changed"""
 
     bl_idname = IDNAME
     bl_label = LABEL
@@ -95,7 +98,9 @@ optimized, and write a page with pictures and tables. Nothing in the file is cha
         count = len(report["methods"])
         self.report(
             {"INFO"},
-            translated(f"{count} methods compared: Open Page in Check and Repair shows them"),
+            translated(
+                f"{count} methods compared: to see them, click Open Page in Check and Repair"
+            ),
         )
         redraw_views()
         return {"FINISHED"}

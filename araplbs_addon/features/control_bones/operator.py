@@ -21,7 +21,9 @@ class _OfBone:
 
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    bone: StringProperty(name="Bone", description="Name of the bone. If empty, all control bones")
+    bone: StringProperty(
+        name="Bone", description="Name of the bone. If empty, all control bones are used"
+    )
 
     @classmethod
     def poll(cls, context):
@@ -54,7 +56,8 @@ class OBJECT_OT_araplbs_take_in(_OfBone, Operator):
 
     take_in: BoolProperty(
         name="Use Again",
-        description="On: always a deform bone. Off: detect automatically",
+        description="If on, the bone always counts as a deform bone. If off, control bones are "
+        "detected automatically",
         default=True,
     )
 

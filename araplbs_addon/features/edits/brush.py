@@ -56,8 +56,8 @@ class ARAPLBS_brush(bpy.types.PropertyGroup):
     )
     strength: FloatProperty(
         name="Strength",
-        description="How far one stroke moves the target weight toward that of the brush, or "
-        "how smooth it makes the weights",
+        description="How far one stroke moves the target weight toward the brush's weight, or how "
+        "smooth it makes the weights",
         default=1.0,
         min=0.0,
         max=1.0,

@@ -135,7 +135,7 @@ CLASSES = (OBJECT_OT_araplbs_hover,)
 
 HOVER = BoolProperty(
     name="Name Weights",
-    description="Show the names and shares of the bones that move the vertex under the mouse, "
+    description="Show the names and weights of the bones that move the vertex under the mouse, "
     "in Weight Paint mode",
     default=True,
     update=_switched,

@@ -81,7 +81,8 @@ release them from it, or let the weights of all bones vary smoothly there"""
 
     kind: EnumProperty(name="Kind", items=[item for item in KINDS if item[0] not in SEVERAL])
     bone: StringProperty(
-        name="Bone", description="Name of the bone. If empty, the bone of the active group"
+        name="Bone",
+        description="Name of the bone. If empty, the bone of the active vertex group is used",
     )
     weight: FloatProperty(name="Weight", description="Target weight", default=1.0, min=0.0, max=1.0)
     strength: FloatProperty(

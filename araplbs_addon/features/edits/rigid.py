@@ -166,7 +166,7 @@ class OBJECT_OT_araplbs_clear_rigid(_OfAnyMode, Operator):
             with Change(self.bl_label, ob):
                 left = leave_rigid_parts(ob.data, vertices)
         if not left:
-            self.report({"WARNING"}, translated(f"'{ob.name}' has no rigid part there"))
+            self.report({"WARNING"}, translated(f"'{ob.name}' has no rigid parts to clear"))
         return {"FINISHED"}
 
 

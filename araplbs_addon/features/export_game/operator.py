@@ -65,7 +65,7 @@ unchanged"""
     @classmethod
     def poll(cls, context):
         if context.mode != "OBJECT":
-            raise Refused("Works in Object mode")
+            raise Refused("Available only in Object mode")
         return poll_targets(context, find_targets)
 
     def invoke(self, context, _event):
@@ -98,7 +98,9 @@ unchanged"""
             raise Refused(f"There is no folder '{path.parent}'")
         export = exporter_of(engine.kind)
         if not export:
-            raise Refused(f"Blender's exporter is off: turn on '{NAMES[engine.kind]}'")
+            raise Refused(
+                f"Blender's exporter is disabled: enable the add-on '{NAMES[engine.kind]}'"
+            )
         targets = find_targets(context)
         settings = exporter_settings(engine, self.animations)
         known = export.get_rna_type().properties

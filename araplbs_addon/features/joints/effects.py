@@ -20,7 +20,7 @@ def refuse_armature(armature, meshes):
     """Raises Refused if the bones of this armature object cannot be moved."""
     refuse_linked(armature)
     if armature.mode == "EDIT":
-        raise Refused(f"'{armature.name}' is in Edit mode: leave it first")
+        raise Refused(f"'{armature.name}' is in Edit mode: exit Edit mode first")
     for other in _users(armature):
         strangers = [ob.name for ob in _deformed_by(other) if ob not in meshes]
         if strangers:
@@ -77,8 +77,8 @@ def _deformed_by(armature):
 def _other_users(armature):
     return _say(
         [ob.name for ob in _users(armature)],
-        "Another object uses the same bones, which move there too: {names}",
-        "{n} other objects use the same bones, which move there too: {names}",
+        "Another object uses the same armature, so its bones move too: {names}",
+        "{n} other objects use the same armature, so their bones move too: {names}",
     )
 
 
@@ -97,8 +97,8 @@ def _attached_objects(armature, moved):
             for ob in bpy.data.objects
             if ob.parent == armature and ob.parent_type == "BONE" and ob.parent_bone in moved
         ],
-        "An object that is the child of a moved bone moves with it: {names}",
-        "{n} objects that are children of moved bones move with them: {names}",
+        "An object parented to a moved bone moves with it: {names}",
+        "{n} objects parented to moved bones move with them: {names}",
     )
 
 
@@ -143,8 +143,10 @@ def _actions(armature, moved):
     return [
         *_say(
             turned,
-            "An action rotates moved bones, now about the new joints: {names}",
-            "{n} actions rotate moved bones, now about the new joints: {names}",
+            "An action rotates bones whose joints have moved; they now rotate about the "
+            "new joints: {names}",
+            "{n} actions rotate bones whose joints have moved; they now rotate about "
+            "the new joints: {names}",
         ),
         *_say(
             located,

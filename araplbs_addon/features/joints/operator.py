@@ -25,15 +25,15 @@ LABEL = "Optimize Joints (ARAP)"
 def find_joint_targets(context):
     """The Targets of this operator. Raises Refused with the required user action."""
     if context.mode not in {"OBJECT", "POSE"}:
-        raise Refused("Works in Object and Pose mode")
+        raise Refused("Available only in Object and Pose modes")
     targets = find_targets(context, posing=True)
     refuse_armature(targets.armature, targets.meshes)
     return targets
 
 
 class OBJECT_OT_araplbs_joints(LiveOperator, OptionProperties, Operator):
-    """Move the joints of the armature to where the selected meshes keep their shape best when \
-posed. The meshes keep their rest shape"""
+    """Move the joints of the armature to the positions in which the selected meshes best keep \
+their shape when posed. The meshes keep their rest shape"""
 
     bl_idname = IDNAME
     bl_label = LABEL
@@ -46,7 +46,7 @@ posed. The meshes keep their rest shape"""
         "only_selected_bones": BoolProperty(
             name="Only Selected Joints",
             description="Move only the heads of the bones selected in Pose mode. Weights may "
-            "change all around them",
+            "change anywhere around these bones",
             options=set(),
         ),
     }
@@ -86,7 +86,7 @@ joints"""
     @classmethod
     def poll(cls, context):
         if context.mode not in {"POSE", "EDIT_ARMATURE"}:
-            raise Refused("Works in Pose mode and in Edit mode of an armature")
+            raise Refused("Available only in Pose mode and in Edit mode of an armature")
         data = context.active_object.data
         if data.library or data.override_library:
             raise Refused("The armature is linked from another file")

@@ -20,7 +20,7 @@ OWN = ("combinations", "acts", "spacing", "symmetric")
 def find_armature(context):
     """The Targets for the active armature, or that of the active mesh. Raises Refused."""
     if context.mode not in {"OBJECT", "POSE", "PAINT_WEIGHT"}:
-        raise Refused("Works in Object, Pose and Weight Paint mode")
+        raise Refused("Available only in Object, Pose and Weight Paint modes")
     armature = armature_at_hand(context)
     if armature is None or armature.type != "ARMATURE":
         raise Refused("The active object is not an armature and has none")

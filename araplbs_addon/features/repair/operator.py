@@ -30,7 +30,7 @@ IDNAME = "object.araplbs_repair"
 
 class OBJECT_OT_araplbs_repair(WorkOperator, WeightOptions, Operator):
     """Solve the weights of the findings again. All other weights stay unchanged. If the new \
-weights are not better, the old ones stay"""
+weights are not better, the old ones are kept"""
 
     bl_idname = IDNAME
     bl_label = "Repair Weights"
@@ -47,7 +47,7 @@ weights are not better, the old ones stay"""
         items=(
             ("ALL", "All", "The findings of a new check of the selected meshes"),
             ("ACTIVE", "Chosen", "The finding chosen in the list"),
-            ("MARKED", "Marked", "All marked findings of the list"),
+            ("MARKED", "Marked", "All marked findings in the list"),
             ("RESULT", "Of the Result", "The visible problems that remain after Auto-weight"),
         ),
     )

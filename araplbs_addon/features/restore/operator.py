@@ -15,9 +15,9 @@ LABEL = "Restore Weights"
 
 
 class OBJECT_OT_araplbs_restore_weights(WorkOperator, ListedOptions, Operator):
-    """Restore the kept weights of the selected meshes, even if the meshes were remeshed, \
-decimated, imported again, joined or split since. They must be in the same place relative to \
-the armature"""
+    """Restore the kept weights of the selected meshes, even if the meshes have since been \
+remeshed, decimated, reimported, joined or split. They must be in the same place relative to the \
+armature"""
 
     bl_idname = IDNAME
     bl_label = LABEL

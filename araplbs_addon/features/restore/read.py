@@ -23,7 +23,7 @@ from ...blender.read.targets import find_targets
 def find_keepable(context):
     """The Targets of both operators. Raises Refused with the required user action."""
     if context.mode != "OBJECT":
-        raise Refused("Works in Object mode")
+        raise Refused("Available only in Object mode")
     return find_targets(context)
 
 
@@ -105,7 +105,7 @@ def path_of(text):
     is not saved yet."""
     if text.startswith("//") and not bpy.data.filepath:
         raise Refused(
-            f"'{text}' is relative to a .blend file that has not been saved: save it, or enter "
-            "the full path"
+            f"'{text}' is relative to a .blend file that has not been saved: save that "
+            "file, or enter the full path"
         )
     return bpy.path.abspath(text)

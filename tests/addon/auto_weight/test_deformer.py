@@ -203,7 +203,7 @@ def test_the_report_tells_what_becomes_of_linear_weights(character, capsys):
     assert "Preserve Volume" not in told(capsys, tube, rig)
     modifier.use_deform_preserve_volume = True
     said = told(capsys, tube, rig)
-    assert "As deformed by Blender with Preserve Volume (Tube): stretch " in said
+    assert "Result as deformed by Blender with Preserve Volume (Tube): stretch " in said
     assert "optimized for linear blending" in said
     for bone in rig.data.bones:
         bone.use_envelope_multiply = True

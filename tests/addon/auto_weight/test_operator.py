@@ -444,7 +444,7 @@ def test_poll_messages():
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     assert "'Tube' has no armature" in poll_message()
     bpy.ops.object.mode_set(mode="EDIT")
-    assert "Works in Object, Pose and Weight Paint mode" in poll_message()
+    assert "Available only in Object, Pose and Weight Paint modes" in poll_message()
     bpy.ops.object.mode_set(mode="OBJECT")
 
 

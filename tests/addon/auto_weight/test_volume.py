@@ -211,7 +211,7 @@ def test_pinned_weights_that_meet_at_a_node(tet_file):
     told = [line for line in package("reports.report").warnings(report) if "pinned weights" in line]
     assert told == [
         f"pinned weights are off by up to {off:.2f}: with tets, they apply only at the corners, as "
-        "a mean of the vertices there"
+        "a mean of the vertices at each corner"
     ]
 
 

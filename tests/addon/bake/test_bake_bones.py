@@ -113,7 +113,7 @@ def test_new_bones_are_refused(sliding):
     data.nla_tracks.active = data.nla_tracks[0]
     data.use_tweak_mode = True
     assert data.use_tweak_mode
-    refused("'Rig' is in NLA tweak mode: leave it", tube, rig, poses="SCENE", new_bones=2)
+    refused("'Rig' is in NLA tweak mode: exit tweak mode", tube, rig, poses="SCENE", new_bones=2)
 
 
 @pytest.fixture

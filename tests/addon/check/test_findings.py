@@ -190,7 +190,9 @@ def test_poll():
     with pytest.raises(RuntimeError, match="Also select an armature"):
         check()
     bpy.ops.object.mode_set(mode="SCULPT")
-    with pytest.raises(RuntimeError, match="Works in Object, Pose, Edit and Weight Paint mode"):
+    with pytest.raises(
+        RuntimeError, match="Available only in Object, Pose, Edit and Weight Paint modes"
+    ):
         check()
 
 

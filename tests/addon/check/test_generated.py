@@ -39,7 +39,7 @@ def test_a_double_shell_goes_with_the_skin():
     found = weights(tube, deform_names(rig))
     assert np.abs(found[:first] - found[first:]).max() < 0.02
     words = kinds(tube, rig)["DOUBLE_SHELL"]
-    assert words.startswith("double shell of ") and "opens" not in words
+    assert words.startswith("a double shell of ") and "opens" not in words
 
 
 def test_what_opens_is_named_with_how_far():

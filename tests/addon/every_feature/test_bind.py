@@ -166,11 +166,11 @@ def edited():
 
 REFUSED = [
     (other_type, {}, TypeError, "armature is 'Tube', of type MESH: must be an armature object"),
-    (light, {}, TypeError, "meshes contains 'Lamp', of type LIGHT: must contain mesh objects"),
-    (name_of, {}, TypeError, "meshes contains 'Tube': must contain mesh objects"),
+    (light, {}, TypeError, "meshes contains 'Lamp', of type LIGHT: must contain only mesh objects"),
+    (name_of, {}, TypeError, "meshes contains 'Tube': must contain only mesh objects"),
     (nothing, {}, araplbs.Refused, "meshes is empty: specify at least one mesh object"),
     (elsewhere, {}, araplbs.Refused, "'Tube' is not in the view layer"),
-    (edited, {}, araplbs.Refused, "'Tube' is in Edit mode: leave it first"),
+    (edited, {}, araplbs.Refused, "'Tube' is in Edit mode: exit Edit mode first"),
     (pair, {"max_influence": 4}, TypeError, "did you mean 'max_influences'"),
     (pair, {"swing": 60}, ValueError, "swing is 60 radians: must be from 0 to 3.14159 radians"),
     (pair, {"preset": "nintendo"}, araplbs.Refused, "no preset named nintendo: as-published"),

@@ -122,7 +122,9 @@ def test_an_exporter_that_fails_changes_nothing(tmp_path, monkeypatch):
     assert difference(before, deep_snapshot()) == {}
     assert (weights(tube, [f"b{k}" for k in range(10)]) == own).all()
     monkeypatch.setattr(module, "exporter_of", lambda _kind: None)
-    with pytest.raises(RuntimeError, match=r"exporter is off: turn on 'glTF 2.0 format'"):
+    with pytest.raises(
+        RuntimeError, match=r"exporter is disabled: enable the add-on 'glTF 2.0 format'"
+    ):
         export(tmp_path / "out", engine="WEB")
 
 

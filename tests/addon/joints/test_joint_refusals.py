@@ -109,7 +109,7 @@ def test_warnings_name_what_changes():
         ("IK chain", "upper"),
         ("Child Of", "pole"),
         ("location keys", action.name),
-        ("child of a moved bone", "Hat"),
+        ("parented to a moved bone", "Hat"),
         ("through constraints", "Follower"),
         ("custom shape", "upper"),
         ("posed", "upper"),

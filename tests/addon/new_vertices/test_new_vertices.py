@@ -249,7 +249,7 @@ def test_refusals():
     edit(tube)
     assert "Select the vertices to weight" in refused("new_vertices")
     bpy.ops.object.mode_set(mode="SCULPT")
-    assert "Works in Object, Edit and Weight Paint mode" in refused("new_vertices")
+    assert "Available only in Object, Edit and Weight Paint modes" in refused("new_vertices")
     bpy.ops.object.mode_set(mode="OBJECT")
     edit(add_cube("Cube", (0, 0, 0)))
     bpy.ops.mesh.select_all(action="SELECT")

@@ -162,7 +162,7 @@ def test_command(tmp_path, capfd):
     source = save(tmp_path / "in.blend")
     assert run("quantize", source, "-o", tmp_path / "out.blend", "--bits", "16",
                "--platform", "mobile", "--json", tmp_path / "report.json") == 0  # fmt: skip
-    assert "steps of 1/65535 that sum to 1 exactly, with at most 2" in capfd.readouterr().out
+    assert "multiples of 1/65535 that sum to exactly 1, with at most 2" in capfd.readouterr().out
     tube = opened(tmp_path / "out.blend")["Tube"]
     whole = np.array([sum(round(w * 65535) for _g, w in row) for row in entries(tube)])
     assert (whole == 65535).all()

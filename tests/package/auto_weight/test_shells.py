@@ -92,8 +92,8 @@ def test_each_is_named_as_what_it_is(core, subject, name):
     words = " ".join(f.words for f in found.values())
     faces = len(problem.arguments["triangles"])
     said = {
-        "double shell": f"double shell of {faces // 2:,} faces",
-        "inner hull": f"inner shell of {faces - len(generated.body()[1]):,} faces",
+        "double shell": f"a double shell of {faces // 2:,} faces",
+        "inner hull": f"an inner shell of {faces - len(generated.body()[1]):,} faces",
         "split edges": "448 edges are split",
         "islands": "5 islands float free of 'Creature'",
         "noise": "20,016 triangles",

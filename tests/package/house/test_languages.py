@@ -15,7 +15,7 @@ FILES = sorted((ROOT / "araplbs_addon" / "languages").glob("*.po"))
 
 SMALL = {
     "'{object}' is in Edit mode": "'{object}' ist im Bearbeitungsmodus",
-    "'{object}' is in Edit mode: leave it first": "'{object}' bearbeiten beenden",
+    "'{object}' is in Edit mode: exit Edit mode first": "'{object}' bearbeiten beenden",
     "{which} of '{name}' have no weights": "{which} von '{name}' haben keine Gewichte",
     "{count} vertices": "{count} Punkte",
     "Weighted {vertices} vertices in {seconds} s": "{vertices} Punkte in {seconds} s gewichtet",
@@ -65,7 +65,7 @@ def test_all_languages_have_the_same_strings():
     ("english", "expected"),
     [
         ("'Body' is in Edit mode", "'Body' ist im Bearbeitungsmodus"),
-        ("'Body' is in Edit mode: leave it first", "'Body' bearbeiten beenden"),
+        ("'Body' is in Edit mode: exit Edit mode first", "'Body' bearbeiten beenden"),
         ("12 vertices of 'Bone' have no weights", "12 Punkte von 'Bone' haben keine Gewichte"),
         (
             "Weighted 13,380 vertices in 1.2 s: 13 -> 2 visible problems. 2 notes",

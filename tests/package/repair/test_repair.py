@@ -174,7 +174,7 @@ def test_worse_weights_are_taken_back(subject, monkeypatch):
     assert bone and not done.changed[0].any()
     np.testing.assert_array_equal(dense(done.weights[0]), subject.weights)
     assert len(done.findings) == len(before)
-    assert "the old ones stay" in done.outcomes[0].words
+    assert "the old ones were kept" in done.outcomes[0].words
     assert done.outcomes[0].result == "UNCHANGED" and len(vertices) == 1
 
 
