@@ -208,7 +208,7 @@ def test_refusals_of_the_operator(tmp_path):
         with pytest.raises(RuntimeError, match=reason):
             compare(tube, rig, folder=folder)
 
-    refuse("Save the file first", "//comparison/")
+    refuse("save the file first", "//comparison/")
     refuse("Specify a folder", "  ")
     (tmp_path / "file").write_text("x")
     refuse("is not a folder", tmp_path / "file")
@@ -225,7 +225,7 @@ def test_the_dialog_passes_refusals_on():
     """For a file that was never saved, next to which there is no folder for a new file."""
     tube, rig = tube_and_rig()
     said = refused("compare_methods", tube, rig)
-    assert "Save the file first" in said and "program" not in said
+    assert "save the file first" in said and "program" not in said
 
 
 def read(*objects, **options):
