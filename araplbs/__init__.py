@@ -1,20 +1,20 @@
 """Skinning weights that keep characters in shape when posed.
 
 weights() computes weights from arrays in one call, and load_gltf() reads a .glb, .gltf or .vrm
-file. The other names belong to the engine and serve programs that need its parts; the central class
-is Solver. Constants: __version__ is the version of the package; SETTINGS holds the type, default,
-range and meaning of each solver setting, as {"Solver": {name: {...}}, "JointSolver": {name:
-{...}}}; simd is the instruction set that the engine uses on this machine ("avx512", "avx2" or
-"portable"); linear_algebra is "OpenBLAS", or "plain loops" if OpenBLAS computes wrongly on this
-processor.
+file. The other names belong to the engine and serve programs that need only parts of it; its
+central class is Solver. Constants: __version__ is the version of the package; SETTINGS holds the
+type, default, range and meaning of each solver setting, as {"Solver": {name: {...}}, "JointSolver":
+{name: {...}}}; simd names the instruction set that the engine uses on this machine ("avx512",
+"avx2" or "portable"); linear_algebra is "OpenBLAS", or "plain loops" if OpenBLAS computes wrongly
+on this processor.
 
 Arrays are NumPy arrays or anything convertible to them, for n vertices, f triangles, m bones and p
 poses. Coordinates and transforms share one space and unit. Every error raises an exception whose
 message names the argument and its value.
 
-Importing this package loads no further modules. The engine, araplbs._engine, is loaded on first use
-of one of its names, as are the subpackages (ARCHITECTURE.md). The package requires NumPy but not
-Blender."""
+Importing this package loads no further modules. The engine, araplbs._engine, and the subpackages
+(ARCHITECTURE.md) are loaded when one of their names is first used. The package requires NumPy but
+not Blender."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""python -m araplbs: runs the command even if it is not on the PATH."""
+"""python -m araplbs: runs the command `araplbs` even if it is not on the PATH."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Characters of .glb, .gltf and .vrm files for programs: reading, weighting and saving."""
+"""Functions that read, weight and save the characters in .glb, .gltf and .vrm files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class GltfCharacter:
     rest pose and share one space, with Z up as in Blender.
 
     vertices (n, 3), triangles (f, 3): the concatenated arrays of all meshes. mesh_names, first: the
-    name and the first vertex of each mesh. weights: Rows for the m joints of the skeleton.
+    name and the first vertex of each mesh. weights: the weights for the m joints, as Rows.
 
     weigh() raises Refused or ValueError if the character or an option cannot be used, and Cancelled
     if `progress` returns False; set_weights() raises ValueError.
@@ -104,8 +104,8 @@ class GltfCharacter:
 
 
 class GltfFile:
-    """A .glb, .gltf or .vrm file read by load_gltf(). characters: a list of GltfCharacter, one for
-    each skeleton with meshes. save() raises the same exceptions as save_gltf().
+    """A .glb, .gltf or .vrm file read by load_gltf(). characters: a list with one GltfCharacter for
+    each skeleton that has meshes. save() raises the same exceptions as save_gltf().
     """
 
     def __init__(self, characters: Sequence[Character]) -> None:
@@ -124,7 +124,7 @@ class GltfFile:
 def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFile:
     """Read the characters of a .glb, .gltf or .vrm file. skeleton: another file, whose skeleton is
     assigned to meshes without a skin. Raises araplbs.Refused, with a sentence as its message, for
-    files that cannot be used, such as truncated files or files with compressed meshes or without a
+    files that cannot be used, such as files that are truncated, have compressed meshes, or lack a
     skin."""
     document = read_document(path)
     if skeleton is not None:
@@ -133,7 +133,7 @@ def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFi
 
 
 def save_gltf(file: GltfFile, path: str | Path) -> None:
-    """Write a file read by load_gltf(), with the weights assigned to its characters; equivalent to
-    file.save(path). The file is written completely or not at all. Raises Refused if this would
-    replace a file of another kind, and OSError if the file cannot be written."""
+    """Write a file that load_gltf() has read, with the weights assigned to its characters; the call
+    is equivalent to file.save(path). The file is written completely or not at all. Raises Refused
+    if the file at `path` is of another kind, and OSError if the file cannot be written."""
     file.save(path)

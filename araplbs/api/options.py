@@ -1,4 +1,5 @@
-"""Options as keyword arguments, under their names in the panel or in the settings."""
+"""Converts keyword arguments to Options; a keyword is the option's name in the panel or in the
+settings."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ WITHOUT = frozenset(("volume", "tet_file", "tet_space", "use_joint_limits", "thr
 
 
 def names_of(without: Container[str] = WITHOUT) -> dict[str, str]:
-    """Maps each keyword to a field of Options."""
+    """Map each keyword to a field of Options."""
     found: dict[str, str] = {}
     for option in fields(Options):
         about = option.metadata
@@ -35,8 +36,8 @@ def options_of(
     defaults: dict[str, Any] | None = None,
     without: Container[str] = WITHOUT,
 ) -> Options:
-    """Builds the Options from keyword arguments. Raises TypeError for an unknown name and
-    ValueError for a value out of range."""
+    """Build the Options from keyword arguments. Raises TypeError for an unknown name and ValueError
+    for a value out of range."""
     known, values = names_of(without), dict(defaults or {})
     kinds = {option.name: option for option in fields(Options)}
     for name, value in present_with_warning(given).items():

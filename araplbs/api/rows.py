@@ -1,4 +1,4 @@
-"""Weights as sparse rows, convertible to the forms that programs use."""
+"""Stores weights as sparse rows and converts them to the forms that other programs use."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Rows(SparseWeights):
         return self.count, self.bone_count
 
     def toarray(self) -> Floats:
-        """Return a dense array (n, m), which takes 8 bytes for each vertex and bone."""
+        """Return a dense array (n, m), which takes 8 bytes for each pair of vertex and bone."""
         return dense_of(self, self.bone_count)
 
     def to_scipy(self) -> Any:
@@ -64,9 +64,9 @@ class Rows(SparseWeights):
         return csr_matrix((self.weights, self.bones, self.start), shape=self.shape)
 
     def padded(self, width: int = 4) -> tuple[Any, Floats]:
-        """Return (bones (n, width), weights (n, width)) with the largest weights first, as game
-        engines and glTF use them, padded with 0 for vertices with fewer weights. Raises ValueError
-        if a vertex has more than `width` influences."""
+        """Return (bones (n, width), weights (n, width)) with the largest weights first, as in game
+        engines and glTF. Rows of vertices with fewer influences are padded with 0. Raises
+        ValueError if a vertex has more than `width` influences."""
         most = int(np.diff(self.start).max(initial=0))
         if most > width:
             raise ValueError(f"width is {width}: a vertex has {most} influences")

@@ -1,4 +1,4 @@
-"""weights(): computes weights from arrays in one call."""
+"""weights(): computes skinning weights from arrays in one call."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Weights(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """Lines of text for the user; the last one states the result."""
+        """Return lines of text for the user; the last one states the result."""
         found = [*notes(self.report), *(f"Warning: {w}" for w in warnings(self.report))]
         return [*found, summary(self.report)]
 
@@ -66,8 +66,8 @@ def weights(
     progress: Listener | None = None,
     **options: Any,
 ) -> Weights:
-    """Compute skinning weights for a character with all features of Auto-weight in Blender: it
-    handles symmetry, control bones, loose and rigid parts, and joints without tails.
+    """Compute skinning weights for a character, with all features of Auto-weight in Blender. These
+    include symmetry, control bones, loose and rigid parts, and joints without tails.
 
     vertices (n, 3) and triangles (f, 3): the skin in the rest pose; pass all meshes of a character
         together. Coincident vertices get the same weights, so seams stay closed.
@@ -117,7 +117,7 @@ def weights(
 
 
 def weights_of(found: Weighed, options: Options, name: str = "skeleton") -> Weights:
-    """Returns the Weights of all meshes of a solved problem."""
+    """Return the Weights of all meshes of a solved problem."""
     problem = found.problem
     report = make_report(problem, found.solution, options, name)
     rows = found.rows[0] if len(found.rows) == 1 else found.solution.rows
@@ -128,7 +128,7 @@ def weights_of(found: Weighed, options: Options, name: str = "skeleton") -> Weig
 def mesh_of_arrays(
     vertices: Any, triangles: Any, edges: Any, rigid: Sequence[Any], start: Any, bones: int
 ) -> Mesh:
-    """Builds a core Mesh from arrays. Raises ValueError."""
+    """Build a core Mesh from arrays. Raises ValueError."""
     points = np.array(vertices, np.float64)
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):
         raise ValueError(f"vertices has shape {points.shape}: expected (n, 3)")

@@ -1,14 +1,14 @@
-"""Computes affine transforms of points, and inverse transforms, on the calling thread.
+"""Applies and inverts affine transforms on the calling thread.
 
-If NumPy uses OpenBLAS, its inv() and larger products wake a thread, which then spins for a tenth of
-a second on a processor core that the engine could use.
+If NumPy uses OpenBLAS, inv() and large matrix products wake a thread, which then spins for a tenth
+of a second on a processor core that the engine could use.
 """
 
 import numpy as np
 
 from .arrays import Array, Floats
 
-AT_ONCE = 16384  # points: products of this size wake no thread
+AT_ONCE = 16384  # points: a product of this size wakes no thread
 
 
 def moved(points: Floats, matrix: Array) -> Floats:

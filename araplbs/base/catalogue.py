@@ -2,10 +2,10 @@
 
 A catalogue is a gettext file: `msgid` is English, and `msgstr` is the other language, or "" if the
 translation is missing. Sentences with names and numbers contain placeholders: "'{object}' has no
-vertices". The program builds such a sentence in English, with the names of its objects, because the
-package araplbs does not use translations. Just before the sentence is shown, its fields are filled
-into the msgstr. A Sentence (araplbs/base/sentence.py) stores these fields; in any other text, they
-are found by the placeholders of the msgid.
+vertices". The package araplbs does not use translations, so it builds such a sentence in English,
+with the names of the objects filled in. Just before the sentence is shown, its fields are filled
+into the msgstr. A Sentence (araplbs/base/sentence.py) stores its fields; in any other text, they
+are found by matching the msgid's placeholders.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Sentences:
 
     @cached_property
     def _templates(self) -> list[_Template]:
-        """Entries, with those that have the most literal words first."""
+        """The entries; those with the most literal words come first."""
         found = [english for english in self.plain if PLACEHOLDER.search(english)]
         found.sort(key=lambda text: (-len(PLACEHOLDER.sub("", text)), text.startswith("{")))
         return [_Template(english, self.plain[english]) for english in found]
@@ -96,7 +96,7 @@ class Sentences:
             return self.plain[text]
         begun = (
             text[:1].upper() + text[1:]
-        )  # texts within a line, where they begin with a lowercase letter
+        )  # texts that begin with a lowercase letter within a line
         if begun in self.plain and " " in text:
             return self.plain[begun][:1].lower() + self.plain[begun][1:]
         for template in self._templates:
@@ -133,10 +133,10 @@ class Sentences:
 
 
 class _Template:
-    """A msgid with placeholders. A placeholder at its beginning or end must not match several
-    joined parts, unless it is set off by a separator: "2 problems. 3 notes" does not match "{notes}
-    notes". If the msgid has hardly any literal words, placeholders match only numbers and quoted
-    names."""
+    """A msgid with placeholders. A placeholder at the beginning or end of the msgid must not match
+    several joined parts, unless a separator sets it off: "2 problems. 3 notes" does not match
+    "{notes} notes". If the msgid has hardly any literal words, placeholders match only numbers and
+    quoted names."""
 
     def __init__(self, english: str, text: str) -> None:
         parts = PLACEHOLDER.split(english)  # literal, name, literal, ...

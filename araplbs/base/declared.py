@@ -1,6 +1,6 @@
 """Defaults and ranges of the engine's settings, by the sections of csrc/settings.def: {section:
 {setting: (default, smallest, largest)}}. tools/declared.py generates this file from settings.def,
-because reading the values from the engine would load the engine."""
+so the values can be read without loading the engine."""
 
 from typing import Any
 

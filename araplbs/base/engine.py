@@ -1,8 +1,9 @@
 """The C extension araplbs._engine, loaded on first use.
 
-An update of Blender's extension replaces the engine's file. Windows refuses this while the file is
-loaded, and on other systems, the memory of the running program would change. Each file therefore
-uses `import araplbs`, which loads nothing, and accesses its names only in functions.
+An update of Blender's extension replaces the engine's file. Windows refuses to replace a loaded
+file; on other systems, the replacement would change the memory of the running program. Each file
+therefore uses `import araplbs`, which loads nothing, and accesses the engine's names only in
+functions.
 """
 
 import os
@@ -27,10 +28,10 @@ class NotLoaded(Refused, ImportError):
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """When loaded, OpenBLAS starts one thread for each additional processor, and each thread spins
-    for 30 ms before it sleeps. The engine's own OpenBLAS is set to one thread after loading, but to
-    prevent it from starting any threads, the environment must request this beforehand. NumPy's
-    OpenBLAS is loaded earlier and keeps its threads."""
+    """Sets the environment so that the engine's OpenBLAS starts no further threads when it is
+    loaded. By default, it starts one thread for each additional processor, and each thread spins
+    for 30 ms before it sleeps. Limiting OpenBLAS to one thread after loading would be too late.
+    NumPy's OpenBLAS is loaded earlier and keeps its threads."""
     import numpy as np  # noqa: F401
 
     with _loading:
@@ -59,7 +60,8 @@ def load() -> ModuleType:
 
 
 def engine_errors(*names: str) -> tuple[type[Exception], ...]:
-    """These exceptions of the engine, for `except` and isinstance(): none before it is loaded,
-    because nothing can have raised them, and without those that an older engine lacks."""
+    """The engine's exceptions with these names, for `except` and isinstance(). The result is empty
+    before the engine is loaded, because no code can have raised them yet, and omits those that an
+    older engine lacks."""
     engine = sys.modules.get(NAME)
     return tuple(getattr(engine, name) for name in names if hasattr(engine, name))

@@ -1,5 +1,5 @@
-"""Measures the size of an object without its far vertices, and detects vertices so far away or so
-close together that the size is probably wrong.
+"""Measures the size of an object without its far vertices. It also detects vertices that are so far
+away or so close together that the object's size is probably wrong.
 
 Vertices far from all other points are detected by the rule of csrc/mesh/extent.c, in Python; the
 engine reports them as `far_vertices`. Vertices far from all bones, which may be whole objects, are
@@ -12,11 +12,11 @@ import numpy as np
 
 from .arrays import Bools, Floats, Integers
 
-FENCE = 50  # multiple of the box of all but the outermost points
+FENCE = 50  # multiple of the bounding box of all points except the outermost ones
 SHARE = 200  # one in this many on either side of each axis is outermost, at least one
 LEAST = 4  # points: smaller sets have no outliers
-FAR_FROM_BONES = 20.0  # multiple of the size of the skeleton or mesh, the larger of the two
-TAKEN_AS_ONE = 0.5  # share of the vertices: fewer can be seams with small gaps
+FAR_FROM_BONES = 20.0  # multiple of the size of the skeleton or the mesh, whichever is larger
+TAKEN_AS_ONE = 0.5  # share of the vertices: a smaller share can come from seams with small gaps
 
 
 def not_far_off(points: Floats) -> Bools:
@@ -38,7 +38,7 @@ def not_far_off(points: Floats) -> Bools:
 
 def _is_even(points: Floats, outermost: int) -> bool:
     """Whether at least this many points lie in the outer thirds of the bounding box along one of
-    its longest axes; in that case, none is an outlier."""
+    its longest axes; in that case, no point is an outlier."""
     columns = np.ascontiguousarray(points.T)
     low, high = columns.min(axis=1), columns.max(axis=1)
     size = high - low
@@ -73,8 +73,8 @@ def far_from_bones(vertices: Floats, heads: Floats, tails: Floats) -> Integers:
 
 
 def taken_as_one(vertices: Floats, welded: int) -> int:
-    """The number of vertices (n, 3) that were welded with others at different positions; 0 unless
-    they are a large share of all welded vertices."""
+    """The number of vertices (n, 3) that were welded to vertices at other positions; 0 unless they
+    are a large share of all welded vertices."""
     if welded <= TAKEN_AS_ONE * len(vertices):
         return 0
     ordered = vertices[np.lexsort(vertices.T)]

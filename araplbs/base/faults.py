@@ -14,7 +14,7 @@ from .engine import engine_errors
 from .printed import printable
 from .refusal import Refused
 
-MOST_LETTERS = 200  # of the text of a fault
+MOST_LETTERS = 200  # characters of a fault's text
 NO_MEMORY = "Not enough memory"
 FRAMES = 8  # of a traceback that are kept
 
@@ -51,7 +51,8 @@ def sentence(what: str, error: BaseException) -> str:
 
 
 def print_traceback(error: BaseException) -> None:
-    """Prints to the console, line by line, because it may quote names from a file."""
+    """Prints the traceback to the console as printable lines, because it may quote names from a
+    file."""
     for line in "".join(traceback.format_exception(error)).splitlines():
         print(printable(line), file=sys.stderr, flush=True)
 

@@ -16,18 +16,18 @@ def option(default: Any, name: str, description: str, **limits: Any) -> Any:
     """A field whose metadata describes it to a user.
 
     min, max: values outside are refused; soft_max: end of the slider; choices: (identifier, name,
-    description) of an enumeration; angle: radians, shown in degrees; decimals: number of decimals
-    shown; path: a text that names a file; advanced: for experts; paper: for the method of the 2018
-    paper, not shown; engine: the types of araplbs that have it as a setting (araplbs.SETTINGS),
-    under the name `setting` if that is different.
+    description) of each item of an enumeration; angle: in radians, shown in degrees; decimals:
+    number of decimals shown; path: a text that names a file; advanced: for experts; paper: for the
+    method of the 2018 paper, not shown; engine: the types of araplbs that have the option as a
+    setting (araplbs.SETTINGS); setting: its name there, if that name is different.
     """
     return field(default=default, metadata={"name": name, "description": description, **limits})
 
 
 def setting(section: str, setting: str, name: str, description: str, **limits: Any) -> Any:
     """An option that is a setting of the engine, from this section of csrc/settings.def. Its
-    default and range are those declared there, unless the limits contain their own `default` or a
-    narrower range."""
+    default and range come from that file, unless `limits` contains its own `default` or a narrower
+    range."""
     default, least, most = DECLARED[section][setting]
     about: dict[str, Any] = {} if least is None else {"min": least, "max": most}
     if section in TYPES:
@@ -51,8 +51,8 @@ def check_value(
     about: Field[Any], value: Any, name: str = "", *, degrees: bool = False, lower: bool = False
 ) -> None:
     """Raises BadOption for a value outside the limits of an option. degrees, lower: whether the
-    value is given in degrees, or as a lowercase choice; the limits in the message then have the
-    same form."""
+    value is given in degrees, or as a lowercase choice; if so, the message states the limits in
+    that form."""
     limits, each = about.metadata, name or about.name
     if "choices" in limits:
         names = [choice[0].lower() if lower else choice[0] for choice in limits["choices"]]
@@ -70,7 +70,7 @@ def check_value(
 
 def given_value(about: Field[Any], value: Any, name: str, *, degrees: bool = False) -> Any:
     """The value of an option given under this name, with a lowercase choice. degrees: whether
-    angles are given in degrees. Raises BadOption, with limits in the same form."""
+    angles are given in degrees. Raises BadOption, with the limits in the same form as the value."""
     check_value(about, value, name, degrees=degrees, lower=True)
     if "choices" in about.metadata:
         return value.upper()
@@ -100,10 +100,10 @@ def within_limits(option: Field[Any], value: Any) -> Any:
 
 
 def _as_typed(value: float, angle: bool) -> float:
-    """The number that a user would type for a property that stores it in single precision. The
-    command line and scripts are given this number, which produces the same bits. An angle is typed
-    in degrees but set in radians by scripts, so the shorter number is used."""
-    import numpy as np  # the command line starts without it
+    """The number that a user would type for the value of a property stored in single precision. The
+    command line and scripts receive this number, which produces the same bits. An angle is typed in
+    degrees but set in radians by scripts, so the shorter of the two numbers is used."""
+    import numpy as np  # the command line starts without NumPy
 
     plain = str(np.float32(value))
     if angle:

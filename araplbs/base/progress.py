@@ -1,4 +1,4 @@
-"""Progress of work, reported to the caller, who can cancel it."""
+"""Reports the progress of work to the caller, who can cancel the work."""
 
 from collections.abc import Callable
 
@@ -54,8 +54,8 @@ class Progress:
     def part(
         self, begin: float, size: float, stage: str | None = None, energies: bool = False
     ) -> "Progress":
-        """The progress of a part of this work. stage: the name shown for the part instead of its
-        own name. energies: whether the energies of the part are those of the whole."""
+        """The progress of a part of this work. stage: the name to show instead of the stages that
+        the part reports. energies: whether the energies of the part are also those of the whole."""
         return Progress(
             lambda own, fraction, energy: self(
                 stage or own, begin + size * fraction, energy if energies else None
@@ -78,7 +78,7 @@ class SolverProgress(Progress):
         return super().__call__(stage, self._begin + self._size * fraction, self._energy)
 
     def iterated(self, energy: float) -> None:
-        """Records the beginning of another iteration."""
+        """Records that another iteration begins."""
         self._begin += self._size
         self._size = ITERATION_SHARE * (1 - self._begin)
         self._energy = energy

@@ -54,6 +54,6 @@ class Stop:
         self.check()
 
     def check(self) -> None:
-        """Raises Stopped again if intermediate code has swallowed it."""
+        """Raises Stopped again if intermediate code has swallowed the first one."""
         if self.number is not None:
             raise Stopped(self.number)

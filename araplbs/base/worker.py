@@ -12,7 +12,7 @@ from .steps import Steps, T, is_at_once
 if TYPE_CHECKING:
     from .progress import Listener
 
-PATIENCE = 0.01  # seconds between checks whether it has ended
+PATIENCE = 0.01  # seconds between two checks whether the thread has ended
 
 
 class Worker:
@@ -43,7 +43,7 @@ class Worker:
             self.error = error
 
     def progress(self, stage: str, fraction: float, energy: float | None = None) -> bool:
-        """Called by the work; False: stop."""
+        """The work calls this to report its progress; it should stop if the result is False."""
         self.first_energy = self.first_energy or energy
         self.stage, self.fraction, self.energy = stage, fraction, energy
         return not self.cancelled
@@ -66,7 +66,7 @@ class Worker:
 
 def work_in_steps(work: Callable[[Listener], T]) -> Steps[T]:
     """The result of work(progress), run by a Worker, as a generator of short steps. If nobody waits
-    between steps, the caller runs the work."""
+    between steps, the work runs on the calling thread."""
     if is_at_once():
         return work(lambda *_progress: True)
     worker = Worker(work)

@@ -1,5 +1,5 @@
 """Auto-weight for scripts in Blender: bind() needs no registered add-on, selection or window. The
-add-on does the work; this folder requires Blender only when one of its functions is called."""
+add-on does the work, and Blender is required only when a function of this folder is called."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def bind(
     """Compute skinning weights for mesh objects and bind them to an armature. In scripts, it
     replaces bpy.ops.object.parent_set(type="ARMATURE_AUTO").
 
-    meshes: one mesh object, or several to weight together. armature: the armature object. The
+    meshes: one mesh object, or several to be weighted together. armature: the armature object. The
         objects need not be selected, active or visible. only_new: weight only vertices without
         weights.
     preset: "unity", "vrchat", "game-4"... or one of your own; options given explicitly take
@@ -38,10 +38,10 @@ def bind(
         firmness=12.0, symmetric=True, start_from="present", animation="markers"... Angles are in
         radians.
 
-    Returns the report that --json writes for an armature: "warnings" and "notes" for the user, the
-    excluded "control_bones", and "deformation" as numbers. A mesh without an Armature modifier gets
-    one and becomes a child of the armature. Locked vertex groups keep their weights, and
-    corrections saved with the mesh are applied.
+    Returns the report that --json writes for an armature. It contains "warnings" and "notes" for
+    the user, the excluded "control_bones", and measures of the "deformation". A mesh without an
+    Armature modifier gets one and becomes a child of the armature. Locked vertex groups keep their
+    weights, and corrections saved with the mesh are applied.
 
     Raises araplbs.Refused if the objects cannot be weighted, with a message that names the object;
     the file then stays unchanged. Raises TypeError for arguments of other types and for unknown
@@ -59,10 +59,10 @@ def bind(
 
 
 def _script() -> Any:
-    """Returns the add-on's module for scripts, from the extension if it is enabled. Raises Refused
+    """Return the add-on's module for scripts, from the extension if it is enabled. Raises Refused
     outside of Blender."""
     try:
-        import_module("bpy")  # first, because it makes Blender's other modules importable
+        import_module("bpy")  # imported first, because it makes Blender's other modules importable
     except ModuleNotFoundError as error:
         if error.name != "bpy":
             raise
@@ -74,7 +74,7 @@ def _script() -> Any:
 
 
 def _enabled() -> str:
-    """The name of the extension's package if the extension is enabled, otherwise ""."""
+    """Return the name of the extension's package if the extension is enabled, otherwise ""."""
     for name in list(sys.modules):
         package, _dot, last = name.rpartition(".")
         if (

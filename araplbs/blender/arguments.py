@@ -1,4 +1,4 @@
-"""Arguments of the commands on .blend files, and the options that they set."""
+"""Arguments of the commands that process .blend files, and the options that the arguments set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..farm import tasks
 from .command import Command
 
 COMMAND = "araplbs"
-# In the order of the help, which omits commands intended only for programs.
+# Listed in the order of the help, which omits the commands intended only for programs.
 GROUPS = (
     ("make weights", ("weight", "transfer", "copies", "bake", "joints")),
     ("inspect weights", ("check", "repair", "compare", "motion")),
@@ -62,8 +62,8 @@ def read_arguments(
     prog: str = f"blender -c {COMMAND}",
     presets: Iterable[str | Path] = (),
 ) -> argparse.Namespace:
-    """Returns the parsed arguments, including the command as `does` and its `options`. presets: the
-    user's preset folders. Raises WrongArguments, and SystemExit after printing help."""
+    """Return the parsed arguments; `does` is the command, and `options` are its options. presets:
+    the user's preset folders. Raises WrongArguments, and SystemExit after printing help."""
     parser = make_parser(commands, prog)
     names = [name for _title, names in GROUPS for name in names]
     if not argv:
@@ -162,7 +162,7 @@ def _add_command(parsers: Any, command: Command, prog: str) -> None:
 
 
 def _usage(command: Command) -> str:
-    """The required arguments of a command."""
+    """Return the usage text for the required arguments of a command."""
     if not command.saves:
         return "IN.blend -o FOLDER" if command.also_writes else "IN.blend..."
     return "IN.blend... -o OUT.blend|FOLDER"

@@ -1,5 +1,6 @@
-"""A command on .blend files. The add-on's file of an operator declares the command as COMMAND, next
-to the operator; arguments.py creates its parser, and files.py runs it on each file."""
+"""The description of a command that processes .blend files. The add-on's file for an operator
+declares the command as COMMAND, next to the operator; arguments.py creates the command's parser,
+and files.py runs the command on each file."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class Command:
     own: Callable[..., None] | None = None  # adds its own arguments to a parser
     without: tuple[str, ...] = ()  # options that the command does not accept
     only: Any = None  # options that the command accepts, None for all
-    choose: Callable[..., Any] | None = None  # (this Command, arguments) -> the Command meant
+    choose: Callable[..., Any] | None = None  # (this Command, arguments) -> the Command to run
     finish: Callable[..., int] | None = None  # exit code if no .blend is saved
     code_of: Callable[..., int] | None = None  # of a saving command: the code if no file failed
     also_writes: Callable[..., Any] | None = None  # (arguments, armatures) -> [(path, kind)]

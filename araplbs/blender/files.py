@@ -1,4 +1,4 @@
-"""Runs the commands on .blend files one file at a time, in a Blender process that does the work.
+"""Runs a command on .blend files, one file at a time, in a Blender process.
 
 A weighted file is first saved next to its destination and then moved into place as a whole. If
 anything fails or the process ends, the input and any older output stay unchanged.
@@ -37,9 +37,9 @@ SCHEMA = 1  # of the output of --json: docs/manual/agents.md
 
 @dataclass(frozen=True)
 class Blender:
-    """The Blender that does the work. again: the command that restarts it, up to and including the
-    name of our command. do_file(command, source, target, arguments, stop, outputs): processes one
-    file and returns its entry in the report."""
+    """The Blender process that does the work. again: the command line that restarts it, up to and
+    including the name of our command. do_file(command, source, target, arguments, stop, outputs):
+    processes one file and returns its entry in the report."""
 
     commands: Sequence[Command]
     presets: Sequence[str]  # the user's folders
@@ -64,9 +64,10 @@ def run(
     results: list[dict[str, Any]] | None = None,
     prog: str = f"blender -c {COMMAND}",
 ) -> int:
-    """Runs the command and returns its exit code: 0 if everything succeeded, 1 if a file failed or
+    """Run the command and return its exit code: 0 if everything succeeded, 1 if a file failed or
     could not be started, 2 for wrong arguments, 3 if `check` or --if-worse found a reason to fail,
-    128 + the signal that stopped it. `results` receives the report entry of each file."""
+    128 + the signal that stopped it. The function appends the report entry of each file to
+    `results`."""
     results = [] if results is None else results
     _print_any_name()
     try:
@@ -110,7 +111,7 @@ def _run(argv: list[str], blender: Blender, results: list[dict[str, Any]], prog:
 def _begin(
     arguments: argparse.Namespace, blender: Blender, results: list[dict[str, Any]], stop: Stop
 ) -> int:
-    """Determines all work to do before any of it begins."""
+    """Determine all work to do before any of it begins."""
     tasks.check(arguments)
     arguments.input = inputs_of(arguments.input)
     command: Command = arguments.does
@@ -130,7 +131,7 @@ def _begin(
 
 
 def _print_any_name() -> None:
-    """Allows printing names that are not UTF-8 or that the terminal cannot show."""
+    """Allow printing names that are not UTF-8 or that the terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -169,7 +170,7 @@ def _do_files(
 
 
 def _do_here(work: _Work, blender: Blender, results: list[dict[str, Any]]) -> None:
-    """Processes one file after another in this process."""
+    """Process one file after another in this process."""
     arguments = work.arguments
     for source, target in work.plan:
         work.stop.check()
@@ -198,7 +199,7 @@ def _do_here(work: _Work, blender: Blender, results: list[dict[str, Any]]) -> No
 
 
 def _refuse(error: Exception | str, results: list[dict[str, Any]]) -> int:
-    """Reports a refusal. The reason becomes the only result if no file has one yet."""
+    """Report a refusal. The reason becomes the only result if no file has a result yet."""
     if not results:
         results.append({"error": str(error)})
     return _fail(error)
@@ -228,7 +229,7 @@ class Lines:
 
 
 def warn(lines: list[str]) -> list[str]:
-    """Prints warnings and returns them."""
+    """Print warnings and return them."""
     for line in lines:
         say(f"  warning: {line}")
     return lines

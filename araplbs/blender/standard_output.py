@@ -1,6 +1,6 @@
-"""Standard output of the command for --json - and --quiet. All other output of Blender and our code
-is sent to standard error or discarded. (Blender prints messages of its own, which would otherwise
-mix with the output.)"""
+"""Reserves standard output for the result of the command, for --json - and --quiet. All other
+output of Blender and our code is sent to standard error or discarded. (Blender prints messages of
+its own, which would otherwise mix with the result.)"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StandardOutput:
         return self
 
     def write(self, text: str) -> None:
-        """Raises OSError."""
+        """Write text to the original standard output. Raises OSError."""
         if self._former is not None:
             with suppress(BrokenPipeError), os.fdopen(os.dup(self._former), "wb") as file:
                 file.write(text.encode("utf-8", "backslashreplace"))
@@ -49,7 +49,7 @@ class StandardOutput:
 
 
 def _flush() -> None:
-    """Flushes the output of Python and C to the destination for which it was printed."""
+    """Flush the output of Python and C to the destination for which it was printed."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     with suppress(OSError, AttributeError):

@@ -1,8 +1,8 @@
-"""The motions of a body that walks and reaches, and the bone rotations for them.
+"""The motions of a body that walks and reaches, and the bone rotations that produce them.
 
 A limb of two segments reaches a position by solving the triangle of its lengths. A limb of more
-segments folds: its segments keep their planes through the line from root to end, and all move
-toward this line or away from it by the same factor.
+segments folds: each segment keeps its plane through the line from root to end, and all segments
+move toward this line or away from it by the same factor.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ARM_SWING, ARM_DOWN, ARM_OUT = math.radians(25), 0.9, 0.15  # of an arm
 BENDS = 0.03  # of the length of a limb: a larger bend at rest keeps its direction
 CROUCH = 0.25  # of a leg
 NECK, TAIL, BACK = math.radians(60), math.radians(70), math.radians(40)  # of all bones together
-MOST_FOLDED, HALVINGS = 4.0, 50  # maximum ratio of the deviation to the one at rest
+MOST_FOLDED, HALVINGS = 4.0, 50  # maximum ratio of a joint's deviation to its deviation at rest
 
 STEPS = ("contact", "down", "passing", "up")  # frames of a walk, one half for each side
 # Name: components toward up, forward and the side of the hand, in arm lengths.
@@ -39,7 +39,7 @@ Turns = dict[int, Floats]  # {bone: (4, 4) from rest in armature space}
 
 @dataclass(frozen=True)
 class Act:
-    """goals: targets for the ends of limbs. turns: rotations of the trunk."""
+    """goals: the target positions for the ends of limbs. turns: the rotations of the trunk."""
 
     name: str
     goals: list[tuple[Limb, Floats]] = field(default_factory=list)
@@ -47,8 +47,8 @@ class Act:
 
 
 def acts_of(body: Body, heads: Floats) -> list[Act]:
-    """A walk in place; reaching arms; steps for two legs, a crouch for more; neck, tail and back to
-    all sides. heads (m, 3): of all bones at rest."""
+    """The acts: a walk in place; reaching arms; steps for two legs, a crouch for more; neck, tail
+    and back bending to all sides. heads (m, 3): the heads of all bones at rest."""
     found = []
     for k in range(2 * len(STEPS)):
         phase, side = k / (2 * len(STEPS)), "LR"[k // len(STEPS)]
@@ -83,8 +83,8 @@ def acts_of(body: Body, heads: Floats) -> list[Act]:
 
 
 def _later(number: int, count: int) -> float:
-    """The delay of a pair of legs relative to the last pair in a walk. Four feet come down one
-    after another; of six, three move together."""
+    """The delay of a pair of legs in a walk, relative to the last pair. Four feet come down one
+    after another; six feet move in groups of three."""
     return 0.25 * number if count == 2 else 0.5 * (number % 2)
 
 
@@ -104,8 +104,8 @@ def _reached(body: Body, arm: Limb, number: int, way: tuple[float, float, float]
 
 
 def _foot(body: Body, leg: Limb, phase: float) -> Floats:
-    """The foot stands and moves back for half of the time, and then moves forward through the
-    air."""
+    """The position of a foot in a walk: it moves back on the ground for half of the time, and then
+    forward through the air."""
     if phase < 0.5:
         ahead, lift = 1 - 4 * phase, 0.0
     else:
@@ -115,7 +115,7 @@ def _foot(body: Body, leg: Limb, phase: float) -> Floats:
 
 
 def _hand(body: Body, arm: Limb, phase: float, number: int) -> Floats:
-    """The hand swings next to the body."""
+    """The position of a hand that swings next to the body."""
     angle = ARM_SWING * math.cos(2 * math.pi * phase)
     way = math.sin(angle) * body.forward - math.cos(angle) * body.up
     return arm.root + arm.length * (ARM_DOWN * way + ARM_OUT * _side(body, number))
@@ -137,7 +137,7 @@ def _to_all_sides(
 
 
 def _curled(bones: tuple[int, ...], axis: Floats, angle: float, heads: Floats) -> Turns:
-    """Rotates each bone by an angle relative to the previous one."""
+    """Rotations that turn each bone by an angle relative to the previous bone."""
     found: Turns = {}
     above = np.eye(4)
     for bone in bones:

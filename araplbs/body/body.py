@@ -1,9 +1,9 @@
 """Finds the legs, arms and trunk of a body.
 
 chains.py finds the pairs of chains. A pair that reaches down to the lowest joints is a pair of
-legs; a second pair far from it makes a quadruped, more pairs an insect. A pair on the trunk, above
-the hips and about as long as any other pair there, is a pair of arms. Tails, hair, ears, skirts and
-weapons are therefore excluded, because they are not pairs, do not end low, or are children of the
+legs; a second pair far from it makes a quadruped, more pairs an insect. A pair on the trunk above
+the hips is a pair of arms if it is about as long as the longest such pair. These rules exclude
+tails, hair, ears, skirts and weapons, which are not pairs, do not end low, or are children of the
 head. Names are not used."""
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ..base.arrays import Floats
 from .chains import Chain, Pair, Plane, Tree, find_pairs
 from .limbs import Limb, as_arm, as_leg
 
-LOW, DROP = 0.25, 0.1  # of the height: legs end below, and begin at least this much higher
-FLOOR = 0.12  # of the height: feet that are not children of a leg are below
+LOW, DROP = 0.25, 0.1  # of the height: legs end below LOW and begin at least DROP higher
+FLOOR = 0.12  # of the height: a foot that is not a child of a leg is below this level
 UPRIGHT = 0.15  # of a leg's length: the minimum drop; wings are horizontal
 LEAST_LIMB = 0.12  # of the height: shorter chains are ears and fingers
-LEAST_DROP = 0.5  # of the height of the first pair: lower starts are not legs
+LEAST_DROP = 0.5  # of the height of the first pair: pairs that begin lower are not legs
 APART = 0.5  # of their length: legs with feet this close to those of others are skirts
-ABOVE = 0.15  # of the distance from the hips to the top: arms begin above
+ABOVE = 0.15  # of the distance from the hips to the top: arms begin above this level
 AS_LONG = 0.4  # of the longest pair above the hips: shorter ones are not arms
-NO_TURN = 0.01  # of the size: feet that point forward by less do not determine the direction
+NO_TURN = 0.01  # of the size: feet that point less far forward do not determine the direction
 MIDDLE = 0.04  # of the size: maximum distance of trunk bones from the symmetry plane
 LEAST_TRUNK = 0.1  # of the size: shorter necks and tails are ignored
 ALSO_LOW = 0.7  # of the drop of two legs: other chains with this drop make them fingers of a hand
@@ -33,8 +33,8 @@ ALSO_LOW = 0.7  # of the drop of two legs: other chains with this drop make them
 
 @dataclass(frozen=True)
 class Body:
-    """legs: pair by pair from behind, the left one of each first. spine, neck, tail: bones in the
-    middle, parents first."""
+    """legs: pair by pair, from back to front, with the left leg of each pair first. spine, neck,
+    tail: bones in the middle, parents first."""
 
     legs: tuple[tuple[Limb, Limb], ...]
     arms: tuple[Limb, Limb] | None
@@ -94,7 +94,7 @@ Leg = tuple[Pair, tuple[Limb, Limb]]
 def _legs(
     tree: Tree, pairs: list[Pair], up: Floats, size: float, low: float, height: float
 ) -> list[Leg]:
-    """The pairs of legs; those that begin highest come first."""
+    """The pairs of legs; the pairs that begin highest come first."""
     found: list[tuple[float, Leg]] = []
     for pair in pairs:
         left, right = (as_leg(tree, chain, up, size, low + FLOOR * height) for chain in pair)
@@ -130,8 +130,9 @@ def _feet_of(leg: Leg) -> Floats:
 def _forward(
     tree: Tree, chains: list[Chain], legs: list[Leg], plane: Plane, up: Floats, size: float
 ) -> Floats:
-    """The direction in which feet point and knees bend, (3,); for a quadruped, the direction of its
-    feet, or of the highest end of its trunk. Otherwise -Y, as for most characters."""
+    """The forward direction, (3,), in which feet point and knees bend. For a quadruped, it is the
+    direction of the feet or of the highest end of the trunk. If nothing determines it, it is -Y, as
+    for most characters."""
     ahead = np.cross(plane.normal, up)
     ahead = ahead if ahead[np.abs(ahead).argmax()] < 0 else -ahead
     feet, knees = 0.0, 0.0

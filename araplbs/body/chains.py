@@ -1,9 +1,9 @@
-"""Finds chains of bones and pairs of chains by shape alone, using joints rather than tails, and no
-names.
+"""Finds chains of bones and pairs of chains by shape alone. It uses joints rather than tails, and
+no names.
 
 A chain begins wherever bones branch, and continues along the longest branch. Two chains form a pair
-if their joints are mirror images, from the first one and over half of their length. The plane is
-the one with the most such chains, so a sword in one hand does not matter. If the tails are
+if their joints are mirror images, from the first one on and over half of their length. The symmetry
+plane is the one with the most such chains, so a sword in one hand does not matter. If the tails are
 meaningless, as after an import, chains end at their last joint.
 """
 
@@ -23,10 +23,10 @@ LOOKED_AT = 12  # compared joints of a chain
 LEAST_CHAIN = 0.04  # of the size: shorter chains are not compared
 MOST_CHAINS = 120  # number of longest chains: all their pairs are compared
 LEAST_WIDE = 0.02  # of the size: chains closer to each other do not determine planes
-LEVEL = 0.2  # of a line across the plane: if its upward share is larger, the plane is not upright
+LEVEL = 0.2  # maximum upward share of a line across an upright plane
 MOST_PLANES = 60  # number of planes tried
-DRAWN = 0.57  # of the distance to the nearest child: tails farther from it are meaningless
-ONE_PLACE = 0.2  # of this distance: palms that begin this close together belong to a forearm
+DRAWN = 0.57  # of the distance to the nearest child: tails farther from the child are meaningless
+ONE_PLACE = 0.2  # of the same distance: palms that begin this close together belong to a forearm
 FINGERS = 3  # children of a hand
 
 
@@ -36,7 +36,7 @@ def lengths_of(joints: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Chain:
-    """A sequence of bones, or the chain that a control moves."""
+    """A sequence of bones, or a chain that a control moves."""
 
     joints: Floats  # (k + 1, 3) from its first joint on; (k, 3) if the last bone has no end
     bones: tuple[int, ...] = ()
@@ -55,7 +55,7 @@ class Chain:
         return self.reach or float(lengths_of(self.joints).sum())
 
     def up_to(self, count: int) -> Chain:
-        """Only the first joints."""
+        """The chain up to this number of joints."""
         return replace(self, joints=self.joints[:count], bones=self.bones[:count])
 
 
@@ -75,8 +75,8 @@ class Plane:
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair of chains, left on the side of the plane's normal. count: the number of joints, from
-    the first on, that are mirror images."""
+    """A pair of chains; the left one is on the side of the plane's normal. count: the number of
+    joints, from the first on, that are mirror images."""
 
     left: Chain
     right: Chain
@@ -91,7 +91,7 @@ class Pair:
 
 
 class Tree:
-    """The considered bones of a skeleton, each below its nearest considered ancestor."""
+    """The bones of a skeleton that are considered, each below its nearest considered ancestor."""
 
     def __init__(self, heads: Floats, tails: Floats, parents: Integers, which: Bools) -> None:
         self.heads, self.tails = heads, tails
@@ -107,7 +107,7 @@ class Tree:
         self.drawn = self._tails_are_drawn()
 
     def _tails_are_drawn(self) -> bool:
-        """Whether an artist drew the tails; those from importers miss every child."""
+        """Whether an artist drew the tails; tails set by importers miss every child."""
         misses = []
         for b in self.bones:
             ways = [self.heads[k] - self.heads[b] for k in self.children.get(b, [])]
@@ -136,7 +136,7 @@ class Tree:
         return found
 
     def longest(self, bone: int) -> list[int]:
-        """The chain from a bone that reaches farthest along its joints."""
+        """The chain that starts at a bone and is longest along its joints."""
         best: dict[int, tuple[float, list[int]]] = {}
         for b in reversed(self.below(bone)):
             own = float(np.linalg.norm(self.tails[b] - self.heads[b])) if self.drawn else 0.0
@@ -182,7 +182,7 @@ def find_pairs(
     tree: Tree, chains: list[Chain], up: Floats, size: float
 ) -> tuple[list[Pair], Plane] | None:
     """Returns the pairs of chains that are mirror images in one upright plane, and this plane; None
-    without pairs. If chains contain each other, the first one counts."""
+    without pairs. If one chain contains another, only the first of the two counts."""
     chains = [c for c in chains if c.length > LEAST_CHAIN * size and len(c.joints) > 1]
     chains = sorted(chains, key=lambda chain: -chain.length)[:MOST_CHAINS]
     if len(chains) < 2:
@@ -206,7 +206,7 @@ def find_pairs(
 
 
 class _Compared:
-    """Joints of chains, compared with the images of others."""
+    """The joints of chains, which are compared with the mirror images of other chains."""
 
     def __init__(self, chains: list[Chain], size: float) -> None:
         self.size, n = size, len(chains)
@@ -235,8 +235,8 @@ class _Compared:
             yield Plane(normal, float(self.joints[[i[k], j[k]], 1].mean(0) @ normal))
 
     def images(self, plane: Plane) -> tuple[list[tuple[int, int, int]], float]:
-        """Returns ([(left, right, joints that are images)], length of all chains with an image).
-        Chains in the plane are their own images."""
+        """Returns ([(left, right, joints that are images)], length of all chains with an image). A
+        chain in the plane is its own image."""
         off = np.linalg.norm(plane.image(self.joints)[:, None] - self.joints[None], axis=-1)
         fits = np.cumprod(np.nan_to_num(off, nan=np.inf) <= IMAGE * self.size, axis=-1)
         counts = fits.sum(-1).astype(int)

@@ -1,9 +1,9 @@
 """Finds legs and arms in chains of bones.
 
 A limb is the part of a chain that bends: an upper and a lower arm up to the hand, or a leg from the
-hip to the first joint near the ground. Twist bones are not joints. The two parts of a limb are two
-segments, each with any number of bones, that are straight, of similar length, and together make up
-most of the chain.
+hip to the first joint near the ground. Twist bones do not count as joints. A limb consists of two
+straight segments of similar length, each with any number of bones, which together make up most of
+the chain.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ import numpy as np
 from ..base.arrays import Floats
 from .chains import Chain, Tree, lengths_of
 
-SUBDIVIDED, STRAIGHT = 0.9, float(np.cos(np.radians(3)))  # equal lengths in one line are one bone
+SUBDIVIDED, STRAIGHT = 0.9, float(np.cos(np.radians(3)))  # equal segments in one line count as one bone
 BALANCED = 0.55  # ratio of the shorter to the longer part of a limb
 IN_TWO = 0.75  # with this balance and straightness, two parts of a leg are its thigh and shin
 WHOLE_ARM = 0.6  # of the distance to the hand: two segments with this share are an arm
-GROUND = 0.25  # of a leg's height: the leg ends at the first joint below
-LEADS, ACROSS = 0.4, 0.5  # of the next segment, and its slope: such a first one leads to a leg
+GROUND = 0.25  # of a leg's height: the leg ends at the first joint below this level
+LEADS, ACROSS = 0.4, 0.5  # length and slope of a first segment that leads to a leg, relative to the next one
 NEAR = 0.15  # of the length of a leg: feet within this distance of its end follow it
-FARTHEST, STEEP = 0.35, 0.6  # of the size, and of the way there: a foot below an endless leg
+FARTHEST, STEEP = 0.35, 0.6  # of the size, and of the path there: a foot below an endless leg
 
 
 @dataclass(frozen=True)
 class Limb:
     """A limb on one side. Positions are at rest, in armature space."""
 
-    joints: Floats  # (k + 1, 3) from its root to its end; 2 if a control has its end
+    joints: Floats  # (k + 1, 3) from its root to its end; only two if a control has its end
     bones: tuple[int, ...] = ()  # k bones that turn; none if a control has its end
     feet: tuple[int, ...] = ()  # bones that follow its end and keep their direction
     beyond: Floats | None = None  # (j, 3) joints after its end
     control: int = -1  # the bone that its end follows
-    reach: float = 0.0  # how far it follows from its root
+    reach: float = 0.0  # how much it follows, measured from its root
 
     @property
     def root(self) -> Floats:
@@ -50,7 +50,7 @@ class Limb:
 
 
 def as_arm(chain: Chain) -> Limb:
-    """An upper and a lower arm: up to the hand if there is one with fingers, otherwise the two
+    """An upper and a lower arm: the part up to the hand if the hand has fingers, otherwise the two
     longest consecutive segments."""
     if chain.control >= 0:
         return Limb(chain.joints, control=chain.control, reach=chain.reach)
@@ -103,8 +103,9 @@ def as_leg(tree: Tree, chain: Chain, up: Floats, size: float, floor: float) -> L
 
 
 def _in_two(joints: Floats, whole: bool = False) -> tuple[list[int], float]:
-    """Returns ([first, middle, last joint], how equal, straight and long they are) for the best
-    division of three or more joints into two parts; whole: for all joints."""
+    """Returns ([first, middle, last joint], score) of the best division of three or more joints
+    into two parts. The score grows with the parts' equality, straightness and length. whole:
+    whether the parts must include all joints."""
     last, best = len(joints) - 1, ([0, 1, len(joints) - 1], -1.0)
     along = np.concatenate([[0], np.cumsum(lengths_of(joints))])
     for first in range(1 if whole else last - 1):

@@ -1,10 +1,11 @@
-"""Branches of deform bones that lie on others, such as those of a backpack on the spine. Their own
-loose parts follow them, all other vertices follow the other bones, and no vertex follows both.
+"""Finds branches of deform bones that lie on other bones, such as a backpack's bones on the spine.
+A branch moves its own loose parts, the other bones move all other vertices, and no vertex follows
+both.
 
-A branch is a double if most of its bones lie on others and it has fewer descendants than these. In
+A branch is a double if most of its bones lie on other bones that have more descendants. In
 addition, the branch's own parts must not be nearer to other bones, and must not surround the bones
-on which the branch lies, as body and clothes do. If these parts are as small as buttons, the bones
-are not divided.
+on which the branch lies, as body and clothes do. If the branch's parts are as small as buttons, the
+branch is not treated as a double.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
     from .mesh import Mesh
 
 COINCIDENT = 0.05  # of the shorter one's length: ends this close coincide (control_bones.c)
-LEAST = 2  # bones of a double that lie on others
+LEAST = 2  # share of the bones of a double that lie on others
 MOST = 0.5  # of the bones of a double, and of the vertices of its parts
 SMALL = 0.1  # of the skin nearest to a double, by area: smaller parts do not justify separate bones
-LEAST_COPIES = 3  # bones whose names differ from those of others by the same words
+LEAST_COPIES = 3  # number of bones whose names differ from others' names by the same words
 DECISIVE = 1.0  # evidence that decides between two chains, per bone
 DEFORM_WORDS = {"def", "deform", "skin", "bind"}
 REACHED = 0.4  # of the rays from a bone: a part hit by fewer does not surround it (rigid_search.c)
@@ -130,10 +131,10 @@ def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
     """Returns (m,) bool: the controls among complete chains that lie on others and have the same
     names with an addition such as `DEF_`, as created by retargeting tools.
 
-    All bones of a chain have the same role. The sums (m,) of bone_evidence.py decide, if there is
-    other evidence; otherwise, the skin bones are those with the names of a game engine's skeleton,
-    those with an added word for deforming, or the originals. Chains with loose parts of their own
-    stay.
+    All bones of a chain have the same role. The sums (m,) of bone_evidence.py decide if there is
+    other evidence. Otherwise, the skin bones are the ones whose names are those of a game engine's
+    skeleton, then the ones with an added word for deforming, then the originals. Chains with loose
+    parts of their own stay.
     """
     found, pairs = np.zeros(len(skeleton.names), bool), defaultdict(list)
     for original, copy in np.argwhere(_same_place(skeleton)).tolist():
@@ -176,7 +177,7 @@ def _distance(points: Floats, skeleton: Skeleton, bones: Bools) -> Floats:
 def _around(
     whole: JoinedMeshes, part: Integers, asked: Bools, skeleton: Skeleton, bones: Bools
 ) -> Integers:
-    """The parts, (parts,) bool, that surround one of these bones (m,) bool."""
+    """Returns (parts,) bool: the parts that surround one of these bones (m,) bool."""
     triangles = whole.triangles[asked[part[whole.triangles[:, 0]]]]
     order = np.argsort(part[triangles[:, 0]], kind="stable")
     corners = whole.points[triangles[order]]
@@ -210,8 +211,8 @@ def _hits(corners: Floats, rays: Floats) -> Bools:
 
 
 def part_doubles(meshes: list[Mesh], skeleton: Skeleton) -> list[Mesh]:
-    """The Meshes, with each vertex restricted to either a double or other bones: to the double if
-    it belongs to its own parts."""
+    """The Meshes, in which each vertex is restricted either to a double or to the other bones. A
+    vertex is restricted to a double if it belongs to the double's own parts."""
     found = parts_of_doubles(meshes, skeleton)
     if not found:
         return meshes

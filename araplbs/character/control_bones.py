@@ -1,5 +1,6 @@
-"""Deform bones that only control a rig: roots, IK and pole targets, weapon slots of importers. The
-engine finds them by their position and by the evidence that bone_evidence.py collects."""
+"""Excludes deform bones that only control a rig, such as roots, IK targets, pole targets, and
+weapon slots that importers flag as Deform. The engine finds them by their positions and by the
+evidence that bone_evidence.py collects."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
     from .mesh import Mesh
 
-# Identifier, name and description. The index is the code; codes up to SERVED are results of the
-# engine.
+# Identifier, name and description of each reason. Its index is its code; the engine returns the
+# codes up to SERVED.
 REASONS = (
     ("NONE", "Deforms", "It moves vertices"),
     ("ROOT", "Next to Body", "A root bone next to the body, with the body's bones as its children"),
@@ -57,10 +58,10 @@ def leave_out_in_steps(
 ) -> Steps[tuple[list[Mesh], Skeleton]]:
     """Returns (meshes, skeleton) without the control bones, as a generator of short steps.
 
-    facts: BoneFacts, possibly only about names. motion: reads the animations, if these facts do not
-    include theirs. read_weights: returns the SparseWeights of the meshes, in their order, for at
-    least these bones (m,) bool; it is called only if weights could keep a bone. These bones stay:
-    those that the user keeps, those with locked weights or edits, and those whose mirror image
+    facts: BoneFacts, possibly only about names. motion: a function that reads the animations, if
+    the facts lack them. read_weights: returns the SparseWeights of the meshes, in their order, for
+    at least these bones (m,) bool; it is called only if weights could decide that a bone stays. A
+    bone stays if the user keeps it, if it has locked weights or edits, or if its mirror image
     deforms. Raises Refused if no other bone is free.
     """
     facts = facts or BoneFacts(
@@ -113,8 +114,8 @@ def leave_out_in_steps(
 
 
 def _without_skin(facts: BoneFacts, skeleton: Skeleton, stays: Bools) -> BoneFacts:
-    """The BoneFacts with only those leaves and end controls that have the same role on both sides,
-    if there are two, and need not stay; never all bones."""
+    """The BoneFacts, limited to leaves and end controls that need not stay and, if the rig has two
+    sides, have the same role on both. They never include all bones."""
     other, none = skeleton.other_side, np.zeros(len(stays), bool)
     leaf, end = (each & ~stays for each in (facts.leaf, facts.steers_end))
     leaf, end = (each & (each[other] | ~skeleton.deform[other]) for each in (leaf, end))
@@ -125,8 +126,9 @@ def _without_skin(facts: BoneFacts, skeleton: Skeleton, stays: Bools) -> BoneFac
 def _find_in_steps(
     meshes: list[Mesh], skeleton: Skeleton, threads: int, facts: BoneFacts, evidence: Floats
 ) -> Steps[Integers]:
-    """Codes of REASONS, (m,). Leaf bones and end controls are found by evidence in the file,
-    because the skin at the ends of limbs is nearest to them."""
+    """Finds the codes of REASONS, (m,), as a generator. Leaf bones and end controls are identified
+    by evidence in the file rather than by distance, because the skin at the ends of limbs is
+    nearest to them."""
     wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
     geometry = join_geometry(meshes, wholes)
     control: Integers = yield from work_in_steps(

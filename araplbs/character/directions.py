@@ -1,6 +1,6 @@
-"""The directions of bones: to their tails or, in armatures with meaningless tails, from joint to
-joint, because FBX and glTF importers preserve the joints. The engine chooses and computes the
-directions (bone_directions)."""
+"""Determines the directions of bones. A bone points to its tail or, in an armature with meaningless
+tails, from joint to joint, because FBX and glTF importers preserve only the joints. The engine
+chooses and computes the directions (bone_directions)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
     from .mesh import Mesh
 
-# The sources of skeletons, under their names in the engine and in a report.
+# The possible sources of the directions, with their names in the engine and in a report.
 FOUND = {"tails": "TAILS", "lengths": "LENGTHS", "joints": "JOINTS"}
 
 
@@ -71,7 +71,7 @@ def read_directions_in_steps(
 
 def _to_leaves(skeleton: Skeleton, goes_on: Bools, tails: Floats) -> None:
     """Ends the last bones of chains at the leaf bones that an exporter added, not at the skin
-    beyond their joint."""
+    beyond the chains' last joints."""
     for leaf in np.flatnonzero(skeleton.control == LEAF).tolist():
         up = skeleton.parents[leaf]
         if (

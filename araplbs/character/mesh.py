@@ -1,4 +1,4 @@
-"""A mesh of a character, as arrays in the rest pose."""
+"""Defines a mesh of a character as arrays in the rest pose."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Mesh:
     locked_bones: np.ndarray | None = None  # (m,) bool: bones with locked weights
     locked_vertices: np.ndarray | None = None  # (n,) bool: vertices with locked weights
     edits: Edits = field(default_factory=Edits)
-    held_on: int = -1  # bone that the whole mesh follows, by its edits; -1: none
-    # values: as of edits.influences; see coincident_bones.py
+    held_on: int = -1  # the bone that the whole mesh follows according to its edits; -1: none
+    # values as in edits.influences; see coincident_bones.py
     doubles: Pairs = field(default_factory=Pairs)
     deformer: Deformer | None = None  # None: linear blending by vertex groups
 
@@ -49,7 +49,7 @@ class Mesh:
 
 def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
     """The data written for a mesh: (bones with groups, bones with weights, vertices), all bool."""
-    bones = skeleton.deform | skeleton.left_out  # whose old weights would otherwise still deform
+    bones = skeleton.deform | skeleton.left_out  # their old weights would otherwise still deform
     vertices = np.ones(len(mesh.vertices), bool)
     if mesh.locked_bones is not None:
         bones &= ~mesh.locked_bones

@@ -1,10 +1,10 @@
-"""Faults of generated meshes: shells inside or on others, split edges, floating parts and noise.
-Meshes without such faults are recognized quickly.
+"""Finds faults of generated meshes: shells inside or on other parts, split edges, floating parts
+and noise. Meshes without such faults are recognized quickly.
 
 A shell is a part of a mesh that runs along a larger part of the same mesh everywhere. A double
-shell lies close to this part and covers most of it; an inner shell lies behind it and is as large.
-Clothes, which leave much of a body bare, eyes and teeth are not shells. An edge is split if two
-boundaries coincide exactly or nearly.
+shell lies close to the larger part and covers most of it; an inner shell lies behind the larger
+part and is nearly as large. Eyes, teeth, and clothes that leave much of a body bare are not shells.
+An edge is split if two boundaries coincide exactly or nearly.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ..base.extent import size_of
 if TYPE_CHECKING:
     from .problem import Problem
 
-# Shares of the mesh size.
+# Distances as shares of the mesh size.
 CLOSE = 0.01  # between a double and the part it lies on
 SEAM = 5e-5  # between the sides of a split edge
 SAME = 1e-6  # coincident vertices (ARAP_WELD_TOLERANCE)
-FREE = 0.05  # between an island and all other parts (FAR of links.c)
+FREE = 0.05  # between an island and all other parts (FAR in links.c)
 
 MOST = 0.95  # of the vertices of a shell: minimum share close to the other part, or behind it
 COVERED = 0.6  # of the vertices of the other part: minimum share close to a double
 LEAST_AREA = 0.2  # of a shell, as a share of the area of the other part
-AS_LONG = 0.4  # of the extent of the other part: minimum for an inner shell
+AS_LONG = 0.4  # of the extent of the other part: minimum extent of an inner shell
 LEAST_FACES = 40  # of a shell
 SMALL = 0.05  # of the area of a mesh: maximum for an island
 LONG = 3  # multiple of the seam width: shorter edges are ignored
@@ -43,7 +43,7 @@ NOISY, LEAST_NOISY = 0.3, 20000  # share of steep edges, and minimum number of f
 
 @dataclass
 class Shell:
-    """A shell that is a fault, with its vertices in a problem."""
+    """A shell that is a fault, with its vertices as indices in a problem."""
 
     kind: str  # DOUBLE or INNER
     mesh: int
@@ -54,7 +54,7 @@ class Shell:
 
 @dataclass
 class Split:
-    """Pairs of boundary positions that lie on each other. The vertices are those of a problem."""
+    """Pairs of boundary positions that lie on each other, with vertices as indices in a problem."""
 
     groups: np.ndarray  # (n,) the first vertex at this position, or the vertex itself
     edges: int  # split vertices
@@ -85,7 +85,7 @@ class Surface:
 
     @property
     def side_count(self) -> int:
-        """The number of edges of faces."""
+        """The number of edges that belong to faces."""
         return len(_counted(_sides(self.triangles))[0])
 
     @cached_property
@@ -200,7 +200,7 @@ def _kind(
 
 
 def nearest_on(surface: Surface, host: Integers, points: Floats, threads: int = 0) -> Any:
-    """The result of araplbs.nearest_points for points and these triangles."""
+    """The result of araplbs.nearest_points for these points and the triangles of the host."""
     return araplbs.nearest_points(
         surface.vertices, surface.triangles[host], points, threads=threads
     )
@@ -248,9 +248,10 @@ def _sides(triangles: Integers) -> Integers:
 
 
 def _sides_at_rims(triangles: Integers, n: int) -> Integers:
-    """Keys of sides, (k,): those of all edges with one triangle, and few others. If the sides from
-    a vertex return to it along the same edges, it has no such edge. In this case, sums over both of
-    a number for each vertex at the other end are equal, and otherwise almost never."""
+    """Keys of sides, (k,): those of all edges with one triangle, and few others. If every side that
+    leaves a vertex returns to it along the same edge, the vertex has no edge with one triangle.
+    Each vertex has a number, and the numbers at the other ends of the leaving and the returning
+    sides are summed. The two sums are equal in this case and almost never otherwise."""
     number = np.random.default_rng(0).integers(1 << 32, size=n).astype(float)  # sums are exact
     corners = np.ascontiguousarray(triangles.T)
     a, b, c = number[corners]
@@ -261,16 +262,16 @@ def _sides_at_rims(triangles: Integers, n: int) -> Integers:
 
 
 def _counted(keys: Integers) -> tuple[Integers, Integers]:
-    """Returns (distinct values, ascending, and their counts) with a stable sort, which is the
-    fastest for triangle sides in the order of positions."""
+    """Returns (distinct values, ascending, and their counts) by a stable sort, which is the fastest
+    one for triangle sides ordered by position."""
     ordered = np.sort(keys, kind="stable")
     first = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
     return ordered[first], np.diff(first, append=len(keys))
 
 
 def _near(points: Floats, mesh: Integers, width: float) -> Integers:
-    """The first of the points of one mesh that lie within a width of each other, in chains,
-    (k,)."""
+    """For each point, the first point of the same mesh to which a chain of points within a width of
+    each other leads, (k,)."""
     cell = np.floor((points - points.min(axis=0)) / width).astype(np.int64) + 1
     span = cell.max(axis=0) + 2
     keys = ((mesh * span[0] + cell[:, 0]) * span[1] + cell[:, 1]) * span[2] + cell[:, 2]
@@ -305,8 +306,8 @@ def _near(points: Floats, mesh: Integers, width: float) -> Integers:
 
 
 def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers, int]]:
-    """Returns [(mesh, vertices, count)] of parts that float apart from all others, combined for
-    each mesh."""
+    """Returns [(mesh, vertices, count)], one item for each mesh that has parts floating apart from
+    all others."""
     triangles = surface.triangles
     if not len(triangles):
         return []
@@ -341,7 +342,8 @@ def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers
 
 def noise(surface: Surface, mesh: int) -> tuple[float, int]:
     """Returns (share of the edges between two faces of a mesh at which the surface bends steeply,
-    faces). A large value means that the whole mesh is rough; it is 0 for meshes with few faces."""
+    faces). A large share means that the whole mesh is rough; the share is 0 for meshes with few
+    faces."""
     triangles = surface.triangles[surface.mesh[surface.triangles[:, 0]] == mesh]
     if len(triangles) < LEAST_NOISY:
         return 0.0, len(triangles)

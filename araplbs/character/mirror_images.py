@@ -1,4 +1,4 @@
-"""Vertices at the mirrored positions of others, on the other side of X = 0."""
+"""Finds vertices at the mirrored positions of other vertices, on the other side of X = 0."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ class Reflection:
     """One axis of a Mirror modifier.
 
     matrix (4, 4): reflection in the space of the mesh. merge: distance below which a vertex and its
-    image are merged, None for never. flip: whether the image of a vertex group is the group of the
-    opposite bone.
+    image are merged, None for never. flip: whether the image of a vertex belongs to the vertex
+    groups of the opposite bones.
     """
 
     matrix: np.ndarray
@@ -58,8 +58,8 @@ def reflect(
 
 
 def reflect_moves(vertices: Floats, moves: Floats, reflections: Sequence[Reflection]) -> Floats:
-    """Displacements (..., k, 3) of all vertices of the Whole, given those of the mesh, (..., n,
-    3)."""
+    """Displacements (..., k, 3) of all vertices of the Whole, given the displacements (..., n, 3)
+    of the mesh vertices."""
     for reflection in reflections:
         image, added = _image(vertices, reflection)
         mirrored = moves[..., added, :] @ reflection.matrix[:3, :3].T
@@ -69,7 +69,8 @@ def reflect_moves(vertices: Floats, moves: Floats, reflections: Sequence[Reflect
 
 
 def _image(vertices: Floats, reflection: Reflection) -> tuple[Floats, Bools]:
-    """Returns their images and a mask (n,) bool of the images that are separate vertices."""
+    """Returns the images of the vertices and a mask (n,) bool of the images that are separate
+    vertices."""
     image = moved(vertices, reflection.matrix)
     added = np.ones(len(vertices), bool)
     if reflection.merge is not None:
@@ -96,7 +97,8 @@ def _reflect_once(whole: Whole, reflection: Reflection) -> Whole:
 
 
 def image_rows(rows: SparseWeights, whole: Whole, opposite: Integers) -> SparseWeights:
-    """Weights of all vertices of a Whole, given those of its mesh. opposite (m,): bone indices."""
+    """Weights of all vertices of a Whole, given the weights of its mesh. opposite (m,): the index
+    of each bone's opposite."""
     per_vertex = np.diff(rows.start)[whole.source]
     vertices = np.repeat(np.arange(len(whole.source)), per_vertex)
     within = np.arange(len(vertices)) - np.repeat(np.cumsum(per_vertex) - per_vertex, per_vertex)

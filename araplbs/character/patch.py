@@ -1,15 +1,16 @@
-"""The part of meshes around new vertices, which makes the cost of a solve depend on the number of
-new vertices.
+"""Cuts out the part of the meshes around new vertices, so the cost of a solve depends on the number
+of new vertices.
 
-The energy of a vertex depends on the rotations of its neighbors, which depend on their own
-neighbors, and the weights of edges depend on the adjacent faces. With RINGS rings around the new
-vertices, everything that depends on their weights is the same as in the whole mesh. The vertices of
-the rings are locked. Rings are added until a patch has LEAST vertices, because a smaller piece of a
-limb does not reveal the bones inside.
+The energy of a vertex depends on the rotations of its neighbors, and these rotations depend on the
+neighbors' own neighbors. The edge weights depend on the adjacent faces. With RINGS rings around the
+new vertices, every term that depends on the new weights is the same as in the whole mesh. The
+vertices of the rings are locked. Rings are added until a patch has LEAST vertices, because a
+smaller piece of a limb does not reveal the bones inside.
 
-A disconnected new part is combined with the nearest surface of any mesh and its rings. The link
-follows the rule of csrc/mesh/links.c, but with the nearest vertices instead of the nearest
-triangles. The engine's rule depends on the mesh size, and a patch has a different size.
+A disconnected new part is solved together with the nearest surface of any mesh and the rings around
+that surface. The link follows the rule of csrc/mesh/links.c, but with the nearest vertices instead
+of the nearest triangles. The engine's rule depends on the mesh size, and a patch has a different
+size.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ FAR, TOUCHING, LAYERED = 0.05, 0.02, 0.1  # as in csrc/mesh/links.c
 class Patch:
     """The part of one mesh to solve."""
 
-    mesh: Mesh  # of these vertices only; all except the new ones are locked
+    mesh: Mesh  # contains only these vertices; all except the new ones are locked
     vertices: np.ndarray  # (k,) in the whole mesh, ascending
     new: np.ndarray  # (k,) bool
 
@@ -51,8 +52,8 @@ def cut_patches(
     """Returns ([Patch for each Mesh, None if it is not affected], links (e, 2)).
 
     meshes: with their weights. new: (n,) bool for each. links: pairs of vertices of the
-    concatenated meshes, between new parts and the surface they sit on; they are edges of the
-    energy.
+    concatenated meshes, each between a new part and the surface it sits on; the energy includes
+    them as edges.
     """
     whole, fresh = JoinedMeshes(meshes), np.concatenate(new)
     weighted = ~fresh & (np.concatenate([mesh.weights.sums() for mesh in meshes]) > 0)
@@ -77,8 +78,9 @@ def cut_patches(
 def patch_links(
     links: Integers, patches: Sequence[Patch | None], sizes: Sequence[int], first: Iterable[int]
 ) -> Integers:
-    """The links (e, 2) of cut_patches() as vertices of the problem of its patches. patches:
-    including None; sizes: of the meshes; first: the first vertex of each patch in the problem."""
+    """The links (e, 2) of cut_patches(), with vertices as indices in the problem that the patches
+    form. patches: one for each mesh, including None; sizes: the vertex counts of the meshes; first:
+    the first vertex of each patch in the problem."""
     to, starts = np.full(sum(sizes), -1), iter(first)
     for begin, patch in zip(np.cumsum([0, *sizes[:-1]]), patches, strict=True):
         if patch:
@@ -96,7 +98,7 @@ class JoinedMeshes:
         cells = np.round(self.points / (SAME_PLACE * self.size))
         _cells, firsts, place = np.unique(cells, axis=0, return_index=True, return_inverse=True)
         self.place = place.reshape(-1)
-        self.twins = firsts[self.place]  # (n,) the first vertex at the position of each
+        self.twins = firsts[self.place]  # (n,) the first vertex at the position of each vertex
         self.places = len(firsts)
         joined, faces = [], []
         for mesh, first in zip(meshes, self.first[:-1], strict=True):
@@ -119,12 +121,12 @@ class JoinedMeshes:
         return near[self.place]
 
     def parts(self) -> Integers:
-        """Equal numbers for vertices connected by faces and edges, (n,)."""
+        """Labels (n,) that are equal for vertices connected by faces and edges."""
         return _parts(self.places, self.edges)[self.place]
 
     def fill_up(self, near: Bools) -> Bools:
-        """Returns (n,) bool: these vertices and rings around them, until there are LEAST vertices
-        or no more."""
+        """Returns (n,) bool: these vertices and the rings around them, up to at least LEAST
+        vertices if the surface has that many."""
         while (before := np.count_nonzero(near)) < LEAST:
             near = self.grow(near, 1)
             if np.count_nonzero(near) == before:
@@ -132,14 +134,15 @@ class JoinedMeshes:
         return near
 
     def loose(self, new: Bools, weighted: Bools) -> Bools:
-        """Returns (n,) bool: new vertices without a path over new ones to a weighted vertex."""
+        """Returns (n,) bool: new vertices from which no path over new vertices leads to a weighted
+        vertex."""
         is_new, reached = np.zeros((2, self.places), bool)
         is_new[self.place[new]] = True
         reached[self.place[weighted]] = True
         edges = self.edges[is_new[self.edges].any(1)]
         parts = _parts(self.places, edges[is_new[edges].all(1)])
         held = np.zeros(self.places, bool)
-        held[parts[edges[reached[edges].any(1)]]] = True  # also parts of weighted vertices alone
+        held[parts[edges[reached[edges].any(1)]]] = True  # also parts that consist only of weighted vertices
         held[parts[reached]] = True
         return new & ~held[parts[self.place]]
 
@@ -175,7 +178,7 @@ class JoinedMeshes:
 
 
 def _parts(count: int, edges: Integers) -> Integers:
-    """The lowest vertex connected to each one by these edges, (count,)."""
+    """For each vertex, the lowest vertex connected to it by these edges, (count,)."""
     label = np.arange(count)
     while len(edges):
         ends = label[edges]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 
-MEASURED = 24  # sufficient for visible measures: more change them by a percent
+MEASURED = 24  # sufficient for visible measures: more poses change them by one percent
 
 
 def pose_set(problem: Problem, options: Options, parents: Integers | None = None) -> Poses:
@@ -34,8 +34,9 @@ def pose_set(problem: Problem, options: Options, parents: Integers | None = None
 
 
 def checked_poses(problem: Problem, options: Options) -> Poses:
-    """The Poses in which current weights are judged: those of pose_set(), except that bones on the
-    root that begin at the end of a chain stay there. If poses separate the two, no weights help."""
+    """The Poses in which current weights are judged. They differ from pose_set() in one point: a
+    child of the root that begins at the end of a chain stays there, because no weights help once
+    poses separate the bone from the chain."""
     skeleton = problem.skeleton
     return pose_set(problem, options, hung_on_ends(skeleton, skeleton.solver_parents))
 

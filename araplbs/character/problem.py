@@ -1,4 +1,5 @@
-"""Joins the meshes of a character into one problem for the solver, and splits the result again."""
+"""Joins the meshes of a character into one problem for the solver, and splits the result into
+meshes again."""
 
 from __future__ import annotations
 
@@ -56,8 +57,8 @@ class Problem:
         start: str = "FRESH",
         rigid_parts: str = "MARKED",
     ) -> None:
-        """start, rigid_parts: as in the options; with "PRESENT", all meshes include their
-        weights."""
+        """start, rigid_parts: as in the options; if `start` is "PRESENT", all meshes must include
+        their weights."""
         self.skeleton = skeleton
         self.posed_by = poses.posed_by if poses else None
         self.names = [mesh.name for mesh in meshes]
@@ -104,7 +105,7 @@ class Problem:
 
     @property
     def surface(self) -> Surface:
-        """The triangles and derived data, rebuilt when the triangles change."""
+        """The triangles and the data derived from them, rebuilt when the triangles change."""
         if self._surface is None or not self._surface.is_of(self):
             self._surface = Surface(self)
         return self._surface
@@ -121,7 +122,8 @@ class Problem:
 
     @property
     def parameters(self) -> Floats | None:
-        """Positions along bones, (vertices of the problem, m), NaN for linear ones, or None."""
+        """Positions along bones, (vertices of the problem, m), NaN for bones that blend linearly;
+        or None."""
         return self.arguments.get("parameters")
 
     @parameters.setter
@@ -190,7 +192,7 @@ class Problem:
         )
 
     def present(self, meshes: Sequence[Mesh]) -> SparseWeights:
-        """The SparseWeights of these Meshes, which include theirs, for the whole problem."""
+        """The SparseWeights of the whole problem, from the weights that these Meshes include."""
         return self.join([mesh.weights for mesh in meshes])
 
     def join(self, parts: Sequence[SparseWeights]) -> SparseWeights:
@@ -206,8 +208,8 @@ class Problem:
         )
 
     def start_from(self, rows: SparseWeights) -> None:
-        """Uses these as initial weights. `unweighted` is the number of vertices without weights,
-        which get fresh ones; if all are unweighted, no weights are passed."""
+        """Uses these rows as initial weights. `unweighted` is set to the number of vertices without
+        weights, which get fresh ones; if all vertices are unweighted, no weights are passed."""
         locked = self.arguments.get("locked_vertices", np.zeros(rows.count, bool))
         empty = (rows.sums() <= 0) & ~locked
         self.unweighted = int(np.count_nonzero(empty))
@@ -216,7 +218,8 @@ class Problem:
         self.arguments.update(weights=rows, start_from_weights=True)
 
     def _locks(self, meshes: Sequence[Mesh], wholes: Sequence[Whole]) -> dict[str, Any]:
-        """Every mesh has two sets of locks: its own and, for images, those of the other side."""
+        """The locks of all meshes. Every mesh has two sets of locks: its own and, for images, the
+        locks of the other side."""
         m = len(self.skeleton.names)
         opposite = self.skeleton.opposite
         rows, bones, vertices, sets = [], [], [], []
@@ -242,7 +245,7 @@ class Problem:
         }
 
     def split(self, rows: SparseWeights) -> list[SparseWeights]:
-        """The SparseWeights of each mesh, without those of its images."""
+        """The SparseWeights of each mesh, without the rows of its images."""
         return [
             rows.slice(first, first + size)
             for first, size in zip(self.first, self.sizes, strict=False)
@@ -273,8 +276,8 @@ class Problem:
         return found
 
     def place(self, vertex: Index) -> tuple[str, int]:
-        """Returns (name of the mesh, vertex in it) for a vertex of the problem; for an image, those
-        of its source."""
+        """Returns (name of the mesh, vertex in it) for a vertex of the problem; an image gives the
+        name and vertex of its source."""
         mesh = int(np.searchsorted(self.first, vertex, side="right")) - 1
         source = self.sources[mesh][vertex - self.first[mesh]]
         return self.names[mesh], int(source if self.numbers is None else self.numbers[mesh][source])

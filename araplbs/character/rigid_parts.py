@@ -1,5 +1,6 @@
-"""Rigid parts, in which all vertices have the same weights. Finds marked parts and parts with a
-single row of current weights, and lists all of them for the report."""
+"""Finds rigid parts, in which all vertices have the same weights: parts that the user marked, and
+parts whose vertices share one row of current weights. The module also lists all rigid parts for the
+report."""
 
 from __future__ import annotations
 
@@ -64,7 +65,8 @@ def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
 
 
 def _same_row(weights: SparseWeights, vertices: Integers) -> dict[int, float] | None:
-    """The common weights {bone: weight} of these vertices, {} without any, None if they differ."""
+    """The common weights {bone: weight} of these vertices; {} if they have no weights, None if the
+    weights differ."""
     begins = weights.start[vertices]
     sizes = weights.start[vertices + 1] - begins
     entries = np.arange(sizes.sum()) + np.repeat(begins + sizes - np.cumsum(sizes), sizes)
@@ -86,8 +88,9 @@ def labels(
 ) -> Integers | None:
     """Numbers for Solver(rigid_parts=...), (vertices of the problem,); None without rigid parts.
 
-    edits: for each mesh; found: for each mesh, the detected parts, used if nothing is marked.
-    Images of a Mirror modifier are separate parts, unless the part reaches the plane.
+    edits: the Edits of each mesh; found: the detected parts of each mesh, used if nothing is
+    marked. The images of a Mirror modifier are separate parts, unless a part reaches the mirror
+    plane.
     """
     label, count = np.full(problem.first[-1], -1, np.int32), 0
     for mesh, (own, others) in enumerate(zip(edits, found, strict=True)):
@@ -98,7 +101,7 @@ def labels(
             which, vertices = problem.images(mesh, part)
             copies = np.bincount(which, minlength=len(part))
             number = np.zeros(len(which), np.int32)
-            if (copies == copies[0]).all():  # none is its own image
+            if (copies == copies[0]).all():  # no vertex is its own image
                 begin = np.cumsum(copies) - copies
                 order = np.argsort(which, kind="stable")
                 number[order] = np.arange(len(which)) - np.repeat(begin, copies)

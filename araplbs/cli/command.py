@@ -62,7 +62,7 @@ class Command:
     table: type[OptionTable]
     work: Callable[[Job], Outcome]
     saves: bool = True
-    also_reads: tuple[str, ...] = ()  # extensions of inputs that are not glTF
+    also_reads: tuple[str, ...] = ()  # extensions of inputs that are not glTF files
     without: frozenset[str] = frozenset()
     only: frozenset[str] | None = None
     add: Callable[[argparse.ArgumentParser], None] | None = None

@@ -1,4 +1,4 @@
-"""The files that a command reads and writes, determined before any work begins."""
+"""Determines the files that a command reads and writes, before any work begins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KNOWN = ", ".join(SUFFIXES[:-1]) + " or " + SUFFIXES[-1]
 
 
 OBJ = ".obj"
-RIGS = (".txt",)  # of predicted rigs
+RIGS = (".txt",)  # extensions of predicted rigs
 
 
 def is_obj(path: str | Path) -> bool:
@@ -34,7 +34,8 @@ def inputs_of(patterns: Sequence[str], also: Sequence[str] = ()) -> list[Path]:
 
 
 def refuse_input(name: str, also: Sequence[str] = ()) -> None:
-    """Raises WrongArguments for a name without one of our file extensions or those in `also`."""
+    """Raises WrongArguments for a name that has neither one of our file extensions nor one in
+    `also`."""
     if not os.path.exists(name):
         raise WrongArguments(f"{name}: no such file")
     if os.path.isdir(name):

@@ -1,7 +1,7 @@
 """--jobs: processes several files at a time, each in a separate process.
 
-A process that crashes, or that the system kills, affects only its own file. Each process receives
-the arguments of this process and the file to process, and returns its result over a pipe.
+A process that crashes, or that the system kills, affects only its own file. Each child process
+receives the arguments of the parent and the name of its file, and returns its result over a pipe.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Converts panel options into arguments of both commands, `araplbs` and `blender -c araplbs`, under
-their names in the panel and in the settings."""
+"""Converts panel options into arguments of both commands, `araplbs` and `blender -c araplbs`. Each
+argument is named after the option in the panel or in the settings."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Table = TypeVar("Table", bound=OptionTable)
 
 
 def flags_of(option: Field[Any]) -> list[str]:
-    """Returns the flags of an option, such as ["--firmness", "--bone-spring-stiffness", "--truss"]:
-    by its name in the panel, in the settings, and by its former names."""
+    """Returns the flags of an option, such as ["--firmness", "--bone-spring-stiffness", "--truss"].
+    They are formed from its name in the panel, its name in the settings, and its former names."""
     words = option.metadata["name"].lower().replace("(", "").replace(")", "").split()
     own, plain = "--" + "-".join(words), "--" + option.name.replace("_", "-")
     return [*dict.fromkeys((own, plain, *old_flags(option.name)))]
@@ -41,7 +41,7 @@ def warn_old_flags(words: Sequence[str], table: type[OptionTable] = Options) -> 
 def offered(
     table: type[OptionTable], without: Container[str] = (), only: Container[str] | None = None
 ) -> list[Field[Any]]:
-    """The options of a command for files other than .blend files."""
+    """The options of a command that processes files other than .blend files."""
     return [
         option
         for option in fields(table)
@@ -62,9 +62,9 @@ def add_options(
     parser: argparse.ArgumentParser, options: Iterable[Field[Any]], texts: Mapping[str, str] = {}
 ) -> None:
     """Adds one argument for each option, under the panel's name and under other names that the help
-    omits. An option that is not given is absent from the arguments, so a preset can detect this;
-    action.usual is its value in that case. texts: help for options for which the panel's text does
-    not fit."""
+    omits. An option that the user does not give is absent from the arguments, so a preset can
+    supply its value; without a preset, the value is action.usual. texts: help for options to which
+    the panel's text does not apply."""
     groups = {
         False: parser.add_argument_group("options, as in the panel"),
         True: parser.add_argument_group("advanced options"),
@@ -100,9 +100,9 @@ def read_options(
     arguments: argparse.Namespace,
     values: Mapping[str, Any] = {},
 ) -> Table:
-    """Overrides these values with the options that were given, and stores all of them in the
-    arguments. Raises WrongArguments for a value out of range, in the unit and under the name that
-    the user gave."""
+    """Overrides these values with the options that were given, and stores all values in the
+    arguments. Raises WrongArguments for a value out of range; the message uses the name and unit
+    that the user gave."""
     found = dict(values)
     try:
         for option in options:

@@ -1,5 +1,5 @@
-"""Arguments of individual commands that exist in both command lines, `araplbs` and `blender -c
-araplbs`.
+"""Defines the arguments of individual commands that exist in both command lines, `araplbs` and
+`blender -c araplbs`.
 
 A feature is loaded only for its own command, because startup takes most of the time for a small
 file.

@@ -1,4 +1,4 @@
-"""Names and patterns of input files, which not every shell expands."""
+"""Expands the patterns of input files, because not every shell does so."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from .errors import WrongArguments
 
 
 def expanded(patterns: Iterable[str]) -> list[str]:
-    """The names that these names and patterns stand for, without duplicates. A name of something
-    that exists is not a pattern, even a broken link. Raises WrongArguments for a pattern that
-    matches nothing; the caller decides about names that are not files."""
+    """The names that these names and patterns stand for, without duplicates. The name of an
+    existing file, folder or link is not treated as a pattern, even if the link is broken. Raises
+    WrongArguments for a pattern that matches nothing; the caller decides about names that are not
+    files."""
     found: dict[str, None] = {}
     for pattern in patterns:
         names = [pattern]

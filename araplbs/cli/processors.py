@@ -29,7 +29,7 @@ def check_processors(arguments: argparse.Namespace) -> None:
 
 
 def threads_of_job(threads: int, jobs: int) -> int:
-    """The number of threads of each of these jobs, of which `threads` are available (0: one per
+    """The number of threads of each job if `threads` threads are available in total (0: one per
     processor)."""
     return max(1, (threads or _processors()) // jobs)
 

@@ -1,4 +1,5 @@
-"""--if-worse: the handling of weights that are worse than those in the file."""
+"""--if-worse: determines what a command does if its new weights are worse than the weights in the
+file."""
 
 from __future__ import annotations
 

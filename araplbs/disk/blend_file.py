@@ -3,10 +3,10 @@ opening it in Blender.
 
 A .blend file is a sequence of blocks, each with a code and the number of its struct in the table
 DNA1 near the end of the file. The number of vertices is read from the mesh blocks, and bones are
-counted. Cost: the file is read once; compressed files go through a decompressor.
+counted. The file is read once; a compressed file is decompressed while reading.
 
-A complete file contains all its bytes: a compressed file ends with a table of the sizes of its
-frames (the seekable format of zstd), any other with the block ENDB.
+The end of a file shows whether it is complete. A compressed file ends with a table of its frame
+sizes (the seekable format of zstd), and any other file ends with the block ENDB.
 """
 
 import gzip
@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-FOOTER = struct.Struct("<IBI")  # of the table: number of frames, checksums or not, SEEKABLE
+FOOTER = struct.Struct("<IBI")  # end of the table: number of frames, checksums or not, SEEKABLE
 SEEKABLE = 0x8F92EAB1
-KEPT = 4096  # bytes of a mesh block that are read: its struct is smaller
+KEPT = 4096  # bytes to read of a mesh block: its struct is smaller
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def _skip(file: Any, size: int) -> None:
 
 def _blocks(file: Any) -> Iterator[tuple[bytes, int, int, int]]:
     """Yields (code, number of the struct, count, size) for each block, with the file positioned at
-    its content."""
+    the block's content."""
     header = file.read(12)
     if header[:9] == b"BLENDER17":  # Blender 5.0: five more bytes, larger blocks
         header += file.read(5)
@@ -70,8 +70,8 @@ def _blocks(file: Any) -> Iterator[tuple[bytes, int, int, int]]:
 
 
 def count(path: str | Path) -> tuple[int, int]:
-    """Returns (vertices of all meshes, bones of all armatures). Raises OSError, or ValueError for
-    other files."""
+    """Returns (vertices of all meshes, bones of all armatures). Raises OSError, and ValueError for
+    files that are not .blend files."""
     meshes, table = [], None
     structs: dict[int, int] = {}  # number of each, by struct number
     with _plain(path) as file:

@@ -27,8 +27,8 @@ FORGOTTEN = 24 * 3600  # seconds until a temporary file of another process count
 
 
 def _process_space() -> str:
-    """A name for the set of processes with common process IDs: those of this machine or, on Linux,
-    of this container, under any name."""
+    """A name for the process space, in which process IDs are unique: this machine or, on Linux,
+    this container."""
     words = [platform.node()]
     with suppress(OSError):  # if there is a /proc
         words.append(Path("/proc/sys/kernel/random/boot_id").read_text())
@@ -40,9 +40,9 @@ SPACE = _process_space()
 
 
 def identity(path: str | Path) -> str | tuple[int, int]:
-    """A key that is equal for paths to the same file, including through links, hard links and, on
-    case-insensitive file systems, other cases. Two nonexistent paths that differ only in case have
-    equal keys."""
+    """A key that is equal for all paths to one file, including symbolic links, hard links and, on
+    case-insensitive file systems, spellings in another case. Two nonexistent paths that differ only
+    in case have equal keys."""
     real = os.path.realpath(path)  # resolves `..` after a nonexistent folder, like placed()
     try:
         found = os.stat(real)
@@ -62,7 +62,8 @@ def refuse_input(path: str | Path) -> None:
 
 
 def refuse_output(path: str | Path) -> None:
-    """Raises Refused if no file could be written there, before the work rather than after it."""
+    """Raises Refused if no file could be written to this path; called before the work rather than
+    after it."""
     real = resolved(path)
     if real.is_dir():
         raise Refused(f"'{path}' is a folder")
@@ -84,8 +85,8 @@ def refuse_output(path: str | Path) -> None:
 
 
 def placed(path: str | Path) -> Path:
-    """The absolute path of a name in its real folder; the name itself may be a link. Resolves `..`
-    after a link, which Blender reads literally."""
+    """The absolute path of a file name in its real folder; the file itself may be a link. Resolves
+    `..` after a link, which Blender would read literally."""
     return Path(os.path.realpath(Path(path).parent), Path(path).name)
 
 
@@ -124,10 +125,10 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     made = [_temporary(path)]
     old = os.stat(real) if real.exists() else None
-    mask = os.umask(0o077) if old else None  # so nobody else can read it in this time
+    mask = os.umask(0o077) if old else None  # so nobody else can read the file before it is complete
     try:
         yield made[0]
-        if real.parent != path.parent:  # possibly on another disk
+        if real.parent != path.parent:  # the target may be on another disk
             made.append(_temporary(real))
             shutil.copyfile(made[0], made[1])
         if old:
@@ -184,7 +185,7 @@ def _is_forgotten(path: Path, space: str, process: int) -> bool:
 
 
 def _lives(process: int) -> bool:
-    """Whether there is a process with this number."""
+    """Whether a process with this number exists."""
     if sys.platform == "win32":  # os.kill would end it here
         import ctypes
 

@@ -1,5 +1,5 @@
-"""Reads untrusted files: only regular files, because a FIFO could block and a device may never end,
-and only as many bytes as a file of the expected kind can have."""
+"""Reads untrusted files: It reads only regular files, because a FIFO could block and a device may
+never end, and at most as many bytes as a file of the expected kind can have."""
 
 import os
 import stat

@@ -1,11 +1,11 @@
 """Rules for written files: the kinds of our files, the mark that identifies each kind, and the
 files that a run must not replace.
 
-A file is replaced only by one of the same kind, a report by a report and a page by a page. The
-first bytes of the existing file must be the mark of its kind; its name does not matter. An empty
-file may always be replaced. `Outputs` compares all files that a run will write with its inputs and
-with each other before any work begins; `replaced` checks again just before a file is moved into
-place. No other code writes files.
+A file is replaced only by one of the same kind: a report by a report, a page by a page. The first
+bytes of the existing file must be the mark of that kind; its name does not matter. An empty file
+may always be replaced. `Outputs` compares all files that a run will write with its inputs and with
+each other before any work begins; `replaced` checks again just before a file is moved into place.
+No other code writes files.
 """
 
 import json
@@ -26,7 +26,8 @@ START = 1000  # bytes of a file that are examined
 
 @dataclass(frozen=True)
 class Kind:
-    """generator: the origin named in such a file; mark: the pattern of its first bytes."""
+    """generator: the program named in files of this kind; mark: the pattern of their first
+    bytes."""
 
     name: str
     generator: str
@@ -44,7 +45,7 @@ def _page(name: str, generator: str) -> Kind:
 
 
 def _picture(name: str, generator: str) -> Kind:
-    """A text chunk, placed after the first chunk."""
+    """The kind of a PNG file; its mark is a text chunk after the first chunk."""
     text = b"Software\0" + generator.encode()
     chunk = re.escape(len(text).to_bytes(4, "big") + b"tEXt" + text)
     mark = rb"\x89PNG\r\n\x1a\n.{25}%b" % chunk
@@ -83,8 +84,9 @@ def carries(path: str | Path, kind: Kind) -> bool:
 
 
 def is_stream(path: str | Path) -> bool:
-    """Whether the path accepts data but does not store it, like a pipe or a terminal. The link
-    /dev/fd/3 to a pipe leads to a name without a file but can still be opened."""
+    """Whether the path accepts data but does not store it, like a pipe or a terminal. The target of
+    a link such as /dev/fd/3, which leads to a pipe, may not exist, but the link can still be
+    opened."""
     for name in (os.path.realpath(path), path):
         try:
             mode = os.stat(name).st_mode
@@ -95,8 +97,8 @@ def is_stream(path: str | Path) -> bool:
 
 
 def refuse_foreign(path: str | Path, kind: Kind) -> None:
-    """Raises Refused if no file of this kind could be written, or a file of another kind would be
-    replaced."""
+    """Raises Refused if a file of this kind could not be written to this path, or would replace a
+    file of another kind."""
     refuse_output(path)
     real = resolved(path)
     try:
@@ -108,12 +110,12 @@ def refuse_foreign(path: str | Path, kind: Kind) -> None:
 
 
 class Outputs:
-    """The files that a run reads and will write. Each add() raises Refused if it would replace one
-    of these under any of its names, or a foreign file."""
+    """The files that a run reads and will write. add() raises Refused for a file that would replace
+    one of them, under any of its names, or a foreign file."""
 
     def __init__(self, inputs: Iterable[str | Path], named: Iterable[tuple[str, str]] = ()) -> None:
         self._inputs: dict[str | tuple[int, int], list[str | Path]] = {}  # paths by identity()
-        self._taken: dict[str | tuple[int, int], str] = {}  # the same for existing files
+        self._taken: dict[str | tuple[int, int], str] = {}  # the existing ones by identity()
         self._kinds: dict[str | Path, Kind] = {}  # by path
         for path in inputs:
             self._inputs.setdefault(identity(path), []).append(path)
@@ -129,8 +131,8 @@ class Outputs:
     def add(
         self, path: str | Path, kind: Kind, what: str, source: str | Path | None = None
     ) -> None:
-        """what: its name in a message. source: the input from which it is made, and which it may
-        replace under its own name."""
+        """what: the name of the file in a message. source: the input from which the file is made;
+        the file may replace this input under the input's own name."""
         key = identity(path)
         if key in self._taken:
             raise Refused(f"the {what} {path} would replace {self._taken[key]}")
@@ -151,8 +153,9 @@ class Outputs:
                 self.add(path, kind, kind.name)
 
     def refuse_used(self, used: Iterable[str | Path], target: str | Path) -> None:
-        """Raises Refused if the output of an opened file, or a file written in addition to the
-        .blend files, would replace one of the paths that it uses (libraries, pictures...)."""
+        """Raises Refused if an output would replace a file that an opened .blend file uses
+        (libraries, pictures...). The outputs are the target of the opened file and the files
+        written in addition to .blend files."""
         found = {identity(path): path for path in used}
         for path, kind in self._kinds.items():
             if (path == target or kind is not BLEND) and identity(path) in found:
@@ -160,7 +163,7 @@ class Outputs:
                 raise Refused(f"{path} would replace {used_path}, which the file uses")
 
     def folders(self) -> set[Path]:
-        """The folders written to, by the names given and by the targets of links."""
+        """The folders of all outputs, both as named by the user and as resolved from links."""
         paths = list(self._kinds)
         return {placed(path).parent for path in paths} | {
             Path(os.path.realpath(path)).parent for path in paths
@@ -173,8 +176,8 @@ def _same_name(one: str | Path, other: str | Path) -> bool:
 
 @contextmanager
 def replaced(path: str | Path, kind: Kind) -> Iterator[Path]:
-    """A whole_file() for a file of this kind, which replaces only files of the same kind; this is
-    checked before and after the block. Raises Refused."""
+    """A whole_file() for a file of this kind, which replaces only files of the same kind. The
+    existing file is checked before and after the block. Raises Refused."""
     refuse_foreign(path, kind)
     with whole_file(path) as temporary:
         yield temporary
@@ -187,8 +190,8 @@ def json_text(kind: Kind, content: dict[str, Any]) -> str:
 
 
 def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
-    """Writes a JSON file completely or not at all; directly to anything except a regular file, such
-    as /dev/stdout or a pipe."""
+    """Writes a JSON file completely or not at all. A path that is not a regular file, such as
+    /dev/stdout or a pipe, is written directly."""
     text = json_text(kind, content)
     if is_stream(path):
         Path(path).write_text(text, encoding="utf-8")

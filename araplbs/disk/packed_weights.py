@@ -1,5 +1,5 @@
-"""Weights of a mesh as bytes that a file can store: JSON with "version", "vertices", "names" and
-"entries", a zero byte, and three arrays, all compressed."""
+"""Packs the weights of a mesh into bytes that a file can store. The compressed bytes contain JSON
+with "version", "vertices", "names" and "entries", a zero byte, and three arrays."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from ..base.arrays import Array
 
 VERSION = 1
-LARGEST = 1 << 30  # bytes of one mesh: larger data is not ours
-KINDS: tuple[Any, ...] = (np.int32, np.int32, np.float32)  # of vertices, groups, weights
+LARGEST = 1 << 30  # bytes of one mesh: larger data does not come from this module
+KINDS: tuple[Any, ...] = (np.int32, np.int32, np.float32)  # the types of vertices, groups, weights
 Entries = tuple[Array, Array, Array]
 
 

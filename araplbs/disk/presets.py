@@ -1,4 +1,4 @@
-"""Presets of the add-on and of Blender's operators, read without running them."""
+"""Reads the presets of the add-on and of Blender's operators without running them."""
 
 import ast
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from .inputs import read_input_text
 
 MOST_BYTES = 1 << 20
 FOLDER = "operator/object.araplbs_auto_weight"  # of Blender's presets
-# {option: value} for the method of the 2018 paper, the add-on's preset of that name.
+# {option: value} for the method of the 2018 paper, as in the add-on's preset of that name.
 AS_PUBLISHED: dict[str, Any] = {
     "max_influences": 0,
     "bone_spring_stiffness": 0.0,
@@ -30,8 +30,8 @@ AS_PUBLISHED: dict[str, Any] = {
 def preset_values(text: str) -> dict[str, Any]:
     """Returns {property: value} for a Blender preset file, read without running it.
 
-    Raises SyntaxError, or ValueError for expressions that would have to be run, or are not plain
-    values.
+    Raises SyntaxError, and ValueError for expressions that are not plain values and would have to
+    be run.
     """
     try:
         nodes = ast.parse(text).body
@@ -67,7 +67,7 @@ def read_preset(path: str | Path) -> dict[str, Any]:
     return preset_values(read_input_text(path, MOST_BYTES))
 
 
-# Changes to the defaults in the presets of the add-on, in menu order.
+# The changes that the add-on's presets make to the defaults, in menu order.
 PRESETS: dict[str, dict[str, Any]] = {
     "Game 4": {},
     "Game 8": {"max_influences": 8},
@@ -86,7 +86,8 @@ AS_GOOD_AS = 1e-6  # settings are stored in single precision
 
 
 def is_in_use(values: Mapping[str, Any], settings: object) -> bool:
-    """Whether settings match a preset; settings that it does not name are free."""
+    """Whether settings match a preset; settings that the preset does not name may have any
+    value."""
     known = {name: value for name, value in values.items() if hasattr(settings, name)}
     return bool(known) and all(
         _same(value, getattr(settings, name)) for name, value in known.items()
@@ -107,7 +108,7 @@ def preset_text(values: Mapping[str, Any]) -> str:
 
 def preset_files(defaults: Mapping[str, Any]) -> dict[str, str]:
     """Returns {name: text} of the files of the add-on's presets for Blender. Each file sets every
-    option that any of the presets changes. defaults: of the options."""
+    option that any of the presets changes. defaults: the default of each option."""
     usual = {name: defaults[name] for name in AS_PUBLISHED}
     return {
         f"{name.replace(' ', '_')}.py": preset_text(usual | changes)
@@ -123,7 +124,8 @@ def presets_in(folders: Iterable[str | Path]) -> dict[str, Path]:
 
 
 def own_presets() -> dict[str, dict[str, Any]]:
-    """Returns {name: changes to the defaults} for the add-on's presets, under such names."""
+    """Returns {name: changes to the defaults} for the add-on's presets, under shell-friendly
+    names."""
     return {_short(name): changes for name, changes in PRESETS.items()}
 
 

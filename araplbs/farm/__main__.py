@@ -1,4 +1,4 @@
-"""Runs plans on a farm, outside of Blender:
+"""Runs plans on a farm. This command does not need Blender:
 
 python -m araplbs.farm run PLAN --scheduler ADDRESS
 """

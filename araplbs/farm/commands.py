@@ -22,12 +22,12 @@ from .process import serve
 from .reports import INDEX, merge, write_report
 from .tasks import Plan, Task, done_before, make_task, read_plan
 
-Run = Callable[..., int]  # the command, of (arguments, results)
+Run = Callable[..., int]  # the command as a function of (arguments, results)
 HELPS = {"merge": "write the table and the page for a folder of reports"}
 
 
 def add_commands(commands: Any) -> None:
-    """Adds the commands that do not weight. Only programs call the first two."""
+    """Adds the commands that do not compute weights. Only programs call the first two."""
     task = commands.add_parser(
         "task",
         description="Runs one of the tasks printed by --plan. A farm calls this command.",

@@ -1,6 +1,6 @@
-"""Runs a plan on many machines with Dask distributed. Dask schedules and retries tasks and monitors
-its workers; this file contains the code that runs on a worker and the lines printed on this
-machine.
+"""Runs a plan on many machines with Dask distributed. Dask schedules and retries the tasks and
+monitors its workers. This file contains the code that runs on a worker and prints the progress on
+this machine.
 
 A worker needs Dask and a Blender with the extension, and must access the files under the same
 paths. A worker keeps a Blender process for each of its threads (process.py), which ends with the
@@ -22,7 +22,7 @@ from . import process
 from .pool import Finished, Progress
 from .tasks import Task
 
-LOST = 3  # times a task may lose its worker or its Blender before it fails
+LOST = 3  # times a task may lose its worker or its Blender process before the task fails
 
 
 def _load() -> Any:
@@ -55,9 +55,9 @@ class _Sent:
 
 
 def on_worker(task: Task, command: list[str], kind: Any) -> dict[str, Any]:
-    """Runs on a worker: returns the reply of Blender and its host. Raises process.Died if Blender
-    did not survive the task, which Dask then assigns to a worker again. `kind` is BlenderProcess,
-    which is sent with the call."""
+    """Runs on a worker and returns Blender's reply and the worker's host. Raises process.Died if
+    Blender did not survive the task; Dask then assigns the task to a worker again. `kind` is the
+    class BlenderProcess, which is sent with the call."""
     import os
     import socket
 
@@ -128,8 +128,8 @@ class Farm:
                 time.sleep(0.5)
 
     def _resources(self, task: Task, kinds: Sequence[dict[str, Any]]) -> dict[str, float]:
-        """The resources that a task requires from a worker: memory, if workers have declared how
-        much they have."""
+        """The resources that a task requires from a worker: memory, if the workers have declared
+        how much they have."""
         declared = [kind["MEMORY"] for kind in kinds if "MEMORY" in kind]
         return {"MEMORY": min(task["bytes"], max(declared))} if declared else {}
 
@@ -139,7 +139,7 @@ class Farm:
         """Calls finished(task, result) for each result as it arrives. Results are {"error"?,
         "host"}."""
         tasks = sorted(tasks, key=lambda task: -task["seconds"])
-        for task in tasks:  # if a task is done twice, the second run finds the output of the first
+        for task in tasks:  # if a task runs twice, the second run finds the first one's output
             if _has_report(task) and "--resume" not in task["arguments"]:
                 task["arguments"].append("--resume")
         left = dict(enumerate(tasks))
@@ -204,7 +204,7 @@ class Farm:
 
     def _leave(self, left: dict[int, Task]) -> None:
         try:
-            if left:  # for running tasks, Blender ends in order
+            if left:  # seconds for Blender to end in order
                 self.client.cancel(self.futures)
             else:
                 self.client.run(_Sent(_end_idle), on_error="ignore")

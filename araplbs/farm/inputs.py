@@ -1,4 +1,4 @@
-"""The input files of a run on .blend files."""
+"""Finds the input files of a run on .blend files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..cli.patterns import expanded
 
 def inputs_of(patterns: Sequence[str | Path]) -> list[Path]:
     """The files [Path] for these names and patterns, without duplicates. Raises WrongArguments for
-    a pattern that matches nothing, and if none of the names is a file. If some files are missing,
-    only these fail, and the others are processed."""
+    a pattern that matches nothing, and if none of the names is a file. If only some files are
+    missing, these fail later, and the others are processed."""
     names = expanded(map(str, patterns))
     missing = []
     for name in names:

@@ -1,4 +1,4 @@
-"""All files that a run of the command line will write, determined before any work begins."""
+"""Determines all files that a run of the command line will write, before any work begins."""
 
 from __future__ import annotations
 

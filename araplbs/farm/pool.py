@@ -1,5 +1,5 @@
-"""--jobs: runs Blender processes on this machine that take tasks, the longest first, as long as
-there is enough memory."""
+"""--jobs: runs Blender processes on this machine. They take the longest tasks first and start a
+task only if there is enough memory for it."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ class Pool:
         self.ending = False
 
     def run(self, tasks: Sequence[Task], finished: Finished, stop: Stop) -> None:
-        """stop: a Stop. A signal ends all processes immediately, and none is left when this returns
-        or raises Stopped. The signal takes effect between two checks of the tasks."""
+        """Processes all tasks. stop: a Stop. A signal takes effect between two checks of the tasks
+        and ends all processes immediately; no process is left when this method returns or raises
+        Stopped."""
         stop.hold()
         try:
             self._run(tasks, finished, stop.check)

@@ -1,10 +1,11 @@
-"""A Blender process as a server that receives tasks over a pipe, one after another, until the pipe
-closes.
+"""Runs a Blender process as a server that receives tasks over a pipe, one after another, until the
+pipe closes.
 
-Tasks are lines of JSON on its standard input. Replies come back on its original standard output,
-which nothing else uses: before the first task, all of Blender's output is redirected to standard
-error. A reply consists of its length in eight bytes and that many bytes of JSON, so no name can be
-mistaken for a reply or split one. A secret key of this process announces the first reply.
+Tasks are lines of JSON on the server's standard input. Replies come back on its original standard
+output. No other output uses this stream: before the first task, all of Blender's output is
+redirected to standard error. A reply consists of its length in eight bytes and that many bytes of
+JSON, so no name can be mistaken for a reply or split one. A secret key of this process announces
+the first reply.
 
 The client side needs only the standard library, because dask_client.py sends this file to machines
 that have the add-on only in Blender.
@@ -41,7 +42,8 @@ class Withdrawn(Exception):
 
 
 class BlenderProcess:
-    """command: the words that start Blender, up to and including the name of our command."""
+    """command: the command line that starts Blender, up to and including the name of our
+    command."""
 
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str] | None = None
@@ -95,15 +97,15 @@ class BlenderProcess:
         wanted: Callable[[], bool] = lambda: True,
         timeout: float = 0,
     ) -> dict[str, Any]:
-        """Returns {"code", "results"} for a task. If no reply arrives within `timeout` seconds,
-        unless it is 0, the process is ended and the result is an error. Raises Died, and Withdrawn
-        if `wanted` returns false, which also ends the process."""
+        """Returns {"code", "results"} for a task. If no reply arrives within `timeout` seconds, the
+        process is ended and the result is an error; 0 means no limit. Raises Died if the process
+        ends by itself. If `wanted` returns false, ends the process and raises Withdrawn."""
         start = time.monotonic()
         try:
             self.process.stdin.write(json.dumps(arguments).encode() + b"\n")
             self.process.stdin.flush()
         except OSError:
-            pass  # it has ended, which is detected next
+            pass  # the process has ended, which is detected next
         while True:
             try:
                 reply = self.replies.get(timeout=0.2)
@@ -211,9 +213,9 @@ def write_reply(stream: IO[bytes], reply: dict[str, Any]) -> None:
 
 
 def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Reserves standard input and output for tasks and replies. Other code finds nothing to read,
-    and its output goes to standard error, from any part of Blender. (On Windows, a library could
-    not even be loaded while a thread waits for its standard input.)"""
+    """Reserves standard input and output for tasks and replies. Other code in Blender finds nothing
+    to read, and its output goes to standard error. (On Windows, a library could not even be loaded
+    while a thread waits for its standard input.)"""
     sys.stdout.flush()
     tasks, replies, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -230,7 +232,8 @@ def serve(
     run: Callable[[list[str], list[dict[str, Any]]], int], key: str, end: Callable[[], None]
 ) -> None:
     """Runs the server side. `run(arguments, results)` processes a task and returns its exit code.
-    `end` is called if the pipe closes in the middle of a task, because nobody waits for it then."""
+    `end` is called if the pipe closes in the middle of a task, because nobody waits for the task
+    anymore."""
     tasks: queue.Queue[bytes | None] = queue.Queue()
     busy, left = threading.Event(), threading.Event()
     lines, replies = _own_pipes()
@@ -262,5 +265,5 @@ def serve(
         busy.clear()
         try:
             write_reply(replies, {"code": code, "results": results})
-        except OSError:  # nobody waits for it
+        except OSError:  # nobody waits for the task
             return

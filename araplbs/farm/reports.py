@@ -1,8 +1,8 @@
-"""Writes one report per file, and a table and a page of all files, the worst first.
+"""Writes one report per file, and a table and a page that list all files, the worst first.
 
 The folder contains OUTPUT.blend.json for each file, with pictures OUTPUT.blend.0.png ... for its
 armatures, and table.json and index.html. Every file is written as a whole, so it can be read while
-a farm works. A mark identifies reports regardless of the output names.
+a farm is working. A mark in each report identifies it regardless of its name.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ td { vertical-align: top } td.number { text-align: right } tr.failed { backgroun
 
 
 def write_report(arguments: argparse.Namespace, result: dict[str, Any]) -> None:
-    """Writes the report of one file with its outcome or the reason for its failure. If the file
-    fails now, an older complete output keeps its report."""
+    """Writes the report of one file, with its outcome or the reason for its failure. If this run
+    failed but an older output is complete, the report of that output is kept."""
     if "error" not in result:
         contents = result["contents"] | {"output": content_mark(result["output"])}
         result = result | {"contents": contents}

@@ -1,4 +1,5 @@
-"""Tasks, each with one file and all data that Blender on any machine needs to weight it.
+"""Defines tasks. Each task names one file and contains all data that Blender needs to weight it on
+any machine.
 
 A task is a JSON-compatible dictionary:
   input, output   absolute paths
@@ -30,7 +31,7 @@ from ..disk.inputs import read_input, read_input_text
 Task = dict[str, Any]
 Plan = list[tuple[Path, Any]]  # of (input, output or None)
 
-MOST_BYTES = 1 << 28  # of a plan, or of a report
+MOST_BYTES = 1 << 28  # keys of a plan, or of a report
 # Options that do not affect the weights.
 APART = (
     *("help", "input", "output", "json", "threads", "jobs", "timeout", "resume", "report", "plan"),
@@ -46,15 +47,15 @@ BYTES_OF_VERTEX = 60  # for a file whose content is unknown
 
 # The default of --timeout: an hour, or this multiple of the expected time.
 TIMEOUT, SLOWER = 3600.0, 30.0
-# Commands that are not allowed in tasks, because they run tasks or write reports about them.
+# Commands that tasks must not contain, because they run tasks or write reports about tasks.
 NO_TASKS = ("task", "serve", "merge")
 
-# Files that are read in addition to the input: their name in a report and the option that names
-# them. Keep Weights writes its file.
+# Files that are read in addition to the input, as {name in a report: option that names the file}.
+# Keep Weights writes its file instead.
 READ_FILES = {"tets": "tet_file", "kept weights": "file"}
 WRITES_FILE = "keep"
 
-# Values of these arguments for commands that only process one file after another.
+# The values that these arguments have in commands that only process one file after another.
 NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
 
 
@@ -120,13 +121,13 @@ def option_arguments(arguments: argparse.Namespace) -> list[str]:
             for each in value if isinstance(value, list) else [value]:
                 if action.metavar == "FILE" and not str(each).startswith("//"):
                     each = placed(each)
-                # With "=", so a value may begin with a dash.
+                # The "=" allows a value to begin with a dash.
                 found.append(f"{action.option_strings[0]}={each}")
     return found
 
 
 def fingerprint(arguments: argparse.Namespace) -> str:
-    """A hash of everything that affects the weights except the input."""
+    """A hash of the arguments that affect the weights."""
     content = [araplbs.__version__, arguments.command, option_arguments(arguments)]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
@@ -188,13 +189,14 @@ def files_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, s
 
 
 def contents_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Content marks by which --resume recognizes the files from which an output was made."""
+    """The content marks by which --resume recognizes the files from which an output was made."""
     return {name: content_mark(path) for name, path in files_read(source, arguments).items()}
 
 
 def done_before(source: str | Path, target: str | Path, arguments: argparse.Namespace) -> bool:
     """Whether the output exists unchanged and was made from the current inputs with the same
-    options. If output and input are the same file, the input has changed since then."""
+    options. An input that the run replaced with its own output no longer counts as the current
+    input."""
     path = report_path(arguments.report, target)
     try:
         report = json.loads(read_input(path, MOST_BYTES).decode())
@@ -235,7 +237,8 @@ def read_plan(path: str | Path) -> list[Task]:
 
 
 def _is_task(task: Any) -> bool:
-    """Whether this has the form of make_task(), as far as other code relies on it."""
+    """Whether this has the form that make_task() produces, as far as other code relies on that
+    form."""
     if not isinstance(task, dict):
         return False
     words = task.get("arguments")

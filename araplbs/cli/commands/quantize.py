@@ -1,4 +1,4 @@
-"""araplbs quantize: quantizes weights to the form that game engines store."""
+"""araplbs quantize: quantizes weights to the integer steps that game engines store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""araplbs repair: computes new weights only in regions where check finds a fault."""
+"""araplbs repair: computes new weights only in regions where `araplbs check` finds a fault."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from ..files import OBJ, RIGS, is_obj, refuse_input
 from ..options import preset_given
 from ..worse import FAIL, KEEP, add_if_worse, is_worse
 
-# Options of the panel for data that glTF does not have.
+# Panel options for data that glTF files cannot contain.
 WITHOUT = frozenset(
     ("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig", "deformer")
 )
