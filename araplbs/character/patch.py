@@ -142,7 +142,7 @@ class JoinedMeshes:
         edges = self.edges[is_new[self.edges].any(1)]
         parts = _parts(self.places, edges[is_new[edges].all(1)])
         held = np.zeros(self.places, bool)
-        held[parts[edges[reached[edges].any(1)]]] = True  # also parts that consist only of weighted vertices
+        held[parts[edges[reached[edges].any(1)]]] = True  # also fully weighted parts
         held[parts[reached]] = True
         return new & ~held[parts[self.place]]
 

@@ -125,7 +125,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     made = [_temporary(path)]
     old = os.stat(real) if real.exists() else None
-    mask = os.umask(0o077) if old else None  # so nobody else can read the file before it is complete
+    mask = os.umask(0o077) if old else None  # so nobody else can read the incomplete file
     try:
         yield made[0]
         if real.parent != path.parent:  # the target may be on another disk

@@ -14,7 +14,7 @@ from ..base.arrays import Array
 
 VERSION = 1
 LARGEST = 1 << 30  # bytes of one mesh: larger data does not come from this module
-KINDS: tuple[Any, ...] = (np.int32, np.int32, np.float32)  # the types of vertices, groups, weights
+KINDS: tuple[Any, ...] = (np.int32, np.int32, np.float32)  # types of vertices, groups, weights
 Entries = tuple[Array, Array, Array]
 
 

@@ -204,7 +204,7 @@ class Farm:
 
     def _leave(self, left: dict[int, Task]) -> None:
         try:
-            if left:  # seconds for Blender to end in order
+            if left:  # stops running tasks; Blender ends in order
                 self.client.cancel(self.futures)
             else:
                 self.client.run(_Sent(_end_idle), on_error="ignore")

@@ -31,7 +31,7 @@ from ..disk.inputs import read_input, read_input_text
 Task = dict[str, Any]
 Plan = list[tuple[Path, Any]]  # of (input, output or None)
 
-MOST_BYTES = 1 << 28  # keys of a plan, or of a report
+MOST_BYTES = 1 << 28  # of a plan, or of a report
 # Options that do not affect the weights.
 APART = (
     *("help", "input", "output", "json", "threads", "jobs", "timeout", "resume", "report", "plan"),
@@ -127,7 +127,7 @@ def option_arguments(arguments: argparse.Namespace) -> list[str]:
 
 
 def fingerprint(arguments: argparse.Namespace) -> str:
-    """A hash of the arguments that affect the weights."""
+    """A hash of the version, the command and all options that affect the weights."""
     content = [araplbs.__version__, arguments.command, option_arguments(arguments)]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
@@ -195,8 +195,7 @@ def contents_read(source: str | Path, arguments: argparse.Namespace) -> dict[str
 
 def done_before(source: str | Path, target: str | Path, arguments: argparse.Namespace) -> bool:
     """Whether the output exists unchanged and was made from the current inputs with the same
-    options. An input that the run replaced with its own output no longer counts as the current
-    input."""
+    options. If the output has replaced the input, the input is not compared."""
     path = report_path(arguments.report, target)
     try:
         report = json.loads(read_input(path, MOST_BYTES).decode())

@@ -1,5 +1,5 @@
-"""Computes weights whose linear blending best approximates frames of a deformed mesh. This module
-does not use bpy, so any thread may run it."""
+"""Computes weights with which linear blending best approximates the frames of a deformed mesh. This
+module does not use bpy, so any thread may run it."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
 from ..reports.report import names_in_line
 
-SHOWN_ERROR = 0.02  # of the mesh size: the error shown in the last color
+SHOWN_ERROR = 0.02  # of the mesh size: the error at the end of the color scale
 
 
 @dataclass(frozen=True)
@@ -100,20 +100,20 @@ class BakeOptions(OptionTable):
 
     @property
     def pose_count(self) -> int:
-        """The number of random poses, as in Options."""
+        """The number of random poses, under its name in Options."""
         return self.frames
 
 
 @dataclass
 class BakeProblem:
-    """One mesh of n vertices and the k deforming bones among the m bones of its armature, in
-    armature space."""
+    """One mesh of n vertices and the k deform bones among the m bones of its armature, in armature
+    space."""
 
     name: str
     vertices: np.ndarray  # (n, 3) at rest
     triangles: np.ndarray
     edges: np.ndarray
-    bones: np.ndarray  # (k,) their indices among all bones
+    bones: np.ndarray  # (k,) the indices of the deform bones among all bones
     bone_count: int  # m
     weights: SparseWeights  # current weights, of all bones
     locked_bones: np.ndarray | None  # of all bones
@@ -124,14 +124,14 @@ class BakeProblem:
 
 @dataclass
 class Baked:
-    """rows: SparseWeights of the m bones of the armature, followed by the new ones. before, after:
-    {"rms", "max"} as shares of the size."""
+    """rows: SparseWeights of the m bones of the armature, followed by the new bones. before, after:
+    the errors {"rms", "max"} as shares of the mesh size."""
 
     rows: SparseWeights
     before: dict[str, float]
     after: dict[str, float]
     vertex_error: np.ndarray  # (n,) share of the size
-    new_centers: np.ndarray  # (new bones, 3) center of the part each one moves, at rest
+    new_centers: np.ndarray  # (new bones, 3) center of the part that each bone moves, at rest
     new_transforms: np.ndarray  # (p, new bones, 3, 4) rigid
     size: float
     frames: int
@@ -190,7 +190,7 @@ def _shares(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def error_colors(baked: Baked) -> Floats:
-    """Colors (n, 4) for the error of the vertices."""
+    """Colors (n, 4) for the errors of the vertices."""
     return share_colors(baked.vertex_error / SHOWN_ERROR)
 
 
@@ -201,8 +201,8 @@ def bake_report(
     new_names: Sequence[list[str]],
     written: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """The report for programs. Errors are shares of the diagonal of each mesh. new_names: the names
-    of the new bones of each mesh."""
+    """The report for programs. Errors are shares of each mesh's diagonal. new_names: the names of
+    the new bones of each mesh."""
     return {
         "armature": armature,
         "objects": [

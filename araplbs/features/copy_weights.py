@@ -1,8 +1,8 @@
-"""Copies weights of one mesh to its copies and to its other side, unchanged.
+"""Copies the weights of one mesh unchanged to copies of the mesh and to its other side.
 
 Meshes with the same edges, such as copies or mirror images of a character, are matched by index.
-For other meshes, the other side is found by reflection: each vertex takes the weights of the
-nearest point of the image.
+For all other meshes, the other side is found by reflection: each vertex takes the weights of the
+nearest point on the mirror image.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..reports.report import names_in_line
 from ..solvers.follow_host import mixed
 
 ON = 1e-3  # of the size: an image within this distance coincides with the vertex
-LEAST = 1e-4  # smaller weights of points between vertices are dropped
+LEAST = 1e-4  # smaller weights at points between vertices are dropped
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def same_edges(a: Integers, b: Integers) -> bool:
 def copy_weights(
     source: Given, rows: SparseWeights, target: Given, options: CopyOptions, threads: int = 0
 ) -> Copied:
-    """Computes the weights of a target. Raises Refused if it is neither a copy nor a mirror
+    """Computes the weights of a target. Raises Refused if the target is neither a copy nor a mirror
     image."""
     alike = len(source.points) == len(target.points) and same_edges(source.edges, target.edges)
     if alike and len(source.edges):
@@ -116,8 +116,8 @@ def copy_weights(
 
 
 def _between(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeights:
-    """Weights of points in triangles, with sum 1 if the corners have it; at a corner, exactly those
-    of the corner."""
+    """Weights of points in triangles, with sum 1 if the corners' weights have this sum; a point at
+    a corner gets exactly the corner's weights."""
     at = np.where(at < 1e-6, 0.0, at)
     at = at / at.sum(axis=1, keepdims=True)
     places, bones, weights = mixed(rows, corners, at)
@@ -126,7 +126,7 @@ def _between(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeight
 
 
 def at_most(rows: SparseWeights, most: int) -> SparseWeights:
-    """Limits the influences per vertex to the maximum in the source."""
+    """Limits each vertex to the `most` largest influences, the maximum in the source."""
     return rows.cut_down(most, np.zeros(len(rows.bones), bool)) if most else rows
 
 
@@ -134,7 +134,8 @@ def for_bones(
     rows: SparseWeights, to: Integers, count: int, names: Sequence[str], target: str
 ) -> SparseWeights:
     """The rows mapped to the corresponding bones of a target: to (m,) indices among its `count`
-    bones, -1 for none. Raises Refused if a bone with weight has none; names: the missing bones."""
+    bones, -1 for none. Raises Refused if a bone with weight has no counterpart; names: the bone
+    names for the message."""
     bones = to[rows.bones]
     lost = np.unique(rows.bones[(bones < 0) & (rows.weights > 0)])
     if len(lost):

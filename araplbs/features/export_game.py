@@ -1,5 +1,5 @@
-"""A character for a game engine: settings for Blender's exporters, and no more influences per
-vertex than the engine reads."""
+"""Prepares a character for a game engine: provides settings for Blender's exporters and limits the
+influences per vertex to the number that the engine reads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ENGINES = {
     "WEB": Engine("Web and Others", "gltf", 4, "Y"),
 }
 ENDINGS = {"gltf": ".glb", "fbx": ".fbx"}
-NAMES = {"gltf": "glTF 2.0 format", "fbx": "FBX format"}  # of the add-ons of Blender
+NAMES = {"gltf": "glTF 2.0 format", "fbx": "FBX format"}  # operators of Blender's add-ons
 OF_ALL: dict[str, dict[str, Any]] = {
     "gltf": {
         "export_format": "GLB",
@@ -84,9 +84,9 @@ def with_ending(filepath: str, engine: Engine) -> str:
 
 
 def limited(entries: Entries, is_bone: Sequence[bool], most: int, size: int) -> tuple[Entries, int]:
-    """Returns (entries, number of vertices with more bone influences than `most`). These keep the
-    largest influences, scaled to the original sum. Groups that are not bones stay. is_bone: for
-    each group; size: the number of vertices."""
+    """Returns (entries, number of vertices with more bone influences than `most`). Such vertices
+    keep the largest influences, scaled to the original sum. Groups that are not bones stay.
+    is_bone: for each group; size: the number of vertices."""
     known = np.array([*is_bone, False])
     vertices, groups, weights = entries
     weights = weights.astype(np.float64)

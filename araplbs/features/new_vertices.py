@@ -28,11 +28,12 @@ EXACT = 1e-3  # of the first residual
 def solve_new(
     problem: Problem, options: Options, threads: int = 0, progress: Listener | None = None
 ) -> Solution:
-    """The Solution of a Problem of patches, see solvers.solve.
+    """Returns the Solution of a Problem that consists of patches; see solvers.solve.
 
-    It solves from two sets of initial weights. Fresh weights include all bones but overrate them in
-    a patch; surrounding weights, continued into the patch, lack bones that are new. The second
-    result is used if its energy is as low and it is much smoother.
+    The problem is solved from two sets of initial weights. Fresh weights include all bones but give
+    them too much weight in a patch. The surrounding weights, continued into the patch, lack bones
+    that are new there. The result from the surrounding weights is used if its energy is as low and
+    it is much smoother.
     """
     going_on = _from_border(problem)
     if going_on is None:
@@ -48,7 +49,7 @@ def solve_new(
 
 
 def _roughness(problem: Problem, solution: Solution) -> float:
-    """Mean difference between weights over the edges at new vertices."""
+    """The mean difference between the weights of two neighbors, over the edges at new vertices."""
     arguments, rows = problem.arguments, solution.rows
     triangles, is_new = arguments["triangles"], ~arguments["locked_vertices"]
     sides = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
@@ -60,7 +61,8 @@ def _roughness(problem: Problem, solution: Solution) -> float:
 
 
 def _from_border(problem: Problem) -> SparseWeights | None:
-    """SparseWeights that continue the locked ones; None if those are not sufficient."""
+    """SparseWeights that continue the locked weights; None if the locked weights are not
+    sufficient."""
     arguments = problem.arguments
     if "locked_vertices" not in arguments:  # all vertices are new
         return None
@@ -86,7 +88,8 @@ def _from_border(problem: Problem) -> SparseWeights | None:
 
 def inpaint(arguments: dict[str, Any], held: Bools) -> Floats:
     """Weights (new vertices, m) that continue those of fixed vertices, (n,) bool, harmonically over
-    equally weighted edges; 0 without a connection to a fixed vertex. arguments: of the solver."""
+    equally weighted edges; 0 without a connection to a fixed vertex. arguments: the arguments of
+    the solver."""
     given: SparseWeights = arguments["weights"]
     new = np.flatnonzero(~arguments["locked_vertices"])
     _points, place = np.unique(arguments["vertices"], axis=0, return_inverse=True)

@@ -1,9 +1,10 @@
-"""Quantizes weights to the form that game engines store: whole steps of 8 or 16 bits that sum to 1
-exactly.
+"""Quantizes weights to the form that game engines store: whole 8-bit or 16-bit steps that sum to
+exactly 1.
 
 Every weight is rounded down to a step. The missing steps go to the weights with the largest
-remainders, one each. No other steps with this sum are closer to the weights. If influences are
-limited, the largest ones are kept and normalized; Auto-weight with a limit finds better weights.
+remainders, one step each. No other steps with the same sum are closer to the weights. If influences
+are limited, the largest ones are kept and normalized, although Auto-weight with the same limit
+finds better weights.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ MOST_STEPS = 255  # number of influences that fit into 8 bits
 
 @dataclass(frozen=True)
 class QuantizeOptions(OptionTable):
-    """Raises BadOption for a value outside its limits."""
+    """The options of quantizing. Raises BadOption for a value outside its limits."""
 
     bits: str = option(
         "8",
@@ -74,8 +75,8 @@ def vertex_limits(
 ) -> Integers:
     """The maximum number of influences of each vertex, (n,); 0: unlimited.
 
-    faces: (vertices, materials) of all corners of faces. limits: for each material, 0 for `usual`.
-    A vertex with several materials gets the smallest limit.
+    faces: (vertices, materials) of all corners of faces. limits: for each material, where 0 stands
+    for `usual`. A vertex with several materials gets the smallest limit.
     """
     most = np.iinfo(np.int64).max
     of_material = np.where(np.asarray(limits) > 0, limits, usual or most)
@@ -91,8 +92,8 @@ def vertex_limits(
 def quantize(
     rows: SparseWeights, steps: int, limits: Integers, threshold: float = 0.0
 ) -> SparseWeights:
-    """Rounds these weights to whole steps that sum to exactly 1, as SparseWeights: the values
-    round(weight * steps) are integers that sum to `steps`. Empty rows stay empty.
+    """Rounds these SparseWeights to whole steps that sum to exactly 1: the values round(weight *
+    steps) of a row are integers that sum to `steps`. Empty rows stay empty.
 
     steps: 0 for floats that sum to 1. limits (n,): maximum number of influences, 0 for unlimited.
     threshold: weights below it, relative to a sum of 1, are removed.
@@ -118,7 +119,7 @@ def quantize(
 
 
 def _rank(vertices: Integers, *keys: Array) -> Integers:
-    """The rank of each entry within its vertex, (entries,), by these keys in ascending order."""
+    """The rank of each entry within its vertex, (entries,), in ascending order of these keys."""
     order = np.lexsort((*keys[::-1], vertices))
     counts = np.bincount(vertices)
     rank = np.empty(len(order), np.int64)

@@ -1,4 +1,4 @@
-"""Range of Motion: poses of single joints, the action created from them, and its report."""
+"""Range of Motion: creates poses of single joints, an action from these poses, and a report."""
 
 from __future__ import annotations
 
@@ -66,9 +66,10 @@ class MotionOptions(OptionTable):
 def joint_turns(
     skeleton: Skeleton, bone: int, swing: float, twist: float, rest: Floats
 ) -> list[tuple[str, Floats]]:
-    """[(name, (4, 4) turn in the bone's own rest space)] of a joint: a rotation about each of its
-    axes to both limits, or swing and twist (about Y) without limits. If the tail of a bone is
-    meaningless, its axes follow the direction to the next joint. rest: (4, 4) of the bone"""
+    """Returns [(name, (4, 4) turn in the bone's own rest space)] for a joint. The turns are
+    rotations about each axis to both limits or, without limits, by swing and twist (about Y). If
+    the tail of a bone is meaningless, the axes follow the direction to the next joint. rest: (4,
+    4), the bone's rest transform."""
     found: list[tuple[str, Floats]] = []
     axes = np.eye(4)
     if skeleton.directions == "JOINTS":
@@ -124,8 +125,8 @@ Snapshot = dict[tuple[str, str], tuple[float, ...]]  # (bone, property) -> its v
 def curves(
     poses: Sequence[Snapshot], rest: Mapping[tuple[str, str], tuple[float, ...]]
 ) -> list[tuple[str, str, int, Array, Floats]]:
-    """Returns [(bone, property, index, (k,) keyed poses, (k,) values)] for everything that any pose
-    moves. A pose between two poses with the same value on both sides has no key."""
+    """Returns [(bone, property, index, (k,) keyed poses, (k,) values)] for every channel that any
+    pose changes. A pose has no key if the value is the same in the poses before and after it."""
     moved = sorted({key for pose in poses for key in pose})
     found = []
     for bone, name in moved:
@@ -144,7 +145,7 @@ def curves(
 
 
 def _signs(quaternions: Floats) -> Floats:
-    """Signs (p,), 1 or -1, with which each quaternion lies on the same side as the previous one."""
+    """Signs (p,), 1 or -1, that put each quaternion on the same side as the previous one."""
     turned = (quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0
     return np.concatenate([[1], np.where(np.cumsum(turned) % 2, -1, 1)])
 

@@ -1,5 +1,5 @@
-"""Transfers shape keys of a mesh to others worn on it: options, the work and the report. This
-module does not use bpy."""
+"""Transfers the shape keys of a mesh to other meshes worn on it. This module contains the options,
+the work and the report, and does not use bpy."""
 
 import time
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ STAGES = {
     "inpainting": (0.3, 0.3),
     "lifting": (0.6, 0.4),
 }
-EFFECT = 1e-4  # of its size: keys with smaller displacements are skipped
+EFFECT = 1e-4  # of a mesh's size: keys with smaller displacements are skipped
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ShapeOptions(OptionTable):
 
 @dataclass
 class Wearer:
-    """The mesh that has the keys. Arrays are in its own space."""
+    """The mesh that has the keys. The arrays are in the space of the mesh."""
 
     name: str
     vertices: np.ndarray  # (n, 3) at rest
@@ -85,7 +85,7 @@ class Wearer:
     shapes: np.ndarray  # (k, n, 3) at value 1, each alone
 
     def whole(self) -> tuple[Floats, Integers, Floats]:
-        """Returns (vertices, triangles, shapes) with the images of Mirror modifiers."""
+        """Returns (vertices, triangles, shapes), including the images of Mirror modifiers."""
         whole = reflect(self.vertices, self.triangles, self.edges, self.reflections)
         moves = reflect_moves(self.vertices, self.shapes - self.vertices, self.reflections)
         return whole.vertices, whole.triangles, whole.vertices + moves
@@ -108,7 +108,7 @@ class TransferredShapes:
 
     keys: list[str]  # names
     shapes: np.ndarray  # (k, n, 3) in its own space
-    without: list[str]  # names of the others
+    without: list[str]  # names of the keys that do not affect it
     matched: np.ndarray  # (n,) bool
     lifted: dict[str, int]  # {key: vertices that were lifted}
     below: dict[str, int]  # {key: vertices above at rest that still end below}
@@ -123,7 +123,7 @@ def transfer_shapes(
 ) -> list[TransferredShapes]:
     """Returns the TransferredShapes of each Worn.
 
-    Raises Refused if nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
+    Raises Refused if nothing matches, and araplbs.Cancelled when progress (a Listener) stops it.
     """
     progress, count, given = Progress.of(progress), len(meshes), wearer.whole()
     return [
@@ -185,7 +185,8 @@ def shapes_report(
     written: Sequence[dict[str, Any]],
     started: float,
 ) -> dict[str, Any]:
-    """written: {"name", "new", "replaced", "locked"} for each mesh, with names of keys."""
+    """The report for programs. written: {"name", "new", "replaced", "locked"} for each mesh, with
+    key names."""
     return {
         "source": wearer.name,
         "objects": [

@@ -1,2 +1,2 @@
-"""Characters in .glb, .gltf and .vrm files, which are read, weighted, and written with all other
+"""Reads characters in .glb, .gltf and .vrm files, weights them, and writes the files with all other
 content unchanged."""

@@ -1,4 +1,4 @@
-"""Animations of a glTF file: evaluates their curves at any time and converts them into poses of a
+"""Evaluates the animation curves of a glTF file at any time and converts them into poses of a
 skeleton."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STILL = 0.01  # radians, or bone lengths: smaller differences between keys are n
 
 @dataclass
 class Curve:
-    """Values (k, 3 or 4) of one property of a node at times (k,) in seconds."""
+    """The values (k, 3 or 4) of one property of a node at times (k,) in seconds."""
 
     node: int
     path: str
@@ -71,7 +71,7 @@ def _between(a: Floats, b: Floats, t: Floats) -> Floats:
 
 @dataclass
 class Clip:
-    """An animation with its curves for nodes."""
+    """An animation, with its curves for each node."""
 
     name: str
     curves: list[Curve]
@@ -185,8 +185,8 @@ def _shares(most: int, ranges: Sequence[tuple[int, int]]) -> list[int]:
 
 def own_motion(nodes: Nodes, armature: Armature, clips: Sequence[Clip]) -> tuple[Bools, Floats]:
     """Returns ((m,) bool: bones that rotate, move or scale by themselves in an animation; (m,) the
-    largest displacement of each from its rest position along one coordinate), as expressed by the
-    keys of Blender's bones."""
+    largest displacement of each bone from its rest position along one coordinate). Motion is
+    expressed as keys of Blender's bones would express it."""
     places, m = armature.places, len(armature.bones)
     turned, away = np.zeros(m, bool), np.zeros(m)
     lengths = np.linalg.norm(armature.skeleton.tails - armature.skeleton.heads, axis=1)

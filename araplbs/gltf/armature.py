@@ -1,6 +1,5 @@
-"""The skeletons of a glTF file. As in Blender's importer, skins with connected joints form one
-skeleton. The rest pose of this skeleton is the bind pose of the meshes, as far as the file defines
-one.
+"""Reads the skeletons of a glTF file. As in Blender's importer, skins with connected joints form
+one skeleton. Its rest pose is the bind pose of the meshes, as far as the file defines a bind pose.
 
 The axes are Blender's, so rules based on positions give the same result as in Blender after import.
 A joint is only a point with axes. The bone of a joint points along the local Y axis, as Blender
@@ -28,7 +27,7 @@ LEAST_LENGTH = 0.004  # nearer children do not determine the length of a bone
 
 @dataclass
 class Skin:
-    """joints: node indices. to_joint (j, 4, 4): transforms from a mesh in the bind pose to each
+    """joints: node indices. to_joint (j, 4, 4): the transforms from a mesh in the bind pose to each
     joint."""
 
     number: int
@@ -42,7 +41,7 @@ class Skin:
 @dataclass
 class Armature:
     """bones: nodes, parents first, in the order of Blender's importer. rest (m, 4, 4): rest
-    transforms of the bones, in the space of `node`, in glTF axes, without scale."""
+    transforms of the bones, in the space of `node` and in glTF axes, without scale."""
 
     node: int
     skins: list[Skin]
@@ -123,7 +122,7 @@ def find_armatures(document: Document, nodes: Nodes, skins: list[Skin]) -> list[
 
 
 def _apart(nodes: Nodes, skins: list[Skin]) -> list[list[Skin]]:
-    """Groups skins without a common node by the joint trees they depend on."""
+    """Groups skins that have no common node by the joint trees that they depend on."""
     groups: list[tuple[set[int], list[Skin]]] = []
     for skin in skins:
         roots, own = {list(nodes.above(joint))[-1] for joint in skin.joints}, [skin]
@@ -201,7 +200,7 @@ def _lengths(parents: Array, steps: Floats) -> Floats:
 
 
 def _names(nodes: Nodes, bones: list[int]) -> list[str]:
-    """Unique names for the nodes: as in Blender, later nodes with the same name get a number."""
+    """Unique names for the nodes. As in Blender, later nodes with the same name get a number."""
     found: dict[str, None] = {}
     for node in bones:
         name, number = nodes.names[node], 0
@@ -214,6 +213,6 @@ def _names(nodes: Nodes, bones: list[int]) -> list[str]:
 
 def to_rest(armature: Armature, skin: Skin) -> Floats:
     """Transforms (j, 4, 4) from a mesh in the bind pose to the rest pose of the skeleton, one per
-    joint. They are all equal if, as usual, the bind pose is the rest pose."""
+    joint. All these transforms are equal if the bind pose is the rest pose, as usual."""
     places = armature.places
     return armature.rest[[places[joint] for joint in skin.joints]] @ skin.to_joint

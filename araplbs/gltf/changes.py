@@ -1,5 +1,5 @@
-"""Changes the weights of a file by repair, transfer between meshes, quantization or bone reduction,
-and compares them with other methods."""
+"""Changes the weights in a file by repair, transfer between meshes, quantization or bone reduction,
+and compares the weights of several methods."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ def transfer_in_character(
     progress: Listener | None = None,
 ) -> tuple[list[Transferred], dict[str, Any]]:
     """Returns (the result for each target, report). The targets take the weights of the sources,
-    given by mesh or node names, and the weights are stored in the document. Raises Refused."""
+    and the weights are stored in the document. Sources and targets are given by mesh or node names.
+    Raises Refused."""
     start, names = time.perf_counter(), [character.names_of(each) for each in character.skinned]
     wanted: list[list[int]] = []
     for asked in (sources, targets):
@@ -169,8 +170,8 @@ def reduce_character(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> tuple[Fewer, dict[str, Any]]:
-    """Returns (Fewer, report). Some joints no longer deform anything, and the weights of the others
-    compensate for them as well as possible. The joints themselves remain."""
+    """Returns (Fewer, report). Some joints no longer deform anything, and the weights of the other
+    joints compensate as well as possible. No joint is removed from the document."""
     problem, rows = problem_as_it_is(character, options, threads)
     skeleton = problem.skeleton
     poses = pose_set(problem, replace(options, pose_count=CHECK_POSES))

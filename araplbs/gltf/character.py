@@ -1,4 +1,4 @@
-"""Characters of a glTF file: a skeleton with all meshes bound to it."""
+"""Loads the characters of a glTF file; each is a skeleton with all meshes bound to it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Character:
 
     def parts_of(self, materials: Sequence[str], named: Sequence[str]) -> list[list[Any]]:
         """Returns [[vertices of a rigid part]] for each mesh: everything in a mesh or node with one
-        of these names, or with one of these materials. Raises Refused for an unknown name."""
+        of the names `named`, or with one of these materials. Raises Refused for an unknown name."""
         known = [str(m.get("name", "")) for m in self.document.items("materials")]
         numbers = {k for k, name in enumerate(known) if name in materials}
         missing = sorted(set(materials) - set(known))
@@ -139,8 +139,8 @@ def _welded(skinned: list[SkinnedMesh]) -> list[SkinnedMesh]:
 
 
 def _labels(points: Floats, step: float) -> Any:
-    """Labels (n,) that are equal for points in the same cell of this size, on two grids offset by
-    half a cell."""
+    """Labels (n,) that are equal for points in the same cell of this size; two grids, offset by
+    half a cell, are used."""
     label = np.arange(len(points))
     for shift in (0.0, 0.5):
         cells = np.floor(points / step + shift).astype(np.int64)

@@ -49,8 +49,8 @@ class Checked:
 def problem_as_it_is(
     character: Character, options: Options, threads: int = 0
 ) -> tuple[Problem, SparseWeights]:
-    """Returns (the Problem, its weights in the file). A joint that only controls the rig counts as
-    a deform joint if it has weights."""
+    """Returns (the Problem, its weights in the file). Joints that only control the rig are excluded
+    unless they have weights."""
     used = np.zeros(len(character.skeleton.names), bool)
     for rows in character.weights:
         used[rows.bones] = True

@@ -1,5 +1,5 @@
-"""Collects the BoneFacts about the joints of a glTF file, from which the control joints are
-determined. Files in Blender have the same facts after import, so the decision is the same."""
+"""Collects the BoneFacts about the joints of a glTF file, which decide which joints are controls.
+The same file has the same facts after import into Blender, so the decision is the same."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ def read_facts(
     points: Floats,
     read_clips: Callable[[], Sequence[Clip]],
 ) -> BoneFacts:
-    """points: (n, 3) the skin at rest. skeleton: the skeleton of the armature, possibly with other
-    tails. read_clips: reads the animations, if they could provide evidence."""
+    """The BoneFacts of the armature's joints. points: (n, 3) the skin at rest. skeleton: the
+    skeleton of the armature, possibly with other tails. read_clips: called to read the animations
+    if they could provide evidence."""
     facts = BoneFacts(skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side)
     facts.carries = _sockets(nodes, armature)
     return with_motion(

@@ -15,8 +15,8 @@ from .nodes import ROOT, Nodes
 
 
 def graft(document: Document, other: Document) -> None:
-    """Binds all meshes of the document to the only skeleton of the other document, in its rest
-    pose. Both files are assumed to share one space. Raises Refused."""
+    """Binds all meshes of the document to the only skeleton of the other document, in the
+    skeleton's rest pose. Both files are assumed to share one space. Raises Refused."""
     bodies = [n for n, node in enumerate(document.items("nodes")) if "mesh" in node]
     if not bodies:
         raise Refused("has no mesh that can be bound to a skeleton")

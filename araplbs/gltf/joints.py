@@ -1,6 +1,6 @@
 """Finds better joint positions for a file, and computes new weights with them. A moved joint keeps
-its axes, so its node, its bind matrices and the curves that animate it change by one transform
-each."""
+its axes, so its node, each of its bind matrices and each curve that animates it change by one
+transform."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def improve_joints(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> tuple[JointSolution, dict[str, Any]]:
-    """Returns (JointSolution, report). The document contains the joints, and also the new weights
-    if these were optimized."""
+    """Returns (JointSolution, report). The new joints are stored in the document, and so are the
+    new weights if they were optimized."""
 
     def leave_out(meshes: list[Mesh], skeleton: Skeleton) -> Steps[tuple[list[Mesh], Skeleton]]:
         facts = character.facts(skeleton)
@@ -109,7 +109,8 @@ def _move_node(nodes: Nodes, node: int, move: Floats) -> None:
 
 
 def _move_curves(document: Document, moves: dict[int, Floats]) -> None:
-    """Moves the translation curves with their nodes; each curve gets its own values."""
+    """Moves the translation curves with their nodes; curves that shared values get separate
+    ones."""
     for animation in document.items("animations"):
         samplers = animation.get("samplers", [])
         for channel in animation.get("channels", []):

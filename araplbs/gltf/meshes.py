@@ -1,5 +1,5 @@
-"""Skinned meshes of a glTF file. The primitives of these meshes become one Mesh in the rest pose of
-the skeleton, with a map from rows of weights to vertices of the file."""
+"""Reads the skinned meshes of a glTF file. The primitives of a mesh become one Mesh in the rest
+pose of the skeleton, with a map from weight rows to vertices of the file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .nodes import Nodes
 
 POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, STRIP, FAN = range(7)
 DRACO = "KHR_draco_mesh_compression"
-ALIKE = 1e-4  # of the size: matrices that place a mesh within this distance agree
+ALIKE = 1e-4  # of the size: matrices agree if they place a mesh within this distance
 
 
 @dataclass
 class Primitive:
-    """One primitive. used: the vertices that it draws, as accessor elements. first: the vertex of
-    the mesh that corresponds to the first of these."""
+    """One primitive. used: the vertices that it draws, as accessor elements. first: the mesh vertex
+    of the first used element."""
 
     item: dict[str, Any]
     count: int
@@ -74,8 +74,8 @@ def read_meshes(document: Document, nodes: Nodes, armature: Armature) -> list[Sk
 
 
 def _refuse_other_skin(armature: Armature, mesh: SkinnedMesh, skin: Skin) -> None:
-    """Refuses a mesh under two skins with different meanings, because it has only one set of
-    weights."""
+    """Refuses a mesh under two skins that interpret its weights differently, because it has only
+    one set of weights."""
     if skin.joints != mesh.skin.joints:
         raise Refused(
             f"mesh '{mesh.mesh.name}' is used with skins {mesh.skin.number} and {skin.number}, "
@@ -124,7 +124,8 @@ def _read_mesh(
 def _shape(
     document: Document, part: dict[str, Any], count: int, name: str
 ) -> tuple[Integers, Integers, Integers]:
-    """Returns (triangles (f, 3), edges (e, 2), the used vertices that these index)."""
+    """Returns (triangles (f, 3), edges (e, 2), used vertices); triangles and edges are indices in
+    the used vertices."""
     mode = part.get("mode", TRIANGLES)
     if mode not in range(7):
         raise Refused(f"'{name}' has a primitive of mode {mode!r}")
@@ -172,7 +173,7 @@ def _present(
     armature: Armature,
     name: str,
 ) -> SparseWeights:
-    """The weights of these vertices in the file, by bone; none for a mesh without weights."""
+    """The weights of these vertices in the file, by bone; empty rows for a mesh without weights."""
     places = armature.places
     bone_of = np.array([places[joint] for joint in skin.joints])
     none = np.zeros(0, np.int64)

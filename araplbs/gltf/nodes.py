@@ -1,4 +1,4 @@
-"""The node tree of a glTF file and the transforms of its nodes."""
+"""Represents the node tree of a glTF file, with the transforms of its nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ ROOT = -1  # above all nodes
 
 
 class Nodes:
-    """parents, children: of each node and of `ROOT`. names: as given, or based on the number."""
+    """parents, children: of each node and of `ROOT`. names: the names in the file, or names based
+    on the node's number."""
 
     def __init__(self, document: Document) -> None:
         self.items = document.items("nodes")
@@ -50,7 +51,7 @@ class Nodes:
             node = self.parents[node]
 
     def common_ancestor(self, nodes: Iterable[int]) -> int:
-        """The lowest node that is an ancestor of all of these or one of them, or ROOT."""
+        """The lowest node that is, or is an ancestor of, each of these nodes; otherwise ROOT."""
         shared: list[int] | None = None
         for node in nodes:
             path = [ROOT, *list(self.above(node))[::-1]]
@@ -137,7 +138,7 @@ def turn_of(quaternions: Array) -> Floats:
 
 
 def decomposed(matrix: Array) -> tuple[Floats, Floats, Floats]:
-    """Decomposes (4, 4) into (translation, rotation matrix, scale), without shear."""
+    """Decomposes a matrix (4, 4) into (translation, rotation matrix, scale), ignoring shear."""
     axes = np.asarray(matrix, np.float64)[:3, :3]
     scale = np.linalg.norm(axes, axis=0)
     turn = axes / np.where(scale > 0, scale, 1)

@@ -1,6 +1,6 @@
 """Converts meshes of Wavefront .obj files to glTF documents: positions, faces and texture
-coordinates, with all groups and materials as one mesh. Networks read and write such meshes next to
-their rigs."""
+coordinates, with all groups and materials as one mesh. Neural networks for rigging read and write
+such meshes."""
 
 from __future__ import annotations
 

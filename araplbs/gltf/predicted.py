@@ -1,5 +1,5 @@
-"""Initial weights from another file for the same mesh: a rig predicted by a network, as .glb,
-.gltf, .vrm or .txt."""
+"""Takes initial weights from another file for the same mesh, such as a rig predicted by a network.
+The file may be a .glb, .gltf, .vrm or .txt file."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Predicted:
             self.document = self.text.document()
 
     def give_skeleton(self, document: Document) -> None:
-        """Binds the meshes of a document to the skeleton, if they are not bound to one yet. Raises
-        Refused."""
+        """Binds the meshes of a document to the predicted skeleton, if they are not bound to a
+        skeleton yet. Raises Refused."""
         if not any("skin" in node for node in document.items("nodes") if "mesh" in node):
             graft(document, self.document)
 
     def give_weights(self, character: Character, numbers: Integers | None) -> None:
-        """Assigns its weights to the character by joint names. numbers: the number of each vertex
-        in the .obj file, if the meshes come from one. Raises Refused."""
+        """Assigns the predicted weights to the character by joint names. numbers: the number of
+        each vertex in the .obj file, if the meshes come from one. Raises Refused."""
         if self.text:
             self._by_number(character, numbers)
         else:
@@ -69,8 +69,8 @@ class Predicted:
             _give(character, k, rows, own[:, None], np.ones((len(own), 1)), bones)
 
     def _by_place(self, character: Character) -> None:
-        """Takes the weights of the nearest point on its surface, because the network may have used
-        a simpler mesh."""
+        """Takes the weights of the nearest point on the predicted mesh, because the network may
+        have used a simpler mesh."""
         other = self._characters[0]
         points = np.concatenate([mesh.vertices for mesh in other.meshes])
         starts = np.cumsum([0, *(len(mesh.vertices) for mesh in other.meshes)])[:-1]
@@ -110,8 +110,8 @@ def _give(
     shares: Floats,
     bones: Integers,
 ) -> None:
-    """Assigns the weights of one mesh: each vertex gets the mean of the rows own (n, k), weighted
-    by shares (n, k), mapped to other bone numbers."""
+    """Assigns the weights of one mesh. Each vertex gets the mean of the rows `own` (n, k), weighted
+    by `shares` (n, k), with bone numbers mapped by `bones`."""
     skinned, width = character.skinned[number], own.shape[1]
     asked = own.ravel()
     counts = np.diff(rows.start)[asked]

@@ -1,2 +1,1 @@
-"""Bendy bones: vertex groups for the position along a bone
-with several segments."""
+"""Bendy bones: creates vertex groups that store the position along a bone with several segments."""

@@ -1,4 +1,4 @@
-"""Positions along bones, diffused over a mesh by the engine in a thread."""
+"""Computes positions along bones, which the engine diffuses over a mesh in a thread."""
 
 from collections.abc import Sequence
 
@@ -19,8 +19,8 @@ from ...skeleton.skeleton import Skeleton
 def diffused_parameters_in_steps(
     mesh: Mesh, skeleton: Skeleton, names: Sequence[str]
 ) -> Steps[dict[str, Floats]]:
-    """Returns {bone: (n,) u} for these deform bones, 0 at the head and 1 at the tail, as a
-    generator of short steps. Raises Refused if the engine does."""
+    """Returns {bone: (n,) u} for these deform bones, where u is 0 at the head and 1 at the tail, as
+    a generator of short steps. Raises Refused if the engine refuses the input."""
     arguments = Problem([mesh], skeleton).arguments
     try:
         found = yield from work_in_steps(

@@ -1,9 +1,9 @@
-"""Replaces one bendy bone with n bones: their names, rest positions and weights.
+"""Computes the names, rest positions and weights of n bones that replace one bendy bone.
 
-Blender moves a vertex at u (0 to 1 along a bone of S segments) by the transforms of two joints, (1
-- t) M[i] + t M[i + 1] with i + t = u S. This blend equals S + 1 bones that move by M[0] ... M[S],
-with the weight multiplied by the hat functions of u S, so the conversion is exact. Other numbers of
-bones divide the same u into n - 1 equal parts and give an approximation.
+Blender moves a vertex at u (0 to 1 along a bone of S segments) by the transforms of two joints,
+(1 - t) M[i] + t M[i + 1] with i + t = u S. S + 1 bones that move by M[0] ... M[S] give the same
+blend if each weight is multiplied by the hat functions of u S, so the conversion is exact. Any
+other number of bones n divides the range of u into n - 1 equal parts and gives an approximation.
 """
 
 import itertools
@@ -16,12 +16,12 @@ from ...base.arrays import Floats, Integers
 
 LONGEST_NAME = 63  # maximum bytes of a bone name
 
-# Name endings that Blender's mirror tools recognize, with a number that follows.
+# Name endings that Blender's mirror tools recognize, including a number that follows.
 _SIDE = re.compile(r"([ ._-][lr]|[ ._-]?(left|right))(\.\d+)?$", re.IGNORECASE)
 
 
 def segment_names(name: str, count: int, taken: Set[str]) -> list[str]:  # type: ignore[return]
-    """Names of the bones that replace one bone, none of them in `taken`. For example, arm.L becomes
+    """Names of the bones that replace one bone; no name is in `taken`. For example, arm.L becomes
     arm_1.L and arm_2.L, so mirror tools still recognize the side."""
     side = _SIDE.search(name)
     stem, suffix = (name[: side.start()], side[0]) if side and side.start() else (name, "")
@@ -59,8 +59,8 @@ def stations(joints: Floats, count: int) -> Floats:
 
 def slide_to(u: Callable[[float], float], wanted: float, bracket: float) -> float:
     """Finds, by bisection, the s nearest to 0 at which the increasing function u(s) is `wanted`; 0
-    if none is within 16 times `bracket`. It is exact at the ends of the bone, beyond which u stays
-    0 or 1."""
+    if none is within 16 times `bracket`. The result is exact at the ends of the bone, beyond which
+    u stays 0 or 1."""
     below = (lambda s: u(s) < wanted) if wanted > 0 else (lambda s: u(s) <= 0)
     for _ in range(5):
         low, high = -bracket, bracket

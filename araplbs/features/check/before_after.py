@@ -1,5 +1,5 @@
-"""Measures what a weighting gained over the earlier weights in terms that artists use: visible
-problems, and stretch in poses. This module does not use bpy, so any thread may run it."""
+"""Measures how much better the new weights are than the earlier ones, in terms that artists use:
+visible problems, and stretch in poses. This module does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 JUDGED_POSES = 12  # random poses in which problems are sought, as many as in Check Weights
 BEFORE_SHARE = 0.2  # share of the time for measuring the earlier weights
 ACTIONS_SHARE = 0.2  # share of the time for measuring the file's actions, if there are any
-CLEARLY = 1.25  # times as much stretch: then fewer problems are not a gain
-STILL = 0.02  # stretch in actions: less is hardly motion, so no comparison is made
+CLEARLY = 1.25  # times as much stretch: above this ratio, fewer problems are not a gain
+STILL = 0.02  # stretch in actions: below this, there is hardly any motion to compare
 VISIBLE = ("high", "medium")  # visible levels of findings
 
 
 def visible(findings: Iterable[Finding]) -> int:
-    """The number of visible findings."""
+    """The number of findings that are visible."""
     counts = health(findings)
     return sum(counts[level] for level in VISIBLE)
 
@@ -48,19 +48,19 @@ def gains(
     actions: Poses | None = None,
     painted: SparseWeights | None = None,
 ) -> tuple[dict[str, Any], list[Finding], Poses]:
-    """(facts, findings, poses): a summary of these SparseWeights `after` and of the earlier ones.
-    report: the deformation report of the later weights, as in the report of the solution. actions:
-    poses from the file's own actions. painted: the earlier weights, including those of excluded
-    bones.
+    """Returns (facts, findings, poses), which compare the SparseWeights `after` with the earlier
+    ones. report: the deformation report of the new weights, as in the report of the solution.
+    actions: poses from the file's own actions. painted: the earlier weights, including the weights
+    of excluded bones.
 
     facts: {"problems": (before, after), "stretch": (before, after)}, with None for values that are
-    not available: "before" if fewer than half of the vertices had weights, "problems" before if the
-    stretch contradicts their number (see _contradict()), "stretch" if there is no surface. If
-    actions move the character, "actions" is the stretch in them. If earlier weights exist, also
-    "drift": (before, after) of the limbs, "lost": [bone] that have lost their skin, "had_skin":
-    [bone] that were excluded although they had skin, which still follows them, and "as_before":
-    [bone] whose effect on the skin around them is unchanged, such as an eye in its socket.
-    findings: faults of the new weights, found in these poses.
+    not available. Both "before" values are None if fewer than half of the vertices had weights. The
+    number of problems before is None if the stretch contradicts it (see _contradict()), and
+    "stretch" is None if there is no surface. If actions move the character, "actions" is the
+    stretch in these actions. If earlier weights exist, there are four further facts: "drift":
+    (before, after) of the limbs; "lost": the bones that have lost their skin; "had_skin": excluded
+    bones that had skin; and "as_before": bones whose effect on the skin around them is unchanged,
+    such as an eye in its socket. findings: the faults of the new weights, found in these poses.
     """
     progress = Progress.of(progress)
     known = has_weights(before)
@@ -107,7 +107,7 @@ def gains(
 
 def _contradict(counts: list[int | None], strains: list[float | None]) -> bool:
     """Whether there are fewer visible problems and clearly more stretch, or more problems and
-    clearly less stretch. In both cases, the number of problems does not indicate which weights are
+    clearly less stretch. In both cases, the number of problems does not show which weights are
     better."""
     before, after = counts
     if before is None or after is None or before == after:
@@ -119,8 +119,8 @@ def _contradict(counts: list[int | None], strains: list[float | None]) -> bool:
 def _judged_poses(
     problem: Problem, options: Options, poses: Poses, strains: list[float | None]
 ) -> Poses:
-    """The poses in which problems are sought. Tears in random poses count if the earlier weights
-    hold the surface together better than the new ones do."""
+    """The poses in which problems are sought. Tears in random poses count only if the earlier
+    weights hold the surface together better than the new ones do."""
     if poses.whole or (len(strains) > 1 and much_more(*strains)):
         return poses[:JUDGED_POSES]
     count = min(options.pose_count, JUDGED_POSES)

@@ -1,8 +1,8 @@
-"""Findings that new weights cannot repair."""
+"""Lists the findings that new weights cannot repair."""
 
 from __future__ import annotations
 
-# Findings that weights cannot repair.
+# The kind of each such finding, with the reason.
 BEYOND = {
     "BONE_OUTSIDE": "Weights cannot repair a bone that lies outside: move it, or use Optimize "
     "Joints",

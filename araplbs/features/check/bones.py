@@ -16,7 +16,7 @@ from .quantities import counted, ramp
 if TYPE_CHECKING:
     from .inspected import Inspected
 
-DRIFT = 0.3, 1.2  # radii of the limb: visible, and outside the limb
+DRIFT = 0.3, 1.2  # radii of the limb: drift that is visible, and drift outside the limb
 OUTSIDE = 0.25, 2.0  # distance from the skin, in radii of the region the bone moves
 LEAST_RADIUS = 0.02  # of the size: bones of eyes and teeth have less effect
 LARGE_LIMB = 0.004  # of the surface: lips and brows have bones like limbs but are smaller
@@ -24,8 +24,8 @@ LEAST_OUTSIDE = 0.004  # of the size: bones of eyelids and lips lie in the skin
 LEAST_DRIVEN = 4  # vertices
 WRONG_PART = 0.5  # severity for a bone inside a region that other bones move
 IDLE, IDLE_IN_LIMB = 0.15, 0.5  # severity: a spare bone, and one that a limb should follow
-# For a bone, as the engine finds limbs: the position of its middle, the maximum width of its limb,
-# and the minimum number of its vertices.
+# Limits for finding the limb of a bone, as in the engine: the position of its middle, the maximum
+# width, and the minimum number of vertices.
 MIDDLE, WIDEST, LEAST_LIMB = (0.3, 0.7), 1.5, 6
 FLAT = 0.12  # of the region around a bone: its squared thickness relative to its width
 
@@ -65,7 +65,7 @@ def _surrounds(look: Inspected, bone: Index, vertices: Integers) -> bool:
 
 
 def drifting_limbs(look: Inspected) -> Iterator[Finding]:
-    """DRIFT: limbs that drift from their bones."""
+    """Finds DRIFT: limbs that drift from their bones."""
     if not len(look.triangles):
         return
     drift = look.measures["bone_drift"]
@@ -90,7 +90,8 @@ def _orientation(look: Inspected) -> int:
 
 
 def bones_outside(look: Inspected) -> Iterator[Finding]:
-    """BONE_OUTSIDE: bones outside the skin that they move, or inside skin that other bones move."""
+    """Finds BONE_OUTSIDE: bones outside the skin that they move, or inside skin that other bones
+    move."""
     totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
     bones = np.flatnonzero(look.skeleton.deform & (totals > 0))
     if not len(look.triangles) or not len(bones):
@@ -98,7 +99,7 @@ def bones_outside(look: Inspected) -> Iterator[Finding]:
     corners, heights = look.around_bones
     corners, heights = corners[:, bones], _orientation(look) * heights[:, bones]
     found = (corners[:, :, 0] >= 0).all(axis=0)  # if all faces are flat, there is no nearest one
-    out = heights.min(axis=0)  # of the sample nearest to the skin
+    out = heights.min(axis=0)  # values of the sample nearest to the skin
     outside = found & (out > LEAST_OUTSIDE * look.size)
     keys = look.of_vertex * len(totals) + look.rows.bones
     wanted = corners * len(totals) + bones[:, None]
@@ -148,7 +149,7 @@ def _in_wrong_part(
 
 
 def idle_bones(look: Inspected) -> Iterator[Finding]:
-    """IDLE_BONE: deform bones without any effect."""
+    """Finds IDLE_BONE: deform bones without any effect."""
     totals = np.bincount(look.rows.bones, minlength=len(look.skeleton.names))
     idle = np.flatnonzero(look.skeleton.deform & (totals == 0))
     if not len(idle) or not totals.any():

@@ -1,5 +1,5 @@
-"""The usual cause of each kind of finding, as a sentence for the user. This module does not use
-bpy."""
+"""States the usual cause of each kind of finding in a sentence for the user. This module does not
+use bpy."""
 
 from __future__ import annotations
 

@@ -53,9 +53,9 @@ def check(
 ) -> list[Finding]:
     """Returns the Findings about the weights of a Problem, the worst first.
 
-    rows: SparseWeights of all its vertices in the file, with arbitrary sums. poses: the Poses in
-    which they are judged. options: only max_influences and the symmetry of the problem matter.
-    Raises araplbs.Cancelled when progress (a Listener) stops it.
+    rows: the SparseWeights in the file for all vertices of the Problem, with arbitrary sums. poses:
+    the Poses in which they are judged. options: only max_influences and the symmetry of the problem
+    matter. Raises araplbs.Cancelled when progress (a Listener) stops it.
     """
     return findings_of(Inspected(problem, rows, poses, options, threads), progress)
 

@@ -1,5 +1,5 @@
-"""Kinds of weight faults, and a single fault with its location. This module does not use bpy, so
-any thread may run it."""
+"""Defines the kinds of weight faults and a record of one fault with its location. This module does
+not use bpy, so any thread may run it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...character.problem import Problem
 
-# Identifier, name, and its meaning for a rigger.
+# The identifier of each kind, its name, and its meaning for a rigger.
 KINDS = (
     ("STRETCH", "Stretch", "The surface is torn apart when posed"),
     ("COLLAPSE", "Collapse", "The surface folds or loses its volume when posed"),
@@ -50,7 +50,7 @@ class Finding:
     vertices: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the mesh
     value: float = 0.0  # the measured value, in the unit of its kind
     words: str = ""  # one line for the user, with names and numbers
-    pose: int = -1  # the worst of the examined poses; -1: in any
+    pose: int = -1  # the worst of the examined poses; -1: present in every pose
 
 
 # Minimum severity of each level, the worst first.
@@ -71,7 +71,7 @@ def health(findings: Iterable[Finding]) -> dict[str, int]:
 
 
 def counted(findings: Sequence[Finding]) -> str:
-    """'7 findings: 2 high, 3 medium, 2 low'."""
+    """The counts as text, such as '7 findings: 2 high, 3 medium, 2 low'."""
     if not findings:
         return "No findings"
     counts = health(findings)

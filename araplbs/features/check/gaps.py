@@ -1,10 +1,10 @@
-"""Finds bones that move skin across a gap, such as that of another finger, the other leg or the
+"""Finds bones that move skin across a gap, such as the skin of another finger, the other leg or the
 other lip.
 
-Two cases are not faults. If the straight line to the core of the bone passes through the body, as
-from one side of a palm to the other, there is no gap. If the skin on the far side hardly moves and
-is not stretched, the fault is not visible. The severity is therefore limited by the effect of the
-bone on that skin in the poses.
+Two cases are not faults. If the straight line from the skin to the core of the bone passes through
+the body, as from one side of a palm to the other, there is no gap. If the skin on the far side
+hardly moves and is not stretched, the fault is not visible. The bone's effect on the far skin in
+the poses therefore limits the severity.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from .inspected import Inspected
 
 # A bone moves vertices near its core in space but far from it along the surface.
-DETOUR = 3.0  # ratio of distances: around a limb it is half of pi, at the webs of fingers 2
+DETOUR = 3.0  # ratio of distances: half of pi around a limb, 2 at the webs of fingers
 DETOUR_FROM = 0.015  # of the size: the additional path length, the width of a finger
 CORE = 0.5  # of the largest weight of a bone: its core, as in csrc/measures/inspection.c
 GAP = 0.06  # of the size: beyond this distance there is no gap, only another region
 WEIGHT = 0.04, 0.6  # on the far side: visible, and worst
 LEAST_BLEEDING = 2  # vertices
 INWARD = -0.3  # cosine between a line and the outward normal: the line leads into the flesh
-LOOKED_AT = 64  # equally spaced vertices of a region
+LOOKED_AT = 64  # number of equally spaced vertices of a region
 MOVED = 0.01, 0.06  # of the size: movement of the skin; 2 cm on a man are visible
 TORN = 0.25, 0.75  # strain: visible, and torn
-ALONE = 0.95  # of the weight: no other bone determines the position of the skin
+ALONE = 0.95  # of the weight: above this, no other bone determines the position of the skin
 OWN = 0.6  # severity if the bone has the most weight there, which may be intended
 
 
 def bleeding(look: Inspected) -> Iterator[Finding]:
-    """BLEEDING: bones that move skin across a gap."""
+    """Finds BLEEDING: bones that move skin across a gap."""
     straight, along = look.inspection[2:]
     rows = look.rows
     with np.errstate(invalid="ignore"):
@@ -70,7 +70,7 @@ def _through_flesh(look: Inspected, weight: Floats, region: Integers, bone: Inde
     """Whether most straight lines from a region to the core of a bone point inward at both ends."""
     some = region[:: 1 + len(region) // LOOKED_AT]
     entries = np.flatnonzero(look.rows.bones == bone)
-    # Distances were measured from the largest connected part of the core, so they are 0 there.
+    # Distances are measured from the largest connected part of the core, where they are 0.
     strong = look.shares[entries] >= CORE * look.shares[entries].max()
     core = look.of_vertex[entries[strong & (look.inspection[2][entries] == 0)]]
     core = core[weight[core] == 0]
@@ -96,8 +96,8 @@ def _cosines(look: Inspected, vertices: Integers, ways: Floats) -> Floats:
 
 
 def _harm(look: Inspected, weight: Floats, region: Integers, bone: Index) -> float:
-    """The severity of a bone that moves a region, based on its effect on the region in the
-    poses."""
+    """The severity of a bone's influence on a region, based on the bone's effect on the region in
+    the poses."""
     some = region[:: 1 + len(region) // LOOKED_AT]
     share = np.minimum(weight[some], ALONE)[None, :, None]
     at = look.vertices[some]
@@ -113,8 +113,8 @@ def _harm(look: Inspected, weight: Floats, region: Integers, bone: Index) -> flo
 
 
 def _hangs_together(look: Inspected, entries: Integers) -> Bools:
-    """Mask of the entries connected to the bone's main region, which may be a loose part next to
-    its bone."""
+    """Mask of the entries that are connected to the bone's main region, which may be a loose part
+    next to the bone."""
     parts = look.parts
     group = connected(int(parts.max(initial=0)) + 1, parts[look.links])[parts]
     good = np.zeros(len(entries), bool)

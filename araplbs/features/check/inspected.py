@@ -1,5 +1,5 @@
-"""The input of the weight checks: a Problem with its weights and poses. Properties that several
-checks need are derived from it once."""
+"""The input of the weight checks: a Problem with its weights and poses. Data that several checks
+need is derived from this input once."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
@@ -23,8 +23,8 @@ from ...skeleton.symmetry import on_one_side, reflected
 from .findings import Finding
 from .quantities import connected, factors
 
-# Strain of the least collapse that counts, in one pose; stretch that counts has more. Triangles
-# with less in the sum over the poses are skipped.
+# The strain of the smallest collapse that counts, in one pose; stretch that counts causes more
+# strain. Triangles with less strain, summed over the poses, are skipped.
 CANDIDATE = 0.8
 
 # Shares of the size of the character.
@@ -32,7 +32,7 @@ TOUCHES = 0.01  # a part sits on a surface within this distance
 COVERED = 0.02  # skin at this depth below cloth is covered by it
 SIDES = 0.002  # of the size: tolerance for vertices at their image
 
-SAMPLES = 0.15, 0.5, 0.85  # samples along bones that are sought in the skin
+SAMPLES = 0.15, 0.5, 0.85  # samples along each bone, for which the nearest skin is sought
 LOOK = 0.05  # seconds between two progress checks
 PLACE = np.array([1.0, np.sqrt(2), np.sqrt(3)])
 
@@ -44,7 +44,7 @@ OF_MESH = (
 
 
 class Inspected:
-    """A Problem with its weights and poses, and derived data that several checks need."""
+    """A Problem with its weights and poses, and the derived data that several checks need."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Inspected:
         threads: int = 0,
         like: "Inspected | None" = None,
     ) -> None:
-        """like: an input with the same problem and other weights, whose mesh data is reused."""
+        """like: an Inspected of the same problem with other weights, whose mesh data is reused."""
         known = vars(like) if like else {}
         vars(self).update({name: known[name] for name in OF_MESH if name in known})
         self.problem, self.poses, self.options, self.threads = problem, poses, options, threads
@@ -83,7 +83,7 @@ class Inspected:
 
     @cached_property
     def hangs_on(self) -> Bools:
-        """For the bones, see hanging()."""
+        """The result of hanging() for the bones."""
         return hanging(self.skeleton.parents)
 
     @cached_property
@@ -93,13 +93,13 @@ class Inspected:
 
     @cached_property
     def corners(self) -> Integers:
-        """The corners of the triangles in the same layout, (3, f)."""
+        """The corners of the triangles as consecutive arrays, (3, f)."""
         return np.ascontiguousarray(self.triangles.T)
 
     @cached_property
     def outward(self) -> tuple[Floats, Floats]:
         """Returns (area-weighted sums of the outward normals of the faces (n, 3), areas (n,)) at
-        the vertices; zero without a face."""
+        the vertices; both are zero at a vertex without a face."""
         a, b, c = (self.vertices[self.corners[k]] for k in range(3))
         faces = np.cross(b - a, c - a) / 2
         center = self.vertices.mean(axis=0)
@@ -202,8 +202,8 @@ class Inspected:
         return [noise(self.surface, mesh) for mesh in range(len(self.problem.names))]
 
     def prepare(self, progress: Listener | None = None) -> None:
-        """Prepares data that several checks need. Otherwise, parts of it would not run in
-        parallel."""
+        """Computes the data that several checks need in advance, because parts of the computation
+        would otherwise not run in parallel."""
         steps = [["strained"], ["nearest", "inspection"]]
         progress = Progress.of(progress)
         progress.check("surface strain", 0)
@@ -226,14 +226,16 @@ class Inspected:
 
     @cached_property
     def image_points(self) -> Integers:
-        """Vertices on one side whose images are sought on the other, as indices, or none."""
+        """Indices of the vertices on one side whose images are sought on the other side; empty
+        without symmetry."""
         symmetry = self.problem.arguments.get("symmetry")
         return on_one_side(self.vertices, symmetry, SIDES * self.size)
 
     @cached_property
     def nearest(self) -> tuple[Integers, Floats, Floats, Integers]:
-        """araplbs.nearest_points for, in this order: all vertices, on parts other than their own;
-        samples of all bones; images of `image_points`."""
+        """The result of araplbs.nearest_points for three sets of points, in this order: all
+        vertices, with the nearest point on another part; samples of all bones; images of
+        `image_points`."""
         skeleton, vertices = self.skeleton, self.vertices
         along = skeleton.tails - skeleton.heads
         bones = [skeleton.heads + share * along for share in SAMPLES]
@@ -257,8 +259,8 @@ class Inspected:
 
     @property
     def neighbors(self) -> tuple[Integers, Floats, Floats, Integers]:
-        """Returns (corners (n, 3), coordinates (n, 3), heights (n,), parts (n,)): for each vertex,
-        the nearest point on the other parts."""
+        """Returns (corners (n, 3), coordinates (n, 3), heights (n,), parts (n,)): the nearest point
+        on another part for each vertex."""
         corners, at, heights, parts = self.nearest
         n = len(self)
         return corners[:n], at[:n], heights[:n], parts
@@ -294,8 +296,8 @@ class Inspected:
 
     @cached_property
     def inspection(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Returns (contrast (n,), roughness (n,), straight (e,), along (e,)), see
-        araplbs.inspect_weights; coincident vertices are connected."""
+        """Returns (contrast (n,), roughness (n,), straight (e,), along (e,)) of
+        araplbs.inspect_weights, in which coincident vertices are connected."""
         return araplbs.inspect_weights(
             self.vertices,
             self.triangles,
@@ -330,7 +332,7 @@ class Inspected:
         if not len(ids):
             return []
         place = np.full(len(bad), -1)
-        # Equal numbers for equal positions, and almost never for others.
+        # The numbers are equal for equal positions, and almost never equal for others.
         _, same = np.unique(self.vertices[ids] @ PLACE, return_inverse=True)
         place[ids] = same.reshape(-1)
         a, b, c = bad[self.corners]
@@ -351,8 +353,8 @@ class Inspected:
         bone: Index = -1,
         pose: int = -1,
     ) -> list[Finding]:
-        """Findings at these vertices of the problem, one for each mesh that contains some of them.
-        Images are replaced by their originals."""
+        """Findings at these vertices of the problem, one for each mesh that contains some of the
+        vertices. Images are replaced by their originals."""
         mesh_of = np.searchsorted(self.problem.first, vertices, side="right") - 1
         found = []
         for mesh in np.unique(mesh_of):
@@ -367,14 +369,15 @@ class Inspected:
         return f"'{self.skeleton.names[bone]}'" if bone >= 0 else "no bone"
 
     def entries(self, vertices: Integers) -> tuple[Integers, Integers]:
-        """Returns (index in `vertices`, entry of the rows) for their entries, row by row."""
+        """Returns (index in `vertices`, entry of the rows) for each entry of these vertices, row by
+        row."""
         sizes = np.diff(self.rows.start)[vertices]
         rows = np.repeat(np.arange(len(vertices)), sizes)
         within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return rows, self.rows.start[vertices][rows] + within
 
     def leading(self, vertices: Integers, but: Index = -1) -> int:
-        """The bone with the most weight over these vertices, except for one."""
+        """The bone with the most weight over these vertices, ignoring the bone `but`."""
         _rows, at = self.entries(np.unique(vertices))
         at = at[self.rows.bones[at] != but]
         return int(np.bincount(self.rows.bones[at], self.shares[at]).argmax()) if len(at) else -1

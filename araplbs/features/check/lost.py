@@ -1,11 +1,11 @@
-"""Finds bones that have lost their skin: with the earlier weights, they moved it, but with the new
-weights, they hardly do. Strain does not reveal this, because a bone without influence stretches
-nothing. This module does not use bpy.
+"""Finds bones that have lost their skin: they moved it with the earlier weights but hardly move it
+with the new ones. Strain does not reveal this, because a bone without influence stretches nothing.
+This module does not use bpy.
 
-The skin of a bone consists of the vertices of which it had more than half of the weight. The bone
-is rotated about two axes across it, together with its children. The displacements of this skin are
-compared, with each vertex weighted by its distance from the axis, because for any angle, the
-displacement is proportional to that distance.
+The skin of a bone consists of the vertices at which the bone had more than half of the weight. The
+bone is rotated about two axes across it, together with its children, and the displacements of its
+skin are compared. Each vertex is weighted by its distance from the axis, because the displacement
+is proportional to this distance for any angle.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from ...character.problem import Problem
     from ...model.sparse_weights import SparseWeights
 
-OWN = 0.5  # of the weight of a vertex: it belongs to the skin of that bone
+OWN = 0.5  # of the weight of a vertex: with this share, a bone has the vertex as skin
 LEAST = 4  # vertices: a smaller skin is ignored
 LOST = 0.25  # of the earlier displacement: below this, the skin is lost
-HEARD = 0.5  # of it: at or above this, the bone moves its skin as before
+HEARD = 0.5  # of the same: at or above this, the bone moves its skin as before
 ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across it and the bone
 UP = np.array([0.0, 0.0, 1.0])  # the direction used for a bone without length
 
 
 class Answers(NamedTuple):
-    """Indices, in the names of the skeleton, of the bones that had skin: all of them, those that
-    have lost it, and those that still move it."""
+    """Indices, in the names of the skeleton, of the bones that had skin: all such bones, the bones
+    that have lost their skin, and the bones that still move it."""
 
     owners: list[int]
     lost: list[int]
@@ -69,7 +69,7 @@ def with_lost(
     compared: dict[str, Any], problem: Problem, before: SparseWeights, after: SparseWeights
 ) -> dict[str, Any]:
     """The result of standing() with "lost", the names of these bones, if earlier weights exist for
-    comparison. In that case, the new weights are worse."""
+    comparison. If any bone is lost, the new weights count as worse."""
     if "file" not in compared:
         return compared
     names = [problem.skeleton.names[bone] for bone in lost_bones(problem, before, after)]
@@ -82,7 +82,7 @@ def _normalized(rows: SparseWeights) -> SparseWeights:
 
 
 def _ways(points: Floats, owner: np.ndarray, heads: Floats, tails: Floats) -> Floats:
-    """The sum of the distances of each vertex from two axes across its bone, (n,), 0 without a
+    """The sum of the distances of each vertex from two axes across its bone, (n,); 0 without a
     bone."""
     along = tails - heads
     length = np.linalg.norm(along, axis=1, keepdims=True)
@@ -99,7 +99,7 @@ def _ways(points: Floats, owner: np.ndarray, heads: Floats, tails: Floats) -> Fl
 def _moved(
     rows: SparseWeights, owner: np.ndarray, hangs_on: Bools, ways: Floats, count: int
 ) -> Floats:
-    """The total displacement of the skin by each bone with these weights, (m,)."""
+    """The total displacement by which each bone moves its skin with these weights, (m,)."""
     bone = owner[rows.vertices]
     with_it = (bone >= 0) & hangs_on[rows.bones, bone]
     taken = (rows.weights * ways[rows.vertices])[with_it]
@@ -109,9 +109,10 @@ def _moved(
 def given_back(
     before: SparseWeights, after: SparseWeights, lost: Bools, locked: Bools
 ) -> tuple[SparseWeights, Bools]:
-    """Returns (weights, (n,) whether they differ from `after`): the earlier weights where these
-    bones (m,) had skin, blended out toward its edge. The number of influences per vertex stays
-    within the maximum in `after`; weights of locked bones stay."""
+    """Returns (weights, (n,) whether they differ from `after`). The weights are the earlier ones at
+    the skin that these bones (m,) had, blended into `after` toward the edge of the skin. The number
+    of influences per vertex stays within the maximum in `after`; the weights of locked bones
+    stay."""
     share = np.bincount(before.vertices, before.weights * lost[before.bones], before.count)
     back = np.clip(share / OWN, 0.0, 1.0)
     old, new = before.vertices, after.vertices

@@ -1,6 +1,6 @@
-"""Finds faults of the mesh itself, as in generated meshes: shells inside or on top of others, split
-edges, floating parts and noise. Each fault is reported by its kind, and its severity is high if it
-opens in a pose."""
+"""Finds faults of the mesh itself, as in generated meshes: shells inside or on top of other parts,
+split edges, floating parts and noise. The severity of a fault is high if a gap opens there in a
+pose."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ def _opening(
     words: str,
     named: bool = True,
 ) -> Iterator[Finding]:
-    """gap (p, k): how much wider it is than at rest. named: also the vertices without a gap."""
+    """The finding of a fault. gap (p, k): how much wider the gap at each vertex is than at rest.
+    named: whether to report the fault even if no gap opens."""
     each = gap.max(axis=1, initial=0) / look.size if gap.size else np.zeros(1)
     pose, value = int(each.argmax()), float(each.max())
     if value > OPENS[0]:

@@ -1,4 +1,4 @@
-"""Numbers and words used by several weight checks."""
+"""Computes quantities that several weight checks use."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ def ramp(value: float, limits: tuple[float, float], least: float = 0.2) -> float
 
 
 def connected(count: int, pairs: Integers) -> Integers:
-    """The lowest member of the connected component of each element, (count,), given pairs (k,
-    2)."""
+    """The lowest member of the connected component of each element, (count,); the pairs (k, 2) are
+    connected."""
     label = np.arange(count)
     while len(pairs):
         low = np.minimum(label[pairs[:, 0]], label[pairs[:, 1]])
@@ -31,7 +31,7 @@ def connected(count: int, pairs: Integers) -> Integers:
 
 
 def share_of(values: Floats, share: float) -> Any:
-    """The quantile of values along their last axis, as one of the values; a float for a single
+    """The quantile of values along their last axis, without interpolation; a float for a single
     row."""
     found = np.sort(values, axis=-1)[..., int(share * (values.shape[-1] - 1))]
     return float(found) if values.ndim == 1 else found

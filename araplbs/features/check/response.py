@@ -1,10 +1,10 @@
 """Finds bones that do not move the skin around them.
 
-A bone without influence stretches nothing, so no other measure reveals it. The skin of a bone is
-the skin that is clearly nearest to it and faces away from it, so the bone lies behind it. A bone
-turns with all its children, so skin that follows a child also counts. The response is the share of
-the rotation that this skin follows. Weights in the file could also identify the skin of a bone, but
-this check is for files with doubtful weights, so only positions decide.
+A bone without influence stretches nothing, so no other measure reveals it. The skin of a bone
+consists of the vertices that are clearly nearest to the bone and face away from it, so the bone
+lies behind them. A bone turns with all its children, so skin that follows a child also counts. The
+response is the share of the bone's rotation that its skin follows. Weights in the file could also
+identify a bone's skin, but this check is for files with doubtful weights, so only positions decide.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_LOOKED_AT = 30_000  # vertices: of larger regions, some at equal distances 
 
 
 def deaf_bones(look: Inspected) -> Iterator[Finding]:
-    """DEAF_BONE: bones with weights that hardly move their own skin."""
+    """Finds DEAF_BONE: bones that have weights but hardly move their own skin."""
     if not len(look.triangles):
         return
     moves = np.bincount(look.rows.bones, minlength=len(look.skeleton.names)) > 0
@@ -56,7 +56,7 @@ def deaf_bones(look: Inspected) -> Iterator[Finding]:
 
 def response_of(look: Inspected, bone: int, vertices: Integers) -> float:
     """The share of the rotation that these vertices follow when the bone turns about any axis
-    together with all its descendants. Vertices far from its joint count for more."""
+    together with all its descendants. Vertices far from the bone's joint count for more."""
     rows, at = look.entries(vertices)
     hangs = look.hangs_on[look.rows.bones[at], bone]
     along = np.bincount(rows, look.shares[at] * hangs, len(vertices))
@@ -87,8 +87,9 @@ def own_skin(look: Inspected) -> Iterator[tuple[int, Integers, float]]:
 
 
 def _from_bone(skeleton: Skeleton, bone: int, points: Floats) -> tuple[Floats, Floats]:
-    """Returns (distances (n,) of points from a bone, vectors (n, 3) from it to them), measured from
-    its line to the tail or from all its lines to children."""
+    """Returns (distances (n,) of points from a bone, vectors (n, 3) from the bone to the points).
+    Both are measured from the line between the bone's head and tail, or from its lines to all
+    children."""
     ends = skeleton.tails[bone][None]
     if skeleton.ways is not None:
         children = np.flatnonzero((skeleton.parents == bone) & skeleton.ways)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from .inspected import Inspected
 
 SUMS = 2e-3  # deviation from 1: single precision and 8 bits stay below it
-OFF_SUM = 0.002, 2.0  # engines that do not normalize displace such vertices by that share
+OFF_SUM = 0.002, 2.0  # engines that do not normalize weights displace such vertices by this share
 DROPPED = 0.0, 0.35  # weight lost to a limit of influences
-LOOSE = 0.1  # severity of unweighted vertices in no face: they are invisible
+LOOSE = 0.1  # severity of unweighted vertices that belong to no face and are invisible
 
 CONTRAST = 0.3, 0.9  # ratio of the contrast of a speckle to its neighbors
 ROUGH = 0.34  # share of its contrast that the neighbors may have among themselves
@@ -32,7 +32,7 @@ LEAST_UNLIKE = 2  # vertices
 
 
 def unweighted(look: Inspected) -> Iterator[Finding]:
-    """UNWEIGHTED: vertices that do not follow any bone."""
+    """Finds UNWEIGHTED: vertices that do not follow any bone."""
     bare = look.sums <= 0
     for seen in (True, False):
         vertices = np.flatnonzero(bare & (look.has_face == seen))
@@ -54,7 +54,7 @@ def unweighted(look: Inspected) -> Iterator[Finding]:
 
 
 def unnormalized(look: Inspected) -> Iterator[Finding]:
-    """UNNORMALIZED: sums other than 1, and weights that are not numbers."""
+    """Finds UNNORMALIZED: sums other than 1, and weights that are not numbers."""
     raw = look.raw
     strange = raw.vertices[~np.isfinite(raw.weights) | (raw.weights < 0)]
     if len(strange):
@@ -82,7 +82,7 @@ def _in_mesh(look: Inspected, vertices: Integers, mesh: int) -> Bools:
 
 
 def influences(look: Inspected) -> Iterator[Finding]:
-    """INFLUENCES: more bones than options.max_influences."""
+    """Finds INFLUENCES: vertices with more bones than options.max_influences."""
     most = look.options.max_influences
     rows = look.rows
     counts = np.diff(rows.start)
@@ -108,7 +108,8 @@ def influences(look: Inspected) -> Iterator[Finding]:
 
 
 def speckles(look: Inspected) -> Iterator[Finding]:
-    """SPECKLE: single vertices whose weights differ from those of all their neighbors."""
+    """Finds SPECKLE: single vertices whose weights differ from the weights of all their
+    neighbors."""
     contrast, roughness = look.inspection[:2]
     bad = (contrast >= CONTRAST[0]) & (roughness <= ROUGH * contrast) & (look.sums > 0)
     ids = np.flatnonzero(bad)
@@ -130,8 +131,8 @@ def speckles(look: Inspected) -> Iterator[Finding]:
 
 
 def asymmetry(look: Inspected) -> Iterator[Finding]:
-    """ASYMMETRY: weights that differ from those of the other side, if mesh and skeleton have two
-    sides."""
+    """Finds ASYMMETRY: weights that differ from the weights of the other side, if mesh and skeleton
+    have two sides."""
     symmetry = look.problem.arguments.get("symmetry")
     if symmetry is None or not len(look.triangles):
         return
@@ -169,8 +170,8 @@ def asymmetry(look: Inspected) -> Iterator[Finding]:
 
 
 def _differences(look: Inspected, partners: Integers, own: Integers, other: Integers) -> Floats:
-    """Half the sum of differences between the rows of vertices `own` and `other`, (k,), with the
-    bones of the latter replaced by their partners."""
+    """Half the sum of differences between the rows of the vertices `own` and the rows of `other`,
+    (k,), after replacing the bones in `other` by their partners."""
     rows, at = look.entries(own)
     other_rows, other_at = look.entries(other)
     bones = look.rows.bones

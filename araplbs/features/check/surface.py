@@ -25,9 +25,9 @@ COLLAPSE = 0.8, 1.0  # lost share of a length: visible, and ruined
 IN_REGION = 0.75  # quantile over the triangles of a region: a single one is noise
 LEAST_REGION = 3  # vertices: fewer are a speckle or a sliver
 LARGE_REGION = 0.004  # of the surface: smaller regions are less severe
-# A fold on one side of a limb closes on itself, as inside any bend, and nobody sees into it. It
-# does not ruin the skin; a limb that loses its girth does. The outward normals of half a tube add
-# up to 0.64 of their lengths, those of the whole tube to 0.
+# A fold on one side of a limb closes on itself, as inside any bend, and nobody sees into it. Such a
+# fold does not ruin the skin, but the loss of a limb's girth does. The outward normals of half a
+# tube add up to 0.64 of their total length, and the normals of a whole tube to 0.
 ONE_SIDE = 0.6
 FOLD = 0.6  # severity of a fold on one side, at most
 
@@ -36,16 +36,17 @@ FLOATS = 0.01, 0.06  # distance between a part and the surface below it: 2 cm on
 THROUGH = 0.002, 0.015  # depth of the skin that comes through: 4 mm on a man are visible
 ALIKE = 0.5  # cosine between the normals of skin and cloth in contact
 ABOVE = 0.7  # cosine between the normal of cloth and the direction to the skin above it
-CARRIED = 0.1  # quantile over the contact: a part is carried if some of it is
+CARRIED = 0.1  # quantile over the contact: a part is carried if some of the contact is
 LEAST_COVERED = 12  # vertices: fewer are a joint in a socket, not clothing
 LEAST_THROUGH = 3  # vertices
-# Depth below cloth at rest, 0.4 mm on a man. Nearer surfaces lie on each other, as copies of a mesh
-# for other levels of detail do, and rounding decides which one is below.
+# Depth below cloth at rest, 0.4 mm on a man. Nearer surfaces lie on each other, such as copies of a
+# mesh for other levels of detail, and rounding decides which surface is below.
 BELOW = 0.0002
 
 
 def strained(look: Inspected) -> Iterator[Finding]:
-    """STRETCH and COLLAPSE, one finding for each bone that has the most weight there."""
+    """Finds STRETCH and COLLAPSE, with one finding for each bone that has the most weight in such
+    regions."""
     some, most, least = look.strained
     yield from _regions_of(look, "STRETCH", most, STRETCH, some)
     yield from _regions_of(look, "COLLAPSE", 1 - least, COLLAPSE, some)
@@ -54,7 +55,7 @@ def strained(look: Inspected) -> Iterator[Finding]:
 def _regions_of(
     look: Inspected, kind: str, values: Floats, limits: tuple[float, float], triangles: Integers
 ) -> Iterator[Finding]:
-    """Findings of a kind for triangles whose values (p, t) exceed the first limit."""
+    """The findings of a kind for triangles whose values (p, t) exceed the first limit."""
     if not values.size:
         return
     worst = values.max(axis=0)
@@ -88,8 +89,8 @@ def _regions_of(
 
 
 def _on_one_side(look: Inspected, regions: list[Integers]) -> bool:
-    """Whether most of these regions of skin face one way, each by itself. Regions around a limb do
-    not."""
+    """Whether most of these skin regions face one direction, each region considered by itself. A
+    region around a limb does not."""
     normals = [look.outward[0][region] for region in regions]
     sums = sum(float(np.linalg.norm(each.sum(axis=0))) for each in normals)
     total = sum(float(np.linalg.norm(each, axis=1).sum()) for each in normals)
@@ -97,7 +98,7 @@ def _on_one_side(look: Inspected, regions: list[Integers]) -> bool:
 
 
 def loose_parts(look: Inspected) -> Iterator[Finding]:
-    """LOOSE_PART: parts that leave the surface on which they sit."""
+    """Finds LOOSE_PART: parts that leave the surface on which they sit."""
     if not len(look.triangles):
         return
     corners, at, heights, parts = look.neighbors
@@ -148,7 +149,8 @@ def vertex_normals(vertices: Floats, triangles: Integers) -> Floats:
 
 
 def intersections(look: Inspected) -> Iterator[Finding]:
-    """INTERSECTION: vertices that lie below another part and emerge from it."""
+    """Finds INTERSECTION: vertices that lie below another part at rest and emerge from it in a
+    pose."""
     if not len(look.triangles):
         return
     corners, at, heights, parts = look.neighbors
@@ -187,8 +189,8 @@ def intersections(look: Inspected) -> Iterator[Finding]:
 
 
 def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Iterator[Finding]:
-    """Findings at vertices that are really outside a part in a pose; they may now be below another
-    region of it."""
+    """The findings at vertices that are really outside a part in a pose and not below another
+    region of the part."""
     faces = look.triangles[look.parts[look.triangles[:, 0]] == cloth]
     used, local = np.unique(faces, return_inverse=True)
     points = look.posed(some, slice(pose, pose + 1))[0]

@@ -1,2 +1,1 @@
-"""Compare Methods: a page that compares weights
-of several methods."""
+"""Compare Methods: creates a page that compares the weights of several methods."""

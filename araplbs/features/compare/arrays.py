@@ -1,4 +1,4 @@
-"""A character built from arrays, for comparing methods in scripts without Blender."""
+"""Builds a character from arrays, so scripts can compare methods without Blender."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -34,8 +34,9 @@ def case_of_arrays(
     to_world: Array | None = None,
     options: CompareOptions | None = None,
 ) -> Case:
-    """Builds a Case without Blender: vertices (n, 3), triangles (f, 3), bone_heads and bone_tails
-    (m, 3), bone_parents (m,) with -1 for roots, all in one space; bone_roll_axes (m, 3) local Z.
+    """Builds a Case without Blender. vertices (n, 3), triangles (f, 3), bone_heads and bone_tails
+    (m, 3), bone_parents (m,): all in one space, with -1 for the parents of roots. bone_roll_axes
+    (m, 3): the local Z axes.
 
     weights: the reference weights, (n, m) or rows (start, bones, weights). animation (p, m, 3, 4)
     or (p, m, 4, 4): poses for judging, in addition to random ones. options: CompareOptions. Raises
@@ -85,7 +86,7 @@ def case_of_arrays(
 
 
 def _with_rolls(heads: Floats, tails: Floats, rolls: Floats) -> Floats:
-    """Uses any axis across a bone whose roll is unknown."""
+    """The roll axes; a bone whose roll is unknown gets any axis across it."""
     known: Any = np.isfinite(rolls).all(axis=1)
     return np.where(known[:, None], rolls, _across(tails - heads))
 

@@ -1,5 +1,6 @@
-"""Runs every method on one character and judges it in poses that no method was optimized for. This
-module does not use bpy, so it works in any thread and in scripts without Blender (arrays.py)."""
+"""Runs every method on one character and judges the results in poses that no method was optimized
+for. This module does not use bpy, so it works in any thread and in scripts without Blender
+(arrays.py)."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ class Comparison:
 
     @property
     def in_order(self) -> tuple[list[Outcome], list[Outcome]]:
-        """The results in the order of a page: ours, heat, the weights in the file and the best of
-        the others in random poses; the rest follows in registry order."""
+        """The results in the order of a page: ours, heat, the weights in the file, and the best of
+        the other results in random poses. The rest follows in the order of the registry."""
         heat = "BLENDER_HEAT" if self.find("BLENDER_HEAT") else "HEAT"
         first = [each for name in ("OURS", heat, "PRESENT") if (each := self.find(name))]
         rest = [each for each in self.done if each not in first]
@@ -94,7 +95,7 @@ def compare(
     progress: Listener | None = None,
     methods: Sequence[str] | None = None,
 ) -> Comparison:
-    """Returns the Comparison of methods (identifiers, default all) on a Case.
+    """Returns the Comparison of methods on a Case. methods: identifiers, by default all.
 
     Raises araplbs.Cancelled when progress (a Listener) stops it.
     """
@@ -125,7 +126,7 @@ def compare(
             judge(method, outcome, result, progress.part(begin, size, method.name))
         except _failures() as reason:
             outcome.reason = str(reason)
-        if method.kind == REFERENCE:  # which does all of its work here
+        if method.kind == REFERENCE:  # the generator does all of its work here
             outcome.seconds = time.perf_counter() - start_of_one
         begin += size
     outcomes = [outcome for _method, outcome, _result in found]
@@ -136,8 +137,8 @@ def compare(
 
 
 def _tell_distances(outcomes: Sequence[Outcome], points: Floats) -> None:
-    """Reports the distance of all results from the best available reference, the last one in the
-    registry."""
+    """Reports the distance of all results from the best available reference, which is the last one
+    in the registry."""
     references = [o for o in outcomes if o.kind == REFERENCE and o.reason is None]
     if not references:
         return
@@ -161,8 +162,8 @@ def _make(
     made: dict[str, tuple[Any, float, str | None]],
     outcome: Outcome,
 ) -> SparseWeights | Posed | None:
-    """Returns SparseWeights or a Posed, or None if outcome has a reason. made: {identifier: (result
-    or None, seconds, reason)} of finished methods."""
+    """Returns SparseWeights or a Posed; None if the method cannot run, with the reason stored in
+    `outcome`. made: {identifier: (result or None, seconds, reason)} of finished methods."""
 
     def weights_of(identifier: str) -> SparseWeights:
         (other,) = find_methods([identifier])
@@ -196,7 +197,7 @@ def _make(
 
     try:
         result, seconds, outcome.reason = run(method)
-    except Refused as reason:  # of the methods it builds on
+    except Refused as reason:  # seconds of the methods it builds on
         outcome.reason = str(reason)
         return None
     outcome.seconds = None if method.identifier == "PRESENT" else seconds

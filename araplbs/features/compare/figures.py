@@ -1,4 +1,4 @@
-"""The figures of a comparison: pictures of the posed character, and plots as inline SVG."""
+"""Draws the figures of a comparison: pictures of the posed character, and plots as inline SVG."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def legend() -> str:
 
 def scatter(comparison: Comparison, kind: str) -> str | None:
     """Plots stretch against likeness in poses of this kind, as SVG; None if fewer than two methods
-    have both."""
+    have both values."""
     points: list[tuple[float, float, Outcome]] = []
     bound = None
     for outcome in comparison.done:

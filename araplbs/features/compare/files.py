@@ -1,5 +1,6 @@
-"""The folder of a comparison: a page for each character, index.html, and report.json with all
-numbers. Each file is written completely or not at all, and no other file changes."""
+"""Writes the folder of a comparison, which contains a page for each character, index.html, and
+report.json with all numbers. Each file is written completely or not at all, and no other file
+changes."""
 
 import json
 import os
@@ -29,8 +30,7 @@ INDEX, REPORT = "index.html", "report.json"
 
 
 def files_of(folder: str | Path, names: Sequence[str] = ()) -> list[tuple[Path, Kind]]:
-    """Returns [(path, kind)] of the files that a comparison of these characters writes, in addition
-    to those of every comparison."""
+    """Returns [(path, kind)] of all files that a comparison of these characters writes."""
     pages = dict.fromkeys([INDEX, *page_names(names)])
     kinds = dict.fromkeys(pages, COMPARISON_PAGE) | {REPORT: COMPARISON}
     return [(Path(folder, name), kind) for name, kind in kinds.items()]
@@ -71,8 +71,8 @@ def write_comparisons(
     source: str | Path | None = None,
 ) -> Path:
     """Writes the pages of [(name, page, dictionary)] and returns the path of index.html. Raises
-    Refused as refuse_folder() does. source: the file that the pages describe, by which page_about()
-    finds them."""
+    Refused as refuse_folder() does. source: the file that the pages describe; page_about() uses it
+    to find them."""
     folder = Path(folder)
     titles = [name for name, _page, _content in made]
     refuse_folder(folder, titles)
@@ -106,7 +106,7 @@ def page_about(folder: str | Path, source: str | Path) -> Path | None:
 
 
 def _way(folder: str | Path, source: str | Path) -> str:
-    """The path of a file relative to a folder, so both can be moved together."""
+    """The path of a file relative to a folder, so the file and the folder can be moved together."""
     try:
         return Path(os.path.relpath(source, folder)).as_posix()
     except ValueError:  # on another drive

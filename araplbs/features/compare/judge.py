@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .methods import Method
     from .options import CompareOptions
 
-JUDGE_SEED = 20_180_101  # seed of the poses for judging, unless the methods use it
+JUDGE_SEED = 20_180_101  # seed of the poses for judging, unless the methods already use this seed
 RANDOM, ANIMATION = "random", "animation"
 LEAST_SHOWN = 1e-3  # smaller weights are not counted as influences
 SHOWN = (1, 4, 7, 9, 12)  # random poses in pictures, minus the number of animation poses

@@ -1,8 +1,8 @@
-"""The compared methods, one entry of METHODS for each.
+"""Defines the compared methods, with one entry of METHODS for each.
 
 A method receives a Work and returns the SparseWeights of all vertices of its problem, or a Posed if
 it moves points without weights. A method that cannot run on a mesh raises Refused or an exception
-of the engine. The reason then appears in its column, and the other methods continue.
+of the engine. The reason then appears in the method's column, and the other methods continue.
 """
 
 from collections.abc import Callable, Iterable
@@ -42,8 +42,8 @@ class Work:
 
 @dataclass
 class Posed:
-    """A method that moves points by itself, pose(poses, progress) -> (p, n, 3). rows: its
-    weights."""
+    """The result of a method that moves points by itself with pose(poses, progress) -> (p, n, 3).
+    rows: the method's weights."""
 
     pose: Callable[[Poses, Progress], np.ndarray]
     rows: SparseWeights | None = None
@@ -328,8 +328,8 @@ READ_IN_BLENDER = ("BLENDER_HEAT", "BLENDER_ENVELOPE")
 
 
 def find_methods(identifiers: Iterable[str] | None = None) -> list[Method]:
-    """Finds the entries of METHODS with these identifiers, ignoring case; None: all. Raises Refused
-    for unknown ones."""
+    """Finds the entries of METHODS with these identifiers, ignoring case; None selects all entries.
+    Raises Refused for an unknown identifier."""
     if identifiers is None:
         return list(METHODS)
     known = {method.identifier: method for method in METHODS}

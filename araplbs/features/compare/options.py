@@ -1,4 +1,4 @@
-"""The options of Compare Methods."""
+"""Defines the options of Compare Methods."""
 
 from __future__ import annotations
 

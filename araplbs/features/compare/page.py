@@ -1,5 +1,5 @@
-"""The page of a comparison: one self-contained HTML file. The page loads nothing and is complete
-without its script."""
+"""Creates the page of a comparison as one self-contained HTML file. The page loads nothing and is
+complete without its script."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ READING = (
 def page(
     comparison: Comparison, about: str = "", progress: Listener | None = None, threads: int = 0
 ) -> str:
-    """The HTML of a Comparison. about: the source of the character."""
+    """The page of a Comparison as HTML. about: the source of the character."""
     pictures = draw_all(comparison, progress, threads)
     name = escape(comparison.case.name)
     body = [
@@ -247,7 +247,8 @@ def _row(
 
 
 def _duel(comparison: Comparison, pictures: dict[tuple[str, int, int], str]) -> str:
-    """Two methods on top of each other, with a line to drag; visible only with the script."""
+    """The pictures of two methods on top of each other, with a draggable dividing line; visible
+    only if the script runs."""
     first, rest = comparison.in_order
     outcomes = first + rest
     if len(outcomes) < 2 or len(comparison.views) < 2:

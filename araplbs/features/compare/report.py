@@ -1,4 +1,4 @@
-"""The outcome of a comparison as one line."""
+"""Summarizes the outcome of a comparison in one line."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The style of the page of a comparison, and its small script."""
+"""The style sheet and the small script of a comparison page."""
 
 STYLE = """
 :root {

@@ -1,4 +1,4 @@
-"""The tables of the page of a comparison."""
+"""Creates the tables of a comparison page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ NONE = "–"
 Column: TypeAlias = tuple[str, Sequence[str], Sequence[str | None], Any]  # see _table()
 KINDS = {RANDOM: "random poses", ANIMATION: "poses of the animation"}
 
-# Key of measures.deformation.as_report(), title, factor and decimals, and the best value.
+# The key of measures.deformation.as_report(), the title, the factor and decimals, and how to find
+# the best value.
 MEASURES = (
     ("surface_strain", "Stretch, %", 100, 1, min),
     ("surface_strain_by_face", "by face, %", 100, 1, min),
@@ -29,7 +30,7 @@ MEASURES = (
 
 
 def number(value: float | None, factor: float = 1, decimals: int = 2) -> str:
-    """Formats a number for the tables; minus zero has no sign."""
+    """Formats a number for the tables; minus zero is shown without its sign."""
     if value is None or not math.isfinite(value):
         return NONE
     text = f"{factor * value:.{decimals}f}"
@@ -37,7 +38,8 @@ def number(value: float | None, factor: float = 1, decimals: int = 2) -> str:
 
 
 def best_of(values: Sequence[str | None], best: Any) -> set[int]:
-    """The indices of the best texts (a number, or NONE). best: min, max, "nearest to 0" or None."""
+    """The indices of the best texts, each of which is a number or NONE. best: min, max, "nearest to
+    0" or None."""
     if best is None:
         return set()
     known = {
@@ -60,8 +62,9 @@ def _table(
     heat: list[list[float]] | None = None,
     first: int = 0,
 ) -> str:
-    """columns: [(title, [text of each outcome], [text compared for the best, or None], best)].
-    heat: [[cell color, 0 to 1]] by column. first: the number of rows above the separating line."""
+    """The HTML of a table. columns: [(title, [text of each outcome], [text compared for the best,
+    or None], best)]. heat: [[cell color, 0 to 1]] by column. first: the number of rows above the
+    separating line."""
     head = "".join(f'<th scope="col">{title}</th>' for title, *_rest in columns)
     marked = [best_of(counted, best) for _title, _texts, counted, best in columns]
     lines = []

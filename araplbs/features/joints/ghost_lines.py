@@ -1,4 +1,5 @@
-"""Lines that draw old and new bones as octahedra, with their displacements and locks."""
+"""Computes the lines that draw old and new bones as octahedra, with their displacements and
+locks."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from ...skeleton.skeleton import Skeleton
 
 WIDTH = 0.1  # widest point of an octahedron and its width there, as shares of its length
 DASHES = 9  # on each edge
-CROSS = 0.12  # its arms, as a share of the bone's length
+CROSS = 0.12  # arms of a cross, as a share of the bone's length
 LEAST_WAY = 0.005  # share of a bone's length that justifies a line
 
 # Edges between head, tail and the four corners around.

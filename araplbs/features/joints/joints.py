@@ -43,11 +43,11 @@ class JointFrame:
     number: int  # frame number
     skeleton: Skeleton
     iterations: int
-    energies: tuple[float, ...]  # relative, of the first weights, old joints and each frame since
+    energies: tuple[float, ...]  # relative: of the first weights, old joints and each later frame
     done: bool
     seconds: float  # since the start
     largest_move: float  # share of the diagonal of the meshes' bounding box
-    strains: tuple[float, ...] = ()  # stretch with the first joints, and the current one
+    strains: tuple[float, ...] = ()  # stretch with the first joints, and with the current ones
 
     curve = ()
 
@@ -60,7 +60,7 @@ class JointFrame:
 class JointSolution:
     skeleton: Skeleton  # with the new joints
     weights: Solution | None  # None: they stay
-    problem: Problem  # of the weights, on the new joints
+    problem: Problem  # report of the weights on the new joints
     report: dict[str, Any]  # the solver's, and energies
     seconds: float
 
@@ -68,7 +68,7 @@ class JointSolution:
 class JointRun:
     """One search for better joint positions.
 
-    frame: the latest JointFrame, None before the first; set immediately by the solving thread.
+    frame: the latest JointFrame, None before the first one; the solving thread sets it immediately.
     waiting: whether the run has converged and waits for keep(). pinned: (m, 2) bool, ends that must
     not move. start: the starting point of the search if the current weights contradict some joints,
     otherwise None.
@@ -87,7 +87,8 @@ class JointRun:
         factors: Floats,
         threads: int = 0,
     ) -> None:
-        """locks (m, 2) bool for heads and tails; factors (m,) for the stiffness of bones."""
+        """locks (m, 2): whether heads and tails are locked; factors (m,): the stiffness factors of
+        the bones."""
         self.problem, self.options = problem, options
         self._meshes, self._threads = meshes, threads
         self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
@@ -117,7 +118,7 @@ class JointRun:
         keep() after convergence.
 
         Raises araplbs.Cancelled when progress returns False, araplbs.SolverError if there is no
-        solution, ValueError for input that the solver rejects.
+        solution, and ValueError for input that the solver rejects.
         """
         start = time.perf_counter()
         whole = Progress.of(progress)
@@ -182,7 +183,7 @@ class JointRun:
         )
 
     def _strain(self, solver: "araplbs.JointSolver", skeleton: Skeleton) -> float:
-        """Surface Strain in some of the poses, with the current joints and weights."""
+        """The Surface Strain in some of the poses, with the current joints and weights."""
         few = spread(len(solver.poses), SHOWN_POSES)
         arguments = self.problem.arguments
         begin, bones, weights = solver.sparse_weights
@@ -213,9 +214,9 @@ class JointRun:
         start: float,
         progress: Progress,
     ) -> JointSolution:
-        """Continues the weights on the joints that were found, with the locks, edits and options of
-        an ordinary weighting. The poses are the same and the current influences stay: choosing
-        among these again would only remove more of them, but pinned weights need others. first: the
+        """Continues solving the weights on the new joints, with the locks, edits and options of an
+        ordinary weighting. The poses are the same, and the current influences stay, because another
+        selection among them would only remove more; bones with pinned weights are added. first: the
         SparseWeights before any joint moved."""
         skeleton, weights = self.frame.skeleton, None
         given = self.problem.arguments.get("pose_weights")

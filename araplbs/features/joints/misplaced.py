@@ -3,16 +3,17 @@
 The energy hardly determines the position of a joint along a limb: a tube bends equally well
 slightly farther along, so weights solved for a misplaced elbow make it look right. Weights that an
 artist painted, or that were solved before the joint was moved, do reveal the position: they change
-from bone to bone in a ring around the joint. The center c of the ring and its spread s along the
-bone are those of the vertices weighted by w_parent w_bone. A joint farther from c along its bone
+from bone to bone in a ring around the joint. The ring's center c and its spread s along the bone
+are computed from the vertices, weighted by w_parent w_bone. A joint farther from c along its bone
 than MOST_OFF s is misplaced. The farthest of mh_game's own joints is 1.3 s off, and an elbow moved
 by a quarter of the forearm is 2.5 s off. Two kinds of joints are considered. In the first kind, a
-bone begins at its parent's end. In the second kind, the weights bend at that end, but the bone
-begins farther along its own axis. Only rings around the axis and within both bones count, because a
-jaw turns about a hinge far from its ring. On 25 characters with their artists' weights, this test
-finds 6 of 1,400 joints, at the ends of fingers and tails.
+bone begins at its parent's end. In the second kind, the weights bend at the parent's end, but the
+bone begins farther along its own axis. Only rings around the axis and within both bones count,
+because a jaw turns about a hinge far from its ring. On 25 characters with their artists' weights,
+this test finds 6 of 1,400 joints, at the ends of fingers and tails.
 
-Cost: two columns of weights per bone. This module does not use bpy, so any thread may run it.
+The computation reads two columns of weights per bone. This module does not use bpy, so any thread
+may run it.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from ...skeleton.skeleton import Skeleton
 
 MOST_OFF = 2.0  # spreads
 LEAST_OFF = 0.1  # of the length of the bone: artists place joints with this tolerance
-MOST_OF_LENGTH = 0.6  # of the length of its bones: rings farther away belong to another part
+MOST_OF_LENGTH = 0.6  # of the joint's bone lengths: rings farther away belong to another part
 MOST_ASIDE = 0.6  # of the mean direction to the ring: a ring to one side is a flap, as of a jaw
 LEAST_SHARED = 1e-3  # of the weights of all vertices of a bone: smaller shares do not form a ring
 SAME_PLACE = 1e-5  # share of the skeleton's size, as in moved_joints.py
-WEIGHTED = 0.5  # of the vertices: if fewer have weights, these are not evidence
+WEIGHTED = 0.5  # of the vertices: if fewer have weights, the weights are not evidence
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ def better_start(
 def _contradicted(
     skeleton: Skeleton, points: Floats, rows: SparseWeights
 ) -> list[tuple[float, int, float]]:
-    """Returns (deviation in spreads, bone, distance along the bone) for the heads of bones."""
+    """Returns (deviation in spreads, bone, distance along the bone) for each bone head that the
+    weights contradict."""
     vertices, found = rows.vertices, []
     near = SAME_PLACE * size_of(np.concatenate([skeleton.heads, skeleton.tails]))
     lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
@@ -107,16 +109,17 @@ def _contradicted(
 
 
 def _bends_at(place: Floats, axis: Floats, center: float, spread: float) -> bool:
-    """Whether weights bend at the end of the parent, at this position relative to the head of a
-    bone that has been moved away along its axis."""
+    """Whether the weights bend at the parent's end although the bone's head has been moved away
+    along the bone's axis. place: the position of the parent's end relative to the head."""
     along = float(place @ axis)
     aside = float(np.linalg.norm(place - along * axis))
     return abs(along - center) <= spread and aside <= LEAST_OFF * abs(along)
 
 
 def carried(transforms: Floats, before: Skeleton, after: Skeleton) -> Floats:
-    """Poses (p, m, 3, 4) of bones that turn as in `transforms` about the joints of another
-    skeleton: t_d changes by t_up and (A_up - A_d) dJ, as in csrc/joints/joints.c."""
+    """Poses (p, m, 3, 4) of bones that turn as in `transforms`, but about the joints of another
+    skeleton. The translation t_d changes by t_up and (A_up - A_d) dJ, as in
+    csrc/joints/joints.c."""
     moved, shift = transforms.copy(), after.heads - before.heads
     for bone, parent in enumerate(before.parents.tolist()):
         if parent < 0:

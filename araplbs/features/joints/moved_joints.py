@@ -1,4 +1,4 @@
-"""The bones of a skeleton after their joints have moved, and the list of moved bones."""
+"""Computes the bones of a skeleton after their joints have moved, and lists the moved bones."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,21 +26,21 @@ def _near(skeleton: Skeleton) -> float:
 
 
 def _together(skeleton: Skeleton, ends: Floats) -> Iterator[Bools]:
-    """A bool array for each bone end, which marks the positions that coincide with it."""
+    """For each bone end, a bool array that marks the ends at the same position."""
     near = _near(skeleton)
     for end in ends_of(skeleton):
         yield np.linalg.norm(ends - end, axis=1) <= near
 
 
 def at_same_places(skeleton: Skeleton, heads: ArrayLike, tails: ArrayLike) -> bool:
-    """Whether the bones in the armature are at these positions, up to the rounding of Edit mode."""
+    """Whether the skeleton's bones are at these positions, up to the rounding in Edit mode."""
     here, drawn = np.stack([heads, tails], axis=1).reshape(-1, 3), skeleton.as_drawn
     return bool(np.abs(here - ends_of(drawn)).max() <= _near(drawn))
 
 
 def pinned_ends(skeleton: Skeleton, locks: Bools) -> Bools:
-    """Returns (m, 2) bool: ends that must not move because they or a coincident end are locked (m,
-    2)."""
+    """Returns (m, 2) bool: the ends that must not move because the end itself or a coincident one
+    is locked. locks: (m, 2)."""
     locked = ends_of(skeleton)[locks.reshape(-1)]
     pinned = [bool(same.any()) for same in _together(skeleton, locked)]
     return np.array(pinned).reshape(-1, 2)
@@ -51,11 +51,11 @@ def moved_skeleton(skeleton: Skeleton, heads: Floats, tails: Floats) -> Skeleton
     adapted to them.
 
     An end of another bone at the old position of a joint moves with the joint. If the head of a
-    bone moves and its tail is at no joint, the bone and the bones connected to it move unchanged.
-    The same applies to a bone that would otherwise become too short.
+    bone moves and its tail is at no joint, the bone and the bones connected to it are translated
+    without other changes. A bone that would otherwise become too short is treated in the same way.
 
-    In a skeleton that was read from joints, only the heads are joints. Its drawn tails are treated
-    like those of other bones: they keep their direction or, if it was correct, turn with the bone.
+    In a skeleton that was read from joints, only the heads are joints. Its drawn tails keep their
+    direction or, if the direction was correct, turn with the bone.
     """
     if skeleton.directions == "TAILS":
         return _moved(skeleton, np.repeat(skeleton.deform, 2), heads, tails)
@@ -108,8 +108,9 @@ def _moved(skeleton: Skeleton, given: Bools, heads: Floats, tails: Floats) -> Sk
 
 
 def _turned_tails(skeleton: Skeleton, heads: Floats, tails: Floats) -> Floats:
-    """Drawn tails (m, 3), for correct directions and incorrect lengths. Bones that pointed at a
-    joint point at it again; the others follow their heads. Here: the ends that were found."""
+    """Drawn tails (m, 3) for a skeleton whose tails have correct directions and incorrect lengths.
+    Bones that pointed at a joint point at it again; the tails of all others follow their heads.
+    heads, tails: the ends that were found."""
     drawn = skeleton.drawn_tails - skeleton.heads
     result = heads + drawn
     joints = skeleton.heads[skeleton.deform]
@@ -139,7 +140,7 @@ def moved_bones(before: Skeleton, after: Skeleton) -> Bools:
 
 
 def only_heads_of(skeleton: Skeleton, bones: Bools) -> Bools:
-    """Returns (m, 2) bool: the ends of bones that follow the heads of these, (m,)."""
+    """Returns (m, 2) bool: the bone ends that follow the heads of these bones (m,)."""
     chosen = skeleton.heads[bones]
     free = [bool(same.any()) for same in _together(skeleton, chosen)]
     return np.array(free).reshape(-1, 2)

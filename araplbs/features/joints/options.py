@@ -1,4 +1,4 @@
-"""The options of Optimize Joints."""
+"""Defines the options of Optimize Joints."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from ...model.options import Options
 
 @dataclass(frozen=True)
 class JointOptions(Options):
-    """The options of the weights together with those of the joints.
+    """The options for the weights together with the options for the joints.
 
     This is a subclass rather than a second table, because optimizing joints includes weighting. The
-    operator, the command line, scripts and reports are flat, so each would otherwise have to join
-    two tables.
+    operator, the command line, scripts and reports need one flat list of options and would
+    otherwise each have to join two tables.
     """
 
     optimize_weights: bool = setting(

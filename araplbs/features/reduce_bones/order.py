@@ -1,6 +1,6 @@
-"""The order in which Reduce Bones removes bones, computed before any weights are solved, so a
-dialog can name the bones. The choice is greedy: the bones removed for a larger target are the first
-ones removed for a smaller target. This module does not use bpy."""
+"""Computes the order in which Reduce Bones removes bones. The order is known before any weights are
+solved, so a dialog can name the bones. The choice is greedy: the bones removed for a larger target
+are the first ones removed for a smaller target. This module does not use bpy."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FEWEST = 2  # number of remaining bones, see ReduceBonesOptions.count
 
 @dataclass(frozen=True)
 class Order:
-    """names: of bones with Deform on. unused: bones without skin of their own, which are removed
-    first; groups: of the others, in order, bones that are removed together; wanted: indices of the
-    selected bones; ends: indices of end and twist bones, recognized by name."""
+    """names: the names of the bones. unused: bones without skin of their own, which are removed
+    first. groups: all other bones in order, grouped if they are removed together. wanted: the
+    selected bones. ends: end and twist bones, recognized by name."""
 
     names: list[str]
     flagged: int
@@ -77,7 +77,7 @@ def removal_order(
 
 
 def _together(order: Sequence[int], skeleton: Skeleton) -> list[list[int]]:
-    """Groups each bone with its mirror image, because they are removed together."""
+    """Groups each bone with its mirror image, because both are removed together."""
     other_side = skeleton.other_side.tolist()
     groups: list[list[int]] = []
     for bone in order:

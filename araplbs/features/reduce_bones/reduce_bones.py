@@ -1,12 +1,13 @@
-"""Reduces the number of bones: finds the bones that a character needs least and solves the weights
-of the others again to approximate the effect of all bones. Contains the options, the work and the
-report, without bpy.
+"""Reduces the number of bones: finds the bones that a character needs least, and solves the weights
+of the remaining bones to approximate the effect of all bones. This module contains the options, the
+work and the report, and does not use bpy.
 
-All bones pose the vertices in the given poses. The cost of a bone is the weighted displacement of
-its vertices if the best replacement bone takes them over. The bone with the lowest cost is removed
-first, with its mirror image, and the replacement bone takes over its weights for the next choice.
-Then araplbs.bake solves the weights of the remaining bones for the posed vertices. Strain alone
-would remove the bones that move most: a surface that does not bend has no strain."""
+First, all bones move the vertices to the given poses. The cost of a bone is the weighted
+displacement that its vertices would have if the best replacement bone took them over. The bone with
+the lowest cost is removed first, with its mirror image, and the replacement bone takes over its
+weights for the next choice. Then araplbs.bake solves the weights of the remaining bones for the
+posed vertices. A choice by strain alone would remove the bones that move most, because a surface
+that does not bend has no strain."""
 
 from __future__ import annotations
 
@@ -81,11 +82,11 @@ class ReduceBonesOptions(OptionTable):
 
 @dataclass
 class Fewer:
-    """rows: SparseWeights of all bones; removed bones have none. replaced_by: {bone: its best
+    """rows: SparseWeights of all bones; removed bones have no weight. replaced_by: {bone: its best
     replacement}, in the order of removal. distance: the root mean square distance of the posed
-    vertices from their positions with all bones, as a share of the size. It is given for weights
-    added to the replacement bones and for solved weights. strain: {"before", "after"}: (area,
-    p99)."""
+    vertices from their positions with all bones, as a share of the size. The distance is given both
+    for weights added to the replacement bones and for solved weights. strain: {"before", "after"}:
+    (area, p99)."""
 
     rows: SparseWeights
     gone: np.ndarray  # (m,) bool
@@ -109,11 +110,12 @@ def reduce_bones(
     progress: Listener | None = None,
     unused: Bools | None = None,
 ) -> Fewer:
-    """The Fewer of vertices (n, 3) with rows of all m bones, in poses (p, m, 3, 4). wanted (m,)
-    bool: the bones to remove with SELECTED. unused (m,) bool: bones with Deform on that were
-    excluded as controls; they also count and are removed first.
+    """Computes the Fewer for vertices (n, 3) with rows of all m bones, in poses (p, m, 3, 4).
+    wanted (m,) bool: the bones that the option SELECTED removes. unused (m,) bool: bones with
+    Deform on that were excluded as controls; they also count and are removed first.
 
-    Raises Refused if there is nothing to do, araplbs.Cancelled when progress (a Listener) stops.
+    Raises Refused if there is nothing to do, and araplbs.Cancelled when progress (a Listener) stops
+    it.
     """
     start, progress = time.perf_counter(), Progress.of(progress)
     m = len(skeleton.names)
@@ -191,9 +193,9 @@ def choose(
 ) -> tuple[Bools, dict[int, int]]:
     """Returns (removed (m,) bool, {removed bone: its best replacement}, in order of removal).
 
-    Only as many unused ones are removed as necessary, the ends of chains first. Both bones of a
-    pair are removed, even if one would suffice. Cost: O(bones^2 * (poses + gone bones)). Raises
-    Refused if no bone would be removed, or none would remain."""
+    Only as many unused bones are removed as necessary, beginning at the ends of chains. Both bones
+    of a pair are removed, even if one would suffice. The cost is O(bones^2 * (poses + gone bones)).
+    Raises Refused if no bone would be removed, or none would remain."""
     names, weights = skeleton.names, dense.copy()
     stay = skeleton.deform.copy()
     if options.which == "COUNT":
@@ -272,7 +274,7 @@ def _moments(points: Floats, weights: Floats) -> Floats:
 
 def _products(transforms: Floats, center: Floats) -> Floats:
     """The sum over poses of A^T B for the transforms of two bones, (m, m, 4, 4). Points are
-    relative to this center. The motion shared by all bones is removed, because only differences
+    relative to `center`. The motion shared by all bones is removed, because only differences
     matter."""
     about = transforms.copy()
     about[..., 3] += transforms[..., :3] @ center
@@ -307,7 +309,7 @@ def reduce_bones_report(
     uses: Sequence[str],
     options: ReduceBonesOptions,
 ) -> dict[str, Any]:
-    """uses: lines about objects attached to the removed bones."""
+    """The report for programs. uses: lines about objects attached to the removed bones."""
     names = skeleton.names
     return {
         "armature": armature,

@@ -1,5 +1,5 @@
-"""The regions that a repair solves again: the vertices of findings, rings around them, and their
-mirror images. This module does not use bpy, so any thread may run it."""
+"""Determines the regions that a repair solves again: the vertices of findings, the rings around
+them, and their mirror images. This module does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RINGS = {
     "STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2, "IDLE_BONE": 2,
     "DEAF_BONE": 2,
 }  # fmt: skip
-WIDER = 4  # additional rings if those were not enough
+WIDER = 4  # additional rings if the first ones were not enough
 COVERS = 0.03  # of the total size: maximum distance of cloth from the skin beneath
 
 
@@ -65,7 +65,7 @@ class Regions:
 
     @cached_property
     def parts(self) -> Integers:
-        """Equal numbers for connected vertices, (n,)."""
+        """Labels (n,) that are equal for connected vertices."""
         return self.whole.parts()
 
     def split(self, mask: Bools) -> list[Bools]:
@@ -116,8 +116,8 @@ class Regions:
         return at
 
     def _bled(self, at: Bools, bone: int) -> Bools:
-        """Vertices (bool) across a gap, with all surrounding vertices that the bone also moves and
-        that follow the same other bone."""
+        """The vertices `at` (bool) across a gap, extended by all surrounding vertices that `bone`
+        also moves and that mainly follow the same other bone."""
         rows = self.weights
         others = rows.bones != bone
         order = np.lexsort((np.where(others, rows.weights, 0), rows.vertices))
@@ -181,8 +181,8 @@ class Regions:
         return out
 
     def _mirrored(self, at: Bools) -> tuple[Integers, Integers]:
-        """Returns (vertices, the vertices at their mirror images) for those (bool) that have
-        one."""
+        """Returns (vertices, the vertices at their mirror images) for those vertices in the mask
+        `at` that have a mirror image."""
         which = np.flatnonzero(at & (self.partners >= 0))
         return which, self.partners[which]
 
@@ -210,7 +210,7 @@ class Regions:
 
 
 def _distances(points: Floats, head: Floats, tail: Floats) -> Floats:
-    """Distances (n,) between points and a segment."""
+    """The distances (n,) between points and a segment."""
     along = tail - head
     length = max(float(along @ along), 1e-30)
     at = np.clip((points - head) @ along / length, 0, 1)

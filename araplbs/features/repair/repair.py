@@ -1,11 +1,11 @@
 """Repairs findings: their regions get new weights, and all other weights stay unchanged to the last
 bit.
 
-Weights that are not normalized are scaled. Cloth with skin poking through it takes the weights of
-that skin. Everything else is solved like new vertices (features/new_vertices.py), in patches whose
-other vertices are locked. Then all findings are checked again. If a finding has not improved, or
-worse ones have appeared, the old weights of its region are restored. This module does not use bpy,
-so any thread may run it.
+Weights that are not normalized are scaled. Cloth takes the weights of skin that pokes through it.
+All other regions are solved like new vertices (features/new_vertices.py), in patches whose other
+vertices are locked. Then the weights are checked again. If a finding has not improved, or worse
+findings have appeared, the old weights of its region are restored. This module does not use bpy, so
+any thread may run it.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,9 +32,9 @@ from ..transfer.source import Source
 from ..transfer.transfer import transfer
 from .regions import Regions
 
-SLACK = 1e-6  # of a severity
+SLACK = 1e-6  # smallest improvement of a severity
 MUST = {"UNWEIGHTED", "UNNORMALIZED", "INFLUENCES"}  # regardless of cost
-AROUND = 3  # rings around a finding in which no finding may become worse than it
+AROUND = 3  # rings around a finding within which no other finding may become worse than it
 
 
 @dataclass
@@ -82,8 +82,9 @@ def repair(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> Repaired:
-    """Returns the Repaired. wanted(finding): whether to repair a finding. known: the findings, if
-    they are already known. Raises araplbs.Cancelled when progress (a Listener) stops it."""
+    """Returns the Repaired. wanted(finding): whether to repair a finding. known: the current
+    findings, if the caller has them. Raises araplbs.Cancelled when progress (a Listener) stops
+    it."""
     return _Repair(source, threads, progress).run(wanted, known)
 
 
@@ -158,7 +159,7 @@ class _Repair:
         return weights
 
     def _normalized(self, mesh: Mesh, rows: SparseWeights, where: Bools) -> SparseWeights:
-        """Scales weights to sum to 1; locked ones stay, and weights that are not numbers are
+        """Scales weights to sum to 1; locked weights stay, and weights that are not numbers are
         removed."""
         locked = np.zeros(len(self.skeleton.names), bool)
         if mesh.locked_bones is not None:
@@ -250,8 +251,8 @@ class _Repair:
         outcomes: dict[int, Outcome],
         begin: float,
     ) -> Repaired:
-        """The Repaired after applying these repairs (key in outcomes, finding, region) to another,
-        without those that improved nothing."""
+        """The Repaired after adding these repairs (key in outcomes, finding, region) to the
+        Repaired `done`, without repairs that improved nothing."""
         new = self._new_weights(done.weights, [each[1:] for each in repairs], begin)
         taken, share = {k for k, _finding, _region in repairs}, 0.1
         failed: dict[int, str] = {}
@@ -306,8 +307,7 @@ class _Repair:
         return now, ""
 
     def _left(self, findings: list[Finding], finding: Finding) -> tuple[float, int]:
-        """Returns (severity, number of vertices) of the findings that are roughly the same as this
-        one."""
+        """Returns (severity, number of vertices) of the findings that still match this one."""
         at = self.regions.at(finding)
         left = [f for f in findings if f.kind == finding.kind and self._meet(f, finding, at)]
         return max((f.severity for f in left), default=0.0), sum(len(f.vertices) for f in left)

@@ -1,4 +1,4 @@
-"""Lines for the user about a repair."""
+"""Formats lines for the user about a repair."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def repair_summary(report: dict[str, Any]) -> str:
 
 
 def repair_lines(report: dict[str, Any]) -> str:
-    """The line of repair_summary(), preceded by those of repair_notes()."""
+    """The lines of repair_notes(), followed by the line of repair_summary()."""
     return "\n    ".join([*repair_notes(report), repair_summary(report)])
 
 

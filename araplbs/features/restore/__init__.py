@@ -1,2 +1,2 @@
-"""Keep Weights and Restore Weights: weights are kept before the mesh changes, and restored after
-it."""
+"""Keep Weights and Restore Weights: stores the weights before the mesh changes, and restores them
+afterwards."""

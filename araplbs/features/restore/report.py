@@ -9,7 +9,7 @@ from ...reports.report import names_in_line
 from .restore import Restored, RestoreOptions
 from .stored import Kept
 
-FEW = 0.5  # of its vertices: a smaller matching share causes a warning
+FEW = 0.5  # of a mesh's vertices: a smaller matching share causes a warning
 
 
 def restore_report(
@@ -19,7 +19,7 @@ def restore_report(
     written: Sequence[dict[str, Any]],
     started: float,
 ) -> dict[str, Any]:
-    """written: {"name", "locked", ...} for each mesh."""
+    """The report for programs. written: {"name", "locked", ...} for each mesh."""
     return {
         "armature": armature,
         "objects": [

@@ -1,4 +1,5 @@
-"""Restores kept weights to the current mesh: options and the work. This module does not use bpy."""
+"""Restores kept weights to the current mesh. This module contains the options and the work, and
+does not use bpy."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ from ..transfer.options import TransferOptions
 from .stored import Kept, KeptEdit
 
 NEAR = 1e-3  # of the size of the kept mesh: vertices within this distance match in any direction
-# A mesh derives from a kept one if this share of its vertices is within this distance, in its
-# sizes.
+# A mesh derives from a kept mesh if the share COVERED of its vertices is within this distance,
+# relative to its size.
 COVERED, COVERED_WITHIN = 0.5, 5e-3
 SAME_PLACE = 1e-3  # of the skeleton size: a bone within this distance is the same, renamed
 LEAST = 1e-6  # smaller weights are rounding errors
@@ -67,7 +68,7 @@ class Restored:
     sources: list[str]  # the kept meshes it derives from
     groups: list[str]
     of_bones: np.ndarray  # (groups,) bool
-    rows: SparseWeights  # weights of these groups
+    rows: SparseWeights  # the weights of these groups
     edits: list[KeptEdit]
     matched: np.ndarray  # (n,) bool
     renamed: dict[str, str]  # {earlier bone: current bone}
@@ -84,7 +85,7 @@ def restore(
 ) -> list[Restored]:
     """Returns the Restored of each mesh.
 
-    Raises Refused if nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
+    Raises Refused if nothing matches, and araplbs.Cancelled when progress (a Listener) stops it.
     """
     progress, count = Progress.of(progress), len(meshes)
     return [
@@ -148,8 +149,9 @@ def _restore(
 
 
 def kept_for(armature: str, others: Collection[str], kept: Sequence[Kept]) -> list[Kept]:
-    """The kept meshes of an armature, if a file holds those of several. They are found by its name
-    or, if it has been renamed, by excluding those of all armatures that still exist (`others`)."""
+    """The kept meshes of one armature, if a file contains meshes of several armatures. They are
+    found by the armature's name or, if it has been renamed, by excluding the meshes of all
+    armatures that still exist (`others`)."""
     own = [each for each in kept if each.armature == armature]
     return own or [each for each in kept if each.armature not in others] or list(kept)
 
@@ -157,9 +159,9 @@ def kept_for(armature: str, others: Collection[str], kept: Sequence[Kept]) -> li
 def sources_of(
     kept: Sequence[Kept], name: str, points: Floats, triangles: Integers, threads: int = 0
 ) -> list[Kept]:
-    """The kept meshes from which a mesh derives: those that it covers, and the one with its name. A
-    part that was split off covers none, so it derives from the mesh with its name without a number,
-    or else from all."""
+    """The kept meshes from which a mesh derives: the kept meshes that it covers, and the one with
+    its name. A part that was split off covers no kept mesh, so it derives from the one that has its
+    name without the number, or else from all."""
     chosen = []
     for each in kept:
         near = np.zeros(1, bool)
@@ -215,8 +217,8 @@ class _Joined:
             raise Refused(f"None of the bones that had weight still exist: {names}")
 
     def columns(self) -> tuple[float, SparseWeights]:
-        """Returns (scale, rows that sum to 1): the groups, then those of the edits, then the rest,
-        as shares of the scale."""
+        """Returns (scale, rows that sum to 1). The columns of the rows are the groups, the edits,
+        and the remainder, as shares of the scale."""
         vertices, columns, values = [self.rows.vertices], [self.rows.bones], [self.rows.weights]
         next_column = len(self.groups)
         for first, edit in self._edits():
@@ -295,7 +297,7 @@ def _values_of(kind: str, columns: list[Floats]) -> Floats:
 
 
 def _lost(each: Kept, group: Integers) -> Bools:
-    """Returns (n,) vertices that have lost all or nearly all of their bones."""
+    """Returns (n,) bool: the vertices that have lost all or nearly all of their bones."""
     return (_bone_sums(each, group >= 0) < 0.1 * _bone_sums(each)) & (_bone_sums(each) > 0)
 
 
@@ -318,7 +320,7 @@ def _sums(vertices: Integers, weights: Floats, count: int) -> Floats:
 
 def _bones_now(kept: Sequence[Kept], skeleton: Skeleton) -> tuple[dict[str, str], dict[str, float]]:
     """Returns ({bone: its current name}, {removed bone: its share of the weight}) for bones with
-    weight that the armature has under another name or no longer has."""
+    weight that have been renamed or removed."""
     ends = np.hstack([skeleton.heads, skeleton.tails])
     names = {name for name, deform in zip(skeleton.names, skeleton.deform, strict=True) if deform}
     tolerance = SAME_PLACE * size_of(ends.reshape(-1, 3))
@@ -343,7 +345,8 @@ def _bones_now(kept: Sequence[Kept], skeleton: Skeleton) -> tuple[dict[str, str]
 
 
 def _beside_locked(rows: SparseWeights, given: _Joined, now: Now) -> SparseWeights:
-    """Excludes the locked groups, and scales the weights of bones to leave room for them."""
+    """Excludes the locked groups, and scales the other bones' weights to leave room for the locked
+    weights."""
     if not now.locked:
         return rows
     locked = np.isin(given.groups, list(now.locked))

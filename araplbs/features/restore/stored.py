@@ -1,5 +1,5 @@
-"""Kept weights: all data needed to restore them after any change to the mesh, as bytes for a
-property or a file. This module does not use bpy."""
+"""Stores kept weights, with all data needed to restore them after any change to the mesh, as bytes
+in a property or a file. This module does not use bpy."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Kept:
     vertices: np.ndarray  # (n, 3)
     triangles: np.ndarray  # (f, 3)
     groups: list[str]  # all its vertex groups
-    rows: SparseWeights  # weights of these, unchanged: sums are arbitrary
+    rows: SparseWeights  # unchanged weights of these groups, with arbitrary sums
     bones: list[str]  # the deform bones
     heads: np.ndarray  # (bones, 3)
     tails: np.ndarray
@@ -60,7 +60,7 @@ class Kept:
 
     @property
     def bytes(self) -> int:
-        """Memory used by the arrays of a file."""
+        """The memory used by the arrays."""
         arrays = [self.vertices, self.triangles, *self.rows, self.heads, self.tails]
         return sum(each.nbytes for each in arrays + [edit.values for edit in self.edits])
 
@@ -70,7 +70,8 @@ class Kept:
 
 
 def pack(kept: Sequence[Kept]) -> bytes:
-    """Packs these into bytes, with positions and weights in single precision, as in Blender."""
+    """Packs the kept meshes into bytes, with positions and weights in single precision, as in
+    Blender."""
     arrays: dict[str, np.ndarray] = {}
     about = []
     for k, each in enumerate(kept):
@@ -97,8 +98,8 @@ def pack(kept: Sequence[Kept]) -> bytes:
 
 
 def unpack(content: bytes, where: str, most: int = MOST) -> list[Kept]:
-    """Reverses pack(). Raises Refused for any other data, and before allocating if it would take
-    more than `most` bytes. where: the name of the data in the message."""
+    """Reverses pack(). Raises Refused for any other data and, before allocating memory, for content
+    that would take more than `most` bytes. where: the name of the data in the message."""
     if not content.startswith(HEAD):
         raise Refused(f"{where} contains no kept weights of this version")
     try:
@@ -165,11 +166,11 @@ def _edit(item: Sequence[Any], values: Floats) -> KeptEdit:
 
 
 def write_kept(path: str | Path, kept: Sequence[Kept]) -> None:
-    """Writes the kept weights to a file, completely or not at all; replaces only files of the same
-    kind."""
+    """Writes the kept weights to a file, completely or not at all; the file may replace only files
+    of the same kind."""
     write_content(path, FILE, pack(kept))
 
 
 def read_kept(path: str | Path) -> list[Kept]:
-    """Reads kept weights. Raises Refused if there is no such file."""
+    """Reads kept weights. Raises Refused if the file is missing or of another kind."""
     return unpack(read_input(path, MOST), f"'{path}'")

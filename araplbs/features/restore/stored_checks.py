@@ -15,7 +15,8 @@ MOST_NAMES = 10_000  # groups, bones or edits of one mesh
 LONGEST = 255  # bytes of a name
 LETTERS = 60  # maximum length of a value in a message
 
-# {name: (dimensions, kinds of number)}; the first dimension follows from other arrays.
+# {name: (dimensions, kinds of number)}; the length of the first dimension follows from other
+# arrays.
 ARRAYS = {
     "vertices": (2, "f"),
     "triangles": (2, "iu"),
@@ -28,7 +29,7 @@ ARRAYS = {
 
 
 class Odd(Exception):
-    """A description of the fault in a few words."""
+    """An error that describes the fault in a few words."""
 
 
 def check_list(about: Any) -> None:
@@ -89,7 +90,7 @@ def _check_edit(item: Any) -> None:
 
 
 def check_arrays(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Raises Odd if the arrays of one mesh are inconsistent. arrays: by the names above."""
+    """Raises Odd if the arrays of one mesh are inconsistent. arrays: under the names above."""
     for name, (dimensions, kinds) in ARRAYS.items():
         values = arrays[name]
         if values.ndim != dimensions or values.dtype.kind not in kinds:

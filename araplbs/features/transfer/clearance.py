@@ -1,7 +1,7 @@
 """Finds garment vertices that are just above the skin at rest and end below it in poses.
 
-This module does not use bpy. A vertex is compared with the skin triangles around the nearest one at
-rest, so intersections with another limb do not count.
+A vertex is compared with the skin triangles around the triangle that is nearest at rest, so
+intersections with another limb do not count. This module does not use bpy.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 POSES = 24
-SEED = 12  # different from those of the refinement
+SEED = 12  # a seed that the refinement does not use
 ON = 1e-4  # of the size: within this distance, a vertex is neither above nor below
 SURELY_ABOVE = 0.5  # cosine between the normal of the skin and the direction to the vertex
 
 
 class Clearance:
-    """Clearance of points that lie off the skin, in random poses of the skeleton."""
+    """The clearance between points off the skin and the skin, in random poses of the skeleton."""
 
     def __init__(
         self, source: Source, skeleton: Skeleton, points: Floats, threads: int = 0
@@ -121,8 +121,8 @@ class Guard:
         self.unavoidable = self.clearance.poses_below(self.rows)
 
     def fallen(self, weights: Floats) -> tuple[Integers, Floats]:
-        """Returns (vertices, rows): vertices that end below the skin more often than with its
-        weights, and those weights."""
+        """Returns (vertices, rows): the vertices that end below the skin more often than they would
+        with the skin's weights, and the skin's weights for them."""
         if not len(self.vertices):
             return self.vertices, weights[:0]
         below = self.clearance.poses_below(weights[self.vertices])
@@ -143,7 +143,7 @@ def _rings(corners: Integers, triangles: Integers, count: int) -> tuple[Integers
 
 
 def skin(vertices: Floats, weights: Floats, transforms: Floats) -> Floats:
-    """Linear blending of (m, 3, 4), giving positions (n, 3)."""
+    """The positions (n, 3) after linear blending of the transforms (m, 3, 4)."""
     blended = (weights @ transforms.reshape(len(transforms), 12)).reshape(-1, 3, 4)
     return np.einsum("nrc,nc->nr", blended[..., :3], vertices) + blended[..., 3]
 
@@ -161,7 +161,8 @@ def vertex_normals(vertices: Floats, triangles: Integers) -> Floats:
 
 
 def nearest_shares(p: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
-    """Barycentric coordinates (..., 3) of the points of triangles nearest to p; Ericson 5.1.5."""
+    """The barycentric coordinates (..., 3) of the points of triangles nearest to p; see Ericson
+    5.1.5."""
 
     def dot(x: Floats, y: Floats) -> Floats:
         return (x * y).sum(-1)

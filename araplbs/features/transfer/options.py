@@ -9,7 +9,7 @@ from typing import Any
 from ...base.option_table import OptionTable, option, option_of, setting
 from ...model.options import Options
 
-# Share of the size of the source: vertices within this distance match in any direction.
+# Share of the source's size: a vertex within this distance matches regardless of its direction.
 NEAR = 0.01
 
 
@@ -92,7 +92,8 @@ class TransferOptions(OptionTable):
         }
 
     def refining(self) -> Options:
-        """The Options of the refinement; the maps of interpolated regions are already wide."""
+        """The Options of the refinement, without widening, because the interpolated regions are
+        already wide."""
         return Options(
             max_influences=self.max_influences,
             iterations=self.iterations,

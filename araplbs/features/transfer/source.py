@@ -1,4 +1,4 @@
-"""The meshes from which weights are transferred."""
+"""Represents the meshes from which weights are transferred."""
 
 from __future__ import annotations
 

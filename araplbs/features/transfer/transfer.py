@@ -1,5 +1,5 @@
-"""Transfers weights of some meshes to others on the same armature: options, the work and the
-report. This module does not use bpy."""
+"""Transfers weights from some meshes to others on the same armature. This module contains the
+options, the work and the report, and does not use bpy."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from .clearance import Guard
 from .options import TransferOptions
 from .source import Source, target_arrays
 
-# Share of the size of the source: vertices that face the same way within this distance keep its
-# weights in a refinement.
+# Share of the size of the source: matched vertices within this distance that face the same
+# direction keep the source's weights in a refinement.
 KEPT = 0.02
 ROUNDS = 3  # rounds of refining, each with fewer vertices that end below the skin
 
-# Additional options for the refinement: matched vertices hold a garment, not the bones inside it.
+# Additional options for the refinement: the matched vertices hold a garment in place, not the bones
+# inside it.
 REFINING = {"coarsen_given": True, "tolerance": 5e-3}
 
 
@@ -54,7 +55,7 @@ def transfer(
 ) -> list[Transferred]:
     """Returns the Transferred of each Mesh; the meshes have all their weights.
 
-    Raises Refused if nothing matches, araplbs.Cancelled when progress (a Listener) stops it.
+    Raises Refused if nothing matches, and araplbs.Cancelled when progress (a Listener) stops it.
     """
     progress, count = Progress.of(progress), len(meshes)
     return [
@@ -97,8 +98,8 @@ def _transfer_to(
     guard = Guard(source, skeleton, vertices, looked_at, options.max_influences, threads)
 
     def lift() -> bool:
-        """Permanently gives vertices that end below the skin its weights; returns whether there are
-        any."""
+        """Permanently gives the skin's weights to vertices that end below the skin; returns whether
+        there are any."""
         fallen, rows = guard.fallen(new)
         new[fallen] = _beside_kept(rows, present[fallen], kept, None)
         held[fallen] = True
@@ -130,8 +131,9 @@ def _transfer_to(
 
 
 def _beside_kept(new: Floats, present: Floats, kept: Bools, mesh: Mesh | None) -> Floats:
-    """New weights (n, m) in which the bones `kept` retain their current weights; they sum to 1. If
-    the new weights are only of such bones, the others come from the neighbors in the mesh."""
+    """New weights (n, m), with sum 1, in which the bones `kept` retain their current weights. If a
+    vertex has new weights only for kept bones, its weights for the other bones come from its
+    neighbors in the mesh."""
     if not kept.any():
         return new
     stays = np.where(kept, present, 0)
@@ -169,8 +171,8 @@ def _refine(
     threads: int,
     progress: Progress,
 ) -> Floats:
-    """Weights (n, m) from an optimization that starts from these. Matched vertices are drawn to
-    them; locked ones keep them."""
+    """Weights (n, m) from an optimization that starts from the given ones. Matched vertices are
+    drawn to the given weights; locked vertices keep them."""
     rows, kept = sparse_of(weights), mesh.locked_bones
     wishes = (matched & ~locked)[rows.vertices]
     if kept is not None:
@@ -196,8 +198,8 @@ def transfer_report(
     written: Sequence[dict[str, Any]],
     started: float,
 ) -> dict[str, Any]:
-    """matched, filled, refined: numbers of vertices. Filled vertices are out of reach of the
-    source."""
+    """The report for programs. matched, filled, refined: numbers of vertices. Filled vertices are
+    out of reach of the source."""
     return {
         "armature": armature,
         "sources": source.names,
@@ -230,7 +232,7 @@ def transfer_summary(report: dict[str, Any]) -> str:
     )
 
 
-FEW = 0.1  # of its vertices: a smaller matching share causes a warning
+FEW = 0.1  # of a mesh's vertices: a smaller matching share causes a warning
 
 
 def transfer_warnings(report: dict[str, Any]) -> list[str]:

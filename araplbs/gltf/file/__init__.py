@@ -1,1 +1,1 @@
-"""glTF 2.0 as a format: validated JSON, buffers, and the arrays in them."""
+"""Handles the glTF 2.0 format: validated JSON, buffers, and the arrays in the buffers."""

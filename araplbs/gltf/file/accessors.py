@@ -1,5 +1,5 @@
-"""Arrays of a glTF file: reads every form in glTF 2.0 (interleaved, normalized, sparse, 8 and 16
-bit), replaces arrays in place, and adds new ones."""
+"""Reads the arrays of a glTF file in every form that glTF 2.0 allows (interleaved, normalized,
+sparse, 8 and 16 bit), replaces arrays in place, and adds new ones."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def shape_of(accessor: dict[str, Any], what: str) -> tuple[int, int, np.dtype[An
 
 
 def read_accessor(document: Document, number: object, kind: str | None = None) -> Array:
-    """Returns the values of an accessor, (count, width): floats if it is normalized, otherwise in
-    its own type.
+    """Returns the values of an accessor, (count, width): as floats if the accessor is normalized,
+    otherwise in its own type.
 
     kind: the required type ("VEC3"). Raises Refused.
     """
@@ -69,7 +69,8 @@ def read_stored(document: Document, number: object) -> Array:
 
 
 def read_floats(document: Document, number: object, kind: str) -> Floats:
-    """Returns the values as 64-bit floats, (count, width). Raises Refused if one is not finite."""
+    """Returns the values as 64-bit floats, (count, width). Raises Refused if a value is not
+    finite."""
     values = read_accessor(document, number, kind).astype(np.float64)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
@@ -150,7 +151,7 @@ def view_range(document: Document, number: object) -> tuple[int, int, int, int]:
 
 def writable(document: Document, number: int) -> Array | None:
     """Returns the bytes of an accessor as a writable array (count, width); None if some of its
-    values are elsewhere, as sparse values or in a separate file."""
+    values are stored elsewhere, as sparse values or in a separate file."""
     accessor, what = document.item("accessors", number), f"accessor {number}"
     if "sparse" in accessor or "bufferView" not in accessor:
         return None
@@ -201,7 +202,7 @@ def add_accessor(document: Document, accessor: dict[str, Any]) -> int:
 
 
 def _buffer_to_grow(document: Document) -> int:
-    """The first buffer that is in the file itself, or else a new one."""
+    """The first buffer stored in the file itself, or else a new one."""
     buffers = document.json.setdefault("buffers", [])
     for number, buffer in enumerate(buffers):
         inside = document.buffers[number] or (number == 0 and "uri" not in buffer)

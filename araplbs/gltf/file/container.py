@@ -1,7 +1,7 @@
-"""Files of glTF 2.0 as JSON and buffers: .glb and .vrm (binary) and .gltf (text).
+"""Reads and writes glTF 2.0 files as JSON and buffers: .glb and .vrm (binary) and .gltf (text).
 
-Nothing is interpreted here. A written file has the same JSON values and the same bytes in its
-buffers, except for those that were replaced or added.
+Nothing is interpreted here. Except for replaced or added data, a written file has the same JSON
+values and the same bytes in its buffers as the file that was read.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def _read_buffers(document: Document, binary: bytes | None) -> None:
         if uri is None:
             content = binary if number == 0 and binary is not None else None
             if content is None:
-                # Decoders of compressed files fill such a buffer; any attempt to read from it is
-                # refused.
+                # A decoder of compressed files would fill such a buffer; any attempt to read from
+                # it is refused.
                 content = b""
         elif str(uri).startswith("data:"):
             content = _data_of(number, str(uri))
@@ -188,7 +188,8 @@ def as_bytes(document: Document, binary: bool) -> bytes:
 
 
 def _as_binary(document: Document) -> bytes:
-    """All buffers except the first keep their locations, in the JSON or in separate files."""
+    """The content of a binary file. All buffers except the first keep their locations, in the JSON
+    or in separate files."""
     head = dict(document.json)
     buffers = [dict(buffer) for buffer in document.items("buffers")]
     first = bytes(document.buffers[0]) if buffers and 0 not in document.outside else b""
@@ -222,7 +223,7 @@ def _chunks(text: bytes, binary: bytes, more: bytes) -> bytes:
 def save_document(document: Document, path: str | Path) -> None:
     """Writes the file completely or not at all: as text if the name ends with .gltf, otherwise as
     binary, which embeds the separate files of a .gltf. Raises Refused if this would replace a file
-    of another kind or lose such files."""
+    of another kind or lose separate files."""
     path = Path(path)
     binary = path.suffix.lower() != ".gltf"
     away = path.resolve().parent != document.path.resolve().parent

@@ -1,5 +1,5 @@
 """Checks the shape of the JSON entries that are read from a glTF file: lists, objects and numbers.
-Files are untrusted, so this is done once, and all readers rely on it."""
+Files are untrusted, so the shape is checked once before any other code reads the entries."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ...base.refusal import Refused
 TEXT, WHOLE, ANY = "a text", "a whole number that is not negative", "anything"
 OBJECT = {"": ANY}  # with any entries
 
-# An entry that is present has this shape: [each item of a list], {name: entry}, "" for all other
-# names.
+# The shape of each entry, if present: [shape of each item] for a list, {name: shape} for an object,
+# with "" for all other names.
 SPARSE_PART = {"bufferView": WHOLE, "byteOffset": WHOLE, "componentType": WHOLE}
 ATTRIBUTES = {"": WHOLE}
 SHAPE: dict[str, Any] = {
