@@ -4,7 +4,7 @@
 
 `save` writes the arguments of araplbs.Solver to such a file, as *Report a Problem* in Blender does.
 The file contains only arrays and numbers: no names, textures or code (NumPy reads it without
-pickle). The program prints a few lines about the problem. The program writes only --output,
+pickle). The program prints a few lines about the problem. It writes only the file --output,
 completely or not at all, and replaces only weights files that it wrote itself.
 """
 
@@ -25,15 +25,15 @@ from araplbs.arrays import NotArrays, open_regular, read_arrays
 from araplbs.base.old_names import ARGUMENTS, present
 
 FORMAT = "araplbs problem 1"
-LEFT_OUT = {"threads", "progress"}  # specific to the machine and the caller, not the problem
+LEFT_OUT = {"threads", "progress"}  # specific to the machine and the caller rather than the problem
 WANTED = {"vertices": 2, "triangles": 2, "bone_heads": 2}  # dimensions of the required arrays
 WEIGHTS = "araplbs weights 1"
 MARK = re.compile(rb"PK\x03\x04.{26}araplbs_weights\.npy", re.DOTALL)  # how such a file begins
-MOST_LETTERS, MOST_LINES = 200, 50  # of text from other sources in `about`
+MOST_LETTERS, MOST_LINES = 200, 50  # letters of text from other sources in `about`
 
 
 class NoProblem(ValueError):
-    """The file was not created by `save`, or by a newer version."""
+    """The file was not created by `save`, or was created by a newer version."""
 
 
 def save(path, arguments, about=None):
@@ -49,7 +49,7 @@ def save(path, arguments, about=None):
 
 
 def load(path):
-    """Returns (arguments, about) from a file created by `save`. Raises NoProblem, and OSError."""
+    """Returns (arguments, about) from a file created by `save`. Raises NoProblem and OSError."""
     with open_regular(path) as file:
         try:
             arrays = read_arrays(file)
@@ -133,8 +133,8 @@ def printable(text):
 
 
 def refuse_output(path, source):
-    """Raises OSError if the weights could not be written there, before the work rather than after
-    it."""
+    """Raises OSError if the weights could not be written to this path; called before the work
+    rather than after it."""
     _refuse_foreign(path, source)
     real = Path(os.path.realpath(path))
     if real.is_symlink():

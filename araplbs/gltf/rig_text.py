@@ -1,5 +1,5 @@
-"""Rigs in the .txt format of RigNet, as written by RigNet, Puppeteer, MagicArticulate and other
-networks. Each line is one of
+"""Reads rigs in the .txt format that RigNet, Puppeteer, MagicArticulate and other networks write.
+Each line has one of these forms:
 
   joints NAME X Y Z
   root NAME
@@ -30,7 +30,7 @@ WORDS = {"joints": 5, "root": 2, "hier": 3}
 
 @dataclass
 class RigText:
-    """joints (m, 3). parents (m,), -1 for none. rows: the weights, None if the file does not
+    """joints (m, 3). parents (m,): -1 for none. rows: the weights, or None if the file does not
     contain any."""
 
     path: Path

@@ -1,4 +1,4 @@
-"""Computes new weights for a character of a file."""
+"""Computes new weights for a character in a glTF file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .character import Character
 
 
 def poses_asked_for(character: Character, options: Options) -> Poses | None:
-    """The poses from its animations that the options request."""
+    """The poses that the options request from the character's animations."""
     if options.animation == "NONE":
         return None
     poses = poses_of(character.nodes, character.armature, character.clips, options.animation_frames)
@@ -34,8 +34,8 @@ def weigh_character(
     compares: bool = False,
 ) -> tuple[Weighed, dict[str, Any]]:
     """Returns (new weights, report). rigid: for each mesh, the vertices of parts that keep their
-    shape. compares: adds "compared", the result of standing(), to the report. The document is not
-    changed; see Character.write()."""
+    shape. compares: whether to add "compared", the result of standing(), to the report. The
+    document is not changed; see Character.write()."""
     meshes = character.meshes
     if rigid:
         meshes = [

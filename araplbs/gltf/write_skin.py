@@ -1,6 +1,7 @@
 """Writes the weights of the solved vertices into a glTF file (JOINTS_n and WEIGHTS_n) and changes
-nothing else. If the new weights fit into the old arrays, their bytes are replaced and the JSON
-stays the same. Otherwise, new arrays are added at the end, and the old accessors point to them."""
+nothing else. If the new weights fit into the old arrays, only the bytes of these arrays are
+replaced, and the JSON stays the same. Otherwise, new arrays are added at the end, and the old
+accessors point to them."""
 
 from __future__ import annotations
 
@@ -34,13 +35,13 @@ A_SET = 4
 
 @dataclass
 class Stream:
-    """Vertices of primitives that share one array and therefore one set of weights."""
+    """The vertices of all primitives that share one array and therefore one set of weights."""
 
     primitives: list[dict[str, Any]]
     mesh: SkinnedMesh
     joints: np.ndarray  # (count, k) of the skin
     weights: np.ndarray  # (count, k)
-    new: np.ndarray  # (count,) bool: the others keep their weights in the file
+    new: np.ndarray  # (count,) bool: all others keep their weights in the file
 
 
 def write_weights(
@@ -51,10 +52,10 @@ def write_weights(
     component: int | None = None,
     changed: Sequence[Bools] | None = None,
 ) -> None:
-    """rows: SparseWeights of each mesh, by bone. component: type of the weights in the file, None
-    to keep the current type. changed: (n,) for each mesh, the vertices with new weights; all others
-    stay unchanged to the last bit if the form does not change. Joints missing from a skin are added
-    to it."""
+    """Writes the weights of an armature's meshes. rows: SparseWeights of each mesh, by bone.
+    component: the type of the weights in the file, None to keep the current type. changed: for each
+    mesh, (n,) bool: the vertices with new weights. All other vertices keep their weights to the
+    last bit if the storage format does not change. Joints missing from a skin are added to it."""
     most = max((int(np.diff(each.start).max(initial=0)) for each in rows), default=0)
     sets = max(1, -(-most // A_SET))
     streams: list[Stream] = []
@@ -86,10 +87,10 @@ def _joints_of(
 def _lengthen(
     document: Document, armature: Armature, mesh: SkinnedMesh, number: int, bones: list[int]
 ) -> None:
-    """Adds bones and their bind matrices to the joints of a skin."""
+    """Adds bones to the joints of a skin, with their bind matrices."""
     skin = next(each for each in armature.skins if each.number == number)
     places = armature.places
-    # From the mesh to the rest pose of the skeleton, according to its first joint.
+    # From the mesh to the rest pose of the skeleton, according to the skin's first joint.
     to_rest = armature.rest[places[skin.joints[0]]] @ skin.to_joint[0]
     more = np.linalg.inv(armature.rest[bones]) @ to_rest
     skin.to_joint = np.concatenate([skin.to_joint, more])
@@ -100,8 +101,8 @@ def _lengthen(
 
 
 def set_matrices(document: Document, number: int, to_joint: Floats) -> None:
-    """Gives a skin new bind matrices (j, 4, 4), which replace the old ones in place if no other
-    skin uses those."""
+    """Gives a skin new bind matrices (j, 4, 4), which overwrite the old ones if no other skin uses
+    the old ones."""
     item = document.item("skins", number)
     columns = to_joint.swapaxes(1, 2).reshape(-1, 16)
     old = item.get("inverseBindMatrices")
@@ -147,7 +148,8 @@ def _streams(
 def _old(
     document: Document, attributes: dict[str, Any], count: int, sets: int
 ) -> tuple[Integers, Floats]:
-    """The weights in the file for vertices that are not drawn, or else the first joint."""
+    """The weights in the file, for vertices that are not drawn; without weights, all weight on the
+    first joint."""
     width = A_SET * sets
     joints, weights = np.zeros((count, width), np.int64), np.zeros((count, width))
     weights[:, 0] = 1
@@ -181,7 +183,7 @@ def _padded(rows: SparseWeights, joint_of: Integers, width: int) -> tuple[Intege
 def _write(
     document: Document, stream: Stream, sets: int, component: int | None, known: dict[int, Any]
 ) -> None:
-    """known: the byte ranges of accessors found so far."""
+    """Writes the weights of a stream. known: the byte ranges of accessors found so far."""
     first = stream.primitives[0]["attributes"]
     old = first.get("WEIGHTS_0")
     stored = FLOAT if old is None else document.item("accessors", old)["componentType"]
@@ -209,7 +211,7 @@ def _write(
 
 
 def _keep(document: Document, stream: Stream, sets: int, joints: Array, values: Array) -> None:
-    """Restores the unchanged rows from the file, if it has the same number of sets."""
+    """Restores the unchanged rows from the file if the file has the same number of sets."""
     attributes, old = stream.primitives[0]["attributes"], ~stream.new
     names = [(f"JOINTS_{k}", f"WEIGHTS_{k}") for k in range(sets)]
     if not all(name in attributes for pair in names for name in pair):
@@ -253,8 +255,8 @@ def _put(
     normalized: bool,
     known: dict[int, Any],
 ) -> int:
-    """The accessor for these values: the old one if nothing else uses it, with its bytes replaced
-    or redirected to new ones; otherwise a new one."""
+    """The accessor for these values. If nothing else uses the old accessor, it is kept, and its
+    bytes are replaced or it is redirected to new bytes. Otherwise, a new accessor is created."""
     old = stream.primitives[0]["attributes"].get(name)
     if old is None or _used_elsewhere(document, old, stream, name):
         return add_accessor(document, new_accessor(document, data, component, normalized))
@@ -280,7 +282,7 @@ def _put(
 
 
 def _used_elsewhere(document: Document, number: int, stream: Stream, name: str) -> bool:
-    """Whether an accessor has uses other than this attribute of these primitives."""
+    """Whether an accessor is used other than as this attribute of these primitives."""
     own = {id(primitive) for primitive in stream.primitives}
     for mesh in document.items("meshes"):
         for primitive in mesh.get("primitives", []):
@@ -315,7 +317,7 @@ def _views(document: Document) -> list[object]:
 
 
 def _overlaps(document: Document, number: int, known: dict[int, Any]) -> bool:
-    """Whether another accessor shares bytes with this one."""
+    """Whether any other accessor shares bytes with this one."""
     if number not in known:
         known[number] = _bytes_of(document, number)
     for other in range(len(document.items("accessors"))):

@@ -1,2 +1,3 @@
-"""A server of the Model Context Protocol with which assistants call the commands: python -m
-araplbs.mcp. The server requires the package mcp, and reads and writes files on this machine."""
+"""A server for the Model Context Protocol, through which assistants call the commands. It is
+started with python -m araplbs.mcp, requires the package mcp, and reads and writes files on this
+machine."""

@@ -1,4 +1,4 @@
-"""python -m araplbs.mcp: the server, on standard input and output."""
+"""python -m araplbs.mcp: runs the server on standard input and output."""
 
 import sys
 

@@ -1,7 +1,8 @@
-"""The tools of the server. Each runs a command in a separate process and returns its JSON output.
+"""The tools of the server. Each tool runs a command in a separate process and returns the command's
+JSON output.
 
-A separate process keeps the server responsive, ends with the call, and cannot leave anything
-behind. Only files on this machine are accepted, and the command's rules for outputs apply.
+A separate process keeps the server responsive, ends with the call, and leaves nothing behind. Only
+files on this machine are accepted, and the command's rules for outputs apply.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ def run(
 
 
 def _program(source: str) -> list[str]:
-    """The words that start the command for a file. -P, because a folder named araplbs in the
-    current directory may be a foreign one."""
+    """The command line that processes a file. The flag -P is necessary because a folder named
+    araplbs in the current directory may be a foreign one."""
     if is_gltf(source):
         return [sys.executable, "-P", "-m", "araplbs"]
     if not source.lower().endswith(".blend"):
@@ -91,7 +92,7 @@ def _output(target: str) -> list[str]:
 
 
 def _local(path: str) -> str:
-    """A path on this machine. Raises Refused for an address on another one."""
+    """A path on this machine. Raises Refused for an address on another machine."""
     if not path.strip() or path.startswith("-") or "\0" in path:
         raise Refused(f"{path!r} is not a file path")
     if OTHER_PLACE.match(path):
@@ -101,7 +102,7 @@ def _local(path: str) -> str:
 
 def _flags(options: Mapping[str, Value]) -> list[str]:
     """Converts {"max_influences": 8, "symmetric": False} to --max-influences=8 --no-symmetric.
-    Raises Refused for a name that is not an option, or that names a file."""
+    Raises Refused for a name that is not an option, and for an option that names a file."""
     words = []
     for name, value in options.items():
         plain = name.lower().strip().lstrip("-").replace("_", "-").replace(" ", "-")

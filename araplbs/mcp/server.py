@@ -1,4 +1,4 @@
-"""The server: its tools and their descriptions for an assistant."""
+"""Defines the server with its tools and their descriptions for an assistant."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def skill() -> str:
 
 
 def make_server() -> Any:
-    """Creates the server. Raises ModuleNotFoundError without the package mcp."""
+    """Creates the server. Raises ModuleNotFoundError if the package mcp is missing."""
     about: dict[str, Any] = {"instructions": skill()}
     try:
         from mcp.server.mcpserver import MCPServer as Server

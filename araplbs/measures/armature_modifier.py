@@ -1,5 +1,6 @@
-"""Blender's deformation of meshes beyond linear blending by vertex groups (Preserve Volume and
-envelopes), and its visible measures. This module does not use bpy, so any thread may run it."""
+"""Reproduces Blender's deformation beyond linear blending by vertex groups (Preserve Volume and
+envelopes), and measures the visible result. This module does not use bpy, so any thread may run
+it."""
 
 from __future__ import annotations
 
@@ -21,13 +22,13 @@ from ..skeleton.skeleton import Skeleton
 from .deformation import as_report, bones_of, joints_of, measure
 from .energy import energy
 
-LEAST_SUM = 1e-4  # sum of a vertex's weights; Blender does not move it at or below this
+LEAST_SUM = 1e-4  # sum of a vertex's weights; at or below this, Blender does not move the vertex
 MOST_POINTS = 2_000_000  # maximum memory of posed points: 48 MB
 
 
 def falloff(skeleton: Skeleton, envelopes: Envelopes, bones: Integers, points: Floats) -> Floats:
-    """Influences (k,): 1 inside the envelopes of these bones (k,), falling to 0 at their distance,
-    for points (k, 3)."""
+    """Influences (k,) of these bones (k,) on points (k, 3): 1 inside the bone's envelope, falling
+    to 0 at the envelope's distance."""
     heads, tails = skeleton.heads[bones], skeleton.drawn_tails[bones]
     lengths = np.linalg.norm(tails - heads, axis=1)
     axes = (tails - heads) / np.where(lengths > 0, lengths, 1)[:, None]
@@ -47,7 +48,7 @@ def effective_rows(
     rows: SparseWeights, points: Floats, skeleton: Skeleton, deformer: Deformer
 ) -> SparseWeights:
     """The SparseWeights with which the modifier deforms vertices at points (n, 3) in armature
-    space; none if they are too small to move a vertex."""
+    space. A row whose weights are too small to move the vertex is empty."""
     envelopes, n = deformer.envelopes, rows.count
     vertices, bones, weights = rows.vertices, rows.bones, rows.weights
     if not deformer.use_groups:
@@ -84,7 +85,7 @@ def orthonormal_axes(y: Floats, z: Floats) -> Floats:
 class Columns:
     """The transforms that vertices blend: one per bone or, for a bendy bone, one per joint.
 
-    They are in the order of the bones, on which dual quaternions depend.
+    The columns are in the order of the bones, because the result of dual quaternions depends on it.
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
@@ -93,7 +94,7 @@ class Columns:
         sizes = np.where(self.bendy, skeleton.segments + 1, 1)
         self.first = np.cumsum(sizes) - sizes  # (m,) number of columns of each bone
         of_joints = np.repeat(self.bendy, sizes)
-        # (columns,) the index of each column among the bones followed by the joints.
+        # (columns,) the index of each column in the list of all bones followed by all joints.
         self.source = np.repeat(np.arange(len(sizes)), sizes)
         self.source[of_joints] = len(sizes) + np.arange(np.count_nonzero(of_joints))
 
@@ -115,8 +116,9 @@ class Columns:
     def expand(
         self, rows: SparseWeights, points: Floats, parameters: Floats | None = None
     ) -> SparseWeights:
-        """SparseWeights of columns, given those of bones for vertices at points (n, 3). parameters
-        (n, m): positions along bones, NaN for linear ones; None if all are linear."""
+        """Converts SparseWeights of bones to SparseWeights of columns, for vertices at points (n,
+        3). parameters (n, m): positions along bones, NaN for bones that blend linearly; None if all
+        bones do."""
         bendy = self.bendy[rows.bones]
         if not bendy.any():
             return rows._replace(bones=self.first[rows.bones].astype(np.int32))
@@ -185,7 +187,7 @@ def _pose(
     own, some = tuple(rows._replace(bones=bones.astype(np.int32))), transforms[:, used]
     if deformer is None or not deformer.preserve_volume:
         return araplbs.linear_skinning(points, own, some, threads=threads)
-    axes = columns.axes()[used]  # still in the order of the bones
+    axes = columns.axes()[used]  # columns stay in the order of the bones
     return araplbs.dual_quaternion_skinning(points, own, some, bone_axes=axes, threads=threads)
 
 
@@ -226,9 +228,9 @@ def deformed_energy(
 
 
 def _energy(problem: Problem, poses: Poses, posed: Floats, threads: int) -> float:
-    """The weighted sum of the energies of points (p, n, 3) in these Poses."""
+    """The weighted sum of the energies of posed points (p, n, 3) over these Poses."""
     arguments, weight = problem.arguments, poses.all_weights.sum()
-    if not weight:  # none of these count
+    if not weight:  # vertices without triangles do not count
         return 0.0
     return weight * araplbs.posed_energy(
         arguments["vertices"],
@@ -278,7 +280,7 @@ def _judged(
     threads: int,
     progress: Progress,
 ) -> tuple[dict[str, Any], float]:
-    """Computes deformed() and deformed_energy() for points that are posed once."""
+    """Computes both deformed() and deformed_energy(), posing the points only once."""
     if not _preserves_volume(problem):
         return (
             deformed(problem, rows, poses, threads, progress.part(0, 0.5)),
@@ -344,7 +346,7 @@ def _equal(one: SparseWeights, other: SparseWeights) -> bool:
 
 
 def refuse_deformer(options: Options, skeleton: Skeleton) -> None:
-    """Raises Refused for bones for which weights cannot be optimized with these options."""
+    """Raises Refused if these options cannot optimize weights for some of the bones."""
     if options.deformer == "LINEAR":
         return
     for name, kind, deforms in zip(skeleton.names, skeleton.kinds, skeleton.deform, strict=True):
@@ -362,8 +364,8 @@ def report_deformers(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> dict[str, Any] | None:
-    """The report entries for SparseWeights before and after, with Blender's deformation in these
-    Poses; None if it is linear blending."""
+    """The report entries for the SparseWeights before and after, with Blender's deformation in
+    these Poses; None if the deformation is linear blending."""
     if not (_differs(problem, before) or _differs(problem, after)):
         return None
 

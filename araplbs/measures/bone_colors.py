@@ -1,4 +1,4 @@
-"""A color for every bone, and the weighted mean of bone colors for every vertex."""
+"""Computes a color for every bone, and the weighted mean of bone colors for every vertex."""
 
 import colorsys
 

@@ -1,5 +1,5 @@
-"""Visible measures of weights: Surface Strain, Limb Drift and Volume Change over poses. This module
-does not use bpy, so any thread may run it."""
+"""Computes the visible measures of weights over poses: Surface Strain, Limb Drift and Volume
+Change. This module does not use bpy, so any thread may run it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ NUMBERS = {
 
 
 def bones_of(skeleton: Skeleton) -> dict[str, Any]:
-    """The arguments of araplbs.Deformation that describe the bones."""
+    """The arguments with which araplbs.Deformation receives the bones."""
     bones: dict[str, Any] = {
         "bone_heads": skeleton.heads,
         "bone_tails": skeleton.tails,
@@ -38,7 +38,7 @@ def bones_of(skeleton: Skeleton) -> dict[str, Any]:
 
 
 def joints_of(skeleton: Skeleton, poses: Poses) -> dict[str, Any]:
-    """The data of these Poses, apart from bone transforms."""
+    """The arguments for these Poses, apart from bone transforms."""
     return {"segment_poses": poses.joints} if skeleton.flexible else {}
 
 
@@ -59,8 +59,9 @@ def measure(problem: Problem, rows: SparseWeights, poses: Poses, **more: Any) ->
 
 
 def as_report(skeleton: Skeleton, measures: Mapping[str, Any]) -> dict[str, Any]:
-    """The measures as a JSON-compatible dictionary: shares, and drift in limb radii; None for
-    values that cannot be measured, such as the volume of an open mesh."""
+    """The measures as a JSON-compatible dictionary. Drift is given in limb radii, and all other
+    values are shares. Values that cannot be measured, such as the volume of an open mesh, are
+    None."""
     numbers = {name: _number(measures[key]) for name, key in NUMBERS.items()}
     drift, worst = measures["bone_drift"], None
     if measures["limbs"]:
@@ -85,7 +86,7 @@ def _number(value: float) -> float | None:
 
 
 class Compared(dict[str, Any]):
-    """{"before", "after"}; the earlier state is measured on first access."""
+    """A dictionary {"before", "after"} in which "before" is measured on first access."""
 
     def __init__(self, after: dict[str, Any], measure_before: Callable[[], dict[str, Any]]) -> None:
         super().__init__(after=after)
@@ -95,7 +96,7 @@ class Compared(dict[str, Any]):
         if key != "before" or not self._measure_before:
             raise KeyError(key)
         found = self[key] = self._measure_before()
-        self._measure_before = None  # and everything it references
+        self._measure_before = None  # releases all data that it references
         return found
 
 
@@ -109,7 +110,7 @@ def compare(
     later: bool = False,
 ) -> dict[str, Any]:
     """Returns {"before", "after"}: as_report() of two SparseWeights over these Poses. later:
-    before() is called and measured on first access."""
+    `before` is a function, and its result is measured on first access."""
     if later:
         return Compared(
             measured_report(problem, after, poses, threads=threads, progress=progress),

@@ -1,4 +1,4 @@
-"""Poses a mesh with other deformers and its current weights. This module does not use bpy, so any
+"""Poses a mesh with its current weights and other deformers. This module does not use bpy, so any
 thread may run it."""
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ DEFORMERS = ("LINEAR", "DUAL_QUATERNIONS", "CENTERS")
 class DeformerPreview:
     """The only mesh of a Problem, with SparseWeights of its bones.
 
-    Everything that depends only on the weights is computed once, and the centers of rotation on
+    Data that depends only on the weights is computed once; the centers of rotation are computed on
     first use.
     """
 
@@ -35,7 +35,7 @@ class DeformerPreview:
         self._rows = self._columns.expand(rows, self.vertices, problem.parameters)
 
     def centers(self, progress: Listener | None = None) -> Floats:
-        """Optimized centers of rotation, (n, 3), NaN for vertices without one. Raises
+        """The optimized centers of rotation, (n, 3), NaN for vertices without one. Raises
         araplbs.Cancelled when progress(stage, fraction) returns False."""
         if self._centers is None:
             self._centers = araplbs.rotation_centers(
@@ -48,7 +48,8 @@ class DeformerPreview:
         return self._centers
 
     def posed(self, poses: Poses, deformer: str, progress: Listener | None = None) -> Floats:
-        """The positions in armature space, (p, n, 3), in these Poses with one of DEFORMERS."""
+        """The vertex positions in armature space, (p, n, 3), in these Poses with one of
+        DEFORMERS."""
         transforms = self._columns.transforms(poses)
         if deformer == "LINEAR":
             return blend_linearly(self.vertices, self._rows, transforms)

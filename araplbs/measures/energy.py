@@ -14,8 +14,8 @@ from ..skeleton.poses import Poses
 def minimized_energy(
     problem: Problem, options: Options, rows: SparseWeights, threads: int = 0
 ) -> float:
-    """The energy from which a solver of this problem starts with these weights. All springs have
-    their full strength, and all poses count, as in the first frame of a session."""
+    """The energy from which a solver of this problem starts with these weights. As in the first
+    frame of a session, all springs have their full strength, and all poses count."""
     given: dict[str, Any] = {"weights": tuple(rows), "start_from_weights": True, "fine_poses": 1}
     return problem.solver(options, threads, **given).energy
 

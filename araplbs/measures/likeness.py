@@ -1,6 +1,4 @@
-"""The similarity of weights to others, by the protocol of the papers on learned weights (RigNet and
-its successors). Weights below LEAST count as 0. In the judged weights only, weights below KEPT
-times the largest weight of their vertex also count as 0. The remaining weights are scaled to sum to
+"""Measures the similarity of weights to reference weights, by the protocol of the papers on learned weights (RigNet and its successors). Weights below LEAST count as 0. In the judged weights only, a weight below KEPT times the largest weight of its vertex also counts as 0. The remaining weights are scaled to sum to
 1. Only vertices whose reference weights sum to 1 within SUM_ERROR are compared."""
 
 from typing import Any
@@ -29,10 +27,11 @@ def cut(rows: SparseWeights, share: float = KEPT) -> SparseWeights:
 
 def likeness(rows: SparseWeights, reference: SparseWeights) -> dict[str, Any] | None:
     """Returns {"l1", "precision", "recall", "vertices"} for two SparseWeights of the same vertices
-    and bones: the mean over vertices of the sum of differences, from 0 (equal) to 2; the share of
-    the influences that are also in the reference; the share of the reference's influences that are
-    present; and the number of counted vertices. Weights with small entries are not completely
-    similar to themselves. None if no vertex counts."""
+    and bones; None if no vertex counts. "l1" is the mean over vertices of the sum of differences,
+    from 0 (equal) to 2. "precision" is the share of the judged influences that are also in the
+    reference, and "recall" is the share of the reference's influences that the judged weights
+    contain. "vertices" is the number of counted vertices. Weights with small entries are not
+    completely similar to themselves."""
     counts = np.abs(reference.sums() - 1) <= SUM_ERROR
     if not counts.any():
         return None

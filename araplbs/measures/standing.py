@@ -22,17 +22,17 @@ WORSE = 0.005  # of the earlier value: a smaller change is not visible
 MUCH = 1.5  # times as much stretch: less drift cannot justify it
 FOLLOWS = 0.05  # limb radii: the smallest visible reduction of drift
 WEIGHTED = 0.5  # of the vertices: if fewer had weights, no comparison is possible
-ONE_BONE = 0.95  # of all weight: if one bone had more, no comparison is possible
+ONE_BONE = 0.95  # of the total weight: if one bone had more, no comparison is possible
 
 
 def is_worse(before: float | None, after: float | None) -> bool:
-    """Whether a measure is worse than before in its displayed digits."""
+    """Whether a measure is visibly worse than before."""
     return before is not None and after is not None and after - before > WORSE * before
 
 
 def stretches_more(stretch: Both, drift: Both) -> bool:
-    """Whether the surface stretches more in the displayed digits: by half, or by less if limbs do
-    not follow their bones better. Each argument is (before, after)."""
+    """Whether the surface visibly stretches more than before. Unless the stretch grows by half, it
+    may be justified by limbs that follow their bones better. Each argument is (before, after)."""
     was, now = stretch
     if was is None or now is None or not is_worse(was, now):
         return False
@@ -50,8 +50,8 @@ def follows_better(before: float | None, after: float | None) -> bool:
 
 
 def has_weights(rows: SparseWeights) -> bool:
-    """Whether enough of the vertices have weights for a comparison, and not nearly all on one bone,
-    because such weights stretch nothing but also move nothing."""
+    """Whether the weights allow a comparison. Enough vertices must have weights, and nearly all
+    weight must not be on one bone, because such weights stretch nothing but also bend nothing."""
     had = rows.sums() > 0
     if not len(had) or had.mean() < WEIGHTED:
         return False
@@ -67,9 +67,9 @@ def standing(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> dict[str, Any]:
-    """Returns {"file": deformation report with the earlier weights of the meshes, "worse": bool},
-    without "file" if there is nothing to compare with. present: the earlier weights. deformation:
-    from the report of the new weights."""
+    """Returns {"file": deformation report with the earlier weights of the meshes, "worse": bool};
+    "file" is absent if there are no weights to compare with. present: the earlier weights.
+    deformation: from the report of the new weights."""
     if not has_weights(present):
         return {"worse": False}
     poses = measured_poses(problem, options)

@@ -1,6 +1,6 @@
-"""Surface Strain as colors, and the vertices with the most strain. The viewport, pages and pictures
-share one scale, on which gray means that the surface keeps its shape. Weights use Blender's scale,
-from blue to red."""
+"""Converts Surface Strain to colors and finds the vertices with the most strain. The viewport,
+pages and pictures share one scale, on which gray means that the surface keeps its shape. Weights
+are shown in Blender's scale, from blue to red."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Dots on a surface, sparse enough to keep the surface visible."""
+"""Thins dots on a surface, so the surface stays visible."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ CELL = 9  # pixels: at most one thinned dot is drawn in a cell of this size
 
 
 def thinned(points: Floats, matrix: Floats, width: int, height: int) -> Integers:
-    """Indices of a subset of the points (n, 3) that keeps the surface below them visible: from the
-    points in one cell of the screen, the one nearest to the viewer. matrix (4, 4): view and
+    """Indices of a subset of the points (n, 3) that keeps the surface below visible. In each cell
+    of the screen, only the point nearest to the viewer is kept. matrix (4, 4): view and
     perspective; width, height: size of the region in pixels."""
     seen = np.column_stack([points, np.ones(len(points))]) @ np.asarray(matrix).T
     ahead = np.flatnonzero(seen[:, 3] > 0)

@@ -1,4 +1,4 @@
-"""Deformation by an Armature modifier beyond linear blending: Preserve Volume and Bone
+"""Describes how an Armature modifier deforms beyond linear blending: Preserve Volume and Bone
 Envelopes."""
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Envelopes:
     head_radius: np.ndarray  # (m,)
     tail_radius: np.ndarray  # (m,)
     distance: np.ndarray  # (m,) from the envelope to its outer limit
-    weight: np.ndarray  # (m,) used without a vertex group
+    weight: np.ndarray  # (m,) used for vertices without vertex groups
 
 
 @dataclass

@@ -1,4 +1,5 @@
-"""Constraints that an artist sets on the weights of one mesh, in addition to the energy."""
+"""Describes the constraints that an artist sets on the weights of one mesh, in addition to the
+energy."""
 
 from __future__ import annotations
 
@@ -52,13 +53,14 @@ class Edits:
     rigid: list[np.ndarray] = field(default_factory=list)  # vertices of each rigid part
 
     def held_on_bone(self, bone: int, count: int) -> Edits:
-        """The Edits, with all of the `count` vertices without a desired weight held on a bone."""
+        """The Edits, in which every one of the `count` vertices without a desired weight is held on
+        a bone."""
         free = np.setdiff1d(np.arange(count), self.constraints.vertices)
         held = Pairs(free, np.full(len(free), bone), np.ones(len(free)))
         return replace(self, constraints=self.constraints + held)
 
     def not_wanted(self, pairs: Pairs) -> Pairs:
-        """The Pairs, except those whose bones should have weight."""
+        """The given Pairs, without pairs that have a positive desired weight."""
         wanted = self.constraints.of(self.constraints.values > 0) + self.influences.of(
             self.influences.values.astype(bool)
         )

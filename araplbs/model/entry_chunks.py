@@ -1,6 +1,6 @@
-"""Entries of vertex groups in chunks of vertices, written one chunk at a time while weights
-converge. The key of a vertex's entry in a group is vertex * stride + group, with stride groups in
-total; keys ascend in a chunk."""
+"""Divides vertex group entries into chunks of vertices, which are written one at a time while
+weights converge. The key of an entry is vertex * stride + group, where stride is the number of
+groups. Keys ascend within a chunk."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sorted_entries(stride: int, vertices: Integers, groups: Integers, weights: F
 def in_chunks(
     entries: Entries, count: int, stride: int, written: Bools, vertices: Bools
 ) -> list[Chunk]:
-    """The entries of the groups `written` (stride + 1,) and of these vertices (count,)."""
+    """The entries of these vertices (count,) in the groups `written` (stride + 1,), in chunks."""
     known = entries[0] < count
     owners, groups, weights = entries[0][known], entries[1][known], entries[2][known]
     take = vertices[owners] & written[np.minimum(groups, stride)]
@@ -37,8 +37,8 @@ def in_chunks(
 
 
 def found(keys: Integers, among: Integers) -> tuple[Integers, Bools]:
-    """Returns (indices, found) of keys in others, both ascending; a key that is not found has an
-    arbitrary index."""
+    """Returns (indices, found) for looking up keys in the keys `among`, both ascending; a key that
+    is not found has an arbitrary index."""
     at = np.minimum(np.searchsorted(among, keys), max(len(among) - 1, 0))
     return at, among[at] == keys if len(among) else np.zeros(len(keys), bool)
 
@@ -46,9 +46,9 @@ def found(keys: Integers, among: Integers) -> tuple[Integers, Bools]:
 def changes(
     present: Chunk, keys: Integers, weights: Floats, exact: bool
 ) -> tuple[Bools, Bools, Chunk]:
-    """Returns (which desired entries are written, which current entries fade, the resulting chunk).
-    Before the end, small changes are not written, and fading entries become zero. exact: everything
-    is written to the last bit, and fading entries are removed."""
+    """Returns (mask of desired entries to write, mask of current entries to fade, the resulting
+    chunk). Before the end, small changes are not written, and fading entries become zero. exact:
+    all changes are written to the last bit, and fading entries are removed."""
     present_keys, before = present
     at, known = found(keys, present_keys)
     old = np.where(known, before[at] if len(before) else 0, np.float32(-1))
@@ -60,7 +60,8 @@ def changes(
 
 
 def _noted(gone: Integers, keys: Integers, weights: Floats, exact: bool) -> Chunk:
-    """Omits entries that were not worth adding (old weight -1), because they do not exist."""
+    """The resulting chunk, without entries that were too small to be added (old weight -1) and
+    therefore do not exist."""
     there = weights >= 0
     keys, weights = keys[there], weights[there]
     if not exact and len(gone):
@@ -72,7 +73,7 @@ def _noted(gone: Integers, keys: Integers, weights: Floats, exact: bool) -> Chun
 
 
 def by_group(keys: Integers, stride: int) -> Iterator[tuple[int, Array]]:
-    """Groups these entries as (group, vertices)."""
+    """Yields the entries with these keys as (group, vertices), one item for each group."""
     vertices, groups = np.divmod(keys, stride)
     for group in np.unique(groups).tolist():
         yield group, vertices[groups == group]

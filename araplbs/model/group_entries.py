@@ -1,5 +1,5 @@
-"""Entries of the vertex groups of a mesh, (vertices, groups, weights) as arrays: the entries that
-change for given weights, in the order that Blender needs."""
+"""Computes the vertex group entries of a mesh that change for given weights, as arrays (vertices,
+groups, weights) in the order that Blender needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..base.arrays import Bools, Floats, Integers
 from .sparse_weights import SparseWeights
 
 Entries = tuple[Integers, Integers, Floats]
-MANY = 4  # minimum number of vertices with the same weight to write at once
+MANY = 4  # minimum number of vertices with one weight to write at once
 
 
 def in_order(vertices: Integers, groups: Integers, weights: Floats) -> Entries:
@@ -22,15 +22,15 @@ def in_order(vertices: Integers, groups: Integers, weights: Floats) -> Entries:
 
 
 def are_plain(entries: Entries, count: int) -> bool:
-    """Whether bmesh returns these entries unchanged. Entries of groups that are no longer in the
-    list, or with weights beyond 1, come only from files."""
+    """Whether bmesh returns these entries unchanged. Only files contain entries with weights above
+    1 or entries of groups that are no longer in the list."""
     _vertices, groups, weights = entries
     return bool((groups < count).all() and ((weights >= 0) & (weights <= 1)).all())
 
 
 def merged(entries: Entries, changed: Entries, removed: Entries) -> Entries:
-    """Entries in Blender's order after these are changed and removed: current entries keep their
-    positions, and new ones follow them, with groups ascending."""
+    """The entries in Blender's order after the changes and removals: within a vertex, current
+    entries keep their order, and new ones follow, with groups ascending."""
     stride = 1 + max(int(groups.max(initial=0)) for _v, groups, _w in (entries, changed))
     there, new, gone = (v * stride + g for v, g, _w in (entries, changed, removed))
     kept = ~np.isin(there, gone)
@@ -66,8 +66,8 @@ def present_entries(
 
 
 def difference(wanted: Entries, present: Entries) -> tuple[Entries, Entries]:
-    """Entries of wanted that are not in present, and entries of present whose position is not in
-    wanted."""
+    """Returns (entries of `wanted` that are not in `present`, entries of `present` whose vertex and
+    group are not in `wanted`)."""
     stride = 1 + max(
         (int(groups.max()) for _v, groups, _w in (wanted, present) if len(groups)), default=0
     )
@@ -85,9 +85,9 @@ def difference(wanted: Entries, present: Entries) -> tuple[Entries, Entries]:
 def batches(
     vertices: Integers, groups: Integers, weights: Floats
 ) -> Iterator[tuple[int, float, list[int]]]:
-    """Returns (group, weight, [vertices]) of entries, in the order in which Blender adds them
-    fastest: vertices with the same weight in a group at once if there are many, then vertex by
-    vertex."""
+    """Yields entries as (group, weight, [vertices]) in the order in which Blender adds them
+    fastest. If many vertices have the same weight in a group, they come first and together; all
+    other entries follow vertex by vertex."""
     order = np.lexsort((vertices, weights, groups))
     ordered = groups[order], weights[order]
     ends = np.flatnonzero((np.diff(ordered[0]) != 0) | (np.diff(ordered[1]) != 0)) + 1
@@ -103,7 +103,7 @@ def batches(
 
 
 def runs(keys: Integers, values: Integers) -> Iterator[tuple[int, Integers]]:
-    """Groups values as (key, values), with keys ascending."""
+    """Yields (key, values with this key), with keys ascending."""
     if not len(keys):
         return
     order = np.argsort(keys, kind="stable")

@@ -10,7 +10,7 @@ from ..base.option_table import OptionTable, option, setting
 
 @dataclass(frozen=True)
 class Options(OptionTable):
-    """Raises BadOption for a value outside its limits."""
+    """The options for weighting. Raises BadOption for a value outside its limits."""
 
     max_influences: int = setting(
         "COMMON",
@@ -345,7 +345,7 @@ class Options(OptionTable):
     )
 
     def engine_arguments(self, kind: tuple[str, ...] | str) -> dict[str, Any]:
-        """Keyword arguments for this type of araplbs that depend only on options."""
+        """The keyword arguments for this type of araplbs that depend only on options."""
         found = {}
         for each in fields(self):
             about, value = each.metadata, getattr(self, each.name)
@@ -366,7 +366,7 @@ class Options(OptionTable):
             "attach": self.paper_constraints,
             "neumann": self.paper_constraints,
             "positivity": "penalty" if self.paper_constraints else "clip",
-            # Without bone springs; attach rows also hold vertices.
+            # Bone springs are off; attach rows also hold vertices.
             "peak_stiffness": 0.0 if self.paper_constraints else 0.01,
             "pruning": (1, self.prune_sum, self.prune_ratio),
             **({} if self.searches_rigid else {"rigid_departure": 0.0}),

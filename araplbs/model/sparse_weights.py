@@ -1,4 +1,5 @@
-"""Sparse weights: the row format that araplbs accepts and returns, and operations on it."""
+"""Defines sparse weights, the row format that araplbs accepts and returns, and operations on
+them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from ..base.arrays import Bools, Floats, Integers
 
 
 class SparseWeights(NamedTuple):
-    """Weights of n vertices. Those of vertex i are at start[i]:start[i + 1], with bones
+    """The weights of n vertices. The entries of vertex i are at start[i]:start[i + 1], with bones
     ascending."""
 
     start: np.ndarray  # (n + 1,) int64
@@ -33,8 +34,8 @@ class SparseWeights(NamedTuple):
         return np.bincount(self.vertices, self.weights, self.count)  # type: ignore[return-value]
 
     def leaders(self) -> tuple[Integers, Integers]:
-        """Returns (vertices with weights, the bone with the largest weight of each, or the last of
-        equal ones)."""
+        """Returns (vertices with weights, the bone with the largest weight of each such vertex). Of
+        equal weights, the last one counts."""
         weighted = np.flatnonzero(np.diff(self.start))
         begins, entries = self.start[weighted], len(self.weights)
         if not entries:
@@ -45,7 +46,8 @@ class SparseWeights(NamedTuple):
 
     def cut_down(self, most: int, locked: Bools) -> SparseWeights:
         """Keeps the `most` largest weights of each vertex. Locked entries (bool) also stay; the
-        others are scaled to their previous sum. Equal weights are kept or removed together."""
+        other kept entries are scaled so that the vertex keeps its sum. Equal weights are kept or
+        removed together."""
         vertices, order = self.vertices, np.lexsort((-self.weights, locked, self.vertices))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - self.start[vertices[order]]

@@ -1,18 +1,20 @@
-"""Detects weights that are probably unusable, and the likely cause. This module does not use bpy.
+"""Detects weights that are probably unusable, and finds the likely cause. This module does not use
+bpy.
 
 A character whose bones were misread is weighted without an error, and the only symptom is stretch
-in poses. The stretch is therefore compared with that of good weights, which was measured on 86
-files in random poses of up to 60 degrees. Results that agree with the weights in the files reach
-0.48 (hands, whose joints are close together), or 0.31 if bone tails point sideways. Random poses
-tear off bones at the end of a limb that have another parent, such as feet on a root. No weights can
-prevent this, so such rigs reach 1.15.
+in poses. The stretch is therefore compared with the stretch of good weights, which was measured on
+86 files in random poses of up to 60 degrees. Results that agree with the weights in the files reach
+a stretch of 0.48 (hands, whose joints are close together), or 0.31 if bone tails point sideways.
+Random poses tear off bones at the end of a limb that have another parent, such as feet on a root.
+No weights can prevent this tearing, so such rigs reach 1.15.
 
 Stretch does not reveal bones that move the wrong skin. However, holding a bone to its own skin
-increases the energy (held_cost). In 58 good results, the increase is below 2 % of the energy; if
-two bones share the same skin, such as one inside the part of another, it is from 4 to 22 %. In
-connected skin, the increase is not evidence: vertebrae and short tail bones share their skin, and a
-good dog has 19 %. If a held bone still hardly moves its skin, a smaller increase is sufficient:
-good results have no such bone above 0.
+increases the energy (held_cost). In 58 good results, the increase is below 2 % of the energy. If
+two bones share the same skin, for example if one lies inside the part of another, the increase is
+from 4 to 22 %. In connected skin, the increase is not evidence: vertebrae and short tail bones
+share their skin, and a good dog has an increase of 19 %. If a held bone still hardly moves its
+skin, a smaller increase is sufficient evidence: in good results, no such bone increases the energy
+at all.
 
 Bones that hardly move their skin may not increase the energy. Good results have at most 2 of them,
 or 4 of 65, while a robot whose plates are on other bones has 6 of 44.
@@ -34,10 +36,10 @@ if TYPE_CHECKING:
 
 MUCH, MUCH_ASIDE = 0.6, 0.33  # excessive stretch, and the limit if tails miss the joints
 MUCH_TORN, SOME_TORN = 1.5, 2  # limit with this many bones that random poses tear off
-HELD_AT_A_PRICE, IN_VAIN = 0.03, 0.01  # of the energy, and the limit for unresponsive bones
+HELD_AT_A_PRICE, IN_VAIN = 0.03, 0.01  # of the energy, and the limit if the held bone still hardly moves
 DEAF, OF_BONES = 4, 0.12  # bones that hardly move skin: minimum number and share
 USUAL_SWING = 1.05  # radians: larger poses stretch more, so no doubt is raised
-BY_ROLE = ("ROOT", "OUTSIDE", "LEAF")  # reasons to exclude a bone that need no second check
+BY_ROLE = ("ROOT", "OUTSIDE", "LEAF")  # reasons for excluding a bone that need no second check
 
 NEAR, FAR = 0.5, 0.05  # of the distance to the parent; of the size of the skeleton
 
@@ -215,7 +217,7 @@ def torn_off(skeleton: Skeleton) -> list[int]:
 
 
 def bone_at_joint(skeleton: Skeleton, bone: int, torn: Collection[int] = ()) -> int | None:
-    """The deform bone with an end nearest to the head of this one, excluding its descendants.
+    """The deform bone with an end nearest to the head of `bone`, excluding descendants of `bone`.
     torn: bones to ignore, because they are torn off themselves."""
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
     others, away = _around(tree, skeleton, bone)
@@ -224,7 +226,8 @@ def bone_at_joint(skeleton: Skeleton, bone: int, torn: Collection[int] = ()) -> 
 
 
 def _around(tree: Tree, skeleton: Skeleton, bone: int) -> tuple[list[int], Any]:
-    """Returns ([other bones, without descendants of this one], their distances from its head)."""
+    """Returns ([all bones except `bone` and its descendants], their distances from the head of
+    `bone`)."""
     own = set(tree.below(bone))
     others = [b for b in tree.bones if b not in own]
     ends = np.array([tree.heads[others], skeleton.tails[others]]).reshape(2, len(others), 3)

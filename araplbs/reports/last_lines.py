@@ -1,5 +1,5 @@
-"""The last line reported by each operator, short enough for the status bar of a window 1280 pixels
-wide. The long summaries are in the Info log."""
+"""Formats the last line that each operator reports, short enough for the status bar of a window
+1280 pixels wide. The long summaries are in the Info log."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -43,9 +43,9 @@ def result_line(
     report: dict[str, Any], facts: dict[str, Any] | None = None, notes: int = 0
 ) -> Sentence:
     """The line about weights: "Weighted 13,380 vertices in 1.2 s: 13 -> 2 visible problems, stretch
-    27.3 -> 20.2 %. 2 notes". facts: of features/check/before_after.py; without any, the stretch
-    comes from the report. notes: the number of notes. The time is measured from the click to this
-    line, if the report contains it as "waited"."""
+    27.3 -> 20.2 %. 2 notes". facts: the facts from features/check/before_after.py; without facts,
+    the stretch comes from the report. notes: the number of notes. If the report contains "waited",
+    the time is measured from the click to this line."""
     seconds = report.get("waited", report["seconds"])
     line = Sentence(
         "Weighted {vertices} vertices in {seconds} s",

@@ -1,6 +1,6 @@
-"""Short notes about a weighting in the Result box of the sidebar, in addition to its gains. Each
-note has its objects or bones, so they can be selected with a click, its cause, and its remedy. This
-module does not use bpy."""
+"""Creates short notes about a weighting for the Result box of the sidebar, in addition to the
+gains. Each note has a cause, a remedy, and objects or bones that a click selects. This module does
+not use bpy."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..skeleton.bone_names import is_end_bone
 from .doubts import BONES, CONTROL, JOINTS, TAILS, doubt_about
 
-# Remedies, in addition to those in doubts.py.
+# Further remedies, in addition to the remedies in doubts.py.
 GIVE_BACK = "GIVE_BACK"  # the earlier weights of bones that have lost their skin
 PLACE = "PLACE"  # better joint positions
 REPAIR = "REPAIR"  # for parts that leave the surface they sit on
@@ -18,10 +18,10 @@ UNLOCK = "UNLOCK"  # the vertex groups
 
 
 class Note(NamedTuple):
-    """A note about a result. urgent: whether someone should act. At most one of these is not empty:
-    bones (names); places, [(object, vertex or None for the whole object)] of parts; control,
-    whether the note is about control bones; above, the exceeded limit of influences. remedy: one of
-    the above constants; why: the cause."""
+    """A note about a result. urgent: whether the user should act. At most one of the following is
+    not empty: bones, the names of bones; places, [(object, vertex or None for the whole object)] of
+    parts; control, whether the note is about control bones; above, the exceeded limit of
+    influences. remedy: one of the above constants; why: the cause."""
 
     text: str
     urgent: bool = False
@@ -120,7 +120,7 @@ def _doubt(report: dict[str, Any]) -> Note | None:
 
 
 def bare_bones(report: dict[str, Any]) -> list[str]:
-    """Names of bones that move nothing although they are surrounded by skin, except chain ends."""
+    """Names of bones that move nothing although skin surrounds them, except chain ends."""
     return [name for name in report["idle_in_skin"] if not is_end_bone(name)]
 
 
@@ -134,8 +134,7 @@ def _counted(things: Collection[Any], one: str, several: str, **more: Any) -> No
 
 
 def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
-    """The note about bones that have lost their skin. If they were excluded, they can be used
-    again."""
+    """The note about bones that have lost their skin. Its remedy uses excluded bones again."""
     out = tuple(bone for bone in lost if bone in report["control_bones"])
     own = tuple(bone for bone in lost if bone not in out)
     one, several = "left-out bone has lost its skin", "left-out bones have lost their skin"

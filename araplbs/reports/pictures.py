@@ -2,8 +2,8 @@
 
 Triangles are drawn in parallel projection. Triangles with bounding boxes of similar size are tested
 together, so the time depends on the covered pixels: 0.1 s for 26,000 triangles on 320 x 400 pixels,
-each the mean of 2 x 2 samples. Depth increases toward the viewer. Both sides of a triangle are
-visible and lit.
+each the mean of 2 x 2 samples. Depth values increase toward the viewer. Both sides of a triangle
+are visible and lit.
 """
 
 import base64
@@ -34,7 +34,7 @@ FRONT, THREE_QUARTER = (0.0, 0.0), (-38.0, 12.0)  # degrees: turned sideways, an
 def view_axes(turn: float, above: float, to_world: Floats | None = None) -> Floats:
     """View axes as rows (3, 3), right, up and toward the viewer, in the space of the mesh. The
     character looks along -Y and stands along Z in the world. to_world (3, 3): rotation from the
-    space of the mesh, default none."""
+    space of the mesh to the world; by default, none."""
     a, b = np.radians([turn, above])
     toward = np.array([np.sin(a) * np.cos(b), -np.cos(a) * np.cos(b), np.sin(b)])
     right = np.array([np.cos(a), np.sin(a), 0.0])
@@ -61,9 +61,9 @@ class Camera:
 def camera_around(
     clouds: Iterable[Floats], axes: Floats, width: int, height: int, margin: float = 0.05
 ) -> Camera:
-    """A Camera for several sets of points (n, 3), the same pose by different methods. Its frame is
-    the median of their bounding boxes, so a method with distant points does not make all others
-    small."""
+    """A Camera for several sets of points (n, 3), which are one pose by different methods. The
+    frame is the median of the sets' bounding boxes, so a method with distant points does not make
+    all others appear small."""
     boxes = [_box(points @ axes[:2].T) for points in clouds if len(points)]
     low, high = np.median(boxes, axis=0) if boxes else np.zeros((2, 2))
     size = np.maximum(high - low, 1e-12)
@@ -90,7 +90,7 @@ def rasterize(
     seen = np.flatnonzero((extent > 0).all(axis=1) & (np.abs(area) > 1e-12))
     low, extent = low[seen].astype(np.int32), extent[seen].astype(np.int32)
 
-    # The coordinates of corners b and c are linear in x and y.
+    # The barycentric coordinates of corners b and c are linear in x and y.
     divide = 1 / area[seen]
     ab, ac, start = (b - a)[seen], (c - a)[seen], a[seen]
     slopes = np.stack(
@@ -162,7 +162,7 @@ def vertex_normals(points: Floats, triangles: Integers) -> Floats:
 
 
 def vertex_sums(triangles: Integers, values: Floats, count: int) -> Floats:
-    """Sums at the vertices, (count, k), of values (f, k) of the triangles around them."""
+    """The sums, (count, k), of the values (f, k) of the triangles around each vertex."""
     corners = triangles.ravel()
     return np.stack(
         [np.bincount(corners, np.repeat(column, 3), count) for column in values.T], axis=1
@@ -180,8 +180,8 @@ def strain_at_vertices(points: Floats, triangles: Integers, strain: Floats) -> F
 
 
 def draw(points: Floats, triangles: Integers, colors: Floats, camera: Camera) -> Integers:
-    """Renders a mesh of points (n, 3) with lit vertex colors (n, 3), 0 to 255, to (height, width,
-    4) uint8, transparent in the background."""
+    """Renders a mesh of points (n, 3) with lit vertex colors (n, 3), 0 to 255. Returns pixels
+    (height, width, 4) uint8 with a transparent background."""
     fine = Camera(
         camera.axes,
         camera.center,
@@ -229,7 +229,7 @@ def _mean_of_samples(samples: Floats) -> Integers:
 
 def png(pixels: Integers, generator: str = "") -> bytes:
     """The bytes of a PNG file with pixels (height, width, 4) uint8. Colors have 6 bits, which is
-    invisible on a shaded surface and halves the file size. generator: the source named in the
+    invisible on a shaded surface and halves the file size. generator: the program named in the
     file."""
     height, width = pixels.shape[:2]
     kept = pixels.copy()
@@ -270,7 +270,7 @@ def data_uri(pixels: Integers) -> str:
 
 def turned_back(skeleton: Skeleton, pose: Poses, posed: Floats) -> Floats:
     """Points (n, 3) in the first of these Poses, relative to the bone that carries the whole body.
-    Otherwise, a rotation of that bone in a random pose would lay the body on its side."""
+    Otherwise, a random pose could rotate this bone and lay the body on its side."""
     transform = pose.transforms[0, _body_root(skeleton)]
     return np.linalg.solve(transform[:, :3], (posed - transform[:, 3]).T).T
 

@@ -1,5 +1,5 @@
-"""The text of *Report a Problem*: versions, system, settings, sizes and recent errors. The text
-contains no names from the file and no user folders."""
+"""Creates the text of *Report a Problem*, which lists versions, system, settings, sizes and recent
+errors. The text contains no names from the file and no user folders."""
 
 import os
 import platform
@@ -65,16 +65,17 @@ def error_line(fault: Fault) -> str:
 
 
 def without_folder(place: str, names: Iterable[str]) -> str:
-    """The line of a traceback that names a file, with only the last part of its path. If this is a
-    name from the file, such as that of a script in it, it is also removed."""
+    """The line of a traceback that names a source file, reduced to the last part of the path. If
+    this part is a name from the .blend file, such as the name of a script in it, it is also
+    removed."""
     path, comma, rest = place.strip().partition(", line ")
     name = re.split(r"[\\/]", path)[-1]
     return f"  {DOTS}/{without_names(name, names)}{comma}{without_names(rest, names)}"
 
 
 def report_text(blender: list[str], sizes: list[str], options: Options, file: str) -> str:
-    """blender: lines about Blender; file: text about the problem file, or the reason why it is
-    missing."""
+    """The text of the report. blender: lines about Blender; file: text about the problem file, or
+    the reason why this file is missing."""
     errors = [error_line(each) for each in last_errors()] or ["none since Blender was started"]
     parts: list[tuple[str, Any]] = [
         ("System", [*blender, *system_lines()]),

@@ -1,4 +1,5 @@
-"""The report of the work: a JSON-compatible dictionary for programs, and lines for the user."""
+"""Creates the report of a weighting: a JSON-compatible dictionary for programs, and lines for the
+user."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,8 +32,8 @@ from .warning_lines import (
     worse_lines,
 )
 
-FAR_OUTSIDE = 0.02  # of the mesh size: a distance outside the tets that causes a warning
-PINNED_BADLY = 0.01  # of a weight: an error of pinned weights that causes a warning
+FAR_OUTSIDE = 0.02  # of the mesh size: a larger distance outside the tets causes a warning
+PINNED_BADLY = 0.01  # of a weight: a larger error of pinned weights causes a warning
 
 SLOW = (
     "OpenBLAS gives wrong results on this processor. These weights are correct: they were "
@@ -54,32 +55,29 @@ def make_report(
 
     deformation: {"before", "after"}: visible measures of the initial weights and of the result over
         all poses given and at most 24 random ones, see measures/deformation.py.
-    energy_before, energy_after: the same of the energy that is minimized, relative.
+    energy_before, energy_after: the relative values of the energy that is minimized.
     symmetric: share of the vertices, including images of Mirror modifiers, with equal weights on
         both sides.
     deformers: if Blender does not deform linearly, the objects with Preserve Volume and those with
         envelopes, and the resulting deformation and energies (as in the paper, of the surface
         alone, in the same poses); otherwise None.
-    volume: data about the tets, if there are any; symmetric is then the share of their vertices.
-        pinned_error in it: the maximum error of pinned weights on the surface, or None.
+    volume: data about the tets, if there are any; symmetric is then a share of the tets' vertices. It includes pinned_error, the maximum error of pinned weights on the surface, or None.
     rigid: the rigid parts, each with one of its vertices, its number of vertices and the bone that
         moves it most.
     far_vertices: vertices so far from all others that the engine ignores their faces and edges.
     far_from_bones: objects with vertices so far from all bones that this is probably unintentional;
         see extent.py for both.
-    taken_as_one: vertices that were welded with others at different positions, if there are many.
+    taken_as_one: vertices that were welded to vertices at other positions, if there are many.
     control_bones: the excluded bones and the reasons: {bone: identifier in REASONS}.
     bone_directions: the source of the bones: TAILS, LENGTHS (tails whose lengths are wrong by one
         factor) or JOINTS.
     torn_off: bones at the end of a limb that have another parent, such as feet on a root.
     tails_aside: whether bones were read from tails that miss the joints of most children.
-    posed_by: for a rig with controls, the deform bones by what poses them in the random poses: {one
-        of WAYS: names}; otherwise None.
+    posed_by: for a rig with controls, the deform bones grouped by how the random poses move them: {one of WAYS: names}; otherwise None.
     control_evidence: further reasons for excluding bones, in words: {bone: "IK target, name"}.
     above_limit: vertices with more influences than requested, due to locked groups.
-    idle_bones: deform bones that move nothing; idle_in_skin: those of them that lie in skin.
-    held_bones: bones that would move too little of their own skin and are held to it; held_cost:
-        the approximate share of the energy caused by this.
+    idle_bones: deform bones that move nothing; idle_in_skin: the idle bones that lie in skin.
+    held_bones: bones that would move too little of their own skin and are held to it; held_cost: the approximate share of the energy that holding them causes.
     deaf_bones: bones that still move little of their skin.
     skinless_bones: bones without skin; inner_bones: bones that move only the part around them.
     objects: for each mesh, its vertices, influences and, once written, changed entries.
@@ -217,7 +215,7 @@ def _tails_aside(skeleton: Skeleton) -> bool:
 
 
 def idle_in_skin(problem: Problem, rows: SparseWeights, engine: dict[str, Any]) -> Integers:
-    """Bones that move nothing although they are the nearest bone to some skin."""
+    """Bones that move nothing although each is the nearest bone to some skin."""
     idle = np.array(engine["idle_bones"], int)
     return idle[has_skin(problem.arguments["vertices"], rows, problem.skeleton, idle)]
 

@@ -1,5 +1,5 @@
-"""Report lines about parts that are far away, too small or invisible to bones, and about Blender's
-deformation with the weights."""
+"""Creates report lines about parts that are far away, too small or invisible to bones, and about
+Blender's deformation with the weights."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..measures.deformation import in_words
 from ..measures.standing import stretches_more
 
-MUCH_WELDED = 0.05  # of the faces: a share that vanishes when merging vertices and causes a warning
+MUCH_WELDED = 0.05  # of the faces: if merging vertices removes a larger share, a warning is shown
 
 
 def unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) -> list[Sentence]:
@@ -27,7 +27,8 @@ def unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) ->
 
 
 def worse_lines(report: dict[str, Any]) -> list[Sentence]:
-    """Whether the new weights are worse than those that they were compared with, if any."""
+    """Lines that state whether the new weights are worse than the earlier ones, if they were
+    compared."""
     compared = report.get("compared")
     if not compared or not compared["worse"]:
         return []
@@ -49,7 +50,8 @@ def worse_lines(report: dict[str, Any]) -> list[Sentence]:
 
 
 def heat_lines(report: dict[str, Any]) -> list[Sentence]:
-    """The stretch that Blender's automatic weights would cause, if they were compared."""
+    """Lines about the stretch that Blender's automatic weights would cause, if they were
+    compared."""
     compared = report.get("compared") or {}
     if "heat" not in compared:
         return []

@@ -1,16 +1,16 @@
 """Removes paths and the names in a file from texts for maintainers.
 
-Names in a file are removed in every form in which our messages and Python write them. Unknown
-names, such as those of deleted objects, are quoted in our messages. Everything from the first
-remaining quote to the last one is removed, because a name may contain quotes. Removing too much is
-better than leaving a name.
+Names in a file are removed in every form in which our messages and Python write them. Our messages
+also quote unknown names, such as the names of deleted objects. Everything from the first remaining
+quote to the last one is removed, because a name may contain quotes. Removing too much is better
+than leaving a name.
 """
 
 import re
 from collections.abc import Iterable
 
 DOTS = "..."
-SHORT = 4  # letters: shorter names match only as whole words, or no sentence would be left
+SHORT = 4  # letters: shorter names match only as whole words; otherwise, no sentence would be left
 _HERE = "\ue000"  # placeholder for a name while others are still to be found
 _PATH = re.compile(r"(?:\b[A-Za-z]:|(?<![\w.]))[\\/]+(?:[^\\/:\n\"']+[\\/])+[^\\/:\n\"',;)]*")
 _HIDDEN = f"'{DOTS}'"
@@ -32,8 +32,8 @@ def without_names(text: str, names: Iterable[str] = ()) -> str:
 
 
 def _apart(text: str) -> list[str]:
-    """The text between names that are already hidden. The text between two of them may be the
-    middle of a name with quotes, and then belongs to it."""
+    """The text between names that are already hidden. The text between two hidden names may be the
+    middle of a name with quotes, and is then also hidden."""
     return re.split(rf"[\"']{re.escape(DOTS)}[\"']", text)
 
 

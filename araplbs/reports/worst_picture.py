@@ -1,5 +1,5 @@
-"""The picture of a character in a report, in the sampled pose with the most strain and colored by
-strain."""
+"""Draws the picture of a character in a report: in the sampled pose with the most strain, colored
+by strain."""
 
 import araplbs
 import numpy as np
@@ -34,7 +34,8 @@ def worst_picture(
     to_world: Floats | None = None,
     threads: int = 0,
 ) -> bytes | None:
-    """A PNG file as bytes; None if there is no surface. to_world (3, 3): see view_axes()."""
+    """The picture as the bytes of a PNG file; None if there is no surface. to_world (3, 3): see
+    view_axes()."""
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
     poses = pose_set(problem, options)
     if not len(triangles) or not len(poses):

@@ -1,11 +1,11 @@
-"""Small pictures of the joints that artists examine first, each in its pose with the most strain:
-shoulder, elbow, hip and knee or, if no body is found, the joints with the most strain. This module
-does not use bpy, so any thread may run it.
+"""Draws small pictures of the joints that artists examine first, each in its pose with the most
+strain. These joints are shoulder, elbow, hip and knee or, if no body is found, the joints with the
+most strain. This module does not use bpy, so any thread may run it.
 
-Legs and arms are found by the shape of the skeleton (body/body.py). The triangles around a joint
-are those nearer to it than to any other of these joints, within REACH of the adjacent bones. For a
-pair of joints, the worse side is shown. Cost: one posing of the mesh and one strain per pose, then
-a drawing for each picture: 0.5 s of one processor for 13,000 vertices, 1.3 s for 54,000.
+Legs and arms are found by the shape of the skeleton (body/body.py). A triangle belongs to the
+nearest of these joints, within REACH times the length of the adjacent bones. For a pair of joints,
+the worse side is shown. The mesh is posed and its strain computed once per pose, and each picture
+is drawn once. This takes one processor 0.5 s for 13,000 vertices and 1.3 s for 54,000.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from .pictures import camera_around, draw, strain_at_vertices, turned_back, view
 MOST = 4  # pictures
 SIDE = 128  # pixels
 REACH = 0.5  # of the mean length of the adjacent bones or parts of a limb
-SHOWN = 1.3  # multiplied by this: the region around a joint that a picture shows
+SHOWN = 1.3  # times this length: the region around a joint that a picture shows
 TURNS, ABOVE = tuple(range(0, 360, 45)), 12.0  # degrees: camera angles of a picture
-LEAST_STRAIN = 0.01  # around a joint: smaller values are not visible
-LEAST_TRIANGLES = 8  # around a joint: fewer show nothing
+LEAST_STRAIN = 0.01  # strain around a joint: smaller values are not visible
+LEAST_TRIANGLES = 8  # triangles around a joint: fewer show nothing
 
 
 @dataclass
 class SeenJoint:
-    """One joint in its worst pose. strain: the root mean square around the joint, before (None
-    without earlier weights) and now."""
+    """One joint in its worst pose. strain: the root mean square of the strain around the joint,
+    before (None without earlier weights) and now."""
 
     bone: str
     pose: int  # index in the poses
@@ -69,9 +69,9 @@ def worst_poses(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> list[SeenJoint]:
-    """At most MOST joints. before: None if there were no weights. up (3,): in the space of the
-    mesh; to_world (3, 3): see view_axes(). Raises araplbs.Cancelled when progress (a Listener)
-    stops."""
+    """Returns at most MOST joints. before: the earlier weights, or None. up (3,): the upward
+    direction in the space of the mesh; to_world (3, 3): see view_axes(). Raises araplbs.Cancelled
+    when progress (a Listener) stops it."""
     progress = Progress.of(progress)
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
     if not len(triangles) or not len(poses):
@@ -117,7 +117,7 @@ class Joint:
 
 
 def joints_of(skeleton: Skeleton, up: Floats) -> list[list[Joint]]:
-    """The considered joints, grouped by kind: for a body [[both shoulders], [both elbows], ...],
+    """The joints to consider, in groups: for a body [[both shoulders], [both elbows], ...],
     otherwise each joint with its mirror image."""
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
     body = find_body(tree, tree.chains(), np.asarray(up, float))
@@ -140,7 +140,8 @@ def joints_of(skeleton: Skeleton, up: Floats) -> list[list[Joint]]:
 
 
 def _of_limb(limb: Limb, place: int) -> Joint:
-    """The joints of a limb by its length, because the bones along an arm may be split."""
+    """The joint at this place along a limb, found by length, because the bones along an arm may be
+    split."""
     lengths = lengths_of(limb.joints)[max(0, place - 1) : place + 1]
     return Joint(limb.bones[place], limb.joints[place], REACH * float(lengths.mean()))
 
@@ -179,8 +180,9 @@ def _strain(
 
 
 def _chosen(groups: list[list[Joint]], worst: Floats) -> list[int]:
-    """Indices of the joints to show, in the order of the groups: the worse one of each group, or
-    those with the most strain if there are more than MOST groups."""
+    """Indices of the joints to show, in the order of the groups. The joint with the most strain
+    represents its group; if there are more than MOST groups, the groups with the most strain are
+    kept."""
     best, first = [], 0
     for group in groups:
         best.append(first + int(worst[first : first + len(group)].argmax()))
@@ -196,8 +198,8 @@ def _pictures(
     own: Integers,
     to_world: Floats | None,
 ) -> list[Integers]:
-    """One picture for each of these (points, strain), all with the same camera: around the
-    triangles `own`, from the side that they face in the last one."""
+    """One picture for each item (points, strain) of `posed`, all with the same camera. The camera
+    shows the triangles `own` from the side that they face in the last item."""
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
     shown = [turned_back(problem.skeleton, pose, each) for each, _strain in posed]
     a, b, c = shown[-1][triangles[own]].swapaxes(0, 1)
@@ -216,8 +218,8 @@ def _pictures(
 
 
 def _of_one_mesh(problem: Problem, vertices: Integers) -> tuple[int, Integers]:
-    """Returns (mesh, its own vertices): the mesh with most of these vertices of the problem,
-    without the images of Mirror modifiers."""
+    """Returns (mesh, vertices in the mesh) for the mesh that has most of these vertices of the
+    problem, without the images of Mirror modifiers."""
     places = [problem.place(int(vertex)) for vertex in vertices]
     names = [name for name, _vertex in places]
     most = max(problem.names, key=names.count)

@@ -1,8 +1,8 @@
-"""The body parts of a skeleton, for measuring each limb.
+"""Finds the body parts of a skeleton, so each limb can be measured.
 
 A chain of bones begins at a root and after every bone with several deforming children. A chain is
 named after its first bone. Chains that are short or move little of the mesh are merged, first with
-others on the same bone, such as fingers, then with their parent chain.
+other chains on the same bone, such as fingers, then with their parent chain.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..model.sparse_weights import SparseWeights
 
 LEAST_SHARE = 0.02  # of the triangles: smaller parts are merged with others
-SHORT = 0.12  # of the skeleton size: shorter chains on the same bone form one part
+SHORT = 0.12  # of the skeleton size: shorter chains on one bone form one part
 MOST_PARTS = 12
 
 
@@ -39,8 +39,9 @@ def body_parts(
 ) -> list[tuple[str, Integers]]:
     """Returns [(name, bones)] in the order of the skeleton, with each bone in one part.
 
-    names, heads and tails (m, 3), parents (m,): bone data, -1 for roots. triangle_bones (f,): the
-    bone that each triangle follows. deform (m,) bool: other bones join the part of their parent.
+    names, heads and tails (m, 3), parents (m,): bone data, with parent -1 for roots. triangle_bones
+    (f,): the bone that each triangle follows. deform (m,) bool: deform bones; every other bone
+    joins the part of its parent.
     """
     m = len(names)
     deform = np.ones(m, bool) if deform is None else deform
@@ -91,7 +92,7 @@ def _children(parents: Integers) -> list[list[int]]:
 
 
 def _bones_beyond(parents: Integers) -> Integers:
-    """The number of descendants of each bone, (m,), including the bone itself."""
+    """The number of bones in each bone's subtree, (m,), including the bone itself."""
     count = np.ones(len(parents), int)
     for bone in _children_first(_children(parents), parents):
         if parents[bone] >= 0:
@@ -130,8 +131,8 @@ def _children_first(children: list[list[int]], parents: Integers) -> list[int]:
 
 
 def strongest_bones(rows: SparseWeights, fallback: Integers) -> Integers:
-    """The bone with the most weight at each vertex of SparseWeights, (n,), or that of fallback (n,)
-    if no bone has any."""
+    """The bone with the most weight at each vertex of SparseWeights, (n,); the bone in `fallback`
+    (n,) at a vertex without weights."""
     vertices = rows.vertices
     order = np.lexsort((rows.weights, vertices))
     result = np.array(fallback)
@@ -140,7 +141,7 @@ def strongest_bones(rows: SparseWeights, fallback: Integers) -> Integers:
 
 
 def nearest_bones(points: Floats, heads: Floats, tails: Floats, deform: Bools) -> Integers:
-    """The deform bone nearest to each point (n, 3), (n,)."""
+    """The deform bone nearest to each of the points (n, 3), as (n,)."""
     best, result = np.full(len(points), np.inf), np.zeros(len(points), np.int64)
     for bone in np.flatnonzero(deform):
         along = tails[bone] - heads[bone]
@@ -155,7 +156,7 @@ def nearest_bones(points: Floats, heads: Floats, tails: Floats, deform: Bools) -
 def part_of_triangles(
     triangles: Integers, parts: list[tuple[str, Integers]], vertex_bones: Integers, bone_count: int
 ) -> Integers:
-    """The part of each triangle, (f,), given by the bone of its first corner."""
+    """The part of each triangle, (f,), determined by the bone at the triangle's first corner."""
     of_bone = np.zeros(bone_count, np.int64)
     for part, (_name, bones) in enumerate(parts):
         of_bone[bones] = part

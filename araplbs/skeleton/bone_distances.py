@@ -44,10 +44,10 @@ def nearest_bones(points: Floats, skeleton: Skeleton) -> Integers:
 def has_skin(
     points: Floats, rows: SparseWeights, skeleton: Skeleton, bones: Sequence[Index] | Integers
 ) -> Bools:
-    """Returns (bones,) bool: whether skin is nearer to the bone than to the bone with most of its
-    weight.
+    """Returns (bones,) bool: whether the bone has skin that is nearer to it than to the bone with
+    most of the skin's weight.
 
-    rows: SparseWeights of the points.
+    rows: the SparseWeights of the points.
     """
     if not len(bones):
         return np.zeros(0, bool)

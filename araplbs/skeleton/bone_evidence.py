@@ -1,10 +1,10 @@
-"""Evidence, other than positions, that classifies bones as skin or controls, with its weights.
+"""Weighs the evidence, other than positions, that classifies bones as skin or controls.
 
 Each kind is a function of BoneFacts. A value above 0 is evidence for a control and a value below 0
 for skin; 1 is a single indication, and 2 is almost certain. The engine (control_bones.py) combines
-the sum with the evidence of skeleton and mesh; neither decides alone. Animations are read only for
-bones about which the other evidence leaves a doubt: leaf bones that are never turned, and bones
-that move away from the others or that the others move away from.
+the sum with the evidence of skeleton and mesh; neither decides alone. Animations are read only if
+the other evidence about a bone leaves a doubt. They reveal leaf bones that are never turned, and
+bones that move apart from all others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .bone_facts import BoneFacts
     from .skeleton import Skeleton
 
-SURE, SKIN = 2, -1  # sums equivalent to the evidence that the engine requires
+SURE, SKIN = 2, -1  # sums that are equivalent to the evidence required by the engine
 FEW = 0.5  # a mark on more of the deform bones does not distinguish any
 MOST = 0.5  # of the deform bones: a bone that carries more of them moves the body
 
@@ -133,7 +133,7 @@ class Motion:
 
 
 def with_motion(facts: BoneFacts, skeleton: Skeleton, points: Floats, motion: Motion) -> BoneFacts:
-    """The BoneFacts, with facts from the animations. points: (n, 3) the skin at rest."""
+    """The BoneFacts, extended by facts from the animations. points: (n, 3) the skin at rest."""
     deform, carried = skeleton.deform, hanging(skeleton.parents).T
     sums, leaves = weigh(facts).sums, leaf_bones(skeleton)
     others = carried & deform & ~np.eye(len(deform), dtype=bool)

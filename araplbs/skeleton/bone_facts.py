@@ -1,4 +1,4 @@
-"""Facts about bones in a file, except their positions: the input of bone_evidence.py.
+"""Collects facts about bones in a file, except their positions, as the input of bone_evidence.py.
 
 Each fact is one bool per bone for the m bones of an armature. If a file contains only names and
 parents, only facts about names are available.
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 LED = 0.6  # a bone with at least this share of a vertex's weight leads it
 MOST_AT_ONCE = 1 << 20  # distances
-JOINED = 0.05  # of its length: other bones this close to its ends begin and end there
-COPIED = 0.02  # of its parent's length, and as a rotation: tolerance of a copy by an importer
-AT = 0.9  # cosine of the direction to its target, if the engine should end it there
+JOINED = 0.05  # of a bone's length: other bones this close to its ends begin and end there
+COPIED = 0.02  # of the parent's length, and as a rotation: tolerance for an importer's copy
+AT = 0.9  # cosine between a bone and the direction to the bone it may steer
 AHEAD = 0.95  # cosine of the angle within which a bone points at another
-BESIDE = 0.1  # of its length: bones within this distance lie on its line
+BESIDE = 0.1  # of a bone's length: bones within this distance lie on its line
 
 
 def _none() -> Bools:
@@ -74,11 +74,11 @@ class BoneFacts:
 
 
 def strays(poses: Floats, skeleton: Skeleton, points: Floats, asked: Bools) -> Bools:
-    """Returns (m,) bool: those of the queried bones that no other deform bone follows.
+    """Returns (m,) bool: the queried bones that no other deform bone follows.
 
-    Every other bone moves away from it in one of the poses (p, m, 3, 4) by more than a radius: its
-    distance at rest, or that of the skin (points, in armature space) or half its own length, if
-    these are larger.
+    Such a bone strays from every other bone in at least one of the poses (p, m, 3, 4), by more than
+    a radius. The radius is the largest of three values: the distance between the two bones at rest,
+    the distance of the skin (points, in armature space), and half the bone's own length.
     """
     found = np.zeros(len(skeleton.names), bool)
     for bone in np.flatnonzero(asked) if len(poses) else ():
@@ -98,8 +98,8 @@ def strays(poses: Floats, skeleton: Skeleton, points: Floats, asked: Bools) -> B
 def leaf_bones(skeleton: Skeleton) -> Bools:
     """Returns (m,) bool: deform bones that an exporter has added to mark the end of a chain.
 
-    They have such names, no children, and no tails drawn by an artist. Because the importer finds
-    no bone to point at, it gives them the direction and length of their parents."""
+    They have names for end bones, no children, and no tails drawn by an artist. Because the
+    importer finds no bone to point at, it gives them the direction and length of their parents."""
     found, ways = np.zeros(len(skeleton.names), bool), skeleton.drawn_tails - skeleton.heads
     lengths = np.linalg.norm(ways, axis=1)
     is_parent = np.zeros(len(found), bool)
@@ -131,8 +131,8 @@ def points_aside(skeleton: Skeleton) -> Bools:
 
 def steers_end(skeleton: Skeleton) -> Bools:
     """Returns (m,) bool: deform bones that begin where the last bone of a chain points and whose
-    names mark them as controls of it. The chain moves the skin there, not the bone that it reaches
-    for. The two have no common ancestor except a root."""
+    names mark them as controls of the chain. The chain moves the skin there; the bone that it
+    reaches for does not. The two have no common ancestor except a root."""
     found = np.zeros(len(skeleton.names), bool)
     parents, deform = skeleton.solver_parents, skeleton.deform
     named = np.array([is_steering_name(name) for name in skeleton.names], bool)
@@ -150,7 +150,7 @@ def steers_end(skeleton: Skeleton) -> Bools:
 
 
 def _are_apart(parents: Integers, a: Index, b: Index) -> bool:
-    """Whether two bones have no common ancestor, or only one without a parent."""
+    """Whether two bones have no common ancestor except a root."""
     above = set()
     while (a := int(parents[a])) >= 0:
         above.add(a)
@@ -184,8 +184,8 @@ def spanned(skeleton: Skeleton) -> Bools:
 
 
 def _begun(heads: Floats, lengths: Floats) -> Bools:
-    """Returns (bones,) bool: whether a shorter bone begins approximately at the head of this one,
-    as a chain along it must."""
+    """Returns (bones,) bool: whether a shorter bone begins approximately at the bone's head, as a
+    chain along the bone must."""
     found = np.zeros(len(heads), bool)
     step = max(1, MOST_AT_ONCE // max(1, len(heads)))
     for begin in range(0, len(heads), step):
@@ -198,10 +198,10 @@ def _begun(heads: Floats, lengths: Floats) -> Bools:
 
 
 def painted(points: Floats, rows: SparseWeights, skeleton: Skeleton, asked: Bools) -> Bools:
-    """Returns (m,) bool: those of the queried bones with weights that no automatic method produces,
-    because most of the vertices that they lead are nearer to another bone.
+    """Returns (m,) bool: the queried bones with weights that no automatic method produces, because
+    most of the vertices that such a bone leads are nearer to another bone.
 
-    points: (n, 3) in armature space; rows: SparseWeights of these.
+    points: (n, 3) in armature space; rows: the SparseWeights of the points.
     """
     found = np.zeros(len(skeleton.names), bool)
     leads = (rows.weights >= LED) & asked[rows.bones]

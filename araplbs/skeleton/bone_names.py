@@ -1,11 +1,11 @@
-"""The meaning of individual bone names: controls and sockets."""
+"""Classifies individual bone names, such as names of controls and sockets."""
 
 import functools
 import re
 
 REMEMBERED = 1 << 13  # names: more than film rigs have
 
-# Words in rigs for controls and for objects that hold, aim or mark a place.
+# Words that rigs use for controls and for objects that hold, aim or mark a place.
 CONTROL_WORDS = {
     *("ik", "ctrl", "ctl", "con", "control", "controls", "controller", "target", "targets"),
     *("pole", "slot", "handle", "weapon", "mch", "org", "effector", "fk", "tweak", "drv", "anchor"),
@@ -13,9 +13,9 @@ CONTROL_WORDS = {
     *("attachment", "mount", "item", "wield", "prop", "object", "empty", "dummy", "helper"),
 }
 # Words for bones that are only controls. Feet that a limb reaches for are also skin, so "ik" is not
-# one of these.
+# included.
 STEERING_WORDS = {"ctrl", "ctl", "control", "controls", "controller", "mch", "pole"}
-# Words that have this meaning only if they are the whole name.
+# Words that mark a control only if they are the whole name.
 ROOT_WORDS = {"root", "master", "world", "origin"}
 NEUTRAL_WORDS = {
     *("b", "bn", "bip", "bone", "joint", "jnt", "j", "l", "r", "left", "right", "node", "null"),

@@ -1,9 +1,9 @@
-"""Bones that begin at the end of a chain but are children of the root.
+"""Finds bones that begin at the end of a chain but are children of the root.
 
-In rigs with inverse kinematics, a foot is often a child of the root, and the leg reaches for it. An
-animator never separates the two, but random poses would, because each bone turns on its own: the
-skin of the ankle would be torn by as much as a leg's length. In these poses, the foot is therefore
-a child of the last bone of the leg.
+In rigs with inverse kinematics, a foot is often a child of the root, and the leg reaches for the
+foot. An animator never separates the two, but random poses would, because each bone turns on its
+own, and the skin of the ankle would be torn by as much as a leg's length. In random poses, the foot
+is therefore a child of the last bone of the leg.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ NEAR = 0.15  # of the length of the last bone of a chain: a bone this close to i
 def hung_on_ends(skeleton: Skeleton, parents: Integers) -> Integers:
     """Parents in random poses, (m,). parents: solver_parents of the skeleton.
 
-    A bone without a parent or with a root as its parent that begins at the end of a chain becomes a
-    child of this end. If it has a mirror image, this applies only if the image meets the condition,
-    too."""
+    A root, or a child of a root, that begins at the end of a chain becomes a child of this end. A
+    bone with a mirror image is moved only if the image meets this condition, too."""
     found = _ends_at_heads(skeleton, parents)
     other = skeleton.other_side
     joined = found >= 0
@@ -40,7 +39,7 @@ def hung_on_ends(skeleton: Skeleton, parents: Integers) -> Integers:
 
 
 def _ends_at_heads(skeleton: Skeleton, parents: Integers) -> Integers:
-    """The last bone of the chain that ends at the head of each bone, (m,), or -1."""
+    """For each bone, the last bone of the chain that ends at its head, (m,), or -1."""
     deform, found = skeleton.deform, np.full(len(parents), -1)
     last = np.flatnonzero(_ends(skeleton, parents))
     if not len(last):

@@ -1,4 +1,4 @@
-"""The motion of a rig's controls in random poses: rotations, locations, positions of limb targets,
+"""Plans how a rig's controls move in random poses: rotations, locations, positions of limb targets,
 and switches between IK and FK.
 
 The bone data of the rig is read in advance (ControlFacts), and the add-on applies the poses to the
@@ -31,7 +31,7 @@ from .rig_relations import Relations, Switch, closure, further_controls
 from .skeleton import Skeleton
 from .symmetry import Symmetry, reflection
 
-PLACES = 0x51A7C4  # different from the seeds of rotations
+PLACES = 0x51A7C4  # a seed that rotations do not use
 REACHES = 0x2E5B19
 
 
@@ -42,8 +42,8 @@ class ControlFacts:
     controls: Bools  # (m,) the posed bones
     rest: Floats  # (m, 4, 4) in armature space
     can_move: Bools  # (m,) freely movable: neither connected nor locked
-    bounded: Bools  # (m,) limits keep them in place
-    own_axes: Bools  # (m,) they move along their own axes, not along those of their parents
+    bounded: Bools  # (m,) kept in place by limits
+    own_axes: Bools  # (m,) moving along their own axes rather than along their parents' axes
     bent_by: list[set[int]]  # (m,) controls that bend a bendy bone
 
 
@@ -67,7 +67,8 @@ class ControlPlan:
         self._arrange()
 
     def _arrange(self) -> None:
-        """The bones that the controls turn and reach, and their motion in all poses."""
+        """Finds the bones that the controls turn and reach, and samples the motion of the controls
+        in all poses."""
         skeleton, relations = self.skeleton, self.relations
         reached = {int(b): relations.reached(int(b)) for b in np.flatnonzero(self.controls)}
         whole = self._find_whole()
@@ -82,8 +83,8 @@ class ControlPlan:
         self._sample(np.array([bool(self.turned.get(b)) for b in every], float), anew=True)
 
     def take_in_further(self, which: range, transforms: Floats, segments: Floats) -> bool:
-        """Adds hidden controls that may turn joints which do not move in these first poses; returns
-        whether any were found."""
+        """Adds hidden controls that may turn the joints that do not move in these first poses;
+        returns whether any controls were found."""
         motion = self.joints.motion(transforms, segments)
         still = self.joints.still(motion, self.own_turns[which])
         bones = self.joints.bones[still]
@@ -115,8 +116,8 @@ class ControlPlan:
         self.bases = self._find_bases(self.options.pose_count)
 
     def _find_needed(self) -> set[int]:
-        """Indices of all bones that the deform bones follow, including those that limbs are
-        attached to and those that bend bendy bones."""
+        """Indices of all bones that the deform bones follow, including bones to which limbs are
+        attached and bones that bend bendy bones."""
         leaders, asked = self.relations.leaders(), self.relations.asked
         for chain in self.relations.together:
             for b in chain:
@@ -228,7 +229,7 @@ class ControlPlan:
             all_segments[poses] = parts[: len(poses)]
             all_transforms[np.ix_(np.array(poses), joints.bones)] = posed[: len(poses)]
 
-        # Of bones that do not deform:
+        # Transforms of bones that do not deform:
         others = np.where(np.isfinite(transforms), transforms, np.eye(3, 4))
         put(which, others, motion)
         if symmetry is not None:

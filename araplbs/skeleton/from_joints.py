@@ -99,7 +99,7 @@ def _refuse_circle(parents: Any) -> None:
 
 def _ends(heads: Floats, parents: Any) -> Floats:
     """Tails for display, (m, 3): at the nearest child, or continuing in the direction of the
-    parent. They have no other effect, because bone directions are read from the joints."""
+    parent. The tails have no other effect, because bone directions are read from the joints."""
     ends, m = np.full((len(heads), 3), np.nan), len(heads)
     size = float(np.ptp(heads, axis=0).max()) or 1.0
     for k in range(m):

@@ -1,7 +1,7 @@
-"""Rig generators and their bone names, which indicate the bones that should deform.
+"""Recognizes rig generators by their bone names, which show the bones that should deform.
 
-A generator is recognized by several bones with names of different kinds, because a single name may
-be a coincidence.
+Several bones with names of different kinds are required, because a single name may be a
+coincidence.
 """
 
 import functools
@@ -26,7 +26,7 @@ class Generator:
     name: str
     kinds: tuple[str, ...]  # all of these must be present
     skin: str = NEVER
-    control: str = NEVER  # and chain ends; takes precedence if both match
+    control: str = NEVER  # and chain ends; these patterns take precedence if both match
 
 
 GENERATORS = (
@@ -115,7 +115,7 @@ GENERATORS = (
 )
 
 
-# Generators of game engine skeletons, in which all bones with their names deform.
+# Generators of game engine skeletons, in which all bones with the generator's names deform.
 ENGINES = {"Mixamo", "VRM", "MMD", "Unreal", "Unity", "Daz", "Biped"}
 
 

@@ -1,8 +1,8 @@
-"""The motion of a rig's joints in its poses, and poses in which all joints move.
+"""Computes the motion of a rig's joints in its poses, and poses in which all joints move.
 
 A joint is a deform bone relative to its parent. A joint that the rig does not move turns on its
-own, within its limits, in addition to the motion of the rig. The same applies to a joint that the
-rig tears off, in the poses where this happens. Children of such a joint follow it.
+own, within its limits, in addition to the motion of the rig. A joint that the rig tears off in some
+poses also turns on its own in these poses. Children of such a joint follow it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from ..model.options import Options
     from .skeleton import Skeleton
 
-LEAST_MOTION = 0.05  # of the effect of an independently turning joint: less is not motion
+LEAST_MOTION = 0.05  # of the effect of a joint that turns on its own: less is not motion
 REST = 1e-5  # lengths of a bone: smaller motion counts as rest
-LEAST_FREE = 1e-3  # lengths of the bone: limits with a smaller range lock a joint
+LEAST_FREE = 1e-3  # bone lengths: limits with a smaller range lock a joint
 FARTHEST = 3  # sizes of the skeleton: maximum displacement of the first bone
 MOST_STRETCH = 5.0  # factor by which a joint may be longer, wider, shorter or thinner
 LARGEST, LEAST_VOLUME = 1e9, 1e-9  # of numbers and determinants in usable transforms
-TORN_OFTEN = 0.5  # of the poses: a joint that is torn off in more always turns on its own
+TORN_OFTEN = 0.5  # of the poses: a joint that is torn off in more of them always turns on its own
 
 FLIP = np.diag([-1.0, 1, 1, 1])
 
@@ -37,7 +37,7 @@ class Motion:
     """The motion of d joints in p poses, with the identity for unusable transforms."""
 
     own: np.ndarray  # (p, d, 4, 4) relative to the parent
-    segments: np.ndarray  # (p, j, 4, 4) motion of the segments of bendy bones in their bone
+    segments: np.ndarray  # (p, j, 4, 4) motion of each bendy bone's segments relative to the bone
     torn: np.ndarray  # (p, d) bool: the joint is torn off
 
 
@@ -78,8 +78,8 @@ class Joints:
         return Motion(own, inside, ~whole)
 
     def extent(self, motion: Motion) -> Floats:
-        """How far each joint moves, (d,), in its lengths: the root mean square over the poses and
-        over the head and points around it, one length away along each axis."""
+        """How far each joint moves, (d,), in units of its length: the root mean square over the
+        poses, for the head and for points one length away from it along each axis."""
         found = self._extent(motion.own, slice(None))
         np.maximum.at(found, self.owner, self._extent(motion.segments, self.owner))
         return found
@@ -91,7 +91,8 @@ class Joints:
         return np.sqrt((off**2).sum(axis=-1).mean(axis=(0, 1))) / lengths
 
     def composed(self, motion: Motion) -> tuple[Floats, Floats]:
-        """Returns (transforms (p, d, 3, 4), segments (p, j, 3, 4)) from rest."""
+        """Returns the motion as transforms from rest: (transforms (p, d, 3, 4), segments (p, j, 3,
+        4))."""
         posed = motion.own.copy()
         for d in _parents_first(self.up):
             if self.up[d] >= 0:
@@ -99,7 +100,7 @@ class Joints:
         return posed[:, :, :3], (posed[:, self.owner] @ motion.segments)[:, :, :3]
 
     def own_turns(self, skeleton: Skeleton, options: Options) -> Floats:
-        """Transforms (p, d, 4, 4) of joints that each turn on their own, within their limits."""
+        """The transforms (p, d, 4, 4) of joints if each turns on its own, within its limits."""
         every = np.ones(len(skeleton.names))
         turns = control_turns(skeleton, skeleton.deform, every, options)[0][:, self.bones]
         found = np.tile(np.eye(4), (*turns.shape[:2], 1, 1))
@@ -118,9 +119,9 @@ class Joints:
 def complete(
     transforms: Floats, segments: Floats, joints: Joints, turns: Floats
 ) -> tuple[Motion, Bools] | None:
-    """Returns (Motion, (d,) bool: joints that turn on their own) for the poses of a rig, in which
-    every joint moves that is allowed to by its limits, and none is torn off; None if nothing moves
-    at all. turns: own_turns()."""
+    """Returns (Motion, (d,) bool: joints that turn on their own) for the poses of a rig; None if
+    nothing moves at all. In the Motion, every joint moves as far as its limits allow motion, and no
+    joint is torn off. turns: own_turns()."""
     motion = joints.motion(transforms, segments)
     if joints.extent(motion).max() < REST:
         return None
@@ -133,8 +134,8 @@ def complete(
 
 
 class Mirror:
-    """The mirror images of poses. In the image, a bone without a partner moves as in the pose,
-    relative to its parent."""
+    """The mirror images of poses. In the image, a bone without a partner moves relative to its
+    parent as it does in the original pose."""
 
     def __init__(self, partners: Integers, joints: Joints, flip: Floats = FLIP) -> None:
         """partners, flip (4, 4): from the symmetry_plane() of the skeleton."""
@@ -184,7 +185,7 @@ def _moved(transforms: Floats, points: Floats) -> Floats:
 
 
 def _parents_first(up: Integers) -> Integers:
-    """All indices, each after its parent."""
+    """All indices, in an order in which each follows its parent."""
     depth = np.zeros(len(up), int)
     above = up.copy()
     while (above >= 0).any():

@@ -3,12 +3,12 @@
 Only joints are compared, because tails from importers are not mirror images of each other.
 Candidate planes lie between bones whose names have sides. Without such names, the candidates are
 perpendicular to the axes and to the main directions of joints and skin. Each plane is fitted three
-times to the joints that are partners in it, and the one with the most partners is kept. The skin
-then decides between this plane and similar ones: with the normal along a nearby axis, through the
-origin, or through the middle of the skin. If the skeleton lies in the plane, it has no pairs of
-bones, so the skin must be symmetric.
+times to the joints that are partners in it, and the plane with the most partners is kept. The skin
+then decides between this plane and similar planes, which have their normal along a nearby axis or
+pass through the origin or the middle of the skin. If the skeleton lies in the plane, it has no
+pairs of bones, so the skin must be symmetric.
 
-Cost: O(bones^2) per candidate plane, and O(vertices log vertices) with the skin.
+The cost is O(bones^2) per candidate plane, and O(vertices log vertices) for the skin.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ WIDE = 0.01  # tolerance for a mirrored joint, as a share of the size of the joi
 FITS = 3  # number of times that a plane is fitted
 ENOUGH = 0.5  # of the bones: with this share found by names, no other planes are tried
 SAME = 1e-6  # of the size: bones within this distance coincide
-TAIL = 0.1  # of its length: the weight of a tail's deviation, between bones at one joint
-NEAR_AXIS = 0.02  # of its length: a normal this close to an axis may be the axis
-CELL = 1e-3  # of the size of the skin: a vertex within this distance matches an image
+TAIL = 0.1  # of a tail's deviation: its weight in the choice between bones at one joint
+NEAR_AXIS = 0.02  # of the normal's length: a normal this close to an axis may be the axis
+CELL = 1e-3  # of the skin's size: a vertex within this distance matches an image
 OF_SKIN = 50_000  # approximate number of vertices examined
-SYMMETRIC = 0.5  # of the vertices off the plane: with this share, the skin is symmetric
+SYMMETRIC = 0.5  # of the vertices off the plane: with at least this share, the skin is symmetric
 SOME = 0.2  # below this share, only the joints decide
 
 Plane = tuple[Floats, float]  # normal (3,) and its distance from the origin
@@ -42,7 +42,7 @@ def find_plane(
     skeleton: Skeleton, kinds: Integers, points: Floats | None = None
 ) -> tuple[Integers, Floats, Floats] | None:
     """Returns (partners (m,), point, normal) of the plane in which most deform bones have a
-    partner; None if none has. kinds: (m,) equal for bones that can be partners. points: see
+    partner; None if no bone has one. kinds: (m,), equal for bones that can be partners. points: see
     symmetry_plane()."""
     joints = _Joints(skeleton, kinds)
     if not joints.size > 0:
@@ -113,7 +113,7 @@ class _Joints:
                 yield normal, float((_along(points, normal)).mean())
 
     def fitted(self, plane: Plane) -> tuple[Plane, int]:
-        """Returns (the plane between the joints that are partners in this one, the number of such
+        """Returns (the plane fitted to the joints that are partners in `plane`, the number of such
         bones)."""
         best, most = plane, int(np.count_nonzero(self.partners(plane) >= 0))
         for _round in range(FITS):
@@ -131,8 +131,9 @@ class _Joints:
         return best, most
 
     def partners(self, plane: Plane) -> Integers:
-        """The partner of each bone, (deform bones,), the bone itself on the plane, -1 for none.
-        Partners are found by names, or else by the position of the joint and its parent."""
+        """The partner of each bone, (deform bones,): the bone itself if it lies on the plane, -1
+        for none. Partners are found by names, or else by the positions of the joint and its
+        parent."""
         own = np.arange(len(self.which))
         images = _image(self.heads, plane)
         near = WIDE * self.size
@@ -156,8 +157,8 @@ class _Joints:
         return self._alike_above(partners, ~fits)
 
     def _alike_above(self, partners: Integers, asked: Bools) -> Integers:
-        """Removes partners whose parents are neither the same bone nor partners. In a chain across
-        the plane, the joints are images of each other, but the bones are not."""
+        """Removes partners whose parents are neither one bone nor partners of each other. In a
+        chain across the plane, the joints are images of each other, but the bones are not."""
         while True:
             up, others = self.up, np.maximum(partners, 0)
             good = (up == up[others]) | ((up >= 0) & (partners[up] == up[others]))
@@ -168,7 +169,8 @@ class _Joints:
 
 
 def _along(points: Floats, direction: Floats) -> Floats:
-    """Computed on the calling thread, (n,): see affine.py."""
+    """The positions of points along a direction, (n,), computed on the calling thread (see
+    affine.py)."""
     return np.einsum("ni,i->n", points, direction)
 
 
@@ -190,8 +192,8 @@ def _main_directions(points: Floats) -> Floats:
 
 
 def _by_skin(points: Floats, plane: Plane, joints: _Joints, count: int) -> tuple[Plane, float]:
-    """Returns (a similar plane in which most of the skin is symmetric, its share); the given plane
-    if the skin is symmetric in none."""
+    """Returns (plane, share of the skin that is symmetric in it) for the similar plane with the
+    largest share; the given plane if the skin is symmetric in none of them."""
     normals = [plane[0]]
     axis = np.zeros(3)
     axis[np.argmax(np.abs(plane[0]))] = 1
@@ -212,8 +214,8 @@ def _by_skin(points: Floats, plane: Plane, joints: _Joints, count: int) -> tuple
 
 
 def _symmetric_share(points: Floats, plane: Plane) -> float:
-    """The share of the points off the plane with another point at their mirror image: in the same
-    cell of a symmetric grid, or of this grid shifted by half a cell."""
+    """The share of the points off the plane that have another point at their mirror image: in the
+    same cell of a symmetric grid, or in the same cell of this grid shifted by half a cell."""
     normal, offset = plane
     across = np.linalg.svd(normal[None])[2][1:]
     places = np.column_stack(

@@ -1,4 +1,4 @@
-"""Poses in the form that the solver takes, and the bones that do more than rotate."""
+"""Provides poses in the form that the solver takes, including bones that do more than rotate."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Poses:
 
     joints: transforms of the joints of all bendy bones, bone by bone. whole: whether the random
     poses are included, so the solver need not generate its own. weights: the weight of each pose.
-    posed_by: for a rig, {one of WAYS: names of bones}.
+    posed_by: for a rig, {one of WAYS: names of bones posed in this way}.
     """
 
     transforms: np.ndarray  # (p, m, 3, 4)
@@ -97,9 +97,10 @@ def sample(
     symmetry: tuple[Integers, Floats, Floats] | None,
     parents: Integers | None = None,
 ) -> tuple[Floats, Floats | None]:
-    """Returns (transforms (p, m, 3, 4), bends (p, m, 4)) of random poses: those that the solver
+    """Returns (transforms (p, m, 3, 4), bends (p, m, 4)) of random poses: the poses that the solver
     generates for rigid bones, with the bending of each bendy bone from head to tail and the length
-    of each stretchable one; None without such bones. parents: (m,), different from the solver's."""
+    of each stretchable bone; None without such bones. parents: (m,), replacing the solver's
+    parents."""
     arguments: dict[str, Any] = {
         "bone_roll_axes": skeleton.roll_axes,
         "bone_deform": skeleton.deform,
@@ -132,25 +133,25 @@ def sample(
 
 
 def spread(count: int, most: int) -> Integers:
-    """At most this many indices out of `count`, evenly spread."""
+    """At most `most` indices out of `count`, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
 
 
 def some_of(items: Sequence[Any], most: int) -> list[Any]:
-    """At most this many of them, evenly spread."""
+    """At most `most` of these items, evenly spread."""
     count = min(most, len(items))
     return [items[i] for i in np.linspace(0, len(items) - 1, count).round().astype(int)]
 
 
 def frames_in(frame_range: Sequence[float], most: int) -> list[int]:
-    """At most this many frames of the range, evenly spread."""
+    """At most `most` frames of the range, evenly spread."""
     first, last = round(frame_range[0]), round(frame_range[1])
     count = min(most, last - first + 1)
     return np.unique(np.linspace(first, last, count).round().astype(int)).tolist()
 
 
 def shared_out(most: int, ranges: Sequence[Sequence[float]]) -> list[int]:
-    """Frames of each clip, evenly spaced over all clips in sequence."""
+    """The frames chosen from each clip, evenly spaced over all clips in sequence."""
     lengths = np.array([max(1, round(r[1]) - round(r[0]) + 1) for r in ranges])
     picks = np.unique(np.linspace(0, lengths.sum() - 1, min(most, lengths.sum())).round())
     clip = np.searchsorted(np.cumsum(lengths), picks, side="right")

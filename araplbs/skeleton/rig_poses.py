@@ -1,9 +1,10 @@
-"""Random poses of the controls of a rig: the rotation of each control, and the positions of limb
-targets.
+"""Generates random poses of a rig's controls: the rotation of each control, and the positions of
+limb targets.
 
 A joint turned by several controls, as in a spine, swings no farther than a joint with a single
-control. A few poses measure its swing, and the rotations of its controls are reduced accordingly.
-All numbers are generated for pairs of poses, of which the second mirrors the first.
+control. A few poses measure the swing of the joint, and the rotations of its controls are reduced
+accordingly. All numbers are generated for pairs of poses, in which the second pose mirrors the
+first.
 """
 
 from __future__ import annotations
@@ -23,17 +24,18 @@ if TYPE_CHECKING:
     from ..model.options import Options
     from .skeleton import Skeleton
 
-SHIFT = 0.1  # of the part that a control moves: its own displacement
+SHIFT = 0.1  # of the size of the part that a control moves: displacement of the control
 BEND = 1.5  # of the swing: the total bend of a limb when its end is moved
 LATTICE = np.array([0.8191725133961645, 0.6710436067037893, 0.5497004779019703])  # Roberts' R3
-TOLERATED = 1.25  # times the rotation of a joint with its own control: chance in a few poses
+TOLERATED = 1.25  # times the rotation of a joint with one control: tolerance for chance in a few poses
 
 
 def control_turns(
     skeleton: Skeleton, controls: Bools, shares: Floats, options: Options
 ) -> tuple[Floats, Floats | None, Integers | None]:
-    """Returns (rotations (p, m, 3, 3) about the heads, in rest orientation, of the controls alone;
-    bends as in sample()). shares: (m,) of the rotations sampled within the limits."""
+    """Returns (rotations (p, m, 3, 3) of the controls alone, about their heads and in rest
+    orientation; bends as in sample()). shares: (m,) factors for the rotations sampled within the
+    limits."""
     own = replace(
         skeleton,
         deform=controls,
@@ -61,10 +63,10 @@ def turned_joints(
     whole: Bools,
 ) -> dict[int, list[int]]:
     """Returns {control: deform bones that it may turn relative to their parents}, without the
-    controls `whole` (m,) that move everything together.
+    controls `whole` (m,), which move all bones together.
 
     parents: deform_parents(). reached: {control: bones that follow it}; turns: {control: bones that
-    turn with it}, a subset of these.
+    turn with it}, a subset of the bones that follow.
     """
     deform = set(np.flatnonzero(skeleton.deform).tolist())
     found = {}
@@ -83,9 +85,9 @@ def shares_by_pilot(
     joints: dict[int, list[int]],
     swing: float,
 ) -> Floats:
-    """Factors (m,) that reduce the rotations of each control, so that none of its joints turns
-    further than with a control of its own. They are measured in these poses (p, m, 3, 4) with all
-    controls."""
+    """Factors (m,) that reduce the rotations of each control, so no joint of the control turns
+    farther than a joint with a single control. They are measured in these poses (p, m, 3, 4), in
+    which all controls move."""
     shares = np.zeros(len(skeleton.names))
     excess = np.ones(len(shares))
     turns = nearest_rotations(transforms[:, skeleton.deform, :, :3])
@@ -103,11 +105,11 @@ def shares_by_pilot(
 
 
 def deform_parents(skeleton: Skeleton) -> Integers:
-    """The deform parent of each bone, (m,), -1 for the first of all.
+    """The deform parent of each bone, (m,), -1 for the topmost bone.
 
-    It is the nearest deform bone among the ancestors, or one that coincides with an ancestor
-    (Rigify's ORG and DEF). Deform bones in separate trees are attached to the nearest one, tree by
-    tree, beginning with the largest.
+    The deform parent is the nearest deform bone among the ancestors, or a deform bone that
+    coincides with an ancestor (Rigify's ORG and DEF). Separate trees of deform bones are attached
+    to the nearest bone of the trees joined so far, beginning with the largest tree.
     """
     ends = np.round(np.hstack([skeleton.heads, skeleton.tails]), 5)
     on = {tuple(ends[b]): b for b in np.flatnonzero(skeleton.deform)}
@@ -172,9 +174,9 @@ def distances(points: Floats, heads: Floats, tails: Floats) -> Floats:
 
 
 def numbers(count: int, which: Bools, seed: int, partners: Integers | None) -> Floats:
-    """Numbers (count, m, 3) in [0, 1) for poses in pairs, for the bones `which` (m,):
-    low-discrepancy lattices in random order, 0 for other bones. partners: (m,) with the same
-    lattices, or None. Both poses of a pair have the same numbers."""
+    """Numbers (count, m, 3) in [0, 1) for pairs of poses: low-discrepancy lattices in random order
+    for the bones `which` (m,), 0 for all other bones. partners: (m,) bones that share a lattice, or
+    None. Both poses of a pair have the same numbers."""
     pairs = (count + 1) // 2
     found = np.zeros((pairs, len(which), 3))
     for b in np.flatnonzero(which):
@@ -201,9 +203,9 @@ def shifts(u: Floats, sizes: Floats, partners: Integers | None) -> Floats:
 def reach(
     root: Floats, end: Floats, length: float, u: Floats, swing: float
 ) -> tuple[Floats, Floats]:
-    """Transforms (2, 4, 4): one moves the end of a limb to its target, the other turns the whole
-    limb along with it. From `root` on, the limb turns by at most the swing and bends by BEND times
-    the swing in total.
+    """Two transforms (2, 4, 4): one moves the end of a limb to a target, and the other turns the
+    whole limb along with its end. From `root` on, the limb turns by at most the swing and bends by
+    BEND times the swing in total.
 
     u: (3,) in [0, 1). length: the length of the limb, 0 if it cannot bend.
     """

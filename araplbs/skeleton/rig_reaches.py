@@ -1,4 +1,5 @@
-"""Limbs of a rig whose ends are moved by controls, as when an animator drags a hand or a foot."""
+"""Finds the limbs of a rig whose ends are moved by controls, as when an animator drags a hand or a
+foot."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ class Reach:
 
     control: int
     pole: int  # or -1
-    anchor: int  # the parent of the limb, which both follow, or -1
+    anchor: int  # the limb's parent, which limb and control follow, or -1
     root: Floats  # (3,)
     end: Floats  # (3,)
     length: float  # 0: a single bone, which only aims at the end
@@ -27,8 +28,8 @@ class Reach:
 def find_reaches(
     relations: Relations, skeleton: Skeleton, controls: Bools, movable: Bools, whole: Bools
 ) -> list[Reach]:
-    """Returns [Reach] for the IK chains. controls, movable, whole: (m,) bool: the posed bones,
-    those of them that can be moved, and those that carry the whole rig."""
+    """Returns [Reach] for the IK chains. controls (m,) bool: the posed bones; movable (m,) bool:
+    the posed bones that can be moved; whole (m,) bool: the bones that carry the whole rig."""
     found: dict[int, Reach] = {}
     movable = movable & ~whole
     in_chains = {b for chain in relations.chains for b in chain.bones}
@@ -58,8 +59,8 @@ def find_reaches(
 
 
 def _control_of(bone: int, relations: Relations, movable: Bools, in_chains: Collection[int]) -> int:
-    """The nearest control that carries the bone, without passing a bone that IK moves; -1 for
-    none."""
+    """The nearest control that carries the bone, if no bone moved by IK lies between the two; -1
+    for none."""
     seen, row = {bone}, [bone]
     while row:
         for b in row:
@@ -72,8 +73,8 @@ def _control_of(bone: int, relations: Relations, movable: Bools, in_chains: Coll
 
 
 def _without_circles(reaches: list[Reach], relations: Relations, moving: Bools) -> list[Reach]:
-    """The same reaches without anchors that other bones carry, moving (m,), and without those that
-    would make bones follow themselves."""
+    """The reaches without some of their anchors. An anchor is removed if one of the bones `moving`
+    (m,) already carries the control, or if the anchor would make a bone follow itself."""
     ties = [set(followers) for followers in relations.followers]
     for r in reaches:
         tied = {r.control, r.pole} - {-1}

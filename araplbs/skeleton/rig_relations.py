@@ -1,4 +1,5 @@
-"""Dependencies in a rig: bones that follow others through parents, constraints and drivers."""
+"""Describes the dependencies in a rig: bones that follow others through parents, constraints and
+drivers."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class Switch:
 
     owner: str  # path of its owner
     name: str
-    sides: str  # the same for both sides of a character
+    sides: str  # equal for both sides of a character
 
 
 @dataclass
@@ -68,7 +69,8 @@ class Relations:
 
     @functools.cached_property
     def _reached(self) -> dict[int, set[int]]:
-        """Children first, because their closures are parts of those of their parents."""
+        """The bones reached from each bone. Children come first, because the closure of a parent
+        contains the closures of its children."""
         known: dict[int, set[int]] = {}
         for bone in reversed(range(len(self.followers))):
             known[bone] = closure(self.followers, bone, known=known)
@@ -91,8 +93,8 @@ def turned_around(sets: Sequence[set[int]]) -> list[set[int]]:
 def closure(
     followers: Sequence[set[int]], *bones: int, known: Mapping[int, set[int]] | None = None
 ) -> set[int]:
-    """Indices of all direct and indirect followers of these bones, including the bones. known:
-    closures of some bones."""
+    """Indices of these bones and all their direct and indirect followers. known: the closures of
+    some bones."""
     found, work = set(bones), list(bones)
     while work:
         bone = work.pop()
@@ -118,8 +120,9 @@ def drives_itself(relations: Relations, skeleton: Skeleton) -> bool:
 def further_controls(
     relations: Relations, parents: Integers, chosen: Bools, still: Sequence[int]
 ) -> list[int]:
-    """Free bones outside the chosen ones (m,) that may turn the joints `still` relative to their
-    parents (m,): the nearest for each joint, preferably the bone itself."""
+    """Free bones, outside of `chosen` (m,), that may turn the joints `still` relative to their
+    parents (m,). For each joint, the nearest such bone is returned, preferably the joint's own
+    bone."""
     leaders = relations.leaders()
 
     @functools.cache

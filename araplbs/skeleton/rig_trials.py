@@ -1,5 +1,5 @@
-"""Trials of controls: each pose tests as many controls as possible that do not affect the same
-bones."""
+"""Plans trials of controls. Each pose tests as many controls as possible, provided that they do not
+affect the same bones."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Finds the name for the other side: the one that differs only in the side.
+"""Finds the name of the corresponding bone on the other side, which differs only in the word for
+the side.
 
 Importers and riggers mark sides in many ways: `arm.L`, `arm_l`, `LeftArm`, `mixamorig:LeftArm`,
 `Bip01 L Thigh`, `J_Bip_L_Hand`, `X.R_Armature`, `lShldrBend`, the kanji of MMD. Some exporters end
-every name with a unique number, as in `arm.L_08` and `arm.R_12`, which is ignored if there is no
-other match. Blender's own flip_name, which Mirror modifiers use, only recognizes sides at the
+every name with a unique number, as in `arm.L_08` and `arm.R_12`. This number is ignored if there is
+no exact match. Blender's own flip_name, which Mirror modifiers use, only recognizes sides at the
 beginning and the end of a name.
 """
 
@@ -19,7 +20,7 @@ from ..base.arrays import Integers
 
 REMEMBERED = 16  # skeletons
 
-# Words and single letters; a letter is separate, begins a capitalized word or ends one.
+# Words and single letters for sides; a letter is separate, or begins or ends a capitalized word.
 SIDE = re.compile(
     r"left|right|(?<![a-z])[lr](?![a-z])|[左右]"
     r"|(?-i:(?<=[a-z0-9])[LR](?![a-z])|(?<![A-Za-z])[lrLR](?=[A-Z][a-z]))",
@@ -39,8 +40,8 @@ def _other(side: str) -> str:
 
 
 def other_names(name: str) -> list[str]:
-    """Names of the other side: with all words for sides changed, then with one at a time, from the
-    last. Empty for a name without a side."""
+    """Candidate names for the other side: first with all words for sides changed, then with one
+    changed at a time, beginning with the last. Empty for a name without a side."""
     marks = list(SIDE.finditer(name))
     found = [SIDE.sub(lambda mark: _other(mark[0]), name)] if marks else []
     for mark in reversed(marks if len(marks) > 1 else []):
@@ -49,7 +50,8 @@ def other_names(name: str) -> list[str]:
 
 
 def _sideless(name: str) -> Iterable[tuple[str, bool]]:
-    """Returns (the name without a word for a side and a final number, whether it is the left)."""
+    """Returns (the name without a word for the side and a final number, whether the side is the
+    left)."""
     for mark in SIDE.finditer(name):
         rest = f"{name[: mark.start()]}\0{name[mark.end() :]}"
         yield NUMBER.sub("", rest), mark[0].lower() in LEFT

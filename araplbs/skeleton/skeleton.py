@@ -1,4 +1,4 @@
-"""The bones of an armature in the rest pose."""
+"""Defines the bones of an armature in the rest pose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .sides import opposite_bones
 
 @dataclass
 class Skeleton:
-    """The m bones of an armature at rest, in its own space; index = position in `names`.
+    """The m bones of an armature at rest, in armature space. The index of a bone is its position in
+    `names`.
 
     Skeleton.from_joints() builds one from joints (m, 3) and parents (m,), and raises ValueError for
     inconsistent arrays. The class itself accepts all fields unchecked.
@@ -32,11 +33,11 @@ class Skeleton:
     segments: np.ndarray = None  # (m,) of bendy bones
     stretch: np.ndarray = None  # (m,) bool: it stretches, by itself or with its parent
     own_stretch: np.ndarray = None  # (m,) bool: by itself
-    volume: np.ndarray = None  # (m,) bool: its volume is then preserved
+    volume: np.ndarray = None  # (m,) bool: its volume is preserved when it stretches
     joint_axes: np.ndarray = None  # (j, 3, 3) local axes of all joints at rest, as columns
     taken_in: np.ndarray = None  # (m,) bool: deforms, regardless of the evidence
     control: np.ndarray = None  # (m,) why it is excluded, an index in REASONS; then deform is off
-    evidence: dict[int, str] = field(default_factory=dict)  # further reasons for it, in words
+    evidence: dict[int, str] = field(default_factory=dict)  # further reasons for excluding it, in words
     ways: np.ndarray = None  # (m,) bool: its parent reaches to it; None: bones reach to their tails
     directions: str = "TAILS"  # the source of tails and ways; see directions.py
     drawn_tails: np.ndarray = None  # (m, 3) as in the armature
@@ -53,7 +54,7 @@ class Skeleton:
             self.kinds = [RIGID] * m
             self.segments = np.ones(m, np.int32)
             self.stretch, self.own_stretch, self.volume = np.zeros((3, m), bool)
-        # A bone that does not deform has no joints for the solver, and none are read for it.
+        # A bone that does not deform has no joints for the solver, so none are read.
         self.kinds = [k if d else RIGID for k, d in zip(self.kinds, self.deform, strict=True)]
 
     @classmethod
@@ -66,12 +67,14 @@ class Skeleton:
 
     @property
     def as_drawn(self) -> Skeleton:
-        """The skeleton with the tails in the armature, regardless of the source of the bones."""
+        """The skeleton with the tails drawn in the armature, regardless of the source of the
+        bones."""
         return replace(self, tails=self.drawn_tails, ways=None, directions="TAILS")
 
     @property
     def other_side(self) -> Integers:
-        """Like `opposite`, (m,), but with every naming convention for sides."""
+        """The bone on the other side, (m,), as in `opposite` but with every naming convention for
+        sides."""
         own, named = np.arange(len(self.names)), opposite_bones(tuple(self.names))
         free = (self.opposite == own) & (self.opposite[named] == named)
         return np.where(free, named, self.opposite)
@@ -83,8 +86,8 @@ class Skeleton:
 
     @property
     def solver_parents(self) -> Integers:
-        """Parents (m,) that skip excluded bones, except the first bone of a tree, which holds it
-        together. An excluded bone has no parent."""
+        """Parents (m,) that skip excluded bones, except the first bone of a tree, which holds the
+        tree together. An excluded bone has no parent."""
         parents = self.parents.copy()
         passable = self.left_out & (self.parents >= 0)
         while (passed := (parents >= 0) & passable[parents]).any():
@@ -121,7 +124,7 @@ class Skeleton:
 
 
 def hanging(parents: Integers) -> Bools:
-    """Returns (m, m) bool: whether this bone is that one or its descendant."""
+    """Returns (m, m) bool: whether the first bone is the second one or a descendant of it."""
     bones = np.arange(len(parents))
     found = np.zeros((len(parents),) * 2, bool)
     above: Integers = bones

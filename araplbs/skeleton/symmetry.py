@@ -1,8 +1,9 @@
 """Finds the symmetry plane of a character, and the deform bones that are mirror images of each
-other in it.
+other in this plane.
 
-A skeleton drawn in Blender has its plane at X = 0, which is tried first. Imported or sculpted
-characters may face along any axis and deviate slightly; skeleton/mirror_plane.py finds their plane.
+A skeleton drawn in Blender has its plane at X = 0, so this plane is tried first. Imported or
+sculpted characters may face along any axis and deviate slightly; skeleton/mirror_plane.py finds
+their plane.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from .poses import BENDY
 if TYPE_CHECKING:
     from .skeleton import Skeleton
 
-TOLERANCE = 1e-3  # tolerance for the mirrored head and tail, as a share of the skeleton
+TOLERANCE = 1e-3  # tolerance for the mirrored head and tail, as a share of the skeleton size
 AT_ONCE = 64  # bones that are compared with all others
-LEAST_SHARE = 0.5  # of the deform bones that must have a partner
+LEAST_SHARE = 0.5  # share of the deform bones that must have a partner
 DRAWN_SHARE = 0.9  # of the deform bones: with this share at X = 0, no other plane is sought
 
 PLANE = (np.zeros(3), np.array([1.0, 0.0, 0.0]))  # point and normal: the armature's X = 0
@@ -32,7 +33,7 @@ Symmetry = tuple[Integers, Floats, Floats]  # partners (m,), point and normal (3
 def symmetry_plane(skeleton: Skeleton, points: Floats | None = None) -> Symmetry | None:
     """The solver's argument `symmetry`; None for a skeleton that is not symmetric.
 
-    points: (n, 3) the skin in armature space. It makes planes other than X = 0 more precise, and
+    points: (n, 3) the skin in armature space. The skin makes planes other than X = 0 more precise;
     without it, a flat skeleton can only be symmetric at X = 0.
     """
     drawn, count = _drawn_partners(skeleton), np.count_nonzero(skeleton.deform)
@@ -47,8 +48,8 @@ def symmetry_plane(skeleton: Skeleton, points: Floats | None = None) -> Symmetry
 
 
 def bone_partners(skeleton: Skeleton) -> Integers | None:
-    """The deform bone on the other side, (m,), the bone itself on the plane, -1 for none. None for
-    a skeleton that is not symmetric."""
+    """The deform bone on the other side, (m,): the bone itself if it lies on the plane, -1 for
+    none. None for a skeleton that is not symmetric."""
     symmetry = symmetry_plane(skeleton)
     return None if symmetry is None else symmetry[0]
 
@@ -101,9 +102,9 @@ def _kinds(skeleton: Skeleton) -> Integers:
 def _drawn_partners(skeleton: Skeleton) -> Integers | None:
     """Partners at X = 0, within a thousandth of the size.
 
-    Names (.L and .R) decide if the positions agree; other bones are paired if exactly one is at the
-    right position. Bones of different kinds are not partners. None for a skeleton that is not
-    symmetric.
+    Names (.L and .R) decide if the positions agree. A bone without such a name is paired if exactly
+    one bone is at the mirrored position. Bones of different kinds are not partners. None for a
+    skeleton that is not symmetric.
     """
     m = len(skeleton.names)
     own, deform = np.arange(m), skeleton.deform
@@ -124,7 +125,7 @@ def _drawn_partners(skeleton: Skeleton) -> Integers | None:
         return None  # the sides of names are elsewhere
     partners = np.where(named, opposite, -1)
     unnamed = np.flatnonzero(deform & ~named)
-    one = np.full(m, -1)  # the only one at this position
+    one = np.full(m, -1)  # the only bone at this position
     for some in np.array_split(unnamed, 1 + len(unnamed) // AT_ONCE):
         fitting = fits(some[:, None], unnamed[None])
         a, b = np.nonzero(fitting & (fitting.sum(axis=1, keepdims=True) == 1))

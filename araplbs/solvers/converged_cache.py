@@ -1,6 +1,6 @@
-"""Caches the final weights of earlier weightings. A weighting that starts from them again without
-other changes has nothing to do. The weights are stored for each mesh separately, so the cache also
-applies to one of several meshes that were weighted together."""
+"""Caches the final weights of earlier weightings. A new weighting that starts from these weights
+without other changes has nothing to do. The weights are stored for each mesh separately, so the
+cache also applies to one of several meshes that were weighted together."""
 
 import hashlib
 from collections import deque
@@ -18,7 +18,7 @@ from ..skeleton.skeleton import Skeleton
 
 MOST = 2  # number of remembered weightings
 SAME = 1e-6  # vertex groups have single precision
-# Everything that the weights of each mesh depend on; the rest is derived or only for the report.
+# All data that the weights of each mesh depend on; the rest is derived or only for the report.
 OF_MESH = (
     *("vertices", "triangles", "edges", "matrix", "reflections", "edits"),
     *("locked_bones", "locked_vertices"),
@@ -46,8 +46,7 @@ def remember_end(
 def is_end(
     meshes: Sequence[Mesh], skeleton: Skeleton, poses: Poses | None, options: Options
 ) -> bool:
-    """Whether a weighting of these Meshes, which include their weights, ended with these
-    weights."""
+    """Whether an earlier weighting ended with the weights that these Meshes include."""
     if not _ends:
         return False
     digests = _digests(meshes, skeleton, poses, options)
@@ -61,7 +60,8 @@ def is_end(
 
 
 def same_weights(one: SparseWeights, other: SparseWeights) -> bool:
-    """Whether two weights are equal up to the precision of vertex groups; zeros may be missing."""
+    """Whether two SparseWeights are equal up to the precision of vertex groups; zeros may be
+    missing."""
     if one.count != other.count:
         return False
     bones = 1 + max(one.bones.max(initial=0), other.bones.max(initial=0))

@@ -1,5 +1,5 @@
-"""Fills a closed surface with tets. It is a separate program, because TetGen may end the process in
-which it runs, and leaves files in the working directory.
+"""Fills a closed surface with tets. This is a separate program because TetGen may end the process
+in which it runs, and leaves files in the working directory.
 
 fill_tets.py IN.npz OUT.npz     IN: points (n, 3), faces (f, 3); OUT: nodes, tets (t, 4)
 
@@ -18,7 +18,7 @@ def main(source: str, target: str) -> int:
     given = np.load(source)
     mesh = tetgen.TetGen(given["points"], given["faces"])
     try:
-        # No new vertices on the surface, because its weights should be those of the tets.
+        # No vertices are added to the surface, because its weights should be those of the tets.
         nodes, tets = mesh.tetrahedralize(minratio=QUALITY, nobisect=True)[:2]
     except RuntimeError as error:
         print(str(error).strip().splitlines()[0], file=sys.stderr)

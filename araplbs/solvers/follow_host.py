@@ -1,6 +1,6 @@
-"""Weights that move shells together with the surface that they lie on.
+"""Computes weights that move a shell together with the surface that it lies on.
 
-A shell takes the weights of the nearest point of the other part, so it moves in the same way.
+A shell takes the weights of the nearest point of the other part, so both move in the same way.
 Weights of meshes without shells are not changed. The solver treats both sides of split edges as one
 position (Problem.solver()).
 """
@@ -27,8 +27,8 @@ def hold_together(
     threads: int = 0,
     parts: int | None = None,
 ) -> tuple[SparseWeights, dict[str, int]]:
-    """Returns (SparseWeights, {kind: count}) for all vertices of a Problem, with the same rows if
-    there are no shells. parts: the parts of the mesh, if its solver has found them."""
+    """Returns (SparseWeights, {kind: count}) for all vertices of a Problem; without shells, the
+    rows are unchanged. parts: the parts of the mesh, if its solver has found them."""
     if problem.numbers is not None:  # a patch: the rest of its mesh keeps its weights
         return rows, {}
     surface = problem.surface
@@ -57,8 +57,8 @@ def _follow(
 
 
 def mixed(rows: SparseWeights, corners: Integers, at: Floats) -> tuple[Integers, Integers, Floats]:
-    """Returns (indices (e,), bones (e,), weights (e,)) for points in triangles: corners (k, 3), at
-    (k, 3) barycentric coordinates."""
+    """Returns (indices (e,), bones (e,), weights (e,)) for points in triangles. corners (k, 3):
+    vertices; at (k, 3): barycentric coordinates."""
     flat = corners.reshape(-1)
     counts = np.diff(rows.start)[flat]
     entry = np.repeat(np.arange(len(flat)), counts)
@@ -80,8 +80,8 @@ def _replaced(
     weights: Floats,
     most: int,
 ) -> SparseWeights:
-    """The rows with those of the vertices `own` replaced by entries at indices in it, normalized
-    and limited to `most` bones."""
+    """The rows, with the entries of the vertices `own` replaced by new ones, normalized and limited
+    to `most` bones. places: indices in `own`."""
     kept = weights >= LEAST
     places, bones, weights = places[kept], bones[kept], weights[kept]
     if most:

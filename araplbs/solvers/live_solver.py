@@ -1,6 +1,6 @@
 """A solver that keeps converging in its own thread and can be steered while it runs.
 
-This module does not use bpy, and the thread makes no callbacks: its owner polls.
+This module does not use bpy. The thread makes no callbacks; its owner polls it.
 """
 
 import threading
@@ -24,16 +24,16 @@ from ..model.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 from .solve import check, report_deformation
 
-MEASURING_SHARE = 0.1  # of the time: the maximum for measuring the strain of frames
+MEASURING_SHARE = 0.1  # of the time: maximum share for measuring the strain of frames
 
 
 class Ties(NamedTuple):
-    """Ties of vertices to bones: the bone springs and, with the constraints of the paper, its
-    attach rows, one entry for each."""
+    """Ties of vertices to bones, with one entry for each bone spring and, with the constraints of
+    the paper, for each attach row."""
 
     vertices: np.ndarray  # (k,) of the problem
     bones: np.ndarray  # (k,)
-    held: np.ndarray  # (k,) remaining share of its strength
+    held: np.ndarray  # (k,) remaining share of the tie's strength
     released: np.ndarray  # (k,) bool
 
 
@@ -49,9 +49,9 @@ class Frame:
     seconds: float  # of work
     report: dict[str, Any] = field(repr=False)
     ties: Ties = field(repr=False)
-    asked: int  # number of edits and restarts it reflects
-    # Surface Strain over the poses, for the first frame and for this one or the last measured one;
-    # None: there is no surface.
+    asked: int  # number of edits and restarts that the frame reflects
+    # Surface Strain over the poses, for the first frame and for the latest measured frame; None if
+    # there is no surface.
     strains: tuple[float | None, float | None]
     curve: tuple[float, ...]  # Surface Strain of all measured frames, in order
 
@@ -61,9 +61,9 @@ class Frame:
 class LiveSolver(Worker):
     """A Worker that solves a Problem until it is cancelled, and waits after finishing.
 
-    frame: the latest Frame, None before the first; set immediately by the thread. at_rest: whether
-    the initial weights are the result of a weighting (converged_cache.py), so nothing changes
-    before an edit.
+    frame: the latest Frame, None before the first one; the thread sets it immediately. at_rest:
+    whether the initial weights are the result of a weighting (converged_cache.py), so nothing
+    changes before an edit.
     """
 
     def __init__(
@@ -72,7 +72,8 @@ class LiveSolver(Worker):
         self.frame: Frame | None = None
         self._problem, self._options, self._threads = problem, options, threads
         self._concluding, self._wake = threading.Event(), threading.Event()
-        # Guarded by the lock: the latest requests not yet taken, and their number.
+        # Guarded by the lock: the latest requests that the thread has not taken yet, and their
+        # number.
         self._edits: dict[str, Any] | None = None
         self._restart: tuple[Problem, Options] | None = None
         self._at_rest = at_rest
@@ -103,7 +104,7 @@ class LiveSolver(Worker):
         self._wake.set()
 
     def conclude(self) -> None:
-        """Requests a last frame that satisfies all limits, and a stop."""
+        """Requests a last frame that satisfies all limits, after which the solver stops."""
         self._concluding.set()
         self._wake.set()
 
@@ -158,8 +159,8 @@ class LiveSolver(Worker):
         return solver
 
     def _conclude(self) -> None:
-        """Before the last stage, the weights of a frame can have too many influences and need not
-        be symmetric; the report describes the weights after limiting."""
+        """Computes the last frame. Before the last stage, a frame's weights can have too many
+        influences and need not be symmetric; the report describes the weights after limiting."""
         frame, problem, most = self.frame, self._problem, self._options.max_influences
         report = {**frame.report, "energy_before": frame.energies[0]}
         rows = frame.rows
@@ -210,7 +211,7 @@ class LiveSolver(Worker):
         )
 
     def _ties(self, solver: "araplbs.Solver") -> Ties:
-        """The arrays of the last frame if they are unchanged."""
+        """The current Ties; if they are unchanged, the arrays of the last frame are reused."""
         ties = Ties(*solver.bone_springs)
         if self._options.paper_constraints:
             rows = [row for row in solver.constraint_rows if row["kind"] == "attach"]
@@ -227,8 +228,8 @@ class LiveSolver(Worker):
         return time.perf_counter() - self._start - self._idle
 
     def _strains(self, rows: SparseWeights, done: bool) -> tuple[float | None, float | None]:
-        """The strains of a frame with these weights, measured for the first frame, the last frame,
-        or when time permits."""
+        """The strains of a frame with these weights, measured for the first frame, for the last
+        frame, and when time permits."""
         start = time.perf_counter()
         strains = self.frame.strains if self.frame else None
         if strains and not done and self._measuring > MEASURING_SHARE * self._worked():

@@ -38,11 +38,11 @@ def solve(
     progress: Listener | None = None,
     later: bool = False,
 ) -> Solution:
-    """Returns the Solution of a Problem. later: whether the earlier deformation in its report is
+    """Returns the Solution of a Problem. later: whether the earlier deformation in the report is
     measured on first access.
 
     Raises araplbs.Cancelled when progress (a Listener) stops it, araplbs.SolverError if there is no
-    solution, ValueError for input that the solver rejects.
+    solution, and ValueError for input that the solver rejects.
     """
     start = time.perf_counter()
     progress = SolverProgress(progress)
@@ -67,7 +67,7 @@ def solve(
 
 
 def iterate_to_end(solver: "araplbs.Solver", progress: SolverProgress) -> SparseWeights:
-    """The SparseWeights of a solver with this SolverProgress after it has finished."""
+    """Runs a solver to its end, with this SolverProgress, and returns the SparseWeights."""
     while not solver.done:
         progress.iterated(float(solver.energies[-1]))
         solver.iterate(1)
@@ -106,7 +106,8 @@ def report_deformation(
 
 
 def check(problem: Problem, rows: SparseWeights, most: int) -> None:
-    """Raises araplbs.SolverError unless the weights may be written, as promised to the user.
+    """Raises araplbs.SolverError unless the weights satisfy everything that the user was promised,
+    so they may be written.
 
     most: the maximum number of influences per vertex in addition to locked ones, 0 for unlimited.
     """

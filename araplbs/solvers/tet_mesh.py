@@ -1,7 +1,7 @@
-"""Sources of tet meshes: files that meshio reads, and closed surfaces that TetGen fills.
+"""Obtains tet meshes from files, which meshio reads, and from closed surfaces, which TetGen fills.
 
-Neither package is included in the add-on; the error for a missing one gives the command to install
-it."""
+Neither package is included in the add-on; if one is missing, the error message gives the command
+that installs it."""
 
 import importlib.util
 import math
@@ -20,7 +20,7 @@ from ..base.arrays import Floats, Integers
 from ..base.extent import not_far_off
 from ..base.refusal import Refused
 
-WELD = 1e-6  # of the size: vertices within this distance are merged
+WELD = 1e-6  # of the mesh size: vertices within this distance are merged
 POLL = 0.1  # seconds between checks of a child process
 CHUNK = 500_000  # pairs of points and faces processed at once
 NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # hide the console on Windows
@@ -35,11 +35,11 @@ class TetMesh:
 
 
 def need(package: str, what: str, modules: str = "") -> None:
-    """Raises Refused unless this Python has the package. modules: the folder to install it to; by
-    default, pip's own.
+    """Raises Refused unless this Python has the package. modules: the folder into which the package
+    should be installed, by default pip's own.
 
-    This folder comes first in sys.path, and pip installs all dependencies of the package to it.
-    NumPy must remain the version with which Blender is built.
+    The folder `modules` comes first in sys.path, and pip installs all dependencies of the package
+    into it. NumPy must remain the version with which Blender is built.
     """
     if importlib.util.find_spec(package) is not None:
         return
@@ -71,8 +71,8 @@ def compact(vertices: Floats, tets: Integers) -> TetMesh:
 
 
 def read_tets(path: str) -> TetMesh:
-    """Reads the tets of a file, in its own space; for quadratic ones, only the corners. Raises
-    Refused."""
+    """Reads the tets of a file, in the file's own space; only the corners of quadratic tets are
+    used. Raises Refused."""
     need_for_file()
     import meshio
 
@@ -145,8 +145,8 @@ def _within(head: Floats, tail: Floats, low: Floats, high: Floats) -> tuple[floa
 
 
 def points_on_bones(points: Floats, faces: Integers, heads: Floats, tails: Floats) -> Floats:
-    """Points on bones inside the surface, about an edge apart, without the bones' ends. For a bone
-    longer than the surface, only the part in the bounding box is considered."""
+    """Points on bones inside the surface, about one edge length apart, without the bones' ends.
+    Only the part of a bone inside the surface's bounding box is considered."""
     low, high = points.min(axis=0), points.max(axis=0)
     edges = points[faces[:, 1]] - points[faces[:, 0]]
     step = np.linalg.norm(edges, axis=1).mean()
@@ -181,10 +181,10 @@ def fill(
     tails: Floats,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> TetMesh:
-    """Returns the TetMesh inside a closed surface, with the vertices of the surface and some on the
-    bones.
+    """Returns the TetMesh inside a closed surface, with the vertices of the surface and some
+    vertices on the bones.
 
-    Raises Refused if this is impossible, araplbs.Cancelled when cancelled() is true.
+    Raises Refused if this is impossible, and araplbs.Cancelled when cancelled() is true.
     """
     need_for_inside()
     points, faces = weld(vertices, triangles)

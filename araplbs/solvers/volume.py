@@ -1,5 +1,5 @@
-"""Computes weights with a volume: they are solved on tets in which the vertices of the surface are
-embedded. This module does not use bpy, so any thread may run it."""
+"""Computes weights with a volume: the weights are solved on tets in which the vertices of the
+surface are embedded. This module does not use bpy, so any thread may run it."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from .solve import Solution, check, initial_rows, iterate_to_end, report_deforma
 from .tet_mesh import TetMesh, fill, read_tets
 
 LEAST_WEIGHT = 0.001  # smaller surface weights are dropped, as in the solver
-ELSEWHERE = 0.1  # of the size: a surface mostly this far away does not match the tets
+ELSEWHERE = 0.1  # of the size: if most of a surface is this far away, it does not match the tets
 
 
 @dataclass
@@ -90,13 +90,14 @@ class Embedding:
         return self.corners[np.arange(len(self.corners)), self.coordinates.argmax(1)]
 
     def _spare(self, vertices: Integers, keep: Bools) -> Bools:
-        """The mask of entries, extended by all entries of vertices that would have none."""
+        """The mask of entries to keep, extended by all entries of vertices that would otherwise
+        have none."""
         left = np.bincount(vertices[keep], minlength=len(self.corners))
         return keep | (left[vertices] == 0)
 
     def transfer(self, rows: SparseWeights, excluded: tuple[Any, Any], most: int) -> SparseWeights:
-        """The SparseWeights of the surface, with at most `most` bones (0: unlimited), no weight
-        below LEAST_WEIGHT, none for the excluded pairs (vertices, bones), and sum 1."""
+        """The SparseWeights of the surface, with at most `most` bones per vertex (0: unlimited), no
+        weight below LEAST_WEIGHT, no weight for the excluded pairs (vertices, bones), and sum 1."""
         counts = np.diff(rows.start)[self.corners].ravel()
         first = np.repeat(rows.start[self.corners].ravel(), counts)
         within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -120,8 +121,8 @@ class Embedding:
 
 def edits_of_nodes(problem: Problem, nodes: Integers) -> dict[str, Any]:
     """The edits of a problem as arguments for its volume. Each edit is assigned to the node of its
-    vertex. If one node has several edits for a bone, a pinned weight is their mean, an influence is
-    allowed if one of them allows it, and the smoothest is used."""
+    vertex. If a node has several edits for a bone, their pinned weights are averaged, an influence
+    is allowed if one edit allows it, and the largest smoothness is used."""
     m = len(problem.skeleton.names)
 
     def join(name: str) -> tuple[Integers, Integers, Integers, list[Array]]:
@@ -142,7 +143,8 @@ def edits_of_nodes(problem: Problem, nodes: Integers) -> dict[str, Any]:
 
 
 def pinned_error(problem: Problem, rows: SparseWeights) -> float | None:
-    """The maximum difference between these weights and pinned ones; None if none are pinned."""
+    """The maximum difference between these weights and the pinned ones; None if no weights are
+    pinned."""
     vertices, bones, pinned = map(np.asarray, problem.arguments["constraints"])
     if not len(pinned):
         return None
@@ -154,7 +156,8 @@ def pinned_error(problem: Problem, rows: SparseWeights) -> float | None:
 
 
 def volume_arguments(problem: Problem, mesh: TetMesh, nodes: Integers) -> dict[str, Any]:
-    """Solver input for a volume in place of the surface; it is linear along bones."""
+    """The solver input for a volume in place of the surface; the volume blends linearly along
+    bones."""
     return {
         **edits_of_nodes(problem, nodes),
         "parameters": None,
@@ -172,8 +175,9 @@ def solve_volume(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> Solution:
-    """The Solution of a Problem by solving on tets. Energies are those of the surface; vertices,
-    symmetry and parts are those of the tets. Raises the same exceptions as solve(), and Refused."""
+    """The Solution of a Problem by solving on tets. In the report, energies refer to the surface;
+    vertices, symmetry and parts refer to the tets. Raises the same exceptions as solve(), and
+    Refused."""
     start = time.perf_counter()
     progress = SolverProgress(progress)
     mesh = source.make(problem, lambda: not progress("tets", 0))
@@ -200,7 +204,8 @@ def surface_report(
     threads: int,
     progress: Listener | None,
 ) -> dict[str, Any]:
-    """The report of the solver, with entries about the surface in place of the volume."""
+    """The solver's report, in which entries about the volume are replaced by entries about the
+    surface."""
     before = embedding.transfer(initial_rows(solver), ([], []), 0)
     poses = pose_set(problem, options)
     influences = np.diff(rows.start)

@@ -1,6 +1,6 @@
-"""Computes the weights of a character from only its meshes and skeleton, making all decisions of
-Auto-weight before solving, in order. Blender's button, the command for files and the function for
-arrays all use this module."""
+"""Computes the weights of a character from only its meshes and skeleton. The module makes all of
+Auto-weight's decisions in order and then solves. Blender's button, the command for files and the
+function for arrays all use this module."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def decided_in_steps(
     meshes: list[Mesh], skeleton: Skeleton, options: Options, leave_out: LeaveOut, threads: int = 0
 ) -> Steps[tuple[list[Mesh], Skeleton]]:
     """Returns the (meshes, skeleton) to solve, with bone directions and without bones that only
-    control the rig. leave_out: finds these by facts about bones. This is a generator of short
-    steps."""
+    control the rig, as a generator of short steps. leave_out: excludes control bones by facts about
+    the bones."""
     directions = options.bone_directions
     skeleton = yield from read_directions_in_steps(meshes, skeleton, directions, threads)
     return (yield from without_controls_in_steps(meshes, skeleton, options, leave_out, threads))
@@ -39,8 +39,8 @@ def decided_in_steps(
 def without_controls_in_steps(
     meshes: list[Mesh], skeleton: Skeleton, options: Options, leave_out: LeaveOut, threads: int = 0
 ) -> Steps[tuple[list[Mesh], Skeleton]]:
-    """The second half of decided_in_steps(), for a skeleton whose directions were read. They are
-    read again if bones are excluded, unless they come from the tails."""
+    """The second half of decided_in_steps(), for a skeleton with known bone directions. The
+    directions are read again if bones are excluded, unless they come from the tails."""
     if options.control_bones == "LEAVE_OUT":
         meshes, skeleton = yield from leave_out(meshes, skeleton)
         if skeleton.directions != "TAILS" and skeleton.left_out.any():
@@ -52,7 +52,7 @@ def without_controls_in_steps(
 
 @dataclass
 class Weighed:
-    """rows: SparseWeights of each mesh."""
+    """rows: the SparseWeights of each mesh."""
 
     problem: Problem
     solution: Solution
@@ -73,7 +73,7 @@ def weigh(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> Weighed:
-    """Computes weights for these Meshes, which share one skeleton.
+    """Computes the weights of these Meshes, which share one skeleton.
 
     facts_of: provides further facts about the bones. Existing weights of the meshes are evidence
     for bones that an artist has painted; they are used as initial weights only if the options
