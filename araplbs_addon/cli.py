@@ -28,15 +28,15 @@ _handles = []  # Blender's handle of the registered command
 
 
 def run(argv, results=None, prog=f"blender -c {COMMAND}"):
-    """See araplbs.blender.files.run."""
+    """Runs the command; see araplbs.blender.files.run."""
     presets = bpy.utils.preset_paths(FOLDER)
     blender = files.Blender(COMMANDS, presets, lambda: this_blender(COMMAND), do_file)
     return files.run(argv, blender, results, prog)
 
 
 def do_file(command, source, target, arguments, stop, outputs):
-    """Processes one file; returns its entry in the report. Nothing is written if it raises an
-    exception, or if there is no target."""
+    """Processes one file; returns the file's entry in the report. Nothing is written if an
+    exception is raised, or if there is no target."""
     if target:
         refuse_foreign(target, BLEND)
     refuse_input(source)
@@ -122,7 +122,7 @@ def _save(target, compress, stop):
             ) from None
         if not is_whole(temporary):
             raise _not_saved(target, temporary, "a part of the file is missing")
-        stop.hold()  # until the report is there, too; Blender swallows what handlers raise
+        stop.hold()  # until the report is written, too; Blender swallows exceptions of handlers
 
 
 def _not_saved(target, temporary, reason):

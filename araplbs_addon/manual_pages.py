@@ -1,13 +1,13 @@
-"""The location of the manual that is included in the extension."""
+"""Finds the manual that is included in the extension."""
 
 from pathlib import Path
 
-PAGES = Path(__file__).with_name("manual")  # tools/manual_pages.py makes them of docs/manual
+PAGES = Path(__file__).with_name("manual")  # tools/manual_pages.py creates the pages from docs/manual
 FIRST = "README.html"
 
 
 def has_pages() -> bool:
-    """Whether the manual is included, as it is in a zip file but not in the sources."""
+    """Whether the manual is included. Zip files contain the manual, but the sources do not."""
     return (PAGES / FIRST).exists()
 
 

@@ -1,5 +1,5 @@
-"""A notice in the preferences and in the sidebar if the native module cannot be used. Nothing else
-works without the module, so nothing else is registered."""
+"""Shows a notice in the preferences and in the sidebar if the native module cannot be used. Nothing
+else works without the module, so nothing else is registered."""
 
 import textwrap
 
@@ -8,7 +8,7 @@ import bpy
 from . import __package__ as addon_package
 
 _WIDTH = {"preferences": 100, "sidebar": 34}  # characters that fit on a line
-sentence = ""  # from the time when the add-on was enabled
+sentence = ""  # set when the add-on was enabled
 
 
 def _draw(layout, width):
@@ -38,7 +38,7 @@ CLASSES = (ARAPLBS_notice, VIEW3D_PT_araplbs_notice)
 
 
 def register(problem):
-    """Displays the sentence, if there is one; returns whether there is."""
+    """Displays the sentence `problem`, if there is one; returns whether there is one."""
     global sentence
     sentence = problem
     if not sentence:

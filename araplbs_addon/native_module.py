@@ -3,7 +3,7 @@
 An update of the extension disables the add-on, replaces the package's files, and enables the new
 add-on, in a Blender that may already have loaded the package. The Python modules of the package are
 imported again (`put_away`), but a loaded engine stays in memory until Blender is restarted. The
-same applies to the module that versions up to 0.2.0 had instead of the package. In these cases
+module that versions up to 0.2.0 had instead of the package stays in memory as well. In both cases,
 `problem` asks for a restart.
 """
 
@@ -53,8 +53,8 @@ def _is_package(spec):
 
 
 def _is_empty_folder(spec):
-    """Whether only a folder is left of the package, as a thread finds it if it imports while
-    Blender replaces the files."""
+    """Whether only an empty folder of the package exists. A thread can find such a folder if it
+    imports the package while Blender replaces the files."""
     return bool(spec and not spec.origin and spec.submodule_search_locations is not None)
 
 
@@ -65,19 +65,20 @@ def _is_installed():
         return False
 
 
-_put_away = None  # while this add-on, which was installed or updated just now, has imported nothing
+_put_away = None  # while this add-on, which was just installed or updated, has imported nothing
 
 
 def put_away():
-    """Called when the add-on is disabled, so that the next import of `araplbs` reads the files
-    installed at that time. The engine stays, because a loaded library cannot be replaced."""
+    """Called when the add-on is disabled, so the next import of `araplbs` reads the files installed
+    at that time. The engine stays, because a loaded library cannot be replaced."""
     global _put_away
     _put_away = _taken_out()
 
 
 def bring_back():
-    """Called when the add-on is enabled: restores the modules that its own modules imported before
-    it was disabled. At first this list is empty, so it imports the currently installed files."""
+    """Called when the add-on is enabled. Restores the modules of `araplbs` that the add-on had
+    imported before it was disabled. Initially, there are no such modules, so the currently
+    installed files are imported."""
     global _put_away
     if _put_away != {}:
         _taken_out()
@@ -92,8 +93,8 @@ def _taken_out():
 
 
 def mismatch(error):
-    """The message for an ImportError if the package that Python finds lacks a name because another
-    package comes first. None for other errors."""
+    """The message for an ImportError that occurs because Python finds another package of the same
+    name first, which lacks a name. None for other errors."""
     if (error.name or "").partition(".")[0] != NAME:
         return None
     return (

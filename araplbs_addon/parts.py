@@ -1,4 +1,5 @@
-"""The additions of a module to Blender while the add-on is enabled. A module declares:
+"""Adds a module's properties, handlers and keys to Blender while the add-on is enabled. A module
+declares:
 
 PROPERTIES   ((type of Blender's or group of ours, name, property), ...)
 HANDLERS     ((name of a list of bpy.app.handlers, function), ...)
@@ -43,7 +44,7 @@ def end(part):
 
 
 def monitor(handlers, on):
-    """Adds HANDLERS that have something to monitor only at times, or removes them."""
+    """Adds or removes handlers that are not needed all the time."""
     for name, handler in handlers:
         registered = getattr(bpy.app.handlers, name)
         if on and handler not in registered:

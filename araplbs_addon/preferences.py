@@ -1,4 +1,4 @@
-"""The preferences of the add-on."""
+"""Defines the preferences of the add-on."""
 
 from bpy.props import BoolProperty, IntProperty
 from bpy.types import AddonPreferences

@@ -1,5 +1,5 @@
-"""Auto-weight for scripts, which needs no registered add-on, operator, selection or window. Scripts
-call it as araplbs.blender.bind() and python -m araplbs.blender."""
+"""Implements Auto-weight for scripts, which need no registered add-on, operator, selection or
+window. Scripts use it through araplbs.blender.bind() and python -m araplbs.blender."""
 
 from contextlib import contextmanager
 
@@ -25,7 +25,8 @@ from .features.restore import stored as kept_weights
 from .parts import begin, end
 
 PROG = "python -m araplbs.blender"
-# Our data in files. While the add-on is enabled, all of it is registered.
+# Modules with the data that the add-on stores in files. While the add-on is enabled, all of this
+# data is registered.
 CLASSES = (
     edits.ARAPLBS_edit,
     edits.ARAPLBS_mesh,
@@ -41,7 +42,7 @@ PARTS = (
 
 @contextmanager
 def data_registered():
-    """Allows the corrections and marks in the file to be read and written in this block."""
+    """Makes the corrections and marks in the file readable and writable in this block."""
     if hasattr(bpy.types.Mesh, "araplbs"):
         yield
         return
@@ -59,7 +60,7 @@ def data_registered():
 
 
 def bind(meshes, armature, *, only_new, preset, threads, progress, **options):
-    """See araplbs.blender.bind."""
+    """Binds meshes; see araplbs.blender.bind."""
     meshes = _objects(meshes)
     if not isinstance(armature, bpy.types.Object) or armature.type != "ARMATURE":
         raise TypeError(f"armature is {_shown(armature)}: must be an armature object")
@@ -84,7 +85,7 @@ def bind(meshes, armature, *, only_new, preset, threads, progress, **options):
 
 
 def _objects(meshes):
-    """[Object]. Raises TypeError, and Refused for an empty list."""
+    """Returns [Object]. Raises TypeError, and Refused for an empty list."""
     found = [meshes] if isinstance(meshes, (bpy.types.Object, str)) else list(meshes)
     for each in found:
         if not isinstance(each, bpy.types.Object) or each.type != "MESH":

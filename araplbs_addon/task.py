@@ -12,14 +12,14 @@ from araplbs.base.steps import Steps, finish
 if TYPE_CHECKING:
     import bpy
 
-MEASURING = "measuring"  # the stage after solving, for tasks that report their gains
+MEASURING = "measuring"  # the stage after solving, in tasks that report their gains
 
 
 class Task(ABC):
     """A unit of work: the main thread reads and applies, and any thread may solve.
 
     Until apply(), Blender's data stays unchanged. reading: the data that was read, frozen; None
-    before. warnings: messages for the user.
+    before reading. warnings: messages for the user.
     """
 
     reading: Any = None
@@ -30,7 +30,8 @@ class Task(ABC):
         self.options, self.threads, self.warnings = options, threads, []
 
     def read(self, targets: Any, view_layer: bpy.types.ViewLayer) -> None:
-        """Reads the data. Raises Refused if there is nothing to do, or it cannot be done."""
+        """Reads the data. Raises Refused if there is nothing to do, or if the work cannot be
+        done."""
         finish(self.read_in_steps(targets, view_layer))
 
     @abstractmethod

@@ -60,7 +60,8 @@ OVERFULL = 1e-3  # a sum above 1 by more than this is not a rounding error
 
 @dataclass(frozen=True)
 class Reading:
-    """The data that was read for a solver. Mesh data is in the order of the subjects' meshes."""
+    """The data that was read for a solver. Data about meshes is in the order of the subjects'
+    meshes."""
 
     subjects: Subjects
     meshes: list[Mesh]
@@ -73,7 +74,7 @@ class Reading:
 
 
 class WeightingTask(Task):
-    reads_weights = False  # whether current weights are needed with any options
+    reads_weights = False  # whether current weights are needed regardless of the options
     later = False  # whether the earlier state is measured only on request
     solution: Any = None
     chosen = None  # (chosen bones, all bones), None if all were chosen
@@ -166,7 +167,7 @@ class WeightingTask(Task):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """Returns the skeleton after the meshes are read."""
+        """Returns the skeleton to use after the meshes are read."""
         return skeleton
 
     def _cut(
@@ -228,7 +229,7 @@ class WeightingTask(Task):
         refuse_carried(ob, armature)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See araplbs.solvers.solve and araplbs.solvers.volume; stores the solution."""
+        """Stores the solution; see araplbs.solvers.solve and araplbs.solvers.volume."""
         arguments = (self.threads, progress)
         if self.reading.volume:
             self.solution = solve_volume(
@@ -263,13 +264,14 @@ class WeightingTask(Task):
         remember_end(read.meshes, skeleton, read.poses, self.options, parts)
 
     def picture(self) -> bytes | None:
-        """A PNG file of the result in its worst pose, or None if there is nothing to show."""
+        """A picture of the result in its worst pose as a PNG file, or None if there is nothing to
+        show."""
         armature, _objects = self.find_objects()
         to_world = np.array(armature.matrix_world.to_3x3().normalized())
         return worst_picture(self.problem, self.solution.rows, self.options, to_world, self.threads)
 
     def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
-        """(armature, [meshes]). Raises Refused if they have changed."""
+        """Returns (armature, [meshes]). Raises Refused if one of the objects has changed."""
         return self.reading.subjects.find()
 
     def conclude(self, written: list[dict[str, Any]]) -> dict[str, Any]:
@@ -286,8 +288,8 @@ class WeightingTask(Task):
         objects: list[bpy.types.Object],
         written: list[dict[str, Any]],
     ) -> None:
-        """Binds meshes that are not bound yet, and records this in the result of write_weights().
-        Meshes carried by a deform bone stay on it, even if they are weighted again."""
+        """Binds meshes that are not bound yet, and records this in the result of write_weights(). A
+        mesh that a deform bone carries stays on this bone, even if it is weighted again."""
         held = []
         for ob, mesh, done in zip(objects, self.reading.meshes, written, strict=True):
             if not self.reading.painting:
@@ -319,7 +321,7 @@ def _unweighted(count: int) -> str:
 
 
 def _overfull(mesh: Mesh) -> list[str]:
-    """[] or [sentence]: vertices whose locked groups exceed the total weight."""
+    """A message about vertices whose locked groups exceed the total weight: [] or [sentence]."""
     if mesh.locked_bones is None:
         return []
     locked = mesh.weights.weights * mesh.locked_bones[mesh.weights.bones]
@@ -348,7 +350,7 @@ def _refuse_foreign(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
 
 
 def _sharing(ob: bpy.types.Object) -> list[bpy.types.Object]:
-    """Other objects with the same mesh that bones deform."""
+    """Other objects that use the same mesh and are deformed by bones."""
     return [
         other
         for other in bpy.data.objects

@@ -1,6 +1,5 @@
-"""Reproduces Blender's deformation beyond linear blending by vertex groups (Preserve Volume and
-envelopes), and measures the visible result. This module does not use bpy, so any thread may run
-it."""
+"""Reproduces Blender's deformation beyond linear blending (Preserve Volume and envelopes), and
+measures the result. This module does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 
@@ -116,9 +115,9 @@ class Columns:
     def expand(
         self, rows: SparseWeights, points: Floats, parameters: Floats | None = None
     ) -> SparseWeights:
-        """Converts SparseWeights of bones to SparseWeights of columns, for vertices at points (n,
-        3). parameters (n, m): positions along bones, NaN for bones that blend linearly; None if all
-        bones do."""
+        """Converts SparseWeights of bones to those of columns, for vertices at points (n, 3).
+        parameters (n, m): positions along bones, NaN for linear bones; None if all bones are
+        linear."""
         bendy = self.bendy[rows.bones]
         if not bendy.any():
             return rows._replace(bones=self.first[rows.bones].astype(np.int32))
@@ -230,7 +229,7 @@ def deformed_energy(
 def _energy(problem: Problem, poses: Poses, posed: Floats, threads: int) -> float:
     """The weighted sum of the energies of posed points (p, n, 3) over these Poses."""
     arguments, weight = problem.arguments, poses.all_weights.sum()
-    if not weight:  # vertices without triangles do not count
+    if not weight:  # none of these poses count
         return 0.0
     return weight * araplbs.posed_energy(
         arguments["vertices"],

@@ -1,5 +1,7 @@
-"""Measures the similarity of weights to reference weights, by the protocol of the papers on learned weights (RigNet and its successors). Weights below LEAST count as 0. In the judged weights only, a weight below KEPT times the largest weight of its vertex also counts as 0. The remaining weights are scaled to sum to
-1. Only vertices whose reference weights sum to 1 within SUM_ERROR are compared."""
+"""Measures the similarity of weights to reference weights, by the protocol of the papers on learned
+weights (RigNet and its successors). Weights below LEAST count as 0. In the judged weights only, a
+weight below KEPT times the largest weight of its vertex also counts as 0. The remaining weights are
+scaled to sum to 1. Only vertices whose reference weights sum to 1 within SUM_ERROR are compared."""
 
 from typing import Any
 

@@ -61,7 +61,8 @@ def make_report(
     deformers: if Blender does not deform linearly, the objects with Preserve Volume and those with
         envelopes, and the resulting deformation and energies (as in the paper, of the surface
         alone, in the same poses); otherwise None.
-    volume: data about the tets, if there are any; symmetric is then a share of the tets' vertices. It includes pinned_error, the maximum error of pinned weights on the surface, or None.
+    volume: data about the tets, if there are any; symmetric is then a share of the tets' vertices.
+        It includes pinned_error, the maximum error of pinned weights on the surface, or None.
     rigid: the rigid parts, each with one of its vertices, its number of vertices and the bone that
         moves it most.
     far_vertices: vertices so far from all others that the engine ignores their faces and edges.
@@ -73,11 +74,13 @@ def make_report(
         factor) or JOINTS.
     torn_off: bones at the end of a limb that have another parent, such as feet on a root.
     tails_aside: whether bones were read from tails that miss the joints of most children.
-    posed_by: for a rig with controls, the deform bones grouped by how the random poses move them: {one of WAYS: names}; otherwise None.
+    posed_by: for a rig with controls, the deform bones grouped by how the random poses move them:
+        {one of WAYS: names}; otherwise None.
     control_evidence: further reasons for excluding bones, in words: {bone: "IK target, name"}.
     above_limit: vertices with more influences than requested, due to locked groups.
     idle_bones: deform bones that move nothing; idle_in_skin: the idle bones that lie in skin.
-    held_bones: bones that would move too little of their own skin and are held to it; held_cost: the approximate share of the energy that holding them causes.
+    held_bones: bones that would move too little of their own skin and are held to it; held_cost:
+        the approximate share of the energy that holding them causes.
     deaf_bones: bones that still move little of their skin.
     skinless_bones: bones without skin; inner_bones: bones that move only the part around them.
     objects: for each mesh, its vertices, influences and, once written, changed entries.

@@ -37,7 +37,7 @@ class Skeleton:
     joint_axes: np.ndarray = None  # (j, 3, 3) local axes of all joints at rest, as columns
     taken_in: np.ndarray = None  # (m,) bool: deforms, regardless of the evidence
     control: np.ndarray = None  # (m,) why it is excluded, an index in REASONS; then deform is off
-    evidence: dict[int, str] = field(default_factory=dict)  # further reasons for excluding it, in words
+    evidence: dict[int, str] = field(default_factory=dict)  # further reasons for this, in words
     ways: np.ndarray = None  # (m,) bool: its parent reaches to it; None: bones reach to their tails
     directions: str = "TAILS"  # the source of tails and ways; see directions.py
     drawn_tails: np.ndarray = None  # (m, 3) as in the armature

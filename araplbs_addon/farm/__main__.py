@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    if not importlib.util.find_spec("araplbs"):  # the wheel's Python will do
+    if not importlib.util.find_spec("araplbs"):  # the Python modules in the wheel are sufficient
         sys.path += map(str, Path(__file__).resolve().parents[1].glob("wheels/araplbs-*.whl"))
     from araplbs.farm.__main__ import main
 

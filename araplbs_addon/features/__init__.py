@@ -12,7 +12,7 @@ panel.py. New modules are found by modules(). A module declares:
 from importlib import import_module
 from pkgutil import iter_modules
 
-# In the order of the command-line help. Others follow, sorted by name.
+# Listed in the order of the command-line help. All other features follow, sorted by name.
 ORDER = (
     *("report_problem", "auto_weight", "bake", "bendy", "compare", "copy_weights", "joints"),
     *(

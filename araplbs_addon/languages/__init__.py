@@ -1,2 +1,3 @@
-"""The interface in other languages, with a catalog NAME.po of all strings for each of
-Blender's language names. docs/languages.md describes how catalogs are made and their terms."""
+"""Translates the interface into other languages. For each language, under Blender's name for it, a
+catalog NAME.po contains all strings. docs/languages.md describes the terms and how catalogs are
+made."""

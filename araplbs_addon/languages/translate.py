@@ -2,8 +2,9 @@
 
 Blender itself translates the texts that operators, panels and properties declare, and literal texts
 in a layout. translated() handles all other texts: reports, poll reasons, the status bar, and texts
-with names and numbers. Blender requires the catalogs of all languages when the add-on is enabled,
-in any language (some 25 ms for six). If the add-on was built without languages, no catalog is read.
+with names and numbers. Regardless of the current language, Blender requires the catalogs of all
+languages when the add-on is enabled (about 25 ms for six). If the add-on was built without
+languages, no catalog is read.
 """
 
 from functools import lru_cache
@@ -24,8 +25,8 @@ def sentences(language):
 
 
 def translated(text):
-    """A text of the add-on in the interface language. Without a window Blender prints the text, so
-    control characters in names are removed."""
+    """A text of the add-on in the interface language. Without a window, Blender prints the text to
+    a terminal, so control characters in names are removed."""
     language = bpy.app.translations.locale
     if text and language in FILES and bpy.context.preferences.view.use_translate_interface:
         text = sentences(language).translate(text if isinstance(text, str) else str(text))

@@ -1,5 +1,5 @@
-"""The panel "Bones and Parts": control bones, parts that keep their shape, and an artist's requests
-for single vertices. This module also adds the bone kind to the bone properties."""
+"""The panel "Bones and Parts": control bones, parts that keep their shape, and an artist's
+corrections of single vertices. This module also adds the bone kind to the bone properties."""
 
 from bpy.types import Panel, UIList
 
@@ -21,7 +21,7 @@ from ..window.sidebar import (
     unit,
 )
 
-# Actions on the selected vertices: (kind, text, whether it removes an influence).
+# Actions on the selected vertices: (kind, text, whether the action removes an influence).
 FOR_SELECTED = (
     ("WEIGHT", "Pin Weight", False),
     ("SMOOTH", "Smooth Weights", False),
@@ -125,7 +125,7 @@ def draw_corrections(layout, ob, rows=3):
 
 
 def draw_rigid(layout, ob, text="Mark Rigid Part"):
-    """Draws the menu of rigid parts, whose button counts them."""
+    """Draws the menu of rigid parts; its button shows their number."""
     count = sum(item.kind == "RIGID" and item.use for item in ob.data.araplbs.edits)
     text = f"Rigid Parts: {count}" if count else text
     layout.menu(rigid.VIEW3D_MT_araplbs_rigid.__name__, text=text)

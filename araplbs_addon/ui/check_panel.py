@@ -79,7 +79,7 @@ class DATA_UL_araplbs_findings(UIList):
             row.prop(item, "repair", text="")
 
     def filter_items(self, _context, data, name):
-        """Keeps rows of repaired findings among the others, sorted by their severity."""
+        """Sorts all rows by severity, so repaired findings stay among the others."""
         items, helpers = getattr(data, name), bpy.types.UI_UL_list
         shown = []
         if self.filter_name:
@@ -91,7 +91,7 @@ class DATA_UL_araplbs_findings(UIList):
 
 
 def by_severity(findings):
-    """The position of each finding in a list that begins with the worst."""
+    """The position of each finding in a list that begins with the worst finding."""
     order = sorted(range(len(findings)), key=lambda k: -findings[k].severity)
     return sorted(range(len(order)), key=order.__getitem__)
 

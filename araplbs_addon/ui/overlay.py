@@ -1,4 +1,4 @@
-"""Draws the numbers and the energy curve of a session, edits, and strokes over the 3D view."""
+"""Draws edits, strokes, and the numbers and the energy curve of a session over the 3D view."""
 
 from contextlib import suppress
 
@@ -32,9 +32,9 @@ WHITE, SHADE = (1.0, 1.0, 1.0, 0.95), (0.08, 0.08, 0.08, 0.65)
 LINE, HELD = (1.0, 0.75, 0.2, 1.0), (1.0, 0.75, 0.2, 1.0)
 RELEASED, ADDED, REMOVED = (0.6, 0.6, 0.6, 0.8), (0.2, 0.9, 0.4, 1.0), (0.95, 0.2, 0.2, 1.0)
 POINT_SIZE = 5
-ITEM_SIZE, ITEM_OPACITY = 4, 0.8  # of a correction's dots, between which weights stay visible
-LEAST_RISE = 0.2  # of the largest stretch: smallest change that fills the height of the curve
-LEAST_SHADE = 0.2  # opacity of a vertex with hardly any tie left
+ITEM_SIZE, ITEM_OPACITY = 4, 0.8  # spacing of a correction's dots, so weights stay visible between them
+LEAST_RISE = 0.2  # of the largest stretch: the smallest change that fills the height of the curve
+LEAST_SHADE = 0.2  # opacity of a vertex whose tie has hardly any strength left
 
 _handles = []
 
@@ -71,8 +71,8 @@ def draw_pixels():
 
 
 def _sidebar_width(context):
-    """The width of the regions that cover the right side of the view; "Adjust Last Operation" is on
-    the left."""
+    """The total width of the regions that cover the right side of the view. "Adjust Last Operation"
+    is on the left and does not count."""
     if not context.preferences.system.use_region_overlap:
         return 0
     return sum(r.width for r in context.area.regions if r.type == "UI" and r.width > 1)
@@ -148,8 +148,8 @@ def _draw_matches(context):
 
 
 def _draw_edits(context):
-    """Draws points of the active edit, vertices tied to the active bone, links, and the stroke in
-    progress."""
+    """Draws the points of the active edit, the vertices tied to the active bone, links, and the
+    stroke in progress."""
     ob = context.active_object
     if not ob or ob.type != "MESH" or ob.mode != "WEIGHT_PAINT":
         return

@@ -91,8 +91,8 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         return targets
 
     def _draw_buttons(self, context, layout):
-        """Draws the buttons; the large one is the method that suits the current mode. Progress
-        replaces the buttons during work."""
+        """Draws the buttons; the large one starts the method that suits the current mode. During
+        work, the progress replaces the buttons."""
         progress = progress_at_hand()
         if progress:
             row = layout.row()
@@ -128,7 +128,8 @@ class VIEW3D_PT_araplbs(InTab, Panel):
 
 
 def target_texts(targets):
-    """[(text, icon)]: the objects that the buttons will work on; names are not translated."""
+    """Returns [(text, icon)] for the objects that the buttons will work on; names are not
+    translated."""
     meshes = targets.meshes
     text = meshes[0].name if len(meshes) == 1 else translated(f"{len(meshes)} meshes")
     if targets.hidden:
@@ -137,7 +138,7 @@ def target_texts(targets):
 
 
 def _checks(layout, settings):
-    """The layout for two choices, next to each other if they fit; the second name is the longer
+    """The layout for two check boxes, next to each other if they fit; the second name is the longer
     one."""
     name = translated(settings.bl_rna.properties["link_parts"].name)
     room = (1 - FIRST_CHECK) * panel_room(bpy.context) - AROUND_CHECK * unit(bpy.context)

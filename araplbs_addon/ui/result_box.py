@@ -20,7 +20,8 @@ from ..window import error_view
 from ..window.sidebar import abreast, draw_wrapped
 
 MOST_WARNINGS = 3  # displayed warnings; the Info log contains all of them
-# By remedy: the option of the large button that it sets, its value, and the button text.
+# For each remedy: the option of the large button that it sets, the value of this option, and the
+# button text.
 REMEDIES = {
     JOINTS: ("bone_directions", "JOINTS", "Use Joints"),
     TAILS: ("bone_directions", "TAILS", "Use Tails"),
@@ -36,7 +37,7 @@ CURES = {
     RIGID: (note_cures.RIGID, "Make Rigid", {}),
     UNLOCK: (note_cures.UNLOCK, "Unlock", {}),
 }
-OF_NOTE = {note_cures.PARENT, note_cures.RIGID}  # these receive the note's number
+OF_NOTE = {note_cures.PARENT, note_cures.RIGID}  # these operators receive the note's number
 SETS = (
     (outcomes.ORIGINAL, "Original"),
     (outcomes.BEFORE, "Before"),
@@ -71,7 +72,7 @@ def draw_result(layout, context, outcome):
 
 
 def _draw_sets(layout, context, outcome):
-    """Draws the sets of weights that can be displayed, and the buttons that keep one of them."""
+    """Draws the choice of weight sets, and the buttons that keep a set."""
     row = layout.row(align=True)
     row.operator(
         SHOW_WORST, text="" if outcome.slots[outcomes.BEFORE] else "Worst Pose", icon="POSE_HLT"
@@ -147,7 +148,7 @@ def _draw_counting(context, layout, worker):
 
 
 def _draw_note(context, layout, index, note):
-    """Draws the text of a note with the objects it concerns, and its reason with the remedy."""
+    """Draws the text of a note with its objects, and the reason with the remedy."""
     text = "List" if note.control else "Select" if note.selects else ""
     icon = "ERROR" if note.urgent else "INFO"
     button = draw_wrapped(layout, context, note.text, icon, beside=text)

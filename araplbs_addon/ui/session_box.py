@@ -14,7 +14,7 @@ from .bones_panel import draw_corrections, draw_for_selected, draw_rigid, is_mas
 
 
 def draw_session_buttons(layout, in_tab=False):
-    """Draws nothing if no session is running."""
+    """Draws Accept and Cancel; draws nothing if no session is running."""
     if not current_session():
         return
     row = abreast(layout, "Accept", "Cancel", icons=True) if in_tab else layout.row(align=True)
@@ -23,7 +23,7 @@ def draw_session_buttons(layout, in_tab=False):
 
 
 def draw_session(layout, context):
-    """Draws at most ten rows."""
+    """Draws the session in at most ten rows."""
     session = current_session()
     layout.use_property_split = False
     _draw_facts(layout, session)

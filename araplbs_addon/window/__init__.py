@@ -1,5 +1,5 @@
-"""The window layer that all features share: bases of
-operators, settings, sessions, guard, sidebar and views."""
+"""The window layer that all features share: operator bases, settings, sessions, guard, sidebar and
+views."""
 
 from importlib import import_module
 from pkgutil import iter_modules

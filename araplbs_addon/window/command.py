@@ -1,4 +1,4 @@
-"""The targets of the command-line commands, which operator modules declare as COMMAND."""
+"""Finds the targets of the command-line commands, which operator modules declare as COMMAND."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +21,6 @@ def find_read(arguments, view_layer):
 
 @dataclass(frozen=True)
 class Command(command.Command):
-    """See the base class; by default a command that writes weights."""
+    """See the base class; by default, the command writes weights."""
 
     find: Callable = find_written

@@ -1,5 +1,5 @@
-"""Draws the active mesh over the view as another deformer would pose it, because Blender does not
-support centers of rotation. The file stays unchanged."""
+"""Draws the active mesh over the view as another deformer would pose it, because Blender has no
+deformer with centers of rotation. The file stays unchanged."""
 
 import bpy
 import gpu
@@ -24,7 +24,7 @@ COLORS = {
 
 
 class _DeformerView(MeshView):
-    """result: points (n, 3) in armature space. Weights are read once and again after they change;
+    """result: points (n, 3) in armature space. Weights are read at first and after every change;
     poses are read at every update."""
 
     def clear(self):
@@ -85,8 +85,8 @@ class _DeformerView(MeshView):
 
 
 def _source_key(ob):
-    """A key that is equal as long as the view shows the same mesh on the same bones at rest.
-    Weights are not part of it."""
+    """A key that stays equal as long as the view shows the same mesh on the same bones at rest. The
+    weights are not part of the key."""
     armature = ob.find_armature()
     if not armature:
         return ob.session_uid, None

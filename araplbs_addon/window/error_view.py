@@ -1,5 +1,5 @@
-"""Displays the stretch of the current mesh as colors, or the weights of all its bones. A thread
-keeps the colors up to date."""
+"""Displays as colors either the stretch of the current mesh or the weights of all its bones. A
+thread keeps the colors up to date."""
 
 import bpy
 import gpu
@@ -43,7 +43,8 @@ class _ErrorView(MeshView):
         return session.frame is not None if session else self.calm
 
     def forget(self, armatures=False):
-        """Also discards the poses of armatures."""
+        """Marks the known weights as out of date, and discards the poses of armatures on
+        request."""
         super().forget()
         if armatures and not self._reading:
             self._poses = None
@@ -107,8 +108,8 @@ class _ErrorView(MeshView):
 
 
 def draw_in_front(batch, shader):
-    """Draws just in front of the surface that contains the batch, and behind everything in front of
-    that."""
+    """Draws the batch just in front of the surface that it lies on, but behind everything in front
+    of this surface."""
     gpu.state.depth_test_set("LESS_EQUAL")
     with gpu.matrix.push_pop_projection():
         matrix = gpu.matrix.get_projection_matrix()
@@ -149,7 +150,7 @@ view.after_update = _after_update
 
 
 def draw_choice(layout, context):
-    """Draws the buttons of the choice."""
+    """Draws the buttons that choose the displayed colors."""
     column = layout.column(align=True)
     for values in (("NONE", "BONES"), ("POSES", "POSE")):
         row = column.row(align=True)

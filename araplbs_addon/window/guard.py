@@ -1,14 +1,16 @@
 """Reports errors of operators in one sentence, never as a traceback.
 
-registration.py guards every class that it registers, so that no operator is forgotten. A poll
-raises Refused with its reason. An error ends the operator: `abandon(context)`, if the class defines
-it, undoes unfinished work, and the operator reports the sentence from araplbs/base/faults.py.
-`reason_of(error)`, if the class defines it, returns another error to report instead.
+registration.py guards every class that it registers, so no operator is forgotten. A poll raises
+Refused with its reason. An error ends the operator: the method `abandon(context)`, if the class
+defines it, undoes unfinished work, and the operator reports the sentence from
+araplbs/base/faults.py. `reason_of(error)`, if the class defines it, returns another error to report
+instead.
 
-A task evaluates the scene, including drivers and handlers of other add-ons. An operator that they
-call while another one runs is refused, because it would change data that is being read. An operator
-called in another thread, during an evaluation or during a render is refused as well. An operator
-that ends by starting another one, such as the OK of a dialog, calls handing_over().
+A task evaluates the scene, including drivers and handlers of other add-ons. If such code calls an
+operator while another operator runs, the call is refused, because it would change data that is
+being read. An operator called in another thread, during an evaluation or during a render is refused
+as well. An operator that ends by starting another one, such as the OK of a dialog, calls
+handing_over().
 """
 
 import threading
@@ -75,13 +77,13 @@ def _call(method, operator, context, *event):
 
 @contextmanager
 def handing_over():
-    """Marks that the running operator only has to start another one. If that one refuses, the
-    running operator reports its reason."""
+    """Marks that the running operator only has to start another one. If the other operator refuses,
+    the running operator reports the reason."""
     held = _at_work.copy()
     _at_work.clear()
     try:
         yield
-    except RuntimeError as error:  # Blender raises it for an error that an operator reports
+    except RuntimeError as error:  # Blender raises this for an error that an operator reports
         raise Refused(str(error).strip().removeprefix("Error: ")) from None
     finally:
         _at_work[:] = held

@@ -1,5 +1,5 @@
-"""The report of the last run, for scripts: scene.araplbs.last_report. The report is kept in memory,
-never in the file."""
+"""Keeps the report of the last run for scripts, as scene.araplbs.last_report. The report is kept in
+memory, never in the file."""
 
 import bpy
 from bpy.app.handlers import persistent
@@ -8,7 +8,8 @@ _reports = {}  # by session_uid of the scene
 
 
 def keep_report(report):
-    """Stores the report of an operator that has ended in the current scene; None if it has none."""
+    """Stores the report of an operator that has ended in the current scene; None if the operator
+    has no report."""
     if report is not None:
         _reports[bpy.context.scene.session_uid] = report
 

@@ -24,9 +24,9 @@ WORK = 0.013  # seconds of work per tick
 class LiveOperator(TaskOperator):
     """Mix-in for an operator with OptionProperties, and with these members:
 
-    task_kind, session_kind: classes of the immediate and of the live work. find(context): its
-    Targets; raises Refused. tell(report, task): reports what was kept; returns the operator's
-    result. cancelled: the text if nothing was kept.
+    task_kind, session_kind: the classes of the immediate work and of the live work. find(context):
+    returns the operator's Targets; raises Refused. tell(report, task): reports the kept result, and
+    returns the operator's result. cancelled: the text if nothing was kept.
     """
 
     every = BUSY_TICK
@@ -69,10 +69,11 @@ class LiveOperator(TaskOperator):
         return self._key(context, event, session)
 
     def prepare(self, context):
-        """Prepares the parts of the session that a window needs."""
+        """Called before the session, for preparations that only a window needs."""
 
     def follow(self, context, session):
-        """Called before each update of the session, for settings that the artist has changed."""
+        """Called before each update of the session, to apply settings that the artist has
+        changed."""
 
     def _key(self, context, event, session):
         space = space_under(context, event)
@@ -167,7 +168,8 @@ def _is_over(region, event):
 
 
 def cancel_session(context, session):
-    """Asks for confirmation if the artist's strokes would be lost; pressing Esc again declines."""
+    """Cancels the session. Asks for confirmation if the artist's strokes would be lost; pressing
+    Esc again declines."""
     if not session.strokes:
         session.restore()
         return

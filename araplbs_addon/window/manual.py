@@ -5,7 +5,8 @@ import bpy
 
 from ..manual_pages import PAGES, first_page, has_pages
 
-# Of what the page is, the first that fits; names as Blender spells them for F1.
+# The pages for operators and settings, by their names as Blender spells them for F1; the first
+# match counts.
 TOPICS = (
     ("bpy.ops.object.araplbs_transfer*", "transfer.html"),
     ("bpy.ops.object.araplbs_show_matches*", "transfer.html"),

@@ -7,9 +7,9 @@ from .sidebar import in_narrow
 class Placed:
     """Mix-in for an operator or a menu that has entries.
 
-    places: ((name of a menu or panel, order), ...); in each place the lowest order comes first.
-    icon: of the entries. row_text, row_short: the text in a panel of the tab, if it differs from
-    that of the menu, and a short one for a narrow tab."""
+    places: ((name of a menu or panel, order), ...); in each place, the lowest order comes first.
+    icon: the icon of the entries. row_text: the text in a panel of the tab, if it differs from the
+    text in the menu. row_short: a short text for a narrow tab."""
 
     places = ()
     icon = "NONE"
@@ -21,7 +21,7 @@ class Placed:
 
     @classmethod
     def draw_row(cls, layout):
-        """Draws its entry in a panel of the tab."""
+        """Draws the entry of the class in a panel of the tab."""
         layout, text, icon = cls.row_parts(layout)
         layout.operator(cls.bl_idname, text=translated(text), icon=icon)
 
@@ -32,7 +32,7 @@ class Placed:
 
 
 def entries(classes, place):
-    """The classes with entries in that place, in their order."""
+    """The classes with entries in this place, in their order."""
     orders = [(dict(each.places).get(place), each) for each in classes if issubclass(each, Placed)]
     found = [(order, each) for order, each in orders if order is not None]
     return [each for _order, each in sorted(found, key=lambda pair: pair[0])]

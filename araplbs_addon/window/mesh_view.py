@@ -1,4 +1,4 @@
-"""Draws over a mesh in the 3D view; a thread computes the drawing and keeps it up to date."""
+"""Draws over a mesh in the 3D view. A thread computes the drawing and keeps it up to date."""
 
 import time
 from abc import ABC, abstractmethod
@@ -21,11 +21,10 @@ CALM = 0.4  # seconds without change before weights are read, which takes tenths
 
 
 class MeshView(ABC):
-    """result: the drawing computed for the object `name`, or None; message: the reason if None.
-
-    A kind of view defines the mesh it displays (subject), whether the mesh may be read now (ready)
-    and the computation (work). It stores the data that was read from the mesh as its source. While
-    it is on, Blender calls its after_update, a persistent handler, when the scene has changed.
+    """result: the drawing computed for the object `name`, or None; message: the reason if None. A
+    kind of view defines the displayed mesh (subject), whether the mesh may be read now (ready) and
+    the computation (work). It stores the data that was read from the mesh as its source. While it
+    is on, Blender calls its after_update, a persistent handler, when the scene has changed.
     """
 
     after_update = None
@@ -48,12 +47,13 @@ class MeshView(ABC):
 
     @abstractmethod
     def ready(self, ob):
-        """Whether it can already be read."""
+        """Whether the object can already be read."""
 
     @abstractmethod
     def work(self, context, ob):
-        """(key, function of a progress function): the function computes the result in a thread. It
-        is called if the key differs from that of the current result. Raises Refused."""
+        """Returns (key, function of a progress function). The function computes the result in a
+        thread, and is called if the key differs from the key of the current result. Raises
+        Refused."""
 
     @property
     def calm(self):
@@ -161,8 +161,9 @@ def colored_batch(points, colors, triangles):
 
 
 def mesh_at_hand(context, active, before):
-    """The mesh to display: the active one or, while an armature is active, the first selected one
-    that it moves, or else the mesh with the name displayed before. None if no mesh qualifies."""
+    """The mesh to display: the active mesh. While an armature is active, it is the first selected
+    mesh that the armature moves, or else the mesh that was displayed before. None if no mesh
+    qualifies."""
     if active and active.type == "MESH":
         return active
     if not active or active.type != "ARMATURE":

@@ -1,6 +1,6 @@
-"""Names of operators and settings from before version 0.3. Scripts, shortcuts and presets that use
-them work for one more version, with a warning. The settings of saved files are converted when the
-files are loaded."""
+"""Supports the names that operators and settings had before version 0.3. Scripts, shortcuts and
+presets that use these names work for one more version, with a warning. The settings of saved files
+are converted when the files are loaded."""
 
 from inspect import unwrap
 
@@ -19,8 +19,8 @@ OPERATORS = {
 
 
 def old_operators(classes):
-    """Operators under their old names. They run the current operators after a message about the new
-    name."""
+    """Operators under their old names, which show a message about the new name and run the current
+    operators."""
     present = {getattr(cls, "bl_idname", None): cls for cls in classes}
     return [_old_operator(present[new], old) for old, new in OPERATORS.items()]
 
@@ -54,9 +54,9 @@ def _old_operator(cls, old):
 
 
 def old_properties(options, **more):
-    """{old name: property} for those of these options that have an old name. For a group of
-    settings, the property accesses the current one. For an operator (is_operator=True), in which
-    Blender lets no property set another one, it is a property of its own: see old_values()."""
+    """Returns {old name: property} for the options that have an old name. In a group of settings,
+    the old property accesses the current one. In an operator (is_operator=True), Blender does not
+    let a property set another one, so the old property is separate; see old_values()."""
     present = {option.name: option for option in options}
     return {
         old: _old_property(present[new], **more) for old, new in OPTIONS.items() if new in present
@@ -78,7 +78,8 @@ def _old_property(option, *, is_operator=False):
 
 
 def old_values(operator):
-    """{current name: value} of the properties that an operator receives under old names."""
+    """Returns {current name: value} for the properties that an operator receives under old
+    names."""
     given = getattr(operator, "properties", None)
     if given is None:
         return {}
@@ -90,7 +91,7 @@ def old_values(operator):
 
 
 def take_over(group):
-    """Converts values that a file of an older version has stored under old names in this group of
+    """Converts values that an older version has stored under old names in this group of
     properties."""
     stored = (
         group.bl_system_properties_get() if hasattr(group, "bl_system_properties_get") else group

@@ -8,7 +8,7 @@ from .error_view import draw_in_front
 
 
 def draw_points(points, colors, size, through=False):
-    """through: also draw points that are hidden by objects in front of them."""
+    """Draws points. through: whether to draw points that objects in front of them hide."""
     if not len(points):
         return
     try:

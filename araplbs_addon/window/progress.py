@@ -1,5 +1,5 @@
-"""The progress of the current work, which the sidebar shows in place of the button that started the
-work."""
+"""Provides the progress of the current work, which the sidebar shows in place of the button that
+started the work."""
 
 from typing import NamedTuple
 

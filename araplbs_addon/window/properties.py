@@ -1,4 +1,4 @@
-"""The options of araplbs/model/options.py as operator properties, and their layout."""
+"""Converts the options of araplbs/model/options.py to operator properties, and draws them."""
 
 from dataclasses import fields
 
@@ -40,8 +40,8 @@ def _property(option, default, update):
 
 
 def option_properties(table=Options, update=None, is_operator=True, **defaults):
-    """{name: property} of all options and of their old names, for the annotations of an operator or
-    of a group of settings. update: called with the properties and the context when a property
+    """Returns {name: property} for all options and their old names, as annotations of an operator
+    or of a group of settings. update: called with the properties and the context when a property
     changes."""
     options = table(**defaults)
     own = {o.name: _property(o, getattr(options, o.name), update) for o in fields(table)}
@@ -56,7 +56,7 @@ BESIDE = ("only_selected_bones", "directory")  # properties of the panel that ar
 
 
 def split(layout):
-    """The layout, with property names next to their values, and without keyframe dots."""
+    """The layout, set to show property names next to their values and no keyframe dots."""
     layout.use_property_split = True
     layout.use_property_decorate = False
     return layout
@@ -70,7 +70,7 @@ class OptionProperties:
     own_options = ()  # options whose initial values do not come from the panel
 
     def take_settings(self, context):
-        """For invoke(): options that the caller does not pass are taken from the panel."""
+        """Takes the options that the caller does not pass from the panel; for use in invoke()."""
         settings = context.scene.araplbs
         shown = (settings, settings.joints, settings.transfer, settings.comparison)
         for name in (*option_names(self.option_table), *BESIDE):
@@ -87,7 +87,7 @@ class OptionProperties:
 
 
 def bone_choice():
-    """A new property at each access."""
+    """Returns a new property at each call."""
     return BoolProperty(
         name="Only Selected Bones",
         description="Change only the weights of bones selected in Pose mode. If off, every bone "
@@ -103,7 +103,8 @@ class BoneChoice:
 
 
 class WeightOptions(BoneChoice, OptionProperties):
-    """Mix-in for an operator with the options of Auto-weight; draws `first` and these options."""
+    """Mix-in for an operator with the options of Auto-weight; draws the options in `first` and then
+    all others."""
 
     first = ()
 
@@ -168,8 +169,8 @@ def draw_played_options(layout, properties):
 
 
 def draw_expert_options(layout, properties):
-    """Draws options that require some knowledge of the weight computation, but never those that
-    occur only in the paper."""
+    """Draws options that require some knowledge of the weight computation, but never options that
+    belong only to the paper's method."""
     layout.prop(properties, "volume")
     if properties.volume == "FILE":
         layout.prop(properties, "tet_file")

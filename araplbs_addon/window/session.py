@@ -18,7 +18,7 @@ from araplbs.base.refusal import Refused
 from ..blender.data.references import Reference
 
 READING, RUNNING, KEEPING, RESTORING, ENDED = "READING", "RUNNING", "KEEPING", "RESTORING", "ENDED"
-IDLE = object()  # yielded if there is nothing to do before the next tick
+IDLE = object()  # steps yield this if there is nothing to do before the next tick
 GONE = (Refused, ReferenceError)  # an object no longer exists or has changed
 MOST_PAST = 8  # ended sessions that undo can return to
 
@@ -66,7 +66,7 @@ def _of_handler(call):
 
 @_of_handler
 def after_undo(meshes):
-    """To be called after Blender's undo or redo, with all meshes of the file."""
+    """Must be called after Blender's undo or redo, with all meshes of the file."""
     session = current_session()
     if session:
         session.disturbed()
@@ -84,14 +84,14 @@ def before_save():
 
 @_of_handler
 def after_save():
-    """The session continues, whether or not the file was saved."""
+    """Continues the session, whether or not the file was saved."""
     if current_session():
         current_session().after_save()
 
 
 def remember(session):
-    """Remembers this ended session, because undo may lead back into it; put_back() is called
-    then."""
+    """Remembers this ended session, because undo may lead back into it; in that case, put_back() is
+    called."""
     _past[session.token] = session
     while len(_past) > MOST_PAST:
         del _past[next(iter(_past))]
@@ -103,14 +103,14 @@ def threads_beside_window():
 
 
 class LiveSession(ABC):
-    """state: one of the above. report: that of the kept result, else None. restored: whether
-    everything is restored. message: the reason why it ended otherwise than requested, else None.
-    error: an error that is a bug, else None. worker: the thread that solves, None while reading.
-    busy: whether the last tick ran out of time and left work."""
+    """state: one of the above. report: the report of the kept result, or None. restored: whether
+    everything is restored. message: the reason why the session ended otherwise than requested, or
+    None. error: an error that is a bug, or None. worker: the thread that solves, None while
+    reading. busy: whether the last tick ran out of time and left work."""
 
     keys = ()  # key hints for the user
-    token = ""  # by which meshes identify the session, if they do
-    strokes = 0  # an artist's strokes, which would be lost with it
+    token = ""  # the token by which meshes identify the session, if they carry one
+    strokes = 0  # an artist's strokes, which would be lost with the session
     moves_joints = False  # whether its frames contain skeletons to draw
     cancelled_in = (RUNNING,)  # states in which restore() takes effect
 
@@ -126,20 +126,20 @@ class LiveSession(ABC):
     @property
     @abstractmethod
     def frame(self):
-        """The latest intermediate result, None before the first."""
+        """The latest intermediate result, None before the first one."""
 
     @property
     @abstractmethod
     def settled(self):
-        """Whether the session has converged and displays the result, with no pending requests."""
+        """Whether the session has converged, displays the result and has no pending requests."""
 
     def objects(self):
-        """The meshes whose weights change while it runs. Raises Refused if they no longer match the
-        ones that were read."""
+        """The meshes whose weights change during the session. Raises Refused if they no longer
+        match the meshes that were read."""
         return []
 
     def tick(self, seconds):
-        """Works for at most this time, assuming that each step takes as long as the one before.
+        """Works for at most this time, assuming that each step takes as long as the previous step.
         Always runs at least one step."""
         start = last = time.perf_counter()
         self.busy = False
@@ -151,12 +151,12 @@ class LiveSession(ABC):
             last = now
 
     def keep(self):
-        """Requests that the content of the latest frame is kept."""
+        """Requests that the latest frame be kept."""
         if self.state == RUNNING and self.frame:
             self.state = KEEPING
 
     def restore(self):
-        """Requests that everything is restored."""
+        """Requests that everything be restored."""
         if self.state == READING:  # nothing was changed
             self.restored = True
             self._end()
@@ -178,12 +178,12 @@ class LiveSession(ABC):
         """Restores the changes in Blender's data in one step."""
 
     def disturbed(self):
-        """To be called after Blender's own undo or redo."""
+        """Must be called after Blender's own undo or redo."""
         if not self._survives_undo():
             self._end("Undo has ended the session")
 
     def forget(self):
-        """To be called after the session has ended and its end was reported."""
+        """Must be called after the session has ended and its end was reported."""
         self.worker = self._steps = None
 
     def before_save(self):  # noqa: B027  as put_back_data()
@@ -221,7 +221,7 @@ class LiveSession(ABC):
 
     @abstractmethod
     def _survives_undo(self):
-        """Whether its data still exists after Blender's own undo or redo."""
+        """Whether the session's data still exists after Blender's own undo or redo."""
 
     def _step(self):
         """Runs one step; returns False if there is nothing to do before the next tick."""
@@ -246,13 +246,14 @@ class LiveSession(ABC):
             self._begin_to_restore()
 
     def _begin_to_restore(self):
-        """Replaces the running steps. From now on, only the restoring itself can fail."""
+        """Replaces the running steps by steps that restore everything. From then on, only restoring
+        can fail."""
         self.state = RESTORING
         self._steps = self._restore()
 
     def _gone(self):
-        """The Refused of an object that has changed, or None. Any later failure is due to that
-        change."""
+        """The Refused of an object that has changed, or None. Any later failure is a consequence of
+        such a change."""
         for reference in self._objects:
             try:
                 reference.get()

@@ -1,7 +1,8 @@
-"""The settings in the sidebar, which are stored in the scene and therefore saved with the file.
+"""Defines the settings in the sidebar, which are stored in the scene and therefore saved with the
+file.
 
 Operators started by a button, a menu or a key use these settings; scripts get the operators'
-defaults. The deformation error and the selection of the worst vertices use them as well."""
+defaults. The stretch colors and the selection of the worst vertices also use these settings."""
 
 from dataclasses import fields
 
@@ -26,7 +27,7 @@ class ARAPLBS_settings(bpy.types.PropertyGroup):
     @property
     def last_report(self):
         """The report of the last run in this scene, as a dictionary in the form that the command
-        line writes, or None. It is not saved."""
+        line writes, or None. The report is not saved."""
         return report_of(self.id_data)
 
 
@@ -40,7 +41,7 @@ def present_options(context):
 
 
 def own_properties(table, update=None):
-    """{name: property} of those options of a feature that Auto-weight does not have."""
+    """Returns {name: property} for the options of a feature that Auto-weight does not have."""
     declared = option_properties(table, update, is_operator=False)
     taken = {*option_names(), *old_properties(fields(Options))}
     return {name: prop for name, prop in declared.items() if name not in taken}

@@ -18,7 +18,7 @@ PANEL = 2.8  # units of the width used by tabs and panel edges
 AROUND, LEAST_AROUND = 1.5, 0.65  # units around the text of a button, normally and in a full row
 LEAST_OF_GRID = 0.4  # the same in a grid
 ARROW = 1.0  # unit to the right of the text in a menu or a list
-LEAST_NAME = 5  # letters of the kind of a thing; with less room only its place is shown
+LEAST_NAME = 5  # letters of the kind of an item; with less room, only the item's place is shown
 NAME_SHARE = 0.46  # of a row, for the name of a property
 AROUND_NAME = 0.5  # units around the name
 LIST_EDGES = 1.4  # additional units for the scroll bar of a list and the mark of a row
@@ -28,7 +28,7 @@ DOTS = "\N{HORIZONTAL ELLIPSIS}"
 _WIDE = r"\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef"
 WIDE = re.compile(f"[{_WIDE}]")
 _NUMBERS = r"[\d.,]+(?: \u2192 [\d.,]+)?(?: %)?"  # "13 → 2", "27.3 → 20.2 %"
-# An East Asian character, numbers that belong together, or a word.
+# Matches an East Asian character, numbers that belong together, or a word.
 PIECES = re.compile(f"[{_WIDE}] *|{_NUMBERS}(?=[ {_WIDE}]|$) *|[^{_WIDE} ]+ *| +")
 NEVER_FIRST = "、。，：；）」！？"
 NEVER_DRAWN = 100  # pixels: less than the width of any visible sidebar
@@ -36,7 +36,8 @@ POPOVER = 280  # pixels: the width of a panel that is not in the sidebar
 
 
 class InTab:
-    """Mix-in for a panel; own_modes: the modes, by context.mode, in which the panel has content."""
+    """Mix-in for a panel. own_modes: the modes, named as in context.mode, in which the panel has
+    content."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
@@ -117,8 +118,8 @@ def is_broken(text, room, width=text_width):
 
 @lru_cache(maxsize=512)
 def shortened(text, room, width=text_width):
-    """The text, or, if it does not fit, only its beginning and its end, which distinguish names in
-    a rig."""
+    """The text. If the text does not fit, only its beginning and its end are kept, because they
+    distinguish names in a rig."""
     if width(text) <= room:
         return text
     for left in range(len(text) - 1, 1, -1):
@@ -143,8 +144,8 @@ def list_room(context):
 
 
 def row_text(name, place, room):
-    """The kind of a thing and its place. Parts that are the same in several rows are shortened
-    first, but never the end of the place."""
+    """The kind of an item and its place. Parts that are equal in several rows are shortened first,
+    but the end of the place is never shortened."""
     least = min(text_width(place), LEAST_PLACE * room)
     kind, name = name, beginning(name, room - least - text_width(": "))
     if name != kind and len(name) + len(WIDE.findall(name)) < LEAST_NAME:
@@ -154,7 +155,7 @@ def row_text(name, place, room):
 
 def draw_wrapped(layout, context, text, icon="NONE", beside=""):
     """Draws a translated text in as many lines as the panel width requires. beside: the text of a
-    button next to it, or below it if that takes less height; the returned layout is for this
+    button next to the text, or below it if this takes less height; the returned layout is for this
     button."""
     words = translated(text)
     room = text_room(context) + (ICON * unit(context) if icon == "NONE" else 0)
@@ -184,9 +185,9 @@ def draw_large(layout, operator, **more):
 
 
 def in_narrow(layout, text, icon, short, arrow=0.0):
-    """(layout, text, icon) of a button. With too little room it has no icon; with even less, its
-    text is drawn above it, in several lines if necessary, and it has a short one. arrow: units to
-    the right of the text."""
+    """Returns (layout, text, icon) for a button. With too little room, the button has no icon. With
+    even less room, the text is drawn above the button, in several lines if necessary, and the
+    button has a short text. arrow: units to the right of the text."""
     context = bpy.context
     room, size = panel_room(context) - arrow * unit(context), unit(context)
     needed = text_width(translated(text)) + LEAST_AROUND * size
@@ -200,8 +201,8 @@ def in_narrow(layout, text, icon, short, arrow=0.0):
 
 
 def abreast(layout, *texts, others=0.0, icons=False):
-    """A row for buttons with these texts, or a column if they do not fit next to each other, even
-    when Blender makes them narrower. others: units that something else in the row takes; icons:
+    """A row for buttons with these texts, or a column if the buttons do not fit next to each other
+    even when Blender makes them narrower. others: units that other content of the row takes; icons:
     whether the buttons have icons."""
     context = bpy.context
     size, icon = unit(context), BUTTON_ICON if icons else 0.0
@@ -217,14 +218,14 @@ def abreast(layout, *texts, others=0.0, icons=False):
 
 
 def grid_columns(texts):
-    """The number of these buttons that fit next to each other, at most two."""
+    """The number of buttons with these texts that fit next to each other, at most two."""
     context = bpy.context
     widest = max(text_width(translated(text)) for text in texts) + LEAST_OF_GRID * unit(context)
     return 2 if 2 * widest <= panel_room(context) else 1
 
 
 def grid_of_two(layout, *texts):
-    """A grid for buttons with these texts, in two columns if they fit."""
+    """A grid for buttons with these texts, in two columns if there is enough room."""
     columns = grid_columns(texts)
     return layout.grid_flow(row_major=True, columns=columns, even_columns=True, align=True)
 
@@ -239,8 +240,8 @@ def split_named(layout, name):
 
 
 def draw_named(layout, properties, name, above=False, text="", **more):
-    """Draws a property like Blender's use_property_split. above: put the name on a line of its own,
-    as in a narrow sidebar. text: another name."""
+    """Draws a property like Blender's use_property_split. above: whether to put the name on a line
+    of its own, as in a narrow sidebar. text: a name to show instead of the property's own."""
     about, context = properties.bl_rna.properties[name], bpy.context
     text, whole, size = text or about.name, panel_room(context), unit(context)
     room = NAME_SHARE * whole - AROUND_NAME * size

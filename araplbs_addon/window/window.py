@@ -1,5 +1,5 @@
-"""Runs work while a window stays usable: it divides the work into short timer steps, shows a line
-in the status bar, lets Esc cancel, and handles the end."""
+"""Runs work while a window stays usable: divides the work into short timer steps, shows a line in
+the status bar, lets Esc cancel, and handles the end."""
 
 from ..languages.translate import translated
 from .menu_entries import Placed
@@ -34,7 +34,7 @@ class WindowOperator(Placed):
         return self.bl_label
 
     def let_go(self, context):
-        """Ends the work; also called after an error, and if no work is running."""
+        """Ends the work; this is also called after an error, and if no work is running."""
 
     def begin_waiting(self, context):
         manager = context.window_manager

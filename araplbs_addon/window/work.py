@@ -30,9 +30,9 @@ _undone = [0]  # number of undos and redos, which invalidate references to Blend
 
 
 def tell(operator, report, task, done=None):
-    """Reports what was done. The last line, which the status bar shows, is as short as possible:
-    `done`, by default the line for the weights. The rest is in the Info log. report: of the
-    weights, None if they stay unchanged."""
+    """Reports the result. The last line, which the status bar shows, is as short as possible:
+    `done`, by default the line for the weights. All other lines are in the Info log. report: the
+    report of the weights, None if the weights stay unchanged."""
     for line in notes(report):
         operator.report({"INFO"}, translated(line))
     if report and not done:
@@ -45,7 +45,7 @@ def tell(operator, report, task, done=None):
 
 
 def poll_targets(context, find):
-    """The poll of an operator that works on the targets of find(context)."""
+    """The poll of an operator that works on the Targets of find(context)."""
     refuse_session()
     find(context)
     return True
@@ -54,13 +54,13 @@ def poll_targets(context, find):
 class TaskOperator(WindowOperator):
     """Mix-in for an operator whose work is a task, run without a window or in turns in a window.
 
-    task_kind: class of the task; find(context): its Targets."""
+    task_kind: the class of the task; find(context): returns the operator's Targets."""
 
     task_kind = WeightingTask
     find = staticmethod(find_targets)
     _task = None
     _reading = None
-    _references = ()  # to the data that it works on
+    _references = ()  # references to the data that it works on
     _begun = None  # start time, from time.monotonic()
     _undone_before = None  # number of undos before reading began; None: not started
 
@@ -72,7 +72,7 @@ class TaskOperator(WindowOperator):
         return reason_of(error, self._references)
 
     def note_undos(self):
-        """To be called when the work begins to read, so that reason_of() can recognize an undo."""
+        """Must be called when the work begins to read, so reason_of() can recognize an undo."""
         self._undone_before = _undone[0]
 
     @classmethod
@@ -85,7 +85,7 @@ class TaskOperator(WindowOperator):
         return targets
 
     def start(self, context):
-        """Sets the task, and the steps that read its input."""
+        """Sets the task and the steps that read its input."""
         self._begun = time.monotonic()
         targets = self.targets(context)
         self._references = references_of(targets)
@@ -108,7 +108,7 @@ class TaskOperator(WindowOperator):
         return self.finish(task)
 
     def finish(self, task):
-        """Writes the solution and reports what was done."""
+        """Writes the solution and reports the result."""
         report = task.apply()
         if report is not None and self._begun is not None:
             report["waited"] = time.monotonic() - self._begun
@@ -127,7 +127,7 @@ class WorkOperator(TaskOperator):
     _worker = None
 
     def invoke(self, context, _event):
-        """Runs in a window: the work is done in turns, and can be cancelled."""
+        """Runs in a window: the work is divided into turns and can be cancelled."""
         self.take_settings(context)
         self.start(context)
         self.read_for(AT_ONCE)
@@ -168,8 +168,8 @@ class WorkOperator(TaskOperator):
         return show_progress(words, fraction).text
 
     def let_go(self, context):
-        """Leaves the thread to end by itself, perhaps after a long solver step; it uses no data of
-        Blender."""
+        """Lets the thread end by itself, perhaps after a long solver step; the thread uses none of
+        Blender's data."""
         if self._reading:
             self._reading.close()
         if self._worker:
@@ -195,5 +195,5 @@ HANDLERS = (("undo_post", _note_undo), ("redo_post", _note_undo))
 
 
 def unregister():
-    for worker in _workers:  # Blender drops an operator whose class goes, and calls nothing of it
+    for worker in _workers:  # Blender drops an operator whose class is removed, and calls none of its methods
         worker.cancel()

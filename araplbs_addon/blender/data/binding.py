@@ -1,4 +1,5 @@
-"""The binding of a mesh to an armature: by an Armature modifier, as a child, or not yet."""
+"""Finds out how a mesh is bound to an armature, by an Armature modifier or as a child, and binds
+meshes."""
 
 from mathutils import Matrix
 
@@ -27,20 +28,20 @@ def armature_modifiers(ob, armature):
 
 def is_deformed_by(ob, armature):
     """Whether the armature deforms the mesh, through a modifier or as the older kind of parent that
-    acts like one."""
+    acts like a modifier."""
     return bool(armature_modifier(ob, armature)) or is_armature_child(ob, armature)
 
 
 def is_armature_child(ob, armature):
     """Whether the armature deforms a mesh as its parent: by vertex groups, and by envelopes for
-    vertices in none of them."""
+    vertices that are in no group."""
     return ob.parent == armature and ob.parent_type == "ARMATURE"
 
 
 def bind(ob, armature):
     """Parents the mesh and adds an Armature modifier as "With Empty Groups" does. The mesh stays in
-    place, or in its place with the bones at rest: the modifier now moves it with these bones, and
-    constraints that follow them are muted.
+    place. If bones move it as an object, it takes its place with the bones at rest: the modifier
+    now moves the mesh, and constraints that follow the bones are muted.
 
     Modifiers that already deform the mesh are left alone. Returns whether anything was changed.
     """
@@ -71,8 +72,8 @@ CARRIES = {"CHILD_OF", "COPY_TRANSFORMS"}  # constraints that make an object a c
 
 
 def bone_it_hangs_on(ob, armature):
-    """Name of the armature bone that carries a mesh as a whole, by its parent or a constraint. None
-    if there is no such bone, or if bones deform the mesh."""
+    """The name of the armature bone that carries a mesh as a whole, as its parent or through a
+    constraint. None if there is no such bone, or if bones deform the mesh."""
     if is_deformed_by(ob, armature):
         return None
     if ob.parent == armature and ob.parent_type == "BONE":
@@ -85,7 +86,7 @@ def bone_it_hangs_on(ob, armature):
 
 
 def following_constraints(ob, armature):
-    """Constraints through which an object's position follows the bones of an armature."""
+    """The constraints through which an object's position follows the bones of an armature."""
     return [c for c in ob.constraints if not c.mute and armature in follows(c)]
 
 

@@ -1,9 +1,9 @@
-"""The selected and visible bones of an armature."""
+"""Finds the selected and visible bones of an armature."""
 
 import bpy
 import numpy as np
 
-# Types of constraints. Bones that have only these can still be posed.
+# Types of constraints. A bone whose constraints are all of these types can still be posed.
 LEAVE_FREE = {
     *("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"),
     *("CHILD_OF", "ARMATURE", "FLOOR", "PIVOT", "SHRINKWRAP"),
@@ -42,8 +42,8 @@ def visible_bones(armature):
 
 
 def bone_flags(armature):
-    """The holders of `select` and `hide` of each bone outside Edit mode, in bone order: the
-    armature's bones before Blender 5.0, and the pose bones since."""
+    """The holders of `select` and `hide` for each bone outside Edit mode, in bone order: the
+    armature's bones before Blender 5.0, and the pose bones since then."""
     bones = armature.data.bones
     if "select" in bpy.types.PoseBone.bl_rna.properties:
         return [armature.pose.bones[bone.name] for bone in bones]

@@ -1,4 +1,4 @@
-"""Edits of a mesh, stored in the mesh and saved with the file.
+"""Stores the edits of a mesh in the mesh, so they are saved with the file.
 
 Each edit is an item of the list `mesh.araplbs.edits` and a float attribute on the vertices. The
 values of an edit therefore stay with their vertices when the mesh changes, and new vertices have no
@@ -26,22 +26,22 @@ KINDS = (
     ("SMOOTH", "Smooth", "The weights of all bones vary smoothly here", "MOD_SMOOTH", 4),
     ("RIGID", "Rigid", "These vertices have the same weights: the part keeps its shape", "CUBE", 5),
 )
-SEVERAL = {"LINK", "RIGID"}  # any number of these; of other kinds, one for each bone
+SEVERAL = {"LINK", "RIGID"}  # any number of these kinds; of other kinds, one for each bone
 OF_NO_BONE = {*SEVERAL, "SMOOTH"}
 PREFIX = ".araplbs."
 LINK_TITLE, SMOOTH_TITLE, RIGID_TITLE = "Link", "All Bones", "Rigid Part"
 
 
 def _attribute(mesh, item):
-    """The attribute of an item, or None if it has none. A foreign file may name any other
-    attribute, such as the vertex positions, which is never touched."""
+    """The attribute of an item, or None if the item has none. A foreign file may name any other
+    attribute, such as the vertex positions; such an attribute is never touched."""
     attribute = mesh.attributes.get(item.layer) if item.layer.startswith(PREFIX) else None
     good = attribute and attribute.data_type == "FLOAT" and attribute.domain == "POINT"
     return attribute if good else None
 
 
 def read_values(mesh, item):
-    """(n,) float32 values of an edit; all 0 if its attribute was removed."""
+    """(n,) float32 values of an edit; all 0 if the attribute of the edit was removed."""
     values = np.zeros(len(mesh.vertices), np.float32)
     attribute = _attribute(mesh, item)
     if attribute and len(attribute.data) == len(values):
@@ -97,7 +97,7 @@ def add_link(mesh, first, second):
 
 
 def add_rigid_part(mesh, vertices, name=""):
-    """Makes these vertices a rigid part and removes them from their previous parts."""
+    """Makes these vertices a rigid part and removes them from their previous rigid parts."""
     leave_rigid_parts(mesh, vertices)
     item = ensure_edit(mesh, "RIGID", "")
     item.name = f"{RIGID_TITLE} {name}" if name else RIGID_TITLE
@@ -118,8 +118,8 @@ def hold_on_bone(mesh, bone):
 
 
 def leave_rigid_parts(mesh, vertices):
-    """Removes these vertices from all rigid parts, and removes parts that are then empty. Returns
-    the number of parts that contained them."""
+    """Removes these vertices from all rigid parts, and removes parts that become empty. Returns the
+    number of parts that contained some of the vertices."""
     left = 0
     for item in mesh.araplbs.edits:
         values = read_values(mesh, item)
@@ -143,14 +143,14 @@ def remove_edit(mesh, index):
 
 
 def drop_empty_edits(mesh):
-    """Removes the items that no longer concern any vertex."""
+    """Removes the items that no longer affect any vertex."""
     for index in reversed(range(len(mesh.araplbs.edits))):
         if not read_values(mesh, mesh.araplbs.edits[index]).any():
             remove_edit(mesh, index)
 
 
 def edited_vertices(mesh, item):
-    """Indices of the vertices that an edit concerns."""
+    """Indices of the vertices that an edit affects."""
     return np.flatnonzero(read_values(mesh, item))
 
 
@@ -201,7 +201,7 @@ def restore_edits(mesh, copy):
     for name, kind, bone, use, layer, values in items:
         item = mesh.araplbs.edits.add()
         item.name, item.kind, item.bone, item.use, item.layer = name, kind, bone, use, layer
-        if layer.startswith(PREFIX):  # any other attribute is not ours
+        if layer.startswith(PREFIX):  # any other attribute does not belong to an edit
             write_values(mesh, item, values)
     mesh.araplbs.active = active
     _changed(mesh)

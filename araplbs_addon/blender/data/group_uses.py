@@ -1,13 +1,11 @@
-"""Uses of the vertex groups of a mesh other than deformation by its armature."""
+"""Finds uses of a mesh's vertex groups other than deformation by the mesh's armature."""
 
 import bpy
 
 
 def used_groups(ob, armature):
     """Names of vertex groups that shape keys, modifiers, particles, constraints or other armatures
-    use.
-
-    Some of the names may belong to bones or to nothing.
+    use. Some of the names may belong to bones or may not exist.
     """
     keys = ob.data.shape_keys
     used = {key.vertex_group for key in keys.key_blocks} if keys else set()
@@ -30,8 +28,8 @@ def used_groups(ob, armature):
 
 
 def _named_groups(item):
-    """The vertex group names stored in the properties of a modifier or particle system and in its
-    settings."""
+    """The vertex group names stored in the properties and settings of a modifier or particle
+    system."""
     names = set()
     for each in item.bl_rna.properties:
         name = each.identifier
@@ -46,7 +44,7 @@ def _named_groups(item):
 
 def _texts_of_nodes(modifier):
     """All texts that a Geometry Nodes modifier passes to its nodes or that its nodes contain.
-    Blender does not indicate which of them are attribute names."""
+    Blender does not indicate which of these texts are attribute names."""
     if not modifier.node_group:
         return set()
     values = []

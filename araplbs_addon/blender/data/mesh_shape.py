@@ -1,12 +1,12 @@
-"""Mesh elements that identify unchanged vertices, and the effect of shape keys."""
+"""Reads the mesh elements that identify unchanged vertices, and the effect of shape keys."""
 
 import hashlib
 
 import numpy as np
 from araplbs.base.refusal import Refused
 
-# For data that Blender stores as unsigned integers: it copies a whole array of its own type, and
-# converts the numbers one by one for any other type.
+# For data that Blender stores as unsigned integers. Blender copies a whole array of its own type,
+# but converts the numbers of any other type one by one.
 UNSIGNED = np.uint32
 
 
@@ -49,7 +49,7 @@ def triangle_vertices(mesh):
 
 
 def points_of(mesh):
-    """(n, 3) float32 vertex positions."""
+    """The vertex positions, (n, 3) float32."""
     found = _attribute(mesh, "position", mesh.vertices)
     items, name = (found, "vector") if found else (mesh.vertices, "co")
     return _values(items, name, 3, np.float32).reshape(-1, 3)
@@ -64,8 +64,8 @@ def _numbers(mesh, attribute, items, name, each=1):
 
 
 def _attribute(mesh, name, items):
-    """An equivalent attribute that is read in a hundredth of the time, or None in Edit mode, which
-    hides it."""
+    """An equivalent attribute that can be read in a hundredth of the time; None in Edit mode, which
+    hides such attributes."""
     found = mesh.attributes.get(name)
     return found.data if found and len(found.data) == len(items) else None
 
@@ -95,8 +95,9 @@ def coordinates_of(block):
 
 
 def read_shapes_in_steps(ob):
-    """(names, (k, n, 3)): the mesh positions with each shape key alone at value 1, including its
-    vertex group. A generator of short steps. Raises Refused for coordinates that are not finite."""
+    """(names, (k, n, 3)): the mesh positions with each shape key alone at value 1, including the
+    effect of the key's vertex group. This is a generator of short steps. Raises Refused for
+    coordinates that are not finite."""
     keys = ob.data.shape_keys
     rest = coordinates_of(keys.reference_key).astype(np.float64)
     names, shapes = [], []

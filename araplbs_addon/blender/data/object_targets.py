@@ -1,8 +1,8 @@
-"""Objects and bones on which constraints and other objects depend."""
+"""Finds the objects and bones on which constraints and other objects depend."""
 
 
 def constraint_targets(constraint):
-    """[(object, name of its bone)] that a constraint targets."""
+    """The targets of a constraint as [(object, name of its bone)]."""
     found = []
     if constraint.type == "ARMATURE":
         found = [(each.target, each.subtarget) for each in constraint.targets]
@@ -14,8 +14,8 @@ def constraint_targets(constraint):
 
 
 def object_targets(ob):
-    """[(object, name of its bone or "")] that another object depends on: parent, constraints, hooks
-    and other modifiers."""
+    """The objects that another object depends on through its parent, constraints, hooks and other
+    modifiers, as [(object, name of its bone or "")]."""
     found = []
     if ob.parent:
         found.append((ob.parent, ob.parent_bone if ob.parent_type == "BONE" else ""))
@@ -28,7 +28,7 @@ def object_targets(ob):
 
 
 def constraint_objects(armature):
-    """Other objects that the bone constraints target."""
+    """The other objects that an armature's bone constraints target."""
     found = []
     for posed in armature.pose.bones:
         for constraint in posed.constraints:

@@ -1,4 +1,4 @@
-"""Command-line steps on an opened file that do not concern its weights."""
+"""Performs the command-line steps on an opened file that do not affect its weights."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -6,7 +6,8 @@ from araplbs.reports.report import names_in_line
 
 
 def leave_edit_mode(view_layer):
-    """Switches meshes and armatures to Object mode, because Edit mode keeps its own data.
+    """Switches meshes and armatures from Edit mode to Object mode, because Edit mode keeps its own
+    data.
 
     Returns the arguments of enter_edit_mode(). Raises Refused if an object stays in Edit mode.
     """
@@ -23,8 +24,8 @@ def leave_edit_mode(view_layer):
 
 
 def enter_edit_mode(view_layer, left):
-    """Returns objects to Edit mode after leave_edit_mode(); [line] about objects that stay in
-    Object mode."""
+    """Returns objects to Edit mode after leave_edit_mode(). The result is [line] about objects that
+    stay in Object mode."""
     if not left:
         return []
     active, objects = left
@@ -54,7 +55,8 @@ def _set_mode(ob, mode):
 
 
 def blocked_drivers():
-    """[line] about scripted drivers that Blender does not run in files it does not trust."""
+    """Returns [line] about scripted drivers, which Blender does not run in files that it does not
+    trust."""
     if not bpy.app.autoexec_fail:
         return []
     names = []

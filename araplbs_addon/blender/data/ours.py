@@ -1,13 +1,13 @@
-"""A mark on a mesh whose weights were computed by Auto-weight. The mark contains a digest of the
-weights of some vertices, so it becomes invalid when another tool writes weights, but survives a
-single brush stroke."""
+"""Marks meshes whose weights Auto-weight has computed. The mark contains digests of some vertices'
+weights, so it becomes invalid when another tool writes weights, but survives a single brush
+stroke."""
 
 import zlib
 
 import numpy as np
 
 SAMPLES = 64  # vertices
-ENOUGH = 0.5  # fraction of these that still have the marked weights
+ENOUGH = 0.5  # fraction of these vertices that must still have the marked weights
 DIGITS = 8  # in the digest of a vertex
 
 

@@ -1,5 +1,5 @@
-"""Name-based references to Blender data, which survive undo and the event loop where Python
-references do not."""
+"""Refers to Blender data by name, because Python references do not survive undo and the event
+loop."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from araplbs.base.refusal import Changed, Refused
 
 
 class Reference(NamedTuple):
-    """A reference to an object and its data, with the size for which the problem was solved."""
+    """A reference to an object and its data, including the size that the data had when the problem
+    was read."""
 
     name: str
     uid: int
@@ -22,11 +23,11 @@ class Reference(NamedTuple):
         return cls(ob.name, ob.session_uid, ob.data.session_uid, _size(ob))
 
     def find(self):
-        """The object, even if it has changed since, or None if it was deleted."""
+        """The object, even if it has changed since then; None if it was deleted."""
         return next((ob for ob in bpy.data.objects if ob.session_uid == self.uid), None)
 
     def get(self):
-        """The object. Raises Refused if it was deleted or changed since."""
+        """The object. Raises Refused if the object was deleted or changed since then."""
         ob = self.find()
         if not ob:
             raise Refused(f"'{self.name}' was deleted after it was read")
@@ -37,8 +38,9 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True)
 class Subjects:
-    """An armature, or a mesh with shape keys, and the meshes that receive data from it. Their state
-    is recorded when they are read, and checked when they are found again for writing."""
+    """An armature, or a mesh with shape keys, and the meshes that receive data from it. The state
+    of all these objects is recorded when they are read, and checked when they are found again for
+    writing."""
 
     armature: Reference
     meshes: tuple[Reference, ...]
@@ -55,7 +57,7 @@ class Subjects:
         )
 
     def find(self):
-        """(armature, [meshes]). Raises Refused if they have changed."""
+        """Returns (armature, [meshes]). Raises Refused if one of the objects has changed."""
         armature = self.armature.get()
         meshes = [reference.get() for reference in self.meshes]
         changed = (
@@ -89,9 +91,9 @@ def references_of(targets):
 
 
 def reason_of(error, references):
-    """The error to report. If data of the task has been deleted or changed, perhaps by a handler,
-    that is the reason for the failure. A ReferenceError without such a change concerns a copy that
-    the task had created."""
+    """The error to report. If data of the task was deleted or changed, perhaps by a handler, this
+    change is the reason for the failure. A ReferenceError without such a change concerns a copy
+    that the task created."""
     if isinstance(error, Refused):
         return error
     for reference in references:

@@ -1,9 +1,9 @@
-"""Object transforms with the bones that move the objects at rest.
+"""Computes object transforms with all bones that move the objects at rest.
 
 Weights are computed for bones at rest. An object that follows bones (as a child, by constraints or
-drivers, directly or through others) is therefore read at its rest position. Blender does not keep
-hidden objects up to date. The transforms of hidden objects and the rest positions are evaluated in
-a separate scene, so neither the visible scene nor the user's pose changes.
+drivers, directly or through others) is therefore read at its rest position. Because Blender does
+not keep hidden objects up to date, their transforms and all rest positions are evaluated in a
+separate scene. Neither the visible scene nor the user's pose changes.
 """
 
 from contextlib import contextmanager
@@ -19,9 +19,9 @@ PLACE = ("location", "rotation_", "scale", "delta_", "constraints[")
 
 
 def world_matrices(objects, view_layer, armatures=()):
-    """[(4, 4) float64] object-to-world matrices of all objects, in one state of the scene, with
-    these armatures at rest. view_layer: the view layer whose visibility applies, None for that of
-    the context. Raises Refused if an armature cannot be put to rest."""
+    """The object-to-world matrices of all objects, [(4, 4) float64], in one state of the scene with
+    these armatures at rest. view_layer: the view layer whose visibility applies; None for the view
+    layer of the context. Raises Refused if an armature cannot be put to rest."""
     if not armatures and all(ob.visible_get(view_layer=view_layer) for ob in objects):
         return [np.array(ob.matrix_world, dtype=np.float64) for ob in objects]
     with _at_rest(armatures), _stage() as evaluate:
@@ -111,10 +111,10 @@ def _at_rest(armatures):
 
 @contextmanager
 def _stage():
-    """Yields evaluate(objects), which returns their world matrices in a new scene. The evaluated
-    objects are children without transforms of their own, so no mesh has to be deformed. The frame
-    of the scene is never set, because this would play animations and overwrite hand-posed values
-    that have no key."""
+    """Yields evaluate(objects), which returns their world matrices in a new scene. Empty children
+    are evaluated in place of the objects, so no mesh has to be deformed. The frame of the scene is
+    never set, because setting it would play animations and overwrite hand-posed values that have no
+    key."""
     scene, children = bpy.data.scenes.new("Auto-weight"), []
 
     def evaluate(objects):

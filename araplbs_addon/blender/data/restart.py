@@ -1,4 +1,4 @@
-"""The command that restarts the running Blender."""
+"""Builds the command that restarts the running Blender."""
 
 import sys
 
@@ -6,7 +6,7 @@ import bpy
 
 from ... import __package__ as addon_package
 
-# Blender as the module bpy loads no add-ons by itself, and may hang on exit.
+# The module bpy loads no add-ons by itself, and may hang on exit.
 STARTER = """
 import bpy, os, sys
 import addon_utils  # bpy puts it on the path

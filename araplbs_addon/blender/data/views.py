@@ -1,4 +1,4 @@
-"""Access to the 3D views of all windows."""
+"""Provides access to the 3D views of all windows."""
 
 import bpy
 

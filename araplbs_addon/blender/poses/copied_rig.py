@@ -1,5 +1,5 @@
-"""Hidden copies of a rig, with its constraints and drivers, that are posed or play actions. The rig
-itself never changes.
+"""Creates hidden copies of a rig, with constraints and drivers, that can be posed or can play
+actions. The rig itself never changes.
 
 References of the rig to itself become references of the copy to itself. Objects that depend on the
 rig, such as curves with hooks, are copied as well.
@@ -11,8 +11,8 @@ from ..data.object_targets import constraint_objects, object_targets
 
 
 def copied_rig(armature, made):
-    """(the copy without actions, copies of the objects attached to it). All new data is appended to
-    `made`. Raises Refused if Blender cannot copy one of them."""
+    """Returns (the copy of the rig without actions, copies of the attached objects). All new data
+    is appended to `made`. Raises Refused if Blender cannot copy an object."""
     try:
         copy = armature.copy()
         made.append(copy)
@@ -62,12 +62,12 @@ def _retarget(struct, new):
     for each in getattr(struct, "targets", ()):
         if each.target in new:
             each.target = new[each.target]
-    if kept:  # a hook with a new object starts from that object's position
+    if kept:  # a hook with a new object starts from the object's position
         struct.matrix_inverse = kept
 
 
 def _hanging(armature):
-    """Objects that the bone constraints target and that are themselves attached to the armature."""
+    """The targets of bone constraints that are themselves attached to the armature."""
 
     targets, work = {armature: []}, constraint_objects(armature)
     while work:

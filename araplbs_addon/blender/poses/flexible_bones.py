@@ -1,10 +1,10 @@
-"""Motion of bendy and stretchable bones in random poses, as evaluated by Blender itself.
+"""Reads how bendy and stretchable bones move in random poses, as evaluated by Blender itself.
 
 The curve of a bendy bone depends on its segments, easing, handles and neighbors. The effect of a
-scaled bone on others depends on their inheritance. Therefore a copy of the armature, without
-constraints, drivers and animation, receives random transforms in a separate scene, and the result
-is read back from Blender. The copy is recreated for each step because the user may save the file or
-undo between steps.
+scaled bone on its children depends on their Inherit Scale setting. Therefore, a copy of the
+armature without constraints, drivers and animation receives random transforms in a separate scene,
+and the result is read back from Blender. The copy is recreated for each step because the user may
+save the file or undo between steps.
 """
 
 import time
@@ -38,7 +38,7 @@ BENT = [name for name in NEUTRAL if name != "rotation_mode"]
 
 
 def random_poses_in_steps(armature, skeleton, options, symmetry):
-    """The complete Poses (whole=True) of options.pose_count random poses; a generator of short
+    """The complete Poses (whole=True) of options.pose_count random poses, as a generator of short
     steps."""
     transforms, bends = sample(skeleton, options, symmetry)
     rest = [bone.matrix_local.copy() for bone in armature.data.bones]
@@ -55,8 +55,9 @@ def random_poses_in_steps(armature, skeleton, options, symmetry):
 
 
 def curved_parameters_in_steps(armature, skeleton, vertices):
-    """(n, m) positions of vertices (n, 3) along the bendy bones that map them along their curve,
-    NaN for all other bones; None if there are no such bones. A generator of short steps."""
+    """The positions (n, m) of vertices (n, 3) along the bendy bones that map vertices along their
+    curve, NaN for all other bones; None if there are no such bones. This is a generator of short
+    steps."""
     bones = armature.data.bones
     curved = [
         i
@@ -92,8 +93,8 @@ def pose_copy(copy, skeleton, rest, transforms, bends):
 
 
 def flex(posed, own, skeleton, i, rest, bend):
-    """Bends bone i, if it is bendy, by this row of sample(). Returns its matrix `own` relative to
-    its parent, stretched if the bone is stretchable."""
+    """Bends bone i, if it is bendy, by this row of sample(). Returns the bone's matrix `own`
+    relative to its parent, stretched if the bone is stretchable."""
     if skeleton.kinds[i] == BENDY:
         _curve(posed, posed.bone, rest.to_3x3().transposed() @ Vector(bend[:3]))
     if skeleton.own_stretch[i]:
@@ -111,9 +112,9 @@ def _stretch(factor, keeps_volume):
 
 
 def _curve(posed, bone, turn):
-    """Bends a bone by this rotation vector, in the bone's axes, from head to tail. Half of the
-    rotation applies to each side of the chord, and the component about the bone becomes roll of the
-    tail."""
+    """Bends a bone from head to tail by this rotation vector, which is given in the bone's axes.
+    Half of the rotation applies to each end of the chord, and the component about the bone becomes
+    the roll of the tail."""
     handle = HANDLE * bone.length
     posed.bbone_curveinx = posed.bbone_curveoutx = handle * np.tan(turn.z / 2)
     posed.bbone_curveinz = posed.bbone_curveoutz = -handle * np.tan(turn.x / 2)
@@ -122,8 +123,8 @@ def _curve(posed, bone, turn):
 
 @contextmanager
 def bare_copy(armature, skeleton):
-    """(a copy of the object and its data that nothing moves, evaluated alone; its view layer; a
-    function that returns whether time is left).
+    """Yields (a copy of the object and its data that nothing moves, evaluated alone; its view
+    layer; a function that returns whether time is left).
 
     A bone that stretches by itself does not inherit scale. Otherwise random stretches would
     accumulate along a chain, which constraints never allow.

@@ -21,11 +21,11 @@ def refuse_action(armature):
 
 
 def write_action(armature, name, curves, markers):
-    """(the action, name of the action that was played before or None).
+    """Returns (the action, the name of the action that was played before or None).
 
-    curves: [(bone or path, property, index, frames, values)], with the switches, which have no bone
-    name, first. markers: [(name, frame)]. An earlier action created for this armature is removed if
-    it is replaceable(), and the armature uses the new one in its place.
+    curves: [(bone or path, property, index, frames, values)], beginning with the switches, which
+    have no bone name. markers: [(name, frame)]. An earlier action created for this armature is
+    removed if it is replaceable(), and the new action takes its place.
     """
     data = armature.animation_data or armature.animation_data_create()
     before = data.action
@@ -57,7 +57,7 @@ def write_action(armature, name, curves, markers):
 
 
 def channels_of(action, armature):
-    """(slot or None, the owner of its curves). Actions have slots since 4.4."""
+    """Returns (slot or None, the owner of the slot's curves). Actions have slots since 4.4."""
     if not hasattr(action, "layers"):
         return None, action
     slot = action.slots.new(id_type="OBJECT", name=armature.name)

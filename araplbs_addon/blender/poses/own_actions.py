@@ -1,5 +1,5 @@
-"""Poses from the actions that a file contains for an armature, which are the poses its animator
-will use."""
+"""Reads poses from the actions that a file contains for an armature, because these are poses that
+its animator will use."""
 
 import numpy as np
 from araplbs.base.refusal import Refused
@@ -7,7 +7,7 @@ from araplbs.base.refusal import Refused
 from .pose_sources import clips
 from .read_poses import read_poses
 
-MOST_FRAMES = 24  # of all actions together, as many as the random poses that measure a result
+MOST_FRAMES = 24  # for all actions together: the number of random poses that measure a result
 MOVED = 0.02  # entries of all transforms; a pose with less motion does not count
 
 

@@ -1,11 +1,11 @@
 """Finds the action that Range of Motion created for an armature, and decides whether it may be
 replaced.
 
-The armature and the action carry the same mark, unique to each run, so the armature may be renamed.
-The action also stores its name and a digest of its keys and markers. A copied action has another
-name, and an edited action has other keys; both belong to the user. An action with users other than
-this armature belongs to the user as well. Removing any other action loses nothing, because the same
-run creates it again."""
+The armature and the action carry the same mark, which is unique to each run, so the armature may be
+renamed. The action also stores its name and a digest of its keys and markers. A copied action has
+another name, and an edited action has other keys; both belong to the user. An action with users
+other than this armature also belongs to the user. Removing any other action loses nothing, because
+the run that removes it creates it again."""
 
 import hashlib
 import secrets
@@ -19,8 +19,8 @@ OF_0_2 = "araplbs_motion"  # custom property of an action: its armature's name, 
 
 
 class ARAPLBS_motion(bpy.types.PropertyGroup):
-    """Of an action. mark: that of its armature. made_as: the name that it was given. content:
-    content_of() it then."""
+    """The mark of an action. mark: the mark of the action's armature. made_as: the name that the
+    action was given. content: the result of content_of() at that time."""
 
     mark: bpy.props.StringProperty(options={"HIDDEN"})
     made_as: bpy.props.StringProperty(options={"HIDDEN"})
@@ -35,7 +35,8 @@ def mark_motion(action, armature):
 
 
 def is_motion_of(action, armature):
-    """Whether the action was created for this armature. It may have been edited since."""
+    """Whether the action was created for this armature. The action may have been edited since
+    then."""
     mark = action.araplbs_motion_of.mark
     if mark:
         return mark == armature.araplbs_motion_mark
@@ -43,8 +44,9 @@ def is_motion_of(action, armature):
 
 
 def replaceable(armature, new):
-    """[action] that were created for this armature and contain no user edits. new: the action that
-    takes their place. Actions of 0.2.0 have no digest, so they must equal the new one."""
+    """The actions that were created for this armature and contain no user edits. new: the action
+    that takes their place. Actions from version 0.2.0 have no digest, so they must equal the new
+    one."""
     of_armature = [a for a in bpy.data.actions if a != new and is_motion_of(a, armature)]
     alone = sum(ob.araplbs_motion_mark == armature.araplbs_motion_mark for ob in bpy.data.objects)
     found = []

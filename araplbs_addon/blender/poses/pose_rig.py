@@ -1,4 +1,4 @@
-"""Puts a rig into a pose in which something was measured, and restores its own pose."""
+"""Puts a rig into a pose in which its weights were measured, and restores the rig's own pose."""
 
 import numpy as np
 from mathutils import Matrix
@@ -10,7 +10,8 @@ TURNS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
 class PosedRig:
     """An armature in a pose other than its own. transforms: {bone: (3, 4) from rest in armature
-    space}; bones that are not listed follow their parents. Constraints are off during this time."""
+    space}; bones that are not listed follow their parents. Constraints are off until the armature's
+    own pose is restored."""
 
     def __init__(self, armature, transforms):
         self.armature = Reference.to(armature)
@@ -29,7 +30,7 @@ class PosedRig:
         return self.armature.name
 
     def pose(self, transforms):
-        """Applies the pose. Raises Refused if the armature has changed since."""
+        """Applies the pose. Raises Refused if the armature has changed since then."""
         armature = self.armature.get()
         armature.data.pose_position = "POSE"
         self._mute(armature, True)
@@ -52,7 +53,8 @@ class PosedRig:
             places[bone.name] = bone.convert_local_to_pose(basis, rest, **up)
 
     def put_back(self):
-        """Restores the armature's own pose. Raises Refused if the armature has changed since."""
+        """Restores the armature's own pose. Raises Refused if the armature has changed since
+        then."""
         armature = self.armature.get()
         set_channels(armature, self._own)
         self._mute(armature, False)
@@ -66,7 +68,7 @@ class PosedRig:
 
 
 def channels_of_bones(armature):
-    """{bone: {channel: value}} of the armature's pose."""
+    """The armature's pose as {bone: {channel: value}}."""
     return {
         posed.name: {
             "rotation_mode": posed.rotation_mode,

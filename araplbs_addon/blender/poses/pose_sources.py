@@ -1,4 +1,4 @@
-"""The poses that a file contains for an armature: actions, pose assets, marked frames.
+"""Finds the poses that a file contains for an armature: actions, pose assets, marked frames.
 
 Pose assets in the user's asset libraries are not searched, because the library files would have to
 be loaded. Users can link or append them first.
@@ -17,7 +17,8 @@ LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
 
 
 def action_bags(action):
-    """[(slot or None, the owner of its fcurves and groups)]. Actions have slots since 4.4."""
+    """Returns [(slot or None, the owner of the slot's fcurves and groups)]. Actions have slots
+    since 4.4."""
     if not hasattr(action, "layers"):
         return [(None, action)]
     return [
@@ -29,13 +30,13 @@ def action_bags(action):
 
 
 def action_curves(action):
-    """[(slot or None, F-curve)] of all curves."""
+    """All curves of an action, as [(slot or None, F-curve)]."""
     return [(slot, curve) for slot, bag in action_bags(action) for curve in bag.fcurves]
 
 
 def clips(armature, actions=None):
-    """(action, slot) of all actions in the file, or of these actions, that move bones of this
-    armature."""
+    """Yields (action, slot) for all actions that move bones of this armature. actions: the actions
+    to search, by default all in the file."""
     paths = tuple(
         f'pose.bones["{bpy.utils.escape_identifier(b.name)}"]' for b in armature.data.bones
     )
@@ -51,7 +52,8 @@ def clips(armature, actions=None):
 
 
 def pose_assets(armature):
-    """(action, slot, frame) of the actions that are assets with keys in one frame only."""
+    """Yields (action, slot, frame) for the actions that are assets and have keys in only one
+    frame."""
     found = []
     for action, slot in clips(armature, [a for a in bpy.data.actions if a.asset_data]):
         ranges = [curve.range() for own, curve in action_curves(action) if own == slot]
@@ -62,8 +64,8 @@ def pose_assets(armature):
 
 
 def marked_frames(armature, scene):
-    """Marked frames in ascending order, from the scene's timeline and the action that the armature
-    plays."""
+    """The marked frames of the scene's timeline and of the action that the armature plays, in
+    ascending order."""
     data = armature.animation_data
     own = data.action.pose_markers if data and data.action else ()
     return sorted({marker.frame for marker in (*scene.timeline_markers, *own)})
@@ -98,7 +100,8 @@ class Found:
         return joined([text for count, text in counts if count], ", ") or Sentence("nothing")
 
     def lacks(self, which):
-        """The reason why this choice of options.animation has no poses, or None if it has poses."""
+        """The reason why this choice of options.animation provides no poses, or None if it provides
+        some."""
         return {
             "ACTIVE": None if self.plays else "No action or NLA strip is playing",
             "ALL": None if self.actions else "No action moves these bones",
@@ -118,9 +121,9 @@ def find_sources(armature, scene):
 class SourceCounts:
     """Caches the Found of the armature drawn last, which a panel requests at every redraw.
 
-    The Found is recomputed when the number of data-blocks in the file has changed, or when it is
-    old. With many actions, its lifetime is long enough that the search takes at most a hundredth of
-    the time.
+    The Found is recomputed when it is old, or when the number of data-blocks in the file has
+    changed. It is kept long enough that the search takes at most a hundredth of the time, even with
+    many actions.
     """
 
     def __init__(self):

@@ -1,4 +1,4 @@
-"""The vertices of a mesh as displayed on the screen: deformed, in world space."""
+"""Reads the vertices of a mesh as displayed on the screen: deformed, in world space."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from ..data.mesh_shape import points_of
 
 
 def posed_vertices(ob, depsgraph):
-    """(n, 3) world coordinates of the object's own vertices after its modifiers.
+    """The world coordinates (n, 3) of the object's own vertices after its modifiers.
 
     Modifiers that create vertices (Subdivision Surface, Mirror, Solidify ...) list the object's own
     vertices first. After modifiers that remove vertices, only the rest shape is known.
@@ -18,7 +18,7 @@ def posed_vertices(ob, depsgraph):
 
 
 def evaluated_vertices(ob, depsgraph):
-    """(k, 3) positions of all vertices after the modifiers, including new vertices."""
+    """The positions (k, 3) of all vertices after the modifiers, including new vertices."""
     evaluated = ob.evaluated_get(depsgraph)
     return _in_world(evaluated.data, evaluated)
 

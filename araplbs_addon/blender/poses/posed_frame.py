@@ -1,4 +1,4 @@
-"""Poses that are frames of the action that Range of Motion created."""
+"""Shows poses as frames of the action that Range of Motion created."""
 
 import bpy
 import numpy as np
@@ -21,7 +21,8 @@ class PosedFrame:
         scene.frame_set(frame)
 
     def put_back(self):
-        """Restores the frame and the pose. Raises Refused if the armature has changed since."""
+        """Restores the frame and the pose. Raises Refused if the armature has changed since
+        then."""
         armature, scene = self.armature.get(), bpy.data.scenes.get(self._scene)
         if scene:
             scene.frame_set(self._frame[0], subframe=self._frame[1])
@@ -29,9 +30,9 @@ class PosedFrame:
 
 
 def posed_frame(context, armature, number, transforms):
-    """The PosedFrame, of combination `number`, in which the deform bones match transforms {bone:
-    (3, 4) from rest in armature space}, if the armature plays the action. Otherwise None, with
-    nothing changed."""
+    """The PosedFrame of combination `number`, if the armature plays the action and the deform bones
+    match transforms {bone: (3, 4) from rest in armature space}. Otherwise None, and nothing is
+    changed."""
     data = armature.animation_data
     action = data and data.action
     if not action or not is_motion_of(action, armature) or armature.data.pose_position != "POSE":

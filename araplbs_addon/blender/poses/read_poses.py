@@ -1,9 +1,9 @@
-"""Poses of an armature: those of its animation, and its current pose.
+"""Reads the poses of an armature's animation, and its current pose.
 
 Frames are evaluated in a separate scene that contains only the armature. No mesh has to be
-deformed, and neither the current frame nor the user's pose changes. A copy of the rig plays actions
-other than its own. If the rig played them, Blender would evaluate its own action again after an
-undo, over hand-posed values that have no key.
+deformed, and neither the current frame nor the user's pose changes. Actions that the rig does not
+play itself are played by a copy of the rig. If the rig played them, Blender would evaluate the
+rig's own action again after an undo and overwrite hand-posed values that have no key.
 """
 
 from contextlib import contextmanager, suppress
@@ -21,11 +21,12 @@ from .pose_sources import clips, marked_frames, pose_assets, weight_of
 
 
 def read_poses(armature, skeleton, which, most, view_layer):
-    """At most `most` Poses of the armature's animation.
+    """Returns at most `most` Poses of the armature's animation.
 
     which: "NONE"; "ACTIVE" for the frames of the scene as the armature plays them; "MARKERS" for
-    those frames that have a marker; "ALL" for every action that moves bones of this armature;
-    "POSE_LIBRARY" for the actions that are pose assets. Raises Refused if there are no such poses.
+    the frames of the scene that have a marker; "ALL" for every action that moves bones of this
+    armature; "POSE_LIBRARY" for the actions that are pose assets. Raises Refused if there are no
+    such poses.
     """
     if which == "NONE":
         return no_poses(skeleton)
@@ -53,8 +54,8 @@ def read_poses(armature, skeleton, which, most, view_layer):
 
 
 def frames_of_actions(armature, most):
-    """[(action, slot, frames)] of every action that moves its bones, with at most this many
-    frames."""
+    """Returns [(action, slot, frames)] for every action that moves the armature's bones, with at
+    most `most` frames in total."""
     found = clips(armature)
     if not found:
         raise Refused(f"No action in this file moves bones of '{armature.name}'")
@@ -114,7 +115,7 @@ def present_pose(armature, skeleton, depsgraph):
 
 
 def _matrices(bones, name):
-    """(m, 4, 4) matrices of these bones."""
+    """The matrices (m, 4, 4) of these bones."""
     found = np.empty(16 * len(bones), np.float32)
     bones.foreach_get(name, found)
     return found.reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
@@ -130,8 +131,8 @@ class PoseReader:
         self.straighten = None  # inverse rest matrices of the joints of each bendy bone
 
     def read(self, armature, depsgraph):
-        """((m, 3, 4), (j, 3, 4)) pose x inverse rest of all bones, and of the joints of bendy
-        bones: the transforms with which the Armature modifier deforms."""
+        """Returns the transforms with which the Armature modifier deforms, pose x inverse rest: (m,
+        3, 4) of all bones, and (j, 3, 4) of the joints of bendy bones."""
         posed = armature.evaluated_get(depsgraph).pose.bones
         place = {name: i for i, name in enumerate(posed.keys())}
         order = [place[name] for name in self.skeleton.names]
@@ -160,7 +161,7 @@ class PoseReader:
 
 @contextmanager
 def stage(armature):
-    """A scene that contains only the armature, in Pose Position."""
+    """Yields a scene that contains only the armature, in Pose Position."""
     hidden, position = armature.hide_viewport, armature.data.pose_position
     if hidden and armature.library:
         raise Refused(f"'{armature.name}' is linked and disabled in viewports: it has no pose")
@@ -184,8 +185,8 @@ def stage(armature):
 @contextmanager
 def played_copy(armature, at_rest):
     """Yields (a copy of the rig, the scene that contains it, play(action, slot)), which makes the
-    copy play only this action. Bones without a key keep the current pose of the rig, or are at
-    rest."""
+    copy play only this action. Bones without a key keep the rig's current pose or, with at_rest,
+    are at rest."""
     made = []
     try:
         copy, helpers = copied_rig(armature, made)

@@ -1,5 +1,6 @@
-"""Lets an armature itself play other actions for a while: for meshes that it deforms, and to insert
-keys. Poses alone are read from a copy, see read_poses.py."""
+"""Lets an armature itself temporarily play other actions, in order to read the meshes that it
+deforms and to insert keys. If only poses are needed, a copy plays the actions; see
+read_poses.py."""
 
 from contextlib import contextmanager
 from numbers import Real
@@ -42,15 +43,16 @@ def swapped_actions(armature, view_layer):
             data.last_slot_identifier = identifier
         if made:
             armature.animation_data_clear()
-        # The next update would play the action again, over hand-posed values that have no key.
+        # The next update would play the action again and overwrite hand-posed values that have no
+        # key.
         view_layer.update()
         for each in values:
             _set(*each)
 
 
 def _animated_values(armature):
-    """[(owner, whether it is a custom property, name, value)] of everything that its animation
-    moves."""
+    """Returns [(owner, whether it is a custom property, name, value)] for all values that the
+    armature's animation changes."""
     data = armature.animation_data
     actions = {data.action} | {s.action for track in data.nla_tracks for s in track.strips}
     paths = {curve.data_path for a in actions if a for _slot, curve in action_curves(a)}
@@ -73,8 +75,8 @@ def _animated_values(armature):
 
 
 def _numbers(value):
-    """A number, or a copy of an array of numbers. None for anything else, which a curve can name
-    but does not move."""
+    """A number, or a copy of an array of numbers. None for any other value, which a curve can name
+    but cannot change."""
     if isinstance(value, Real):
         return value
     values = value[:] if hasattr(value, "__len__") and not hasattr(value, "keys") else None

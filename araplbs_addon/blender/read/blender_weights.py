@@ -1,4 +1,4 @@
-"""Blender's automatic weights for meshes, computed on copies in a separate scene. The user's
+"""Computes Blender's automatic weights for meshes, on copies in a separate scene. The user's
 objects are neither selected nor changed."""
 
 import time
@@ -16,9 +16,10 @@ KINDS = {"BLENDER_HEAT": "ARMATURE_AUTO", "BLENDER_ENVELOPE": "ARMATURE_ENVELOPE
 
 
 def blender_weights_in_steps(armature, meshes, skeleton, kind):
-    """([SparseWeights of each core Mesh], seconds) as computed by Blender's Parent operator; kind:
-    a key of KINDS. Raises Refused if the operator fails for all meshes. A generator of a step for
-    each mesh, during which Blender does not respond: the operator cannot be stopped."""
+    """Returns ([SparseWeights of each core Mesh], seconds), computed by Blender's Parent operator.
+    kind: a key of KINDS. Raises Refused if the operator fails for all meshes. This is a generator
+    with one step per mesh. Blender does not respond during a step, because the operator cannot be
+    stopped."""
     found, reasons, seconds = [], [], 0.0
     for mesh in meshes:
         with _copies(armature, mesh, skeleton) as (scene, rig, copy):
@@ -47,8 +48,8 @@ def blender_weights_in_steps(armature, meshes, skeleton, kind):
 
 @contextmanager
 def _copies(armature, mesh, skeleton):
-    """(scene, armature, mesh object): copies in armature space, in which only the bones that deform
-    in `skeleton` deform."""
+    """Yields (scene, armature, mesh object): copies in armature space. The deform bones of the
+    copied armature are those of `skeleton`."""
     made, data, scene = [], [], bpy.data.scenes.new("Auto-weight")
     try:
         rig = armature.copy()

@@ -1,5 +1,5 @@
-"""Control bones of an armature, which are excluded based on evidence in the file. Each bone stores
-the reason, and whether the user lets it deform vertices nevertheless (Bone.araplbs_control,
+"""Excludes the control bones of an armature, based on evidence in the file. Each excluded bone
+stores the reason, and whether the user nevertheless lets it deform vertices (Bone.araplbs_control,
 araplbs_evidence and araplbs_deforms)."""
 
 import bpy
@@ -11,7 +11,8 @@ from .read_mesh import present_weights
 
 
 def leave_out_of_armature_in_steps(armature, objects, meshes, skeleton, view_layer, threads):
-    """(meshes, skeleton): see leave_out_in_steps(). The objects belong to the meshes."""
+    """Returns (meshes, skeleton) as leave_out_in_steps() does. objects: the objects of the
+    meshes."""
     facts = read_facts(armature, skeleton)
     yield
 
@@ -29,7 +30,7 @@ def leave_out_of_armature_in_steps(armature, objects, meshes, skeleton, view_lay
 
 
 def mark_control_bones(armature, skeleton):
-    """Records on the bones which of them were excluded. Bones of a linked file are not marked."""
+    """Records on each bone whether it was excluded. Bones of a linked file are not marked."""
     if armature.data.library:
         return
     for i, (bone, code) in enumerate(
@@ -48,7 +49,7 @@ def is_left_out(bone):
 
 
 def short_reason(bone):
-    """One or two words for a list."""
+    """The reason in one or two words, for a list."""
     return next(name for identifier, name, _tip in REASONS if identifier == bone.araplbs_control)
 
 

@@ -1,4 +1,5 @@
-"""The strain of a mesh object with its current weights, for display as colors and for selection."""
+"""Computes the strain of a mesh object with its current weights, for display as colors and for
+selection."""
 
 from dataclasses import fields, replace
 
@@ -27,7 +28,7 @@ POSE_OPTIONS = (
 
 
 def pose_options(options):
-    """Only the options that determine the poses."""
+    """The options, limited to those that determine the poses."""
     return Options(
         **{f.name: getattr(options, f.name) for f in fields(Options) if f.name in POSE_OPTIONS}
     )
@@ -35,7 +36,7 @@ def pose_options(options):
 
 def read_weighted(ob, view_layer, options):
     """(armature, Problem, SparseWeights) of a mesh with its current weights. Only bones that have
-    weights or carry such bones count as deform bones. Raises Refused."""
+    weights, and bones that carry them, count as deform bones. Raises Refused."""
     armature = armature_of(ob)
     if not armature:
         raise Refused(f"'{ob.name}' has no armature")
@@ -74,8 +75,8 @@ def poses_of(armature, problem, options, view_layer):
 
 
 def object_strain(ob, view_layer, current_pose, options=None, threads=0):
-    """(n,) Surface Strain at the vertices of an object. current_pose: in the current pose of its
-    armature, otherwise over the poses of the options. Raises Refused."""
+    """(n,) Surface Strain at the vertices of an object. current_pose: whether to use the current
+    pose of the object's armature rather than the poses of the options. Raises Refused."""
     options = options or Options()
     armature, problem, rows = read_weighted(ob, view_layer, options)
     if current_pose:

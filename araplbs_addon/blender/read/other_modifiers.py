@@ -1,5 +1,5 @@
-"""Messages about modifiers that deform a mesh in addition to its bones (cages, lattices, other
-armatures), and about Armature modifier settings that reduce its weights."""
+"""Creates messages about modifiers that deform a mesh in addition to its bones (cages, lattices,
+other armatures), and about Armature modifier settings that reduce the effect of its weights."""
 
 from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line
@@ -31,7 +31,7 @@ def refuse_carried(ob, armature):
 
 
 def other_modifiers(ob, armature):
-    """Messages about other deformations of a mesh, which its weights do not take into account."""
+    """Messages about other deformations of a mesh that the weights do not take into account."""
     own, lines = armature_modifier(ob, armature), []
     if own and not _works(own):
         lines.append(f"The Armature modifier '{own.name}' of '{ob.name}' is switched off")
@@ -50,7 +50,7 @@ def other_modifiers(ob, armature):
 
 
 def _line(ob, armature, modifier, before):
-    """[] or [sentence]."""
+    """The message about one modifier: [] or [sentence]."""
     if modifier.type == "ARMATURE":
         return _armature_line(ob, armature, modifier.object)
     carrier = _carrier(modifier)

@@ -1,5 +1,5 @@
-"""Reads an armature at rest as a core Skeleton, with joint limits and with the way in which each
-bone deforms the mesh. A setting of the bone overrides this."""
+"""Reads an armature at rest as a core Skeleton, including joint limits and the way in which each
+bone deforms the mesh. A setting of a bone can override how it deforms."""
 
 import math
 import re
@@ -13,7 +13,8 @@ from araplbs.skeleton.symmetry import bone_partners
 
 from ..data.bones import LEAVE_FREE
 
-# A limit wider than this on both sides does not limit a joint: rigs use it for "free".
+# A limit wider than this on both sides does not limit a joint; rigs use such limits for free
+# joints.
 FREE_ANGLE = math.radians(170)
 
 BONE_KINDS = (
@@ -36,7 +37,7 @@ ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]\.rotation')
 
 
 def read_armature(armature, use_joint_limits):
-    """The Skeleton of an armature object, with all bones in their order.
+    """The Skeleton of an armature object, with all bones in the armature's order.
 
     Raises Refused if there are no bones or no deform bones, or for coordinates that are not finite.
     """
@@ -92,7 +93,8 @@ def _bone_kinds(armature):
 
 
 def _stretches(bone, posed):
-    """(whether the bone stretches by itself, whether its volume is then preserved)"""
+    """Returns (whether the bone stretches by itself, whether its volume is preserved when it
+    stretches)."""
     constraints = [] if posed is None else posed.constraints
     active = [c for c in constraints if c.enabled and not c.mute and c.influence > 0]
     kinds = {c.type for c in active}
@@ -147,8 +149,8 @@ def _is_free(posed):
 
 
 def _turned(posed):
-    """Whether constraints turn the bone. If so, a lock only keeps people from turning it by hand,
-    as in Rigify."""
+    """Whether constraints turn the bone. If so, a lock only prevents users from turning the bone by
+    hand, as in Rigify."""
     return any(
         c.enabled and not c.mute and c.type != "IK" and c.type not in LEAVE_FREE
         for c in posed.constraints
@@ -156,7 +158,7 @@ def _turned(posed):
 
 
 def _turned_by_drivers(armature):
-    """Names of bones that drivers turn."""
+    """The names of bones that drivers turn."""
     animation = armature.animation_data
     found = set()
     for curve in animation.drivers if animation else ():
@@ -168,8 +170,8 @@ def _turned_by_drivers(armature):
 
 def is_locked(posed, axis):
     """Whether an axis of a pose bone cannot turn, because of its transform locks or, in an IK
-    chain, its IK locks. For axis-angle and quaternion rotations with a lock for each component, a
-    locked component other than 0 gives no information about its axis."""
+    chain, its IK locks. If a rotation is stored as axis-angle or quaternion with a lock for each
+    component, a locked component other than 0 gives no information about its axis."""
     if getattr(posed, f"lock_ik_{'xyz'[axis]}") and posed.is_in_ik_chain:
         return True
     four = posed.lock_rotations_4d and posed.rotation_mode in ("QUATERNION", "AXIS_ANGLE")
@@ -182,8 +184,8 @@ def is_locked(posed, axis):
 
 
 def opposite_bone(armature, bone):
-    """Name of the deform bone on the other side, or `bone` itself on the mirror plane. The bone is
-    found by name, or by position if the name has no side."""
+    """The name of the deform bone on the other side, or `bone` itself if it lies on the mirror
+    plane. The bone is found by name, or by position if the name has no side."""
     flipped = bpy.utils.flip_name(bone)
     bones = armature.data.bones if armature else ()
     if bone not in bones or (flipped != bone and flipped in bones):

@@ -9,7 +9,8 @@ from ..poses.read_poses import stage
 
 
 def read_deformer(ob, armature):
-    """The Deformer of a mesh; None if it uses linear blend skinning with its vertex groups."""
+    """The Deformer of a mesh; None if the mesh is deformed by linear blend skinning with its vertex
+    groups."""
     modifier = armature_modifier(ob, armature)
     bones = armature.data.bones
     multiply = np.array([bone.use_envelope_multiply and bone.use_deform for bone in bones], bool)
@@ -25,7 +26,7 @@ def read_deformer(ob, armature):
             weight=np.array([bone.envelope_weight for bone in bones], np.float64),
         )
     )
-    if modifier:  # otherwise one with Blender's defaults is added later
+    if modifier:  # otherwise, a modifier with Blender's defaults is added later
         deformer.preserve_volume = modifier.use_deform_preserve_volume
         deformer.use_groups = modifier.use_vertex_groups
         deformer.use_envelopes = modifier.use_bone_envelopes
@@ -36,7 +37,7 @@ def read_deformer(ob, armature):
 
 
 def read_joint_axes(armature, skeleton):
-    """(j, 3, 3) rest axes, as columns, of the joints of all bendy bones, in armature space."""
+    """The rest axes (j, 3, 3), as columns in armature space, of the joints of all bendy bones."""
     if not skeleton.joint_count:
         return np.zeros((0, 3, 3))
     with stage(armature) as scene:

@@ -24,8 +24,8 @@ from ..data.mesh_shape import (
 from ..data.rest_transforms import moved_by, world_matrices
 from .read_deformer import read_deformer
 
-FLAT = 1e-6  # volume between unit axes: single precision cannot tell less from 0
-VERTICES_A_STEP = 1024  # a few ms for reading or writing their groups
+FLAT = 1e-6  # volume between unit axes: in single precision, less is the same as 0
+VERTICES_A_STEP = 1024  # vertices whose groups take a few ms to read or write
 
 
 def refuse_mesh(ob):
@@ -45,8 +45,8 @@ def refuse_linked(ob):
 
 
 def refuse_edited(*objects):
-    """Raises Refused for meshes in Edit mode, which keeps its own data. In scripts, and in windows
-    without Lock Object Modes, another object can be active at the same time."""
+    """Raises Refused if a mesh is in Edit mode, which keeps its own data. In scripts, and in
+    windows without Lock Object Modes, the active object may be another one."""
     for ob in objects:
         if ob and getattr(ob.data, "is_editmode", False):
             raise Refused(f"'{ob.name}' is in Edit mode: exit Edit mode first")
@@ -61,9 +61,9 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, not_meant, 
     """The Mesh of an object, as a generator of short steps.
 
     The object has passed refuse_mesh(). painting: honor the paint mask. not_meant (m,) bool: bones
-    that are locked in addition to those with a locked group. weights: its present_weights(); if
-    omitted, they are read if something is locked. Raises Refused if there is nothing to weight, or
-    the coordinates are not usable.
+    that are locked in addition to bones with a locked group. weights: the object's
+    present_weights(); if omitted, they are read only if something is locked. Raises Refused if
+    there is nothing to weight, or if the coordinates are not usable.
     """
     locked = not_meant | locked_bones(ob, skeleton)
     if locked[skeleton.deform].all():
@@ -91,7 +91,7 @@ def read_mesh_in_steps(ob, armature, skeleton, view_layer, painting, not_meant, 
 
 def _held_on(ob, armature, skeleton, shape):
     """The deform bone that carries the mesh as a whole, or -1 for none. A mesh that surrounds most
-    of the bones that carry nothing is their skin, even if another bone carries the mesh."""
+    of the bones that do not carry meshes is their skin, even if another bone carries the mesh."""
     name = bone_it_hangs_on(ob, armature)
     place = skeleton.names.index(name) if name in skeleton.names else -1
     if place < 0 or not skeleton.deform[place]:
@@ -105,8 +105,8 @@ def _held_on(ob, armature, skeleton, shape):
 
 
 def read_weighted_in_steps(ob, armature, view_layer, weights):
-    """The Mesh of an object that keeps its weights, which are these, as a generator of short steps.
-    The object may belong to another file. Raises Refused if the coordinates are not usable."""
+    """The Mesh of an object that keeps its current `weights`, as a generator of short steps. The
+    object may belong to another file. Raises Refused if the coordinates are not usable."""
     shape = yield from read_shape_in_steps(ob, armature, view_layer)
     return replace(
         shape,
@@ -151,8 +151,9 @@ def _loose_edges(mesh):
 
 
 def matrix_between(ob, armature, view_layer):
-    """(4, 4) from mesh space to armature space. A mesh that follows bones is placed as when they
-    rest. Raises Refused if a mesh cannot be weighted at that position."""
+    """The matrix (4, 4) from mesh space to armature space. A mesh that follows bones is placed as
+    it would be with the bones at rest. Raises Refused if a mesh cannot be weighted at this
+    position."""
     posing = moved_by(ob, armature) if moved_by(ob) else ()
     objects = (armature, ob)
     matrices = world_matrices(objects, view_layer, posing)
@@ -194,7 +195,7 @@ def masked_vertices(mesh):
 
 
 def reflections_of(ob, view_layer, until=None):
-    """Reflections of the Mirror modifiers that come before the modifier `until`."""
+    """The Reflections of the Mirror modifiers that come before the modifier `until`."""
     reflections = []
     for modifier in ob.modifiers:
         if modifier == until:
@@ -208,7 +209,7 @@ def reflections_of(ob, view_layer, until=None):
             refuse_place(modifier.mirror_object, plane)
             to_plane = inverse(plane) @ own
         for axis in range(3):
-            # With Bisect the mesh already exists on both sides, one of which is cut away.
+            # With Bisect, the mesh already exists on both sides, and one side is cut away.
             if not modifier.use_axis[axis] or modifier.use_bisect_axis[axis]:
                 continue
             flip = np.eye(4)
@@ -233,8 +234,8 @@ def group_entries_in_steps(mesh, which=None):
     """Like group_entries(), as a generator of short steps.
 
     Blender has no bulk access to the entries; this loop is the fastest method that changes nothing.
-    It keeps no references to vertices: with thousands of them, Python's garbage collector would
-    scan all existing objects.
+    The loop keeps no references to vertices, because thousands of new references would make
+    Python's garbage collector scan all existing objects.
     """
     found, which = [], np.arange(len(mesh.vertices)) if which is None else which
     for begin in range(0, max(1, len(which)), VERTICES_A_STEP):
@@ -252,14 +253,14 @@ def group_entries_in_steps(mesh, which=None):
 
 
 class NamedEntries(NamedTuple):
-    """The group_entries() of an object, and the names of its groups at reading time. Groups are
-    numbered in list order, which other code may change at any time."""
+    """The group_entries() of an object, and the names of its groups at the time of reading. Groups
+    are numbered in list order, and other code may change this order at any time."""
 
     names: list[str]
     entries: tuple[np.ndarray, np.ndarray, np.ndarray]
 
     def are_of(self, ob):
-        """Whether the groups of an object still have these numbers."""
+        """Whether an object's groups still have these numbers."""
         return group_names(ob) == self.names
 
 
@@ -273,8 +274,9 @@ def named_entries(ob):
 
 
 def named_entries_in_steps(ob):
-    """Like named_entries(), as a generator of short steps. It starts again if a group is moved,
-    renamed or removed between two steps, so its value reflects the groups at its last step."""
+    """Like named_entries(), as a generator of short steps. Reading starts again if a group is
+    moved, renamed or removed between two steps, so the result reflects the groups at the last
+    step."""
     while True:
         names, steps = group_names(ob), group_entries_in_steps(ob.data)
         try:
@@ -286,7 +288,8 @@ def named_entries_in_steps(ob):
 
 
 def present_weights(ob, skeleton, read=None):
-    """The SparseWeights that deform bones currently have, or have in these NamedEntries."""
+    """The SparseWeights that deform bones have now or, if `read` is given, in these
+    NamedEntries."""
     names, (vertices, groups, weights) = named_entries(ob) if read is None else read
     index = {name: i for i, name in enumerate(skeleton.names) if skeleton.deform[i]}
     bone_of_group = np.array([index.get(name, -1) for name in names] or [-1])

@@ -1,4 +1,4 @@
-"""The volume requested by the options."""
+"""Reads the volume requested by the options."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -7,7 +7,7 @@ from araplbs.solvers.volume import Source
 
 
 def refuse_volume(options):
-    """Raises Refused for settings that a volume does not support, with any meshes."""
+    """Raises Refused for settings that a volume never supports, regardless of the meshes."""
     if options.start_from == "PRESENT":
         raise Refused(
             "Weights of a volume cannot start from those of the surface: set Start From to Fresh "
@@ -27,9 +27,9 @@ def refuse_volume(options):
 
 
 def modules_folder():
-    """The user's folder of Python modules, which Blender searches from its start. If Blender's own
-    folder is read-only, Blender does not find what pip installs for the user. Empty if Blender runs
-    as a module, where Python's own paths apply."""
+    """The user's folder of Python modules, which Blender searches by default. If Blender's own
+    folder is read-only, pip would install packages where Blender does not find them. Empty if
+    Blender runs as a module, because Python's own paths then apply."""
     return bpy.app.binary_path and bpy.utils.user_resource("SCRIPTS", path="modules")
 
 

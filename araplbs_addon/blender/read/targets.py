@@ -1,4 +1,4 @@
-"""Finds the meshes and the armature that an operator works on, by selection, mode, or file
+"""Finds the meshes and the armature that an operator works on, by selection, mode or file
 content."""
 
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from .read_mesh import matrix_between, refuse_edited
 
 # Other objects can be attached to an armature, but have no weights to solve for.
 DEFORMABLE = {"CURVE", "SURFACE", "FONT", "LATTICE"}
-SAME_PLACE = 1e-5  # of the largest entry: matrices that differ less give the same position
+SAME_PLACE = 1e-5  # of the largest entry: matrices with smaller differences give the same position
 
 
 @dataclass
@@ -32,8 +32,8 @@ def find_targets(context, posing=False, editing=False):
     """The Targets of the operator in this context. Raises Refused with the required user action.
 
     If an armature but no mesh is selected, the targets are the visible meshes bound to it. posing:
-    also in Pose mode, with the same meshes. editing: also in Edit mode, with the meshes being
-    edited.
+    whether Pose mode is allowed, with the same meshes. editing: whether Edit mode is allowed, with
+    the meshes being edited.
     """
     if editing and context.mode == "EDIT_MESH":
         return _edited(context)
@@ -77,9 +77,9 @@ def _found_targets(context, posing, editing):
 
 
 def find_checked(context):
-    """The Targets of a check or repair of whole meshes, regardless of the selection in them. In
-    Edit mode these are the edited meshes, in Pose mode those attached to the armature. Raises
-    Refused."""
+    """The Targets for checking or repairing whole meshes, regardless of the vertex selection. In
+    Edit mode, the meshes are the edited ones; in Pose mode, they are the ones attached to the
+    armature. Raises Refused."""
     if context.mode == "EDIT_MESH":
         return _edited(context, all_of_them=True)
     if context.mode not in {"OBJECT", "POSE", "PAINT_WEIGHT"}:
@@ -89,7 +89,7 @@ def find_checked(context):
 
 def _bound_to(context, armature):
     """The Targets of an armature without a selection. A mesh that is hidden, by itself or with its
-    collection, is left alone, as Blender's own operators do."""
+    collection, is left alone, as by Blender's own operators."""
     bound = [
         ob for ob in context.scene.objects if ob.type == "MESH" and is_deformed_by(ob, armature)
     ]
@@ -135,7 +135,7 @@ def _chosen_armature(context, selected, meshes):
 
 
 def find_in_file(view_layer, armature_name=None, mesh_names=()):
-    """[Targets] of the command line: every armature with its attached meshes.
+    """Returns the [Targets] of the command line: every armature with its attached meshes.
 
     If there is one armature and nothing is attached to it, all visible meshes are used. Names
     restrict the result. Raises Refused if there is nothing to do, or a name is unknown.
@@ -171,7 +171,8 @@ def find_in_file(view_layer, armature_name=None, mesh_names=()):
 
 
 def find_armatures_in_file(view_layer, armature_name=None):
-    """[Targets] without meshes, for every armature or the one with this name. Raises Refused."""
+    """Returns [Targets] without meshes, for every armature or only for the one with this name.
+    Raises Refused."""
     armatures = [ob for ob in view_layer.objects if ob.type == "ARMATURE"]
     if armature_name:
         armatures = [ob for ob in armatures if ob.name == armature_name]
@@ -182,12 +183,12 @@ def find_armatures_in_file(view_layer, armature_name=None):
 
 
 def share_meshes(found, view_layer):
-    """The Targets of find_in_file() with each mesh datablock only once, because it stores one set
-    of weights.
+    """The Targets of find_in_file() with each mesh data-block only once, because a data-block
+    stores only one set of weights.
 
-    Objects at the same position under the same bones, such as linked duplicates of a character, can
-    share their weights, and a line in `skipped` reports this. Raises Refused for others: the
-    weights of one would not fit the other.
+    Objects at the same position relative to the same bones, such as linked duplicates of a
+    character, can share their weights, and a line in `skipped` reports the shared ones. Raises
+    Refused for other objects, because the weights for one would not fit the other.
     """
     first, chosen = {}, {ob for targets in found for ob in targets.meshes}
     for targets in found:
@@ -221,7 +222,7 @@ def _under(ob, armature):
 
 
 def _same_problem(armature, ob, other_armature, other, view_layer):
-    """Whether two objects with one mesh datablock have the same position relative to the same
+    """Whether two objects with one mesh data-block have the same position relative to the same
     bones."""
     if armature.data != other_armature.data:
         return False

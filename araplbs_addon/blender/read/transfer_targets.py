@@ -41,8 +41,8 @@ def find_transfer_targets(context, sources="ACTIVE"):
 
 
 def _source_among(meshes, active):
-    """The active mesh, or the other one of two if only that one has weights: it must be the
-    intended source."""
+    """The active mesh. If there are two meshes and only the other one has weights, the other one is
+    returned, because it must be the intended source."""
     others = [ob for ob in meshes if ob != active]
     if len(others) == 1 and not _is_weighted(active) and _is_weighted(others[0]):
         return others[0]
@@ -63,12 +63,12 @@ def _selected_meshes(context):
 
 
 def find_transfer_in_file(arguments, view_layer):
-    """[TransferTargets] of the command line, found by names."""
+    """Returns the [TransferTargets] of the command line, found by names."""
     return [make_transfer_targets(*_named(view_layer, arguments.source, arguments.target))]
 
 
 def _named(view_layer, source_names, target_names):
-    """([sources], [targets]), each only once."""
+    """Returns ([sources], [targets]), with each mesh only once."""
     objects = {ob.name: ob for ob in view_layer.objects if ob.type == "MESH"}
     for name in (*source_names, *target_names):
         if name not in objects:
@@ -81,7 +81,8 @@ def _named(view_layer, source_names, target_names):
 
 
 def make_transfer_targets(sources, meshes):
-    """Raises Refused if an armature is missing or a different one is used, and for shared data."""
+    """The TransferTargets of these meshes. Raises Refused if an armature is missing, if the meshes
+    use different armatures, and for shared data."""
     armature = armature_of(sources[0])
     if not armature:
         raise Refused(f"'{sources[0].name}' has no armature: add an Armature modifier first")
@@ -117,7 +118,8 @@ def _refuse_shared(sources, meshes, what):
 
 
 def _active_and_others(context, what):
-    """(mesh object, [other selected mesh objects]). Raises Refused if one is missing."""
+    """Returns (active mesh object, [other selected mesh objects]). Raises Refused if either is
+    missing."""
     meshes, source = _selected_meshes(context), context.active_object
     if not source or source.type != "MESH":
         raise Refused(f"Make the mesh with the {what} the active object")
@@ -137,7 +139,7 @@ class OneSource:
 
 
 def find_one_source_in_file(arguments, view_layer, make):
-    """[OneSource] of the command line, found by names and created by `make`."""
+    """Returns the [OneSource] of the command line, found by names and created by `make`."""
     [source], meshes = _named(view_layer, [arguments.source], arguments.target)
     return [make(source, meshes)]
 
@@ -148,7 +150,8 @@ def find_shape_targets(context):
 
 
 def make_shape_targets(source, meshes):
-    """Raises Refused if there is nothing to transfer, and for data that is shared or linked."""
+    """The OneSource of these meshes. Raises Refused if there is nothing to transfer, and for data
+    that is shared or linked."""
     keys = source.data.shape_keys
     if not keys or len(keys.key_blocks) < 2:
         raise Refused(f"'{source.name}' has no shape keys except the basis")
@@ -168,7 +171,8 @@ def find_copy_targets(context):
 
 
 def make_copy_targets(source, meshes):
-    """Raises Refused if there is no armature, and for data that is shared or linked."""
+    """The OneSource of these meshes. Raises Refused if there is no armature, and for data that is
+    shared or linked."""
     if not armature_of(source):
         raise Refused(f"'{source.name}' has no armature: add an Armature modifier first")
     for ob in meshes:

@@ -1,4 +1,4 @@
-"""A short value that changes with the shape and weights of a mesh, or with its bones."""
+"""Computes short values that change with the shape and weights of a mesh, or with its bones."""
 
 import hashlib
 

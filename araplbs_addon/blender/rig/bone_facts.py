@@ -16,7 +16,7 @@ from ..poses.pose_sources import action_curves, clips
 from ..poses.read_poses import read_poses
 from .rig_relations import BONE, drivers
 
-# Evidence that a constraint of this type gives about its target bone.
+# The evidence that a constraint of each type gives about its target bone.
 OF_TARGET = {
     "IK": "ik_target",
     "COPY_LOCATION": "followed",
@@ -34,13 +34,13 @@ CONTROL_COLLECTIONS = {
 DEFORM_COLLECTIONS = {"def", "deform", "deforming", "deformation", "skin", "bind", "export"}
 MOST = 0.5  # of the deform bones, in a collection that contains no other bones
 MOST_FRAMES = 8
-# Objects that may also be attached to bones that move skin.
+# Types of objects that may also be attached to bones that move skin.
 HELD = {"MESH", "ARMATURE", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE"}
 STILL = 0.01  # radians, or fraction of a bone length: smaller differences do not count
 
 
 def read_facts(armature, skeleton):
-    """The BoneFacts, except those that need animations or weights."""
+    """The BoneFacts, except facts that need animations or weights."""
     reader = _Reader(armature, skeleton)
     for posed in armature.pose.bones:
         for constraint in posed.constraints:
@@ -133,7 +133,7 @@ class _Reader:
                 self._note("handle", handle.name)
 
     def read_collections(self):
-        """Records the deform bones that are outside the collection of the other deform bones."""
+        """Records the deform bones outside the collection that contains the other deform bones."""
         deform = {n for n, so in zip(self.facts.names, self.facts.deform, strict=True) if so}
         members = {}
         for bone in self.armature.data.bones:
@@ -155,7 +155,7 @@ class _Reader:
     def read_objects(self):
         """Reads lattices, curves and similar objects, and Empties that serve as sockets or hooks.
         Other objects give no evidence: props, lights and cameras are attached to bones that move
-        skin, and importers create Empties for the nodes that end a chain."""
+        skin, and importers create Empties for nodes at the end of a chain."""
         hooks = {m.object for ob in bpy.data.objects for m in ob.modifiers if m.type == "HOOK"}
         for ob in bpy.data.objects:
             plain = ob.type == "EMPTY" and ob not in hooks and not is_socket_name(ob.name)
@@ -167,8 +167,8 @@ class _Reader:
 
 
 def _pulled(posed, constraint):
-    """Names of the bones that a constraint pulls. For an IK chain up to the root, only the first
-    bone."""
+    """The names of the bones that a constraint pulls; for an IK chain up to the root, only the
+    first bone."""
     names = [posed.name]
     if constraint.type in ("IK", "SPLINE_IK"):
         up = posed.parent
@@ -179,7 +179,8 @@ def _pulled(posed, constraint):
 
 
 def _own_motion(armature, skeleton, asked):
-    """The bones' own motion (see Motion). A channel with a constant value turns nothing."""
+    """The bones' own motion (see Motion). A channel with a constant value does not count as
+    motion."""
     turned, away = np.zeros(len(skeleton.names), bool), np.zeros(len(skeleton.names))
     place = {
         f'pose.bones["{bpy.utils.escape_identifier(skeleton.names[bone])}"]': bone

@@ -1,5 +1,5 @@
-"""A hidden copy of a rig at rest whose bones are moved by constraints and drivers. Like the copy in
-flexible_bones.py, this copy is recreated for each step."""
+"""Creates a hidden copy of a rig at rest, in which constraints and drivers move the bones. Like the
+copy in flexible_bones.py, this copy is recreated for each step."""
 
 import time
 from contextlib import contextmanager
@@ -16,14 +16,15 @@ from .rig_relations import bone_in, drivers
 
 
 class NotDrivable(Exception):
-    """Raised if the rig cannot be driven, with the reason."""
+    """The rig cannot be driven; the message gives the reason."""
 
 
 @contextmanager
 def driven_copy(armature, plan, prepare=None):
-    """(a copy of the object and its data that constraints and drivers move, at rest; the view layer
-    in which it is evaluated; a function that returns whether time is left). prepare: called before
-    anything is evaluated, with the copy and a list that collects data to remove."""
+    """Yields (a copy of the object and its data, at rest and moved by constraints and drivers; the
+    view layer in which the copy is evaluated; a function that returns whether time is left).
+    prepare: called before anything is evaluated, with the copy and a list that collects data to
+    remove."""
     start = time.perf_counter()
     made = []
     try:
@@ -48,8 +49,8 @@ def driven_copy(armature, plan, prepare=None):
 
 
 def set_up(copy, plan):
-    """Prepares the copy at rest with the ends of limbs tied to the limbs' parents. Bones that no
-    deform bone follows do not move."""
+    """Puts the copy at rest and ties the ends of limbs to the limbs' parents. Bones that no deform
+    bone follows are kept still."""
     names = plan.skeleton.names
     _let_go(copy, {name for b, name in enumerate(names) if b not in plan.needed})
     copy.hide_viewport = False
@@ -75,8 +76,8 @@ def set_up(copy, plan):
 
 def _let_go(copy, names):
     """Mutes constraints and drivers of these bones, and straightens bendy bones. If most of the
-    constraints belong to these bones, this halves the evaluation time. Muted constraints still
-    determine Blender's evaluation order; removing them takes longer."""
+    constraints belong to these bones, muting them halves the evaluation time. Muted constraints
+    still affect Blender's evaluation order, but removing them would take longer."""
     for name in names:
         posed = copy.pose.bones[name]
         for constraint in posed.constraints:
@@ -100,7 +101,7 @@ def _note_broken(evaluated, plan):
 
 
 def untie(copy, view_layer, names):
-    """Converts the effect of ties on controls into their own pose."""
+    """Removes the ties of controls and converts their effect into the controls' own pose."""
     posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
     places = {}
     for name in names:

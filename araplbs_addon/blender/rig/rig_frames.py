@@ -1,7 +1,7 @@
 """Stores the poses of a copied rig as frames of an action.
 
-When a bone is set, Blender copies the whole rig for the evaluation. In film rigs this takes longer
-than evaluating all constraints. Evaluating a frame avoids the copy.
+When a bone is set, Blender copies the whole rig for the evaluation. In film rigs, this copy takes
+longer than evaluating all constraints. Evaluating a frame avoids the copy.
 """
 
 import bpy
@@ -10,13 +10,13 @@ from ..poses.flexible_bones import BENT, NEUTRAL
 from ..poses.motion_action import CONSTANT, channels_of
 from .rig_relations import owner_of
 
-STEP = 1 / 32  # of a frame, so that other animated data hardly moves
+STEP = 1 / 32  # of a frame: other animated data hardly moves
 TURN = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
 class Frames:
-    """The motion of a copied rig in several poses, each under a key of the caller's; the first is
-    its current motion."""
+    """The motion of a copied rig in several poses, each stored under a key that the caller chooses.
+    The first pose is the current one."""
 
     def __init__(self, copy, bones, switches):
         """bones: {name: whether it is bendy} of the posed bones; switches: [(path of an owner,
@@ -31,12 +31,12 @@ class Frames:
 
     @staticmethod
     def can_play(switches):
-        """Whether all switches belong to bones or to the armature object itself, not to other
-        data."""
+        """Whether all switches belong to bones or to the armature object itself rather than to
+        other data."""
         return all(owner.startswith("pose.") or not owner for owner, _name in switches)
 
     def add(self, key, names):
-        """Adds the current pose of the copy; names: the bones that are not at rest in it."""
+        """Adds the current pose of the copy; names: the bones that are not at rest in this pose."""
         values = {}
         for owner, name in self.switches:
             path = f'{owner}["{bpy.utils.escape_identifier(name)}"]'
@@ -51,7 +51,7 @@ class Frames:
         self.poses.append(values)
 
     def play(self):
-        """Makes the copy play an action of these poses. Returns the action."""
+        """Creates an action from these poses and makes the copy play it. Returns the action."""
         data = self.copy.animation_data or self.copy.animation_data_create()
         action = bpy.data.actions.new("Auto-weight")
         slot, bag = channels_of(action, self.copy)
@@ -74,7 +74,7 @@ class Frames:
         return action
 
     def show(self, key, view_layer):
-        """Evaluates this pose."""
+        """Evaluates the pose with this key."""
         view_layer.id_data.frame_float = self._frame(self.numbers[key])
         view_layer.update()
 
@@ -84,7 +84,7 @@ class Frames:
 
 
 def channels(posed, bendy):
-    """Names of the channels that define the pose of a bone."""
+    """The names of the channels that define the pose of a bone."""
     turn = TURN.get(posed.rotation_mode, "rotation_euler")
     return ["location", turn, "scale", *(BENT if bendy else ())]
 

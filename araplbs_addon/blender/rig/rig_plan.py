@@ -12,7 +12,7 @@ from .rig_relations import controls, owner_of
 
 
 class RigPlan(ControlPlan):
-    broken = None  # a list for paths of drivers that do not run; None: refuse such a rig
+    broken = None  # a list that collects paths of drivers that do not run; None: refuse such a rig
 
     def __init__(self, armature, skeleton, relations, options):
         """Prepares the plan. Raises NotDrivable if the rig cannot be driven."""
@@ -36,8 +36,8 @@ class RigPlan(ControlPlan):
         super().__init__(skeleton, relations, options, facts)
 
     def frames(self, copy, which):
-        """Frames of these poses of a copy of the armature object at rest; None if an action cannot
-        animate all of them."""
+        """The Frames of these poses for a copy of the armature object at rest; None if an action
+        cannot animate all switches."""
         switches = [(switch.owner, switch.name) for switch, _bit in self.switches]
         if not Frames.can_play(switches):
             return None
@@ -95,7 +95,8 @@ def _is_bounded(posed):
 
 
 def keep_locked(posed):
-    """Enforces exactly the range that the turn limits enforce only approximately."""
+    """Enforces the range of locked and limited axes exactly, because the rotation limits enforce it
+    only approximately."""
     if any(posed.lock_location):
         posed.location = [
             0.0 if lock else x for lock, x in zip(posed.lock_location, posed.location, strict=True)

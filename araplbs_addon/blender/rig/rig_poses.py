@@ -1,4 +1,5 @@
-"""The poses requested by the options, in addition to the solver's own random poses of rigid bones.
+"""Provides the poses that the options request, in addition to the solver's own random poses of
+rigid bones.
 
 Random poses are limited to poses that the rig can reach. The controls turn within their limits and
 locks, the targets of limbs move, and Blender evaluates constraints and drivers on a hidden copy.
@@ -19,9 +20,9 @@ PILOT = 8  # poses that show how far the joints turn
 
 
 def given_poses_in_steps(armature, skeleton, options, view_layer, warnings=None):
-    """Poses of the animation and, for bones that do more than turn or that a rig moves, the random
-    poses as well. A generator of short steps, except for animation steps. Failures are added to the
-    list `warnings`. Raises Refused if there is no animation."""
+    """Returns the poses of the animation and, if bones do more than turn or a rig moves them, also
+    the random poses. This is a generator of short steps, except for animation steps. Failures are
+    added to the list `warnings`. Raises Refused if there is no animation."""
     poses = read_poses(armature, skeleton, options.animation, options.animation_frames, view_layer)
     poses = poses.weighted(options.pose_weight)
     yield
@@ -38,10 +39,10 @@ def given_poses_in_steps(armature, skeleton, options, view_layer, warnings=None)
 def rig_poses_in_steps(armature, skeleton, options, warnings):
     """The complete Poses (whole=True) of options.pose_count random poses of the controls. None if
     no constraint or driver moves a deform bone. Also None, with an additional line in `warnings`,
-    if the rig cannot be driven. A generator of short steps.
+    if the rig cannot be driven. This is a generator of short steps.
 
-    With weights that are the same on both sides, a mirror image is as good as a new pose. Every
-    second pose is therefore the mirror image of the one before it.
+    If the weights are the same on both sides, a mirrored pose is as good as a new one. Every second
+    pose is therefore the mirror image of the previous pose.
     """
     if not skeleton.deform.any() or not options.pose_count or is_plain(armature):
         return None
@@ -68,7 +69,8 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
 
 
 def plan_poses_in_steps(armature, plan, which):
-    """(transforms, segments) of these poses of a RigPlan, which the first poses may change."""
+    """Returns (transforms, segments) of these poses of a RigPlan; the results of the first poses
+    may change the plan."""
     pilot, read, reader = which[:PILOT], {}, RigReader(armature, plan.skeleton)
     yield from _read_in_steps(armature, plan, pilot, reader, read)
     if plan.take_in_further(pilot, *_together(read)):
@@ -85,7 +87,7 @@ def _together(read):
 
 
 def _read_in_steps(armature, plan, which, reader, read):
-    """Adds the missing results of a PoseReader for these poses."""
+    """Adds the results of a PoseReader for those of these poses that have not been read yet."""
     work, played = [k for k in which if k not in read], []
 
     def prepare(copy, made):

@@ -1,8 +1,9 @@
 """Reads the Relations of a rig: the bones that follow others through parents, constraints and
 drivers, and the controls that an animator moves.
 
-Nothing is evaluated. A bone counts as following another if Blender might read the other bone to
-place it. Constraints that are muted or have no influence count if a driver switches them.
+Nothing is evaluated. A bone counts as a follower of another bone if Blender might read the other
+bone to place the first one. Constraints that are muted or have no influence count if a driver
+switches them.
 """
 
 import re
@@ -35,8 +36,9 @@ def read_relations(armature):
 
 
 def controls(armature, relations, deform):
-    """(m,) bool: the bones to pose. These are the visible, selectable bones among the free bones
-    that deform bones (m,) follow, or all of these free bones if none can be selected."""
+    """Returns (m,) bool: the bones to pose. These are the visible, selectable bones among the free
+    bones that deform bones (m,) follow, or all of these free bones if none of them can be
+    selected."""
     moved = set(np.flatnonzero(deform).tolist())
     free = relations.free.copy()
     for bone in np.flatnonzero(free):
@@ -167,8 +169,8 @@ class _Reader:
         return found
 
     def _find_switches(self):
-        """Properties that drive the influence of a constraint on bones that follow an IK chain, or
-        of the IK itself."""
+        """Finds the properties that drive the influence of IK constraints, or the influence of
+        constraints on bones that follow an IK chain."""
         after = set()
         for chain in self.relations.chains:
             after |= self.relations.reached(chain.bones[-1])

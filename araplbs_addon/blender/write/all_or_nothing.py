@@ -1,4 +1,4 @@
-"""Context manager that writes weights completely or not at all."""
+"""Provides a context manager that writes weights completely or not at all."""
 
 from contextlib import contextmanager
 
@@ -11,20 +11,20 @@ from ..read.read_mesh import group_entries
 OF_MODIFIER = ("show_viewport", "show_render")
 OF_ARMATURE_MODIFIER = (*OF_MODIFIER, "object", "use_deform_preserve_volume")
 
-# Called with (object, group names, group_entries()) when an artist's weights are replaced
-# permanently.
+# Functions to call with (object, group names, group_entries()) when an artist's weights are
+# replaced permanently.
 on_replaced = []
 
 
 @contextmanager
 def all_or_nothing(objects, armature=None, made=True, keeps=True):
-    """Yields group_entries() of the meshes, None for meshes in Edit mode and meshes without groups.
-    If an exception leaves the block, the weights of these meshes, their binding to an armature and
-    the marks of its bones are restored. Otherwise the meshes lose the mark of the Auto-weight whose
-    weights they displayed, because they now have others. keeps: whether on_replaced is called, for
-    callers that do not keep the earlier weights. It is never called for a mesh in Edit mode, whose
-    own undo keeps them. made: whether the new weights are ours rather than an artist's; None:
-    unchanged."""
+    """Yields the group_entries() of the meshes, None for meshes in Edit mode and meshes without
+    groups. If an exception leaves the block, the weights of these meshes, their binding to an
+    armature and the marks of the armature's bones are restored. Otherwise, the meshes lose the mark
+    of the Auto-weight whose weights they displayed, because their weights have changed. keeps:
+    whether to call on_replaced, for callers that do not keep the earlier weights. on_replaced is
+    never called for a mesh in Edit mode, whose own undo keeps the earlier weights. made: whether
+    the new weights are ours rather than an artist's; None: as before."""
     meshes = [_Mesh(ob) for ob in objects]
     bones = armature.data.bones if armature else ()
     marks = [bone.araplbs_control for bone in bones]
@@ -89,8 +89,8 @@ def _of_modifier(modifier):
 
 
 def put_entries_back(ob, entries):
-    """Makes group_entries() the weights of an object, in the order of these entries, which Blender
-    preserves."""
+    """Replaces the weights of an object with these group_entries(), in the given order, which
+    Blender preserves."""
     every = range(len(ob.data.vertices))
     for group in ob.vertex_groups:
         group.remove(every)

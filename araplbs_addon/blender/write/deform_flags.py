@@ -1,5 +1,5 @@
-"""Turns off Deform for bones, and turns it on again with weights that need these bones. Each bone
-stores whether we turned it off (Bone.araplbs_reduced), also in the file."""
+"""Turns off Deform for bones, and turns it on again when weights need these bones. Each bone stores
+whether the add-on turned off its Deform (Bone.araplbs_reduced), also in the file."""
 
 from contextlib import contextmanager
 

@@ -8,7 +8,8 @@ from araplbs.base.refusal import Refused
 
 @contextmanager
 def editing(armature):
-    """Yields the edit bones of an armature. Mode, selection and options are restored at the end."""
+    """Yields the edit bones of an armature. The mode, the selection and the options are restored at
+    the end."""
     layer = bpy.context.view_layer
     if armature.name not in layer.objects:
         raise Refused(f"'{armature.name}' is not in the active view layer")

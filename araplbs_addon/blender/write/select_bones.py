@@ -7,8 +7,8 @@ from ..data.bones import bone_flags
 
 
 def select_bones(context, armature, names):
-    """Selects only these bones, in Pose mode, which it enters from Object mode. Raises Refused if
-    the armature cannot be posed now."""
+    """Selects only these bones, and switches from Object mode to Pose mode if necessary. Raises
+    Refused if the armature cannot be posed now."""
     if not armature.visible_get():
         raise Refused(f"'{armature.name}' is hidden")
     if armature.mode == "EDIT":

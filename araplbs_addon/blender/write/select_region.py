@@ -1,4 +1,5 @@
-"""Selects vertices of a mesh in any mode of the window, and changes the mode if necessary."""
+"""Selects vertices of a mesh in whichever mode the window has, and changes the mode if
+necessary."""
 
 import bmesh
 import bpy
@@ -12,8 +13,8 @@ MODES = {"OBJECT": "OBJECT", "POSE": "POSE", "PAINT_WEIGHT": "WEIGHT_PAINT", "ED
 
 
 def select_region(context, ob, vertices, bone=""):
-    """Selects only these vertices of an object, and activates its vertex group of the bone. In Pose
-    mode the active object stays the same. Raises Refused if vertices cannot be selected."""
+    """Selects only these vertices of an object, and activates the vertex group of the bone. In Pose
+    mode, the active object stays the same. Raises Refused if vertices cannot be selected."""
     mode = context.mode
     if mode not in MODES:
         raise Refused("Available only in Object, Pose, Edit and Weight Paint modes")

@@ -1,4 +1,4 @@
-"""Copies of the weights of a mesh, between which the user can switch."""
+"""Stores copies of the weights of a mesh, between which the user can switch."""
 
 import numpy as np
 from araplbs.base.refusal import Refused
@@ -10,7 +10,7 @@ from .write_weights import write_weights
 
 
 class WeightSlot:
-    """The current weights of an object. known: its NamedEntries, if they are known."""
+    """A copy of an object's weights. known: the object's NamedEntries, if the caller has them."""
 
     def __init__(self, ob, known=None):
         self._reference = Reference.to(ob)
@@ -28,7 +28,7 @@ class WeightSlot:
         return [self._names[group] for group in groups.tolist() if group < len(self._names)]
 
     def object(self):
-        """The object. Raises Refused if it has changed since."""
+        """The object. Raises Refused if the object has changed since then."""
         ob = self._reference.get()
         if ob.data.is_editmode:
             raise Refused(f"'{ob.name}' is in Edit mode")
@@ -40,7 +40,7 @@ class WeightSlot:
         return self._reference.size
 
     def read(self):
-        """(group names, (vertices, groups, weights))."""
+        """Returns (group names, (vertices, groups, weights))."""
         return self._names, self._entries
 
     def fits(self):
@@ -65,8 +65,8 @@ class WeightSlot:
 
 
 class WrittenSlot(WeightSlot):
-    """The weights that write_weights() has just written to an object with these arguments. Nothing
-    is read."""
+    """The weights that write_weights() has just written to an object with these arguments, so
+    nothing has to be read."""
 
     def __init__(self, ob, *arguments):
         self._reference, self._arguments = Reference.to(ob), arguments

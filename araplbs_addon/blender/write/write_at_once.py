@@ -1,7 +1,7 @@
-"""Writes all vertex group entries of a mesh at once. bmesh writes them to a mesh of points in a
-third of the time that the groups of the mesh itself would take. Blender then copies groups and
-entries from this mesh and changes nothing else. Python references to the groups are invalid
-afterwards."""
+"""Writes all vertex group entries of a mesh at once. bmesh writes the entries to a mesh of points
+in a third of the time that the groups of the mesh itself would take. Blender then copies groups and
+entries from this temporary mesh and changes nothing else. Python references to the groups are
+invalid afterwards."""
 
 from contextlib import contextmanager
 
@@ -12,9 +12,9 @@ from ..data.references import remove_made
 
 
 def write_at_once(ob, vertices, groups, weights):
-    """Replaces the entries of an object with these, with vertices ascending and the entries of each
-    vertex in this order. Returns False, with nothing changed, if Blender cannot do it in the
-    current context."""
+    """Replaces the entries of an object with these entries; vertices must be ascending, and the
+    entries of each vertex keep this order. Returns False, without any change, if Blender cannot
+    write them in the current context."""
     with _points_like(ob) as points:
         _give(points.data, vertices, groups, weights)
         context = {
@@ -31,8 +31,8 @@ def write_at_once(ob, vertices, groups, weights):
 
 @contextmanager
 def _points_like(ob):
-    """Yields an object with as many vertices as this one and with its vertex groups, and removes it
-    afterwards."""
+    """Yields a new object with as many vertices as `ob` and with the same vertex groups, and
+    removes the new object afterwards."""
     mesh = bpy.data.meshes.new(ob.data.name)
     points = bpy.data.objects.new(ob.name, mesh)
     try:

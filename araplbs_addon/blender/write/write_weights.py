@@ -1,4 +1,4 @@
-"""Writes weights into vertex groups and touches only the entries that change."""
+"""Writes weights into vertex groups, touching only the entries that change."""
 
 import numpy as np
 from araplbs.model.group_entries import (
@@ -15,22 +15,22 @@ from araplbs.model.group_entries import (
 from ..read.read_mesh import group_entries
 from .write_at_once import write_at_once
 
-AT_ONCE = 3000  # changed entries: from this number on, all entries are written
+AT_ONCE = 3000  # changed entries: at this number or above, all entries are written at once
 
 
 def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
-    """Replaces the weights of an object with those of `rows`; returns a dictionary that describes
-    the changes.
+    """Replaces the weights of an object with the weights in `rows`; returns a dictionary that
+    describes the changes.
 
-    names: of all bones. with_group (m,) bool: bones that receive a group if they have none. bones
-    (m,) bool: bones whose groups are written. vertices (n,) bool: vertices that are written.
-    entries: group_entries() of the object, if they are known. A bone without a group has no weights
-    in `rows`. All other entries stay unchanged.
+    names: the names of all bones. with_group (m,) bool: bones that receive a group if they have
+    none. bones (m,) bool: bones whose groups are written. vertices (n,) bool: vertices that are
+    written. entries: the group_entries() of the object, if the caller has them. A bone without a
+    group has no weights in `rows`. All other entries stay unchanged.
     """
     has_groups = len(ob.vertex_groups) > 0
     groups, new_groups = make_groups(ob, names, with_group)
     wanted = wanted_entries(rows, bones, vertices, groups)
-    # Without groups there is nothing visible: only files can contain entries without a group.
+    # Without groups, no entries are visible: only files can contain entries without a group.
     bare = not has_groups and vertices.all() and len(wanted[0]) >= AT_ONCE
     if bare and write_at_once(ob, *in_order(*wanted)):
         return {"changed": len(wanted[0]), "removed": 0, "new_groups": new_groups}
@@ -73,8 +73,8 @@ def make_groups(ob, names, with_group):
 
 
 def _fill(ob, vertices, groups, weights):
-    """Adds entries to vertices that have none: first one call per group, then one call per vertex,
-    because Blender keeps entries in the order in which they are added."""
+    """Adds entries to vertices that have no entries: first with one call per group, then with one
+    call per vertex, because Blender keeps entries in the order in which they are added."""
     for group, members in runs(groups, vertices):
         ob.vertex_groups[group].add(members.tolist(), 1.0, "REPLACE")
     part = np.isin(vertices, vertices[weights != 1])

@@ -1,2 +1,2 @@
-"""Auto-weight: skinning weights that keep the posed mesh as
-rigid as possible, computed at once or live, and their result."""
+"""Auto-weight: computes skinning weights that keep the posed mesh as rigid as possible, at once or
+live, and shows the result."""

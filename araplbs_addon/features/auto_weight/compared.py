@@ -1,5 +1,6 @@
 """A task that compares new weights with the earlier ones, or with Blender's heat weights if there
-were none. Scripts and the command line use it; windows use measured.py, which measures more."""
+were no earlier ones. Scripts and the command line use this task; windows use measured.py, which
+measures more."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.features.check.lost import with_lost
@@ -9,15 +10,15 @@ from araplbs.reports.report import make_report
 from ...task import MEASURING
 from .heat import HeatWeighting
 
-WEIGHTING_SHARE = 0.9  # of the time; the rest is for measuring
+WEIGHTING_SHARE = 0.9  # of the time for solving; the rest is for measuring
 HEAT_SHARE = 0.05  # for measuring Blender's heat weights, if there is nothing else to compare with
 
 
 class ComparedWeighting(HeatWeighting):
-    """The report contains "compared", the result of standing(), or, if there was nothing to compare
-    with, "heat": the deformation report with Blender's heat weights, None if these fail. keep: if
-    the new weights are worse than the earlier ones, they are not written, and the report contains
-    "kept": True."""
+    """The report contains "compared", the result of standing(). If there were no weights to compare
+    with, it contains "heat" instead: the deformation report with Blender's heat weights, None if
+    the heat weights fail. keep: if the new weights are worse than the earlier ones, they are not
+    written, and the report contains "kept": True."""
 
     compared = None
 
@@ -45,7 +46,7 @@ class ComparedWeighting(HeatWeighting):
 
     @property
     def keeps(self):
-        """Whether the earlier weights stay."""
+        """Whether the earlier weights are kept."""
         return bool(self.keep and self.compared["worse"])
 
     def apply(self):

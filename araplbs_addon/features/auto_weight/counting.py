@@ -1,4 +1,4 @@
-"""Counts the visible problems of a result in a thread after a live session, which ends without
+"""Counts the visible problems of a live session's result in a thread. The session ends without
 waiting for the count."""
 
 import bpy
@@ -77,7 +77,7 @@ class OBJECT_OT_araplbs_stop_counting(OfOutcome, Operator):
 
 
 CLASSES = (OBJECT_OT_araplbs_stop_counting,)
-KEYS = ((KEYMAP, "VIEW_3D", STOP, "ESC", "PRESS", {}),)  # if nothing is counted, others get the key
+KEYS = ((KEYMAP, "VIEW_3D", STOP, "ESC", "PRESS", {}),)  # if nothing is counted, other handlers get the key
 
 
 def unregister():

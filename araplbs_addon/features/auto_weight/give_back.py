@@ -30,7 +30,7 @@ from ..check.task import CheckTask
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
 
 IDNAME = "object.araplbs_give_back"
-REPORT_SHARE = 0.3  # of the time; the rest is for finding problems
+REPORT_SHARE = 0.3  # of the time for measuring; the rest is for finding problems
 
 
 class _Bones(NamedTuple):
@@ -41,7 +41,7 @@ class _Bones(NamedTuple):
 
 
 class _Sets(NamedTuple):
-    """The weight sets of one object, with all bones of the Outcome."""
+    """The Before and After weights of one object, with all bones of the Outcome."""
 
     before: object  # SparseWeights
     after: object
@@ -49,8 +49,8 @@ class _Sets(NamedTuple):
 
 
 class GiveBackTask(CheckTask):
-    """Combines the After weights of an Outcome with the Before weights of these bones wherever
-    these bones had skin. facts, findings, judged_poses: see MeasuredWeighting."""
+    """A task that combines the After weights of an Outcome with the Before weights of certain
+    bones, wherever these bones had skin. facts, findings, judged_poses: see MeasuredWeighting."""
 
     facts = None
 
@@ -104,7 +104,8 @@ class GiveBackTask(CheckTask):
         )
 
     def _present(self, weights):
-        """Combines the SparseWeights of each mesh, of deform bones, into those of the problem."""
+        """Combines each mesh's SparseWeights of deform bones into the SparseWeights of the
+        problem."""
         deform = self.problem.skeleton.deform
         return self.problem.join([_of_bones(each, deform) for each in weights])
 
@@ -132,7 +133,7 @@ def _of_bones(rows, wanted):
 
 
 def _with_locked(rows, after, locked):
-    """The state after `rows` are written, with locked groups keeping their weights."""
+    """The weights after `rows` are written, in which locked groups keep their weights."""
     parts = _of_bones(rows, ~locked), _of_bones(after, locked)
     vertices, bones, weights = (
         np.concatenate([getattr(part, key) for part in parts])

@@ -1,5 +1,5 @@
-"""A task that also reads Blender's automatic weights if the meshes had no weights, because a number
-without a comparison does not show whether the result is good."""
+"""A task that also reads Blender's automatic weights if the meshes had no weights. Without a
+comparison, a number would not show whether the result is good."""
 
 from dataclasses import replace
 
@@ -14,14 +14,14 @@ from araplbs.measures.standing import has_weights
 from ...blender.read.blender_weights import blender_weights_in_steps
 from ...weighting import WeightingTask
 
-# Vertices x deform bones of one mesh, for which Blender's operator takes a second and a half. It
-# shows no progress and cannot be stopped.
+# Vertices x deform bones of one mesh for which Blender's operator takes a second and a half. The
+# operator shows no progress and cannot be stopped.
 MOST_HEAT = 2_500_000
 
 
 class HeatWeighting(WeightingTask):
     """earlier: the earlier SparseWeights of the meshes, combined for the problem, without excluded
-    bones. painted: the same with these bones. compared_with_heat: whether a comparison with
+    bones. painted: the same with the excluded bones. compared_with_heat: whether a comparison with
     Blender's heat weights is available."""
 
     reads_weights = True

@@ -2,10 +2,10 @@
 into the vertex groups step by step and adopts edits. At its end, the session keeps or restores all
 weights.
 
-During the session nothing is pushed to Blender's undo stack; the session's owner records the whole
-session as one undo step. Other operators may push, so a mesh carries a token during a session. An
-undo to a state without a token leaves the session. An undo to a state with the token of an ended
-session restores the weights from before that session.
+During the session, nothing is pushed to Blender's undo stack; the session's owner records the whole
+session as one undo step. Because other operators may push undo steps, a mesh carries a token during
+a session. An undo to a state without a token leaves the session. An undo to a state with the token
+of an ended session restores the weights from before that session.
 """
 
 import secrets
@@ -98,8 +98,8 @@ class WeightSession(LiveSession):
             return False
 
     def put_back(self):
-        """Restores meshes with the session's token to their earlier state. To be called if
-        Blender's undo leads back into this session after it has ended."""
+        """Restores meshes with the session's token to their earlier state. This must be called if
+        Blender's undo leads back into the session after its end."""
         self._put_back_weights(self._is_shown)
         self._start_changes = [None] * len(self._writers)
         self._put_back_edits(self._is_shown)
@@ -109,7 +109,7 @@ class WeightSession(LiveSession):
         return ob.data.araplbs.session == self.token
 
     def forget(self):
-        """Discards all data except what put_back() needs."""
+        """Discards all data that put_back() does not need."""
         super().forget()
         task = self.task
         task.reading = replace(task.reading, problem=None, meshes=[], entries=[], poses=None)
@@ -126,7 +126,8 @@ class WeightSession(LiveSession):
             self._disturbed, self.written = True, -1  # the weights must be written again
 
     def note_edit(self, before):
-        """before: copy_edits() before a stroke, for undo_edit()."""
+        """Records a stroke, so undo_edit() can undo it. before: the result of copy_edits() before
+        the stroke."""
         self._undone.append(before)
         self._redone.clear()
 
@@ -154,7 +155,7 @@ class WeightSession(LiveSession):
         return [copy_edits(ob.data) for ob in self.objects()]
 
     def problem_vertices(self, index):
-        """(begin, end) of a mesh in the arrays of a Frame."""
+        """The range (begin, end) of a mesh in the arrays of a Frame."""
         first = self.task.problem.first[index]
         return first, first + self.task.problem.sizes[index]
 
@@ -171,8 +172,8 @@ class WeightSession(LiveSession):
         return super()._step()
 
     def _pauses(self):
-        """Whether the session pauses: in Edit mode nothing is written, and afterwards the data may
-        have changed."""
+        """Whether the session pauses. In Edit mode, nothing is written, and the data may have
+        changed afterwards."""
         found = [reference.find() for reference in self._objects[1:] if self._writers]
         in_edit_mode = any(ob and ob.type == "MESH" and ob.data.is_editmode for ob in found)
         self._disturbed |= self._paused and not in_edit_mode
@@ -193,7 +194,7 @@ class WeightSession(LiveSession):
                 reference.get().data.araplbs.session = self.token
 
     def _clear_tokens(self):
-        """Removes the tokens, including those of copies."""
+        """Removes the tokens, including the tokens of copied meshes."""
         for mesh in bpy.data.meshes:
             if mesh.araplbs.session == self.token:
                 mesh.araplbs.property_unset("session")
@@ -218,8 +219,8 @@ class WeightSession(LiveSession):
         self.worker = LiveSolver(task.problem, task.options, task.threads, at_rest)
 
     def _entries_of_now(self):
-        """[NamedEntries] of the meshes, read again in steps if other code has moved, renamed or
-        removed groups since."""
+        """The [NamedEntries] of the meshes, which are read again in steps if other code has moved,
+        renamed or removed groups since then."""
         found = list(self.task.reading.entries)
         while True:
             objects = self.objects()
@@ -248,7 +249,7 @@ class WeightSession(LiveSession):
         for step in self._write(frame.rows, exact=False):
             yield step
             if self.worker.waiting and self.worker.frame is not frame:
-                return  # the last frame follows, and what both share is already written
+                return  # the last frame follows, and the entries that both share are already written
         self.written = frame.number
 
     def _look_again(self):

@@ -1,9 +1,9 @@
-"""Vertex groups of an object while its weights converge. The groups are written in short steps and
-can be restored to the last bit.
+"""Writes the vertex groups of an object in short steps while its weights converge, and can restore
+them to the last bit.
 
-Earlier entries are never removed during the session, only set to zero. Removing an entry would make
-Blender move the last entry of the vertex into its place, and the original order must be restored as
-well. Groups are identified by name, because other code may add, remove or move them during the
+Earlier entries are never removed during the session, only set to zero. If an entry were removed,
+Blender would move the vertex's last entry into its place, but the original order must also be
+restored. Groups are identified by name, because other code may add, remove or move them during the
 session.
 """
 
@@ -40,7 +40,8 @@ class LiveWeights:
         self._changed = self._removed = 0
 
     def write(self, rows, exact=False):
-        """Steps that write these weights. exact: write them to the last bit, and without zeros."""
+        """Returns steps that write these weights. exact: whether to write them to the last bit and
+        without zeros."""
         for chunk in range(len(self._present)):
             ob = self._object()
             begin = chunk * VERTICES_A_STEP
@@ -82,8 +83,8 @@ class LiveWeights:
         return self._shape.is_of(ob.data) or self._shape.begins(ob.data)
 
     def put_back(self):
-        """Steps that restore the original weights in all holders. They return the names of holders
-        whose vertices have changed; these keep the written weights."""
+        """Returns steps that restore the original weights in all holders. The steps return the
+        names of holders whose vertices have changed; these holders keep the written weights."""
         lost = []
         for reference in [Reference.to(ob) for ob in self.holders()]:
             try:
@@ -102,8 +103,8 @@ class LiveWeights:
         return lost
 
     def put_back_at_once(self, wanted):
-        """Restores the weights in one step and in any mode, for the holders that are
-        `wanted`(object)."""
+        """Restores the weights in one step and in any mode, for the holders for which
+        `wanted`(object) is true."""
         for ob in self.holders():
             if not wanted(ob) or not self._fits(ob):
                 continue
@@ -123,8 +124,8 @@ class LiveWeights:
         ob.vertex_groups.active_index = self._active
 
     def look_again(self, known):
-        """Takes these NamedEntries as the current ones, because other code may have written since.
-        Returns False if groups have different numbers now and must be read again."""
+        """Takes these NamedEntries as the current ones, because other code may have written weights
+        since then. Returns False if groups have other numbers now and must be read again."""
         self.refuse_others()
         if not known.are_of(self._reference.get()):
             return False
@@ -144,8 +145,8 @@ class LiveWeights:
         self._present = self._chunks(known.entries)
 
     def _object(self):
-        """The object, with its current groups in self._names. A written group that other code has
-        removed is created again."""
+        """The object; its current group names are stored in self._names. A written group that other
+        code has removed is created again."""
         ob = self._reference.get()
         names = [group.name for group in ob.vertex_groups]
         if names == self._names:
@@ -177,7 +178,7 @@ class LiveWeights:
         return sorted_entries(self._stride, vertices, groups, weights)
 
     def _chunks(self, entries):
-        """(keys, weights) of the vertices of each step, for the groups that are written."""
+        """Returns (keys, weights) for the vertices of each step and the groups that are written."""
         written = np.zeros(self._stride + 1, bool)
         written[self._groups[self._bones & (self._groups >= 0)]] = True
         return in_chunks(entries, self._count, self._stride, written, self._vertices)
@@ -205,7 +206,8 @@ class LiveWeights:
         self._removed += int(np.count_nonzero(fade))
 
     def _put_back_in_edit_mode(self, ob):
-        """Edit mode keeps its own copy of the weights and would overwrite others with it."""
+        """Restores the weights in Edit mode, which keeps its own copy of the weights and would
+        overwrite any others with this copy."""
         edited = bmesh.from_edit_mesh(ob.data)
         layer = edited.verts.layers.deform.verify()
         written = set(self._groups[self._bones].tolist())

@@ -1,5 +1,5 @@
 """A weighting task that also measures and reports the gains over the earlier weights. Windows use
-it, because it reads and measures more than a script needs."""
+this task, because it reads and measures more than a script needs."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.features.check.before_after import gains
@@ -9,16 +9,16 @@ from ...blender.poses.own_actions import poses_of_actions
 from ...task import MEASURING
 from .heat import HeatWeighting
 
-WEIGHTING_SHARE = 0.75  # of the time; the rest is for measuring
+WEIGHTING_SHARE = 0.75  # of the time for solving; the rest is for measuring
 HEAT_SHARE = 0.05  # for measuring Blender's heat weights, if there is nothing else to compare with
 
 
 class MeasuredWeighting(HeatWeighting):
     """facts, findings, judged_poses: see araplbs/features/check/before_after.py; facts are None
-    before solve(). to_draw: the input of the images of reports/worst_poses.py. facts["heat"]:
+    before solve(). to_draw: the input of the images in reports/worst_poses.py. facts["heat"]: the
     stretch with Blender's automatic weights, if the meshes had no weights to compare with; None if
-    those leave vertices without weights. facts["heat_actions"]: the same in the file's own
-    actions."""
+    the automatic weights leave vertices without weights. facts["heat_actions"]: the same stretch in
+    the file's own actions."""
 
     facts = findings = judged_poses = to_draw = None
     _actions = None  # Poses of the file's own actions

@@ -1,5 +1,5 @@
 """Operators that fix the cause of a note in the Result box and have no button elsewhere: "Unlock",
-"Make Rigid" and "Parent at Joint". The changes made by these operators take effect in the next
+"Make Rigid" and "Parent at Joint". The changes that these operators make take effect in the next
 Auto-weight."""
 
 import numpy as np

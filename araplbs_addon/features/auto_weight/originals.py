@@ -1,8 +1,8 @@
-"""The original weights of meshes: the weights before the first Auto-weight since the file was
-opened, or before one of our tools first wrote other weights.
+"""Keeps the original weights of meshes: the weights before the first Auto-weight since the file was
+opened, or before another of our tools first wrote weights.
 
-Original weights are kept in memory and saved with the file, so they are still available when the
-file is opened again. A mesh without weights has no original weights."""
+Original weights are kept in memory and saved with the file, so they remain available when the file
+is opened again. A mesh without weights has no original weights."""
 
 from contextlib import suppress
 
@@ -18,9 +18,10 @@ _originals: dict[int, WeightSlot | None] = {}  # by session_uid of the object; N
 
 
 def take_originals(objects, before, ours):
-    """[WeightSlot] of the original weights of these objects, which are now weighted and had the
-    slots `before` ([]: none); [] if those are the original weights. ours: [bool], whether
-    Auto-weight computed the earlier weights."""
+    """Returns [WeightSlot] of the original weights of these objects, which have just been weighted.
+    before: the slots of the earlier weights, [] if there were none. The result is [] if the earlier
+    weights are the original ones. ours: [bool], whether Auto-weight computed the earlier
+    weights."""
     found, older = [], False
     for ob, slot, made in zip(objects, before or [None] * len(objects), ours, strict=True):
         first = _originals.get(ob.session_uid)
@@ -33,8 +34,8 @@ def take_originals(objects, before, ours):
 
 
 def _keep_replaced(ob, names, entries):
-    """The on_replaced of all_or_nothing(). It acts only in a window: scripts and the command line
-    keep no second set."""
+    """The function that all_or_nothing() calls as on_replaced. It acts only in a window, because
+    scripts and the command line keep no second set of weights."""
     if not is_seen() or not len(entries[0]):
         return
     if _originals.get(ob.session_uid) is None or _is_outdated(ob):
@@ -47,7 +48,8 @@ def is_seen():
 
 
 def originals_of(objects):
-    """[WeightSlot] of the original weights; [] if one of the objects has none or has changed."""
+    """Returns [WeightSlot] of the original weights; [] if one of the objects has no original
+    weights or has changed."""
     slots = [_originals.get(ob.session_uid) for ob in objects]
     if None in slots or any(map(_is_outdated, objects)):
         return []
@@ -55,7 +57,7 @@ def originals_of(objects):
 
 
 def _is_outdated(ob):
-    """Whether vertices were added or removed since."""
+    """Whether vertices were added or removed since then."""
     slot = _originals.get(ob.session_uid)
     return slot is not None and not slot.fits()
 
@@ -66,8 +68,8 @@ def packed(slot):
 
 
 def unpacked(ob, data):
-    """The WeightSlot of bytes that packed() created for this object; None if they are damaged or do
-    not match these vertices."""
+    """The WeightSlot from bytes that packed() created for this object; None if the bytes are
+    damaged or do not match the object's vertices."""
     found = packed_weights.unpack(data, len(ob.data.vertices))
     return found and WeightSlot(ob, found)
 

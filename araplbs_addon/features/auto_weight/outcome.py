@@ -2,12 +2,12 @@
 
 Outcomes are kept in memory, never in the file. A mesh carries marks for its outcome and for the set
 of weights that it shows, so an undo restores the marks together with the weights. Tools that write
-other weights remove the mark (see all_or_nothing.py). An outcome becomes invalid when the bones
+other weights remove the marks (see all_or_nothing.py). An outcome becomes invalid when the bones
 change.
 
-There are three sets: After, the new weights; Before, the weights that this Auto-weight replaced;
-and Original (originals.py). Files are saved with After. The other two are only displayed, and
-become the weights of the mesh if the artist keeps them."""
+There are three sets of weights: After, the new weights; Before, the weights that this Auto-weight
+replaced; and Original (originals.py). Files are saved with the After weights. The other two sets
+are only displayed, and become the weights of the mesh if the artist keeps them."""
 
 import hashlib
 from contextlib import suppress
@@ -50,7 +50,7 @@ class Outcome:
     warnings: list[str]
     bones: list[str]  # of the skeleton that was solved
     chosen: tuple[int, int] | None  # free bones, and all bones; None: all were free
-    slots: dict[str, list[WeightSlot]]  # by ORIGINAL, BEFORE and AFTER; [] if a set is missing
+    slots: dict[str, list[WeightSlot]]  # keys: ORIGINAL, BEFORE and AFTER; [] if a set is missing
     findings: list[Finding] | None = None
     poses: np.ndarray | None = None  # in which the findings were found
     token: str = ""  # equal for equal weights
@@ -77,8 +77,8 @@ class Outcome:
         return _bones_digest(self.armature.get()), *shapes
 
     def stretches_more(self, where="stretch"):
-        """Whether the surface stretches more than before, with no improvement in return. where: the
-        fact, of random poses, or "actions" of the file."""
+        """Whether the surface stretches more than before, without an improvement in return. where:
+        the fact, "stretch" for random poses or "actions" for the file's actions."""
         if where not in self.facts:
             return False
         return stretches_more(self.facts[where], self.facts.get("drift", (None, None)))
@@ -91,8 +91,9 @@ class Outcome:
         return is_worse(*problems) or more or bool(self.facts.get("lost"))
 
     def renew(self, findings, stretch):
-        """Updates the outcome after a repair of the new weights, which the meshes now have.
-        findings: the remaining findings; stretch: that of the repaired weights."""
+        """Updates the outcome after a repair of the new weights. The meshes must already have the
+        repaired weights. findings: the remaining findings; stretch: the stretch with the repaired
+        weights."""
         self.slots[AFTER] = [WeightSlot(each.get()) for each in self.objects]
         self.findings = findings
         self.facts = {
@@ -103,7 +104,7 @@ class Outcome:
         self.mark(AFTER)
 
     def rewritten(self, slots, given, facts, findings, poses):
-        """Replaces the new weights with these, with their measurements. given: names of the bones
+        """Replaces the new weights and their measurements with these. given: names of the bones
         that have their skin back."""
         self.slots[AFTER], self.facts = slots, facts
         self.findings, self.poses = findings, poses.transforms
@@ -124,8 +125,8 @@ class Outcome:
             mark_ours(each.get(), which == AFTER or (which == BEFORE and self.replaced_ours))
 
     def show(self, which):
-        """Writes these weights to the meshes. The current weights are stored in place of the
-        others, so later painting is not lost."""
+        """Writes these weights to the meshes. The weights on the meshes are first stored in the
+        slots of their set, so painting on them is not lost."""
         now = self.shown()
         if now == which:
             return
@@ -186,7 +187,7 @@ def _notes(report, task, names, locked):
 
 
 def _deaf(task, names):
-    """Names of the bones that, as the task has found, have newly lost almost all influence on the
+    """Names of the bones that, according to the task, have newly lost almost all influence on the
     skin around them."""
     found, facts = getattr(task, "findings", None) or (), getattr(task, "facts", None) or {}
     known = {*facts.get("lost", ()), *facts.get("as_before", ())}
@@ -196,8 +197,8 @@ def _deaf(task, names):
 
 
 def _leaving(task):
-    """[(object, vertex)] of the loose parts that, as the task has found, separate from the surface
-    below them."""
+    """Returns [(object, vertex)] for the loose parts that, according to the task, separate from the
+    surface below them."""
     found = getattr(task, "findings", None) or ()
     return [
         (task.problem.names[each.mesh], int(each.vertices[0]))
@@ -214,8 +215,8 @@ def _token(rows):
 
 
 def _plain_facts(report):
-    """The numbers that every report contains, with the earlier ones if the weighting started from
-    the current weights."""
+    """The numbers that every report contains, including the numbers before if the weighting started
+    from the current weights."""
     both = report["deformation"]
     before = (
         both["before"]["surface_strain"] if report["options"]["start_from"] == "PRESENT" else None
@@ -254,7 +255,8 @@ def latest_outcome():
 
 
 def tell_outcome(operator, report, task):
-    """Like tell(), and also shown in the Result box. The last line states the gain."""
+    """Reports like tell(), and also shows the outcome in the Result box. The last line states the
+    gain."""
     outcome = keep_outcome(report, task)
     tell(operator, report, task)
     count = len(outcome.warnings) + sum(note.urgent for note in outcome.notes)
@@ -272,7 +274,7 @@ class OfOutcome:
 
 
 def free_bones(armature, deform_names):
-    """(bones selected in Pose mode, all bones) of these."""
+    """Returns the numbers (bones selected in Pose mode, all bones) for these deform bones."""
     chosen = chosen_bones(armature)
     names = [b.name for b, is_chosen in zip(armature.data.bones, chosen, strict=True) if is_chosen]
     return len(set(names) & set(deform_names)), len(deform_names)
@@ -320,7 +322,8 @@ def _forget(*_arguments):
 
 @persistent
 def _before_save(*_arguments):
-    """Files store the new weights, even while others are displayed."""
+    """Writes the new weights to the meshes before saving, because files store the new weights even
+    while other weights are displayed."""
     _shown_before_saving.clear()
     for outcome in _outcomes:
         with suppress(Refused, ReferenceError):
@@ -332,7 +335,7 @@ def _before_save(*_arguments):
 
 @persistent
 def _after_save(*_arguments):
-    """The displayed weights return, whether or not the file was saved."""
+    """Restores the displayed weights, whether or not the file was saved."""
     while _shown_before_saving:
         outcome, which = _shown_before_saving.pop()
         with suppress(Refused, ReferenceError):

@@ -1,5 +1,5 @@
-"""Presets of the operator in the sidebar: finding the current preset, loading, adding and removing.
-The functions use the same files as Blender's own preset menu of the operator."""
+"""Manages the presets of the operator in the sidebar: finds the current preset, and loads, adds and
+removes presets. The functions use the same files as the operator's own preset menu in Blender."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ _read: dict[Path, tuple[int, dict]] = {}  # values of files, and the files' modi
 
 
 def preset_files():
-    """{name: file}: the add-on's presets in their order, then the user's."""
+    """Returns {name: file}: the add-on's presets in their order, then the user's presets."""
     folders = bpy.utils.preset_paths(SUBDIR)
     files = {_name(file): file for folder in folders for file in Path(folder).glob("*.py")}
     own = len(ORDER)
@@ -49,8 +49,8 @@ def _values(file):
 
 
 def preset_in_use(settings):
-    """The name of the preset that matches these settings: the preset loaded last, if it matches,
-    else the first one that does; CUSTOM if none does."""
+    """The name of the preset that matches these settings: the preset loaded last if it matches,
+    otherwise the first one that matches; CUSTOM if none matches."""
     files = preset_files()
     names = [settings.preset, *files] if settings.preset in files else list(files)
     return next((name for name in names if is_in_use(_values(files[name]), settings)), CUSTOM)
@@ -132,8 +132,8 @@ class OBJECT_OT_araplbs_remove_preset(Operator):
 
 
 def set_all(settings, values):
-    """Sets all options in the values, or none. Returns the name of one that cannot be set, or
-    None."""
+    """Sets all options in the values, or none of them. Returns the name of an option that cannot be
+    set, or None."""
     names = [name for name in option_names() if name in values]
     before = {name: getattr(settings, name) for name in names if settings.is_property_set(name)}
     for name in names:

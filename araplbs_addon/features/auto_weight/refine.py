@@ -55,7 +55,7 @@ Weight Paint mode until you accept or cancel"""
     icon = "PLAY"
 
     __annotations__ = option_properties(start_from="PRESENT")
-    own_options = ("start_from", "volume")  # it works on the surface
+    own_options = ("start_from", "volume")  # the session works on the surface
 
     _settings = None  # at the last check
     cancelled = "Refining was cancelled: everything was restored"
@@ -65,7 +65,7 @@ Weight Paint mode until you accept or cancel"""
     find = staticmethod(find_posing)
 
     def tell(self, report, task):
-        """Like tell_outcome(); the remaining problems are counted afterwards."""
+        """Reports like tell_outcome(); the remaining problems are counted afterwards."""
         result = tell_outcome(self, report, task)
         count_problems(latest_outcome(), task)
         return result
@@ -86,7 +86,7 @@ Weight Paint mode until you accept or cancel"""
         return {"RUNNING_MODAL"}
 
     def follow(self, context, session):
-        """Applies the tab's settings that affect a session when they change."""
+        """Applies changes of the tab's settings that affect a session."""
         if session.state != RUNNING or not session.frame:
             return
         now = live_settings(context)
@@ -103,8 +103,8 @@ Weight Paint mode until you accept or cancel"""
 
     @staticmethod
     def _would_paint(context, event):
-        """Whether a Blender brush would paint weights that are overwritten at once. With Ctrl and
-        Shift, the brush picks a bone instead."""
+        """Whether a Blender brush would paint weights that the session would overwrite at once.
+        With Ctrl and Shift, the brush picks a bone instead."""
         if context.mode != "PAINT_WEIGHT" or (event.ctrl and event.shift):
             return False
         return not _has_our_tool(context)

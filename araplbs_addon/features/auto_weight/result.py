@@ -112,7 +112,8 @@ class OBJECT_OT_araplbs_original_weights(Operator):
 
 
 def with_originals(context):
-    """[mesh objects] that the buttons work on, if all have original weights; else []."""
+    """Returns the [mesh objects] that the buttons work on if all of them have original weights,
+    otherwise []."""
     try:
         meshes = find_targets(context, posing=True).meshes
     except Refused:
@@ -172,7 +173,7 @@ def show_selected(context, objects):
 
 
 def vertices_of(ob, places):
-    """Vertices of the loose parts that contain these vertices; None: all."""
+    """The vertices of the loose parts that contain these vertices; None: all vertices."""
     own = [vertex for name, vertex in places if name == ob.name]
     if None in own:
         return np.arange(len(ob.data.vertices))
@@ -183,7 +184,7 @@ def vertices_of(ob, places):
 
 
 def vertices_above(ob, most, bones):
-    """Vertices with more influences than this."""
+    """The vertices with more than `most` influences."""
     is_bone = np.array([group.name in bones for group in ob.vertex_groups] + [False])
     vertices, groups, weights = group_entries(ob.data)
     take = is_bone[np.minimum(groups, len(is_bone) - 1)] & (weights > 0)

@@ -94,7 +94,8 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
 
     @classmethod
     def poll(cls, context):
-        """Elsewhere the key keeps its other functions."""
+        """Returns whether the operator uses the key; otherwise, the key keeps its other
+        functions."""
         if context.mode not in MODES or not OfOutcome.poll.__func__(cls, context):
             return False
         return bool(outcome_at_hand(context).slots[BEFORE])

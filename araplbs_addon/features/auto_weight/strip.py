@@ -1,5 +1,6 @@
-"""The image strip of the Result box: joints in their worst poses, before above after. A thread
-renders the images when the box is first drawn, with the renderer that creates the page."""
+"""Draws the image strip of the Result box: joints in their worst poses, with the state before above
+the state after. When the box is first drawn, a thread renders the images with the same renderer as
+the report page."""
 
 import bpy
 import numpy as np
@@ -12,7 +13,7 @@ from ...preferences import preferred_threads
 from .show_worst import IDNAME as SHOW_WORST
 
 PERIOD = 0.1  # seconds between two checks for finished images
-SCALE = 2.8  # of an icon: four fit into a sidebar of its initial width
+SCALE = 2.8  # size of an icon: four icons fit into a sidebar of its initial width
 
 _previews = []  # the collection of images, created when needed
 _made = []  # [(outcome, token, [(icon before or 0, icon after)])], latest last

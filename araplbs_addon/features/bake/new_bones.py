@@ -1,8 +1,8 @@
-"""Bones that a bake adds to an armature, with the keys of their motion.
+"""Adds the bones of a bake to an armature, with the keys of their motion.
 
-The bones have no parent, and rest without rotation at the center of the vertices that they move.
-These bones therefore adopt the rotation of a transform directly, and their location is relative to
-that center.
+The bones have no parent. At rest, each bone is at the center of the vertices that it moves, without
+rotation. A bone therefore adopts the rotation of a transform directly, and its location is relative
+to its center.
 """
 
 import itertools
@@ -44,7 +44,7 @@ def refuse_new_bones(armature, takes):
 
 
 def free_names(armature, objects, count):
-    """Names that no bone of the armature and no vertex group of the objects uses."""
+    """Names that neither a bone of the armature nor a vertex group of the objects uses."""
     taken = {bone.name for bone in armature.data.bones}
     taken.update(group.name for ob in objects for group in ob.vertex_groups)
     names, k = [], 0
@@ -56,8 +56,8 @@ def free_names(armature, objects, count):
 
 
 def add_new_bones(armature, added):
-    """added: [(names, Baked)]. Raises Refused, with nothing written, if Blender does not allow the
-    armature to be edited."""
+    """Adds the bones of added: [(names, Baked)]. Raises Refused, without writing anything, if
+    Blender does not allow the armature to be edited."""
     with editing(armature) as bones:
         for names, baked in added:
             for name, center in zip(names, baked.new_centers.tolist(), strict=True):
@@ -69,7 +69,7 @@ def add_new_bones(armature, added):
 
 @contextmanager
 def taken_back(armature, names):
-    """If an exception leaves the block, removes new bones of these names and their keys."""
+    """If an exception leaves the block, removes the new bones with these names and their keys."""
     actions, animated = set(bpy.data.actions), bool(armature.animation_data)
     try:
         yield
@@ -138,7 +138,8 @@ def _pose(armature, names, frame):
 
 
 def _channels(center, transforms):
-    """{channel: (p, its numbers)} of a bone at rest in `center` for transforms (p, 3, 4)."""
+    """Returns {channel: (p, numbers of the channel)} for a bone at rest in `center` and transforms
+    (p, 3, 4)."""
     center = np.array(center)
     moved = transforms[:, :, :3] @ center + transforms[:, :, 3] - center
     turns = [Matrix(turn).to_quaternion() for turn in transforms[:, :, :3].tolist()]

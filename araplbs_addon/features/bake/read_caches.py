@@ -1,6 +1,6 @@
-"""Checks whether the caches that modifiers read exist and belong to this mesh. With a missing
-cache, Blender shows an error in the modifier and leaves the mesh unchanged, and the unchanged mesh
-would be baked."""
+"""Checks whether the caches that modifiers read exist and belong to this mesh. If a cache is
+missing, Blender shows an error in the modifier and leaves the mesh unchanged, and the unchanged
+mesh would be baked."""
 
 import struct
 from pathlib import Path
@@ -11,7 +11,7 @@ from araplbs.disk.files import refuse_input
 
 
 def refuse_caches(ob):
-    """Raises Refused if a cache of an enabled modifier cannot be the one that deforms the
+    """Raises Refused if the cache of an enabled modifier does not exist or does not match the
     object."""
     for modifier in ob.modifiers:
         if not modifier.show_viewport:

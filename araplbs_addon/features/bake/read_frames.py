@@ -1,5 +1,5 @@
-"""Positions to which all modifiers of a mesh move its vertices, in frames of the scene or of
-actions, or in random poses.
+"""Reads the positions to which all modifiers of a mesh move the vertices, in frames of the scene or
+of actions, or in random poses.
 
 A copy of the object is evaluated in a separate scene, so the file stays unchanged. Modifiers that
 add or remove vertices are disabled on the copy. In random poses, the copy follows a bare copy of
@@ -46,13 +46,14 @@ def left_out_modifiers(ob):
 
 
 def other_objects(ob, armature):
-    """Names of the objects that deforming modifiers refer to and that random poses do not move."""
+    """Names of the objects to which deforming modifiers refer but which random poses do not
+    move."""
     found = {other for m in deforming_modifiers(ob) for _name, other in _pointers(m)}
     return sorted(other.name for other in found - {ob, armature})
 
 
 def _pointers(modifier):
-    """(property, object) of all objects that a modifier refers to."""
+    """Yields (property, object) for all objects to which a modifier refers."""
     for prop in modifier.bl_rna.properties:
         if prop.type == "POINTER" and not prop.is_readonly:
             value = getattr(modifier, prop.identifier)
@@ -69,7 +70,7 @@ class Take:
     frames: tuple
 
     def find(self):
-        """(action, slot). Raises Refused if they have been deleted since."""
+        """Returns (action, slot). Raises Refused if they have been deleted since then."""
         if self.action is None:
             return None, None
         action = bpy.data.actions.get(self.action)
@@ -80,14 +81,14 @@ class Take:
 
 
 def scene_takes(scene, options):
-    """[Take] of at most options.frames frames of the scene."""
+    """Returns a [Take] with at most options.frames frames of the scene."""
     count = scene.frame_end - scene.frame_start + 1
     wanted = np.linspace(scene.frame_start, scene.frame_end, min(options.frames, count))
     return [Take(None, None, tuple(np.unique(wanted.round().astype(int)).tolist()))]
 
 
 def action_takes(armature, options):
-    """A Take of every action that moves bones of the armature and whose poses count."""
+    """A Take for every action that moves bones of the armature and whose poses count."""
     return [
         Take(action.name, slot and slot.identifier, tuple(frames))
         for action, slot, frames in frames_of_actions(armature, options.frames)
@@ -96,9 +97,9 @@ def action_takes(armature, options):
 
 
 def random_frames_in_steps(ob, armature, skeleton, matrix, frames, options):
-    """(p, m, 3, 4) transforms of options.pose_count random poses in armature space; arrays (n, 3)
-    are appended to `frames`. A generator of short steps. matrix: from the mesh to the armature at
-    rest."""
+    """Returns the transforms (p, m, 3, 4) of options.pose_count random poses in armature space, and
+    appends arrays (n, 3) to `frames`. This is a generator of short steps. matrix: from the mesh to
+    the armature at rest."""
     sampled, bends = sample(skeleton, options, None)
     if bends is None:
         bends = np.zeros((*sampled.shape[:2], 4))
@@ -128,7 +129,7 @@ def random_frames_in_steps(ob, armature, skeleton, matrix, frames, options):
 
 
 def played_frames_in_steps(ob, armature, skeleton, matrix, frames, takes, view_layer):
-    """Does the same for the frames of Takes."""
+    """Does the same as random_frames_in_steps(), for the frames of Takes."""
     scene = view_layer.id_data
     simulates = any(m.type in SIMULATES for m in ob.modifiers)
     if simulates and takes[0].action is not None:
@@ -187,7 +188,8 @@ def _link_forces(own, scene, ob):
 
 @contextmanager
 def _mesh_copy(ob, armature, bones):
-    """A copy of an object whose modifiers and drivers refer to `bones` instead of the armature."""
+    """A copy of an object in which modifiers and drivers refer to `bones` instead of the
+    armature."""
     copy = ob.copy()
     data = None
     try:
@@ -208,7 +210,7 @@ def _mesh_copy(ob, armature, bones):
 
 
 def _follow(data, armature, bones):
-    """Lets the drivers of shape keys follow `bones`, with the animation of the keys stopped."""
+    """Lets the drivers of shape keys follow `bones`, and stops the animation of the keys."""
     animation = data and data.animation_data
     if not animation:
         return
@@ -221,7 +223,8 @@ def _follow(data, armature, bones):
 
 
 def _read(name, copy, depsgraph, matrix, where):
-    """(n, 3) float32 in armature space. Raises Refused if the number of vertices differs."""
+    """The positions (n, 3) float32 in armature space. Raises Refused if the number of vertices
+    differs."""
     mesh = copy.evaluated_get(depsgraph).data
     if len(mesh.vertices) != len(copy.data.vertices):
         raise Refused(

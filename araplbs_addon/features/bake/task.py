@@ -41,7 +41,7 @@ from .read_frames import (
 
 
 def frame_folder() -> str:
-    """The folder that stores frames while they are baked. Blender removes it on exit."""
+    """The folder that stores frames while they are baked. Blender removes the folder on exit."""
     return bpy.app.tempdir
 
 
@@ -147,7 +147,7 @@ class BakeTask(Task):
             )
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See araplbs.features.bake; stores the solutions."""
+        """Stores the solutions; see araplbs.features.bake."""
         problems, self.solutions = self.reading.problems, []
         progress, count = Progress.of(progress), len(problems)
         for k, problem in enumerate(problems):

@@ -1,2 +1,1 @@
-"""Bendy bones: vertex groups for the position
-along a bone with several segments."""
+"""Bendy bones: converts them to plain bones with their own vertex groups."""

@@ -21,7 +21,7 @@ IDNAME = "object.araplbs_bendy"
 PATIENCE = 0.4  # seconds for which a window may freeze before it gives the reason
 TURN = 0.1  # seconds of work between two turns of the window
 MODES = {"OBJECT", "POSE", "EDIT_ARMATURE"}
-GAME_INFLUENCES = 4  # per vertex, in most engines and in the glTF exporter unless set otherwise
+GAME_INFLUENCES = 4  # influences per vertex, in most engines and by default in the glTF exporter
 
 
 class OBJECT_OT_araplbs_bendy(WindowOperator, Operator):
@@ -153,7 +153,7 @@ games. The bendy bones stay as controls that the new bones follow"""
                 next(self._steps)
         except StopIteration as last:
             self._steps = None
-            # Undo in Edit mode only covers the bones, so the work must not end in it.
+            # Undo in Edit mode only covers the bones, so the work must not end in this mode.
             if self._mode != "OBJECT":
                 bpy.ops.object.mode_set(mode="POSE")
             self.tell(last.value)
@@ -165,7 +165,8 @@ games. The bendy bones stay as controls that the new bones follow"""
             bpy.ops.object.mode_set(mode="POSE" if self._mode == "POSE" else "EDIT")
 
     def convert(self, context, armature, selected):
-        """selected: names of the selected bones, or None for all."""
+        """Converts bendy bones, as a generator of steps. selected: names of the selected bones, or
+        None for all."""
         if self.count == 1:
             raise Refused("A single bone cannot bend: use 2 or more, or 0 for an exact conversion")
         if self.parameter == "GROUP" and not self.group:

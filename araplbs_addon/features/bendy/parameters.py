@@ -1,10 +1,10 @@
 """Converts bendy bones of an armature to plain bones with their own groups, for formats without
 bendy bones.
 
-The bendy bone stays as the control, with Deform off. The new bones follow it through an Armature
-constraint, which moves a bone as the bendy bone would move a vertex at its head at rest. Nothing
-else may move the new bones: they inherit neither rotation nor scale from a parent, and a Limit
-Location constraint removes the inherited location. Only exporters need the parent.
+The bendy bone stays as the control, with Deform off. Each new bone follows it through an Armature
+constraint, which moves the new bone as the bendy bone would move a vertex at the new bone's rest
+head. Nothing else may move the new bones: they inherit neither rotation nor scale from a parent,
+and a Limit Location constraint removes the inherited location. Only exporters need the parent.
 """
 
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ from ...blender.read.read_mesh import (
 from ...blender.write.write_weights import make_groups
 from .refusals import deformed_meshes, refuse_groups, refuse_one_sided
 
-SHEAR = 1e-3  # of the scale of a bone: less is not visible
+SHEAR = 1e-3  # of a bone's scale: less is not visible
 
 
 def bendy_bones(armature):
@@ -60,7 +60,7 @@ class _Plan:
 @dataclass
 class Converted:
     """The result. difference: for each visible mesh that keeps its number of vertices, the largest
-    distance from its shape with bendy bones, as a fraction of its bounding box.
+    distance from its shape with bendy bones, as a fraction of the bounding box.
     """
 
     names: dict = field(default_factory=dict)  # for each bendy bone: its new bones
@@ -113,7 +113,7 @@ def convert_in_steps(
     except BaseException:
         _take_back(armature, meshes, plans)
         raise
-    # From here on everything is one step, so that the same frame is compared.
+    # From here on, everything is one step, so both shapes are compared in the same frame.
     measured = [ob for ob in meshes if _is_measured(ob, armature, view_layer)]
     depsgraph = bpy.context.evaluated_depsgraph_get()
     before = [evaluated_vertices(ob, depsgraph) for ob in measured]
@@ -165,14 +165,14 @@ def _make_plans(armature, names, count, meshes):
 
 
 def _evaluated(armature, name):
-    """A pose bone as evaluated by Blender. It must not be kept across steps."""
+    """A pose bone as evaluated by Blender. The reference must not be kept across steps."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     return armature.evaluated_get(depsgraph).pose.bones[name]
 
 
 def _rest_matrices(bone, evaluated, count):
-    """Rest matrices of the new bones: at or next to the joints, where Blender assumes u to be that
-    of the joint. They turn as the joints do, so they need no shear."""
+    """The rest matrices of the new bones. The bones lie at or next to the joints, at positions
+    where Blender computes the u of the joint. They turn with the joints, so they need no shear."""
     segments = bone.bbone_segments
     joints = [evaluated.bbone_segment_matrix(k, rest=True) for k in range(segments + 1)]
     turns = [joint.to_quaternion() for joint in joints]
@@ -209,9 +209,9 @@ def _u_as_blender(evaluated, segments):
 
 
 def _split(ob, plans, armature, view_layer, parameter, u_group):
-    """Entries (vertices, consecutive new bones, weights) of a mesh, and the maximum number of
-    influences per vertex afterwards, in steps. Raises Refused if the mesh lacks the group with
-    u."""
+    """Returns the entries (vertices, consecutive new bones, weights) of a mesh and the resulting
+    maximum number of influences per vertex, in steps. Raises Refused if the mesh lacks the group
+    with u."""
     matrix = matrix_between(ob, armature, view_layer)
     names, (vertices, groups, weights) = yield from named_entries_in_steps(ob)
     place = {name: index for index, name in enumerate(names)}
@@ -285,7 +285,8 @@ def _add_bones(armature, plans, chain, view_layer):
 
 
 def _parents(armature, plans, chain):
-    """{new bone: its parent or None}: the nearest deforming ancestor of the bendy bone."""
+    """Returns {new bone: its parent or None}. The parent is the nearest deforming ancestor of the
+    bendy bone."""
     new = {plan.bone: plan.names for plan in plans}
     parents = {}
     for plan in plans:
@@ -301,8 +302,8 @@ def _parents(armature, plans, chain):
 
 
 def _follow(armature, name, plan):
-    """Makes a bone move as the bendy bone moves the skin at its head, for any motion of its
-    parent."""
+    """Makes a new bone move as the bendy bone moves the skin at the new bone's head, regardless of
+    its parent's motion."""
     bone = armature.pose.bones[name]
     if bone.parent:
         limit = bone.constraints.new("LIMIT_LOCATION")
@@ -312,14 +313,15 @@ def _follow(armature, name, plan):
                 setattr(limit, f"use_{side}_{axis}", True)
                 setattr(limit, f"{side}_{axis}", value)
     follow = bone.constraints.new("ARMATURE")
-    # Between two joints, the sum of their matrices would shear.
+    # Between two joints, the sum of the joints' matrices would shear.
     follow.use_deform_preserve_volume = not plan.exact
     target = follow.targets.new()
     target.target, target.subtarget = armature, plan.bone
 
 
 def _shears(bone):
-    """Whether the pose relative to its parent is more than a location, a rotation and a scale."""
+    """Whether a bone's pose relative to its parent contains more than a location, a rotation and a
+    scale."""
     seen = bone.parent.matrix.inverted_safe() @ bone.matrix if bone.parent else bone.matrix
     difference = np.array(Matrix.LocRotScale(*seen.decompose())) - np.array(seen)
     return np.abs(difference[:3, :3]).max() > SHEAR * max(seen.to_scale())

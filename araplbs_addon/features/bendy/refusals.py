@@ -1,4 +1,5 @@
-"""Checks that refuse a conversion of bendy bones, and the meshes that the conversion changes."""
+"""Refuses conversions of bendy bones that are not possible, and finds the meshes that a conversion
+changes."""
 
 import bpy
 import numpy as np
@@ -66,8 +67,8 @@ def refuse_groups(ob, armature, view_layer):
 
 
 def refuse_one_sided(ob, armature, new, locked):
-    """Raises Refused if a Mirror modifier would look for groups of new bones that do not exist. The
-    modifier gives each vertex that it creates the weights of the group with the flipped name.
+    """Raises Refused if a Mirror modifier would look for groups of new bones that do not exist. For
+    each vertex that it creates, the modifier uses the weights of the group with the flipped name.
 
     new: {bendy bone: its new bones}. locked: {bone left alone: the mesh with the locked group}.
     """
@@ -87,7 +88,7 @@ def refuse_one_sided(ob, armature, new, locked):
 
 
 def _swaps_groups(ob, armature):
-    """Whether the armature deforms the result of a Mirror modifier of this object, with the groups
+    """Whether the armature deforms the result of a Mirror modifier of this object with the groups
     of the other side."""
     swaps = False
     for modifier in ob.modifiers:

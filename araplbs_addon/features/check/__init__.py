@@ -1,2 +1,1 @@
-"""Check Weights: findings about the weights
-of a character, and the list of findings."""
+"""Check Weights: finds faults in the weights of a character, and lists the findings."""

@@ -1,5 +1,5 @@
-"""The most recent findings of Check Weights. Findings are kept in memory, never in the file, and
-are out of date as soon as the bones, a mesh or its weights change."""
+"""Stores the most recent findings of Check Weights. Findings are kept in memory, never in the file,
+and are out of date as soon as the bones, a mesh or its weights change."""
 
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ CALM = 0.4  # seconds without change before weights are checked, which takes ten
 
 @dataclass
 class Checked:
-    """One list of findings, and the objects it describes."""
+    """One list of findings, and the objects that the list describes."""
 
     findings: list
     bones: list[str]
@@ -42,8 +42,8 @@ class Checked:
 
 
 class Found:
-    """The displayed list and the earlier ones, because undo restores the weights that they
-    describe. out_of_date: names of the data that has changed since."""
+    """The displayed list and the earlier lists, which are kept because undo restores the weights
+    that they describe. out_of_date: names of the data that has changed since the check."""
 
     def __init__(self):
         self.list: Checked | None = None
@@ -83,7 +83,7 @@ class Found:
         return self.list.objects
 
     def keep(self, findings, bones, armature, objects, poses, repaired=(), results=()):
-        """Stores the subject of the findings, in the form that a Checked uses."""
+        """Stores findings and the objects that they describe, in the form that a Checked uses."""
         self._remember()
         self.past = self.past[-MOST_PAST:]
         new = Checked(list(findings), list(bones), armature, list(objects), [], poses)
@@ -92,14 +92,15 @@ class Found:
         self._show(new)
 
     def keep_of(self, findings, reading, repaired=(), results=()):
-        """reading: the CheckTask that read the data for the findings."""
+        """Stores findings as keep() does. reading: the CheckTask that read the data for the
+        findings."""
         bones, poses = reading.problem.skeleton.names, reading.judged_poses.transforms
         objects = reading.objects
         self.keep(findings, bones, reading.armature, objects, poses, repaired, results)
 
     def look(self, flush=False):
-        """Updates out_of_date, and the list if an earlier one matches the current data. flush:
-        include changes made in Edit mode."""
+        """Updates out_of_date, and shows an earlier list if it matches the current data. flush:
+        whether to include changes made in Edit mode."""
         self.out_of_date = []
         if not self.checked:
             return
@@ -128,7 +129,7 @@ class Found:
         show_findings(checked.active, checked.marks)
 
     def refuse_out_of_date(self):
-        """Raises Refused if any data differs from the checked data, or nothing was checked."""
+        """Raises Refused if any data differs from the checked data, or if nothing was checked."""
         if not self.checked:
             raise Refused("There are no findings: Check Weights first")
         self.look(flush=True)
@@ -138,16 +139,16 @@ class Found:
             )
 
     def place(self, finding):
-        """The name of its bone or its mesh."""
+        """The name of the finding's bone or mesh."""
         return self.bone(finding) or self.objects[finding.mesh].name
 
     def bone(self, finding):
-        """The name of its bone, "" for none."""
+        """The name of the finding's bone, "" for none."""
         return self.list.bones[finding.bone] if finding.bone >= 0 else ""
 
 
 def _states(references, flush):
-    """[state], None for objects that are gone or have different vertices."""
+    """Returns [state], with None for objects that are gone or have different vertices."""
     states = []
     for reference in references:
         try:
@@ -177,7 +178,7 @@ def _chosen(check, _context):
 
 
 class ARAPLBS_check(bpy.types.PropertyGroup):
-    """Belongs to the window manager: the list that the panel shows."""
+    """The list that the panel shows, stored in the window manager."""
 
     findings: CollectionProperty(type=ARAPLBS_finding)
     active: IntProperty(
@@ -220,7 +221,7 @@ def show_findings(active=-1, marks=None):
 
 
 def marked():
-    """[bool]: the findings that Repair Marked processes."""
+    """Returns [bool]: whether Repair Marked processes each finding."""
     items = bpy.context.window_manager.araplbs_check.findings
     return [item.repair for item in items[: len(found.findings)]]
 

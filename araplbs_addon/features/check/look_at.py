@@ -13,8 +13,8 @@ ENOUGH = 0.35  # cosine: a surface turned to the eye by at least this is visible
 
 
 def view_of(context):
-    """The current RegionView3D: that of the space, or of the first 3D view of the window; or
-    None."""
+    """The RegionView3D of the current space or else of the first 3D view in the window; None if
+    there is no 3D view."""
     space = context.space_data
     if not space or space.type != "VIEW_3D":
         areas = context.window.screen.areas if context.window else ()
@@ -24,9 +24,9 @@ def view_of(context):
 
 
 def places_of(context, finding, ob):
-    """((k, 3) points in world space, (3,) the direction that their surface faces) of a finding;
-    None if it has no position. A finding without vertices is at its bone, which is visible from any
-    side."""
+    """Returns ((k, 3) points in world space, (3,) the direction that the surface faces) for a
+    finding; None if the finding has no position. A finding without vertices is shown at its bone,
+    which is visible from any side."""
     if len(finding.vertices):
         return vertex_places(context, ob, finding.vertices)
     armature = found.armature.get()
@@ -49,7 +49,8 @@ def vertex_places(context, ob, vertices):
 
 
 def look_at(context, ob, places):
-    """Turns the view. Does nothing without a 3D view, as in a script, or without positions."""
+    """Turns the view to these places. Does nothing without a 3D view, as in a script, or without
+    places."""
     view = view_of(context)
     if not view or places is None:
         return

@@ -68,7 +68,7 @@ class OfFinding:
         return True
 
     def finding(self, context):
-        """(Finding, object). Raises Refused if no finding is selected."""
+        """Returns (Finding, object). Raises Refused if no finding is selected."""
         index = context.window_manager.araplbs_check.active if self.index < 0 else self.index
         if index < 0:
             raise Refused("Choose a finding in the list")

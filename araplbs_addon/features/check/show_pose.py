@@ -18,7 +18,7 @@ from .operator import OfFinding
 IDNAME = "object.araplbs_show_pose"
 BACK = "object.araplbs_own_pose"
 
-_colors = []  # the colors displayed before the rig was put into that pose
+_colors = []  # the colors displayed before the rig was put into the pose
 _posed = []  # the PosedRig or PosedFrame of the rig that is not in its own pose
 
 
@@ -114,7 +114,8 @@ def _forget(*_arguments):
 
 @persistent
 def _before_saving(*_arguments):
-    """Files store the artist's own pose, with its constraints."""
+    """Restores the poses before saving, because files store the artist's own pose, with its
+    constraints."""
     with suppress(Refused):
         put_back()
 

@@ -32,12 +32,12 @@ CHECKED = {
     "bone_directions",
     *("through_rig", "animation", "animation_frames"),
 }
-POSES = 12  # random ones: enough for every joint to bend both ways, in a tenth of the time of 80
+POSES = 12  # random poses: enough for every joint to bend both ways, in a tenth of the time of 80
 
 
 class CheckTask(WeightingTask):
-    """Like a WeightingTask, except that apply() changes nothing. findings: the result of solve() in
-    the judged_poses, for `rows`, the SparseWeights of the problem in the file."""
+    """A WeightingTask in which apply() changes nothing. findings: the result of solve() in the
+    judged_poses. rows: the SparseWeights of the problem in the file."""
 
     reads_weights = True
 
@@ -59,7 +59,7 @@ class CheckTask(WeightingTask):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """A bone that Auto-weight has excluded is not a deform bone, unless it has weights."""
+        """Takes a bone that Auto-weight has excluded as a deform bone only if it has weights."""
         used = np.zeros(len(skeleton.names), bool)
         for mesh in meshes:
             used[mesh.weights.bones] = True

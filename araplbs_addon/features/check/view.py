@@ -1,5 +1,5 @@
-"""Draws the selected finding in the 3D view: its vertices, visible through the skin that hides
-them, and a label at the end of a line."""
+"""Draws the selected finding in the 3D view: the vertices, which are visible even through skin, and
+a label at the end of a line."""
 
 import blf
 import gpu
@@ -47,7 +47,7 @@ def draw(context):
 
 
 def nearest_to_middle(points):
-    """(3,) the point nearest to the center of all, because the center itself may lie off the
+    """The point (3,) nearest to the center of all points, because the center itself may lie off the
     surface."""
     return points[np.square(points - points.mean(0)).sum(1).argmin()]
 
@@ -58,7 +58,7 @@ def label_of(finding):
 
 
 def draw_name(context):
-    """Draws in pixels of the region, after draw()."""
+    """Draws the label in pixels of the region, after draw()."""
     for place, text in _shown:
         at = view3d_utils.location_3d_to_region_2d(
             context.region, context.region_data, place.tolist()

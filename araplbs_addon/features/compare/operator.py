@@ -31,7 +31,7 @@ IDNAME = "object.araplbs_compare"
 ASK = "object.araplbs_compare_methods"
 LABEL = "Compare Methods"
 
-_pages: list[Path] = []  # only the last page created for this file, even in earlier sessions
+_pages: list[Path] = []  # only the last page created for this file, possibly in an earlier session
 
 
 def real_folder(directory):
@@ -159,7 +159,7 @@ def _forget(*_arguments):
 
 @persistent
 def _find_pages(*_arguments):
-    """Finds the earlier page of this file in the folder that its scene specifies."""
+    """Finds the earlier page of this file in the folder that the file's scene specifies."""
     for scene in bpy.data.scenes if bpy.data.filepath else ():
         with suppress(Refused, OSError, ValueError):
             folder = real_folder(scene.araplbs.comparison.directory)

@@ -1,4 +1,4 @@
-"""The settings of Compare Methods in the sidebar, stored in the scene."""
+"""Defines the settings of Compare Methods in the sidebar, which are stored in the scene."""
 
 import bpy
 from araplbs.features.compare.options import CompareOptions

@@ -41,8 +41,8 @@ PAGE_SHARE = 0.25  # of the time, for images
 
 
 class CompareTask(WeightingTask):
-    """The main thread reads, and any thread may solve. apply() returns what compare_files
-    writes."""
+    """A task that compares methods. The main thread reads, and any thread may solve. apply()
+    returns the comparison that write_pages() writes."""
 
     reads_weights = True
 
@@ -91,7 +91,7 @@ class CompareTask(WeightingTask):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """All methods start from scratch, without locks and edits."""
+        """Removes weights, locks and edits, because all methods start from scratch."""
         self.whole, self.present = skeleton, [mesh.weights for mesh in meshes]
         self.is_ours = all(map(is_ours, objects))
         for mesh in meshes:
@@ -108,8 +108,8 @@ class CompareTask(WeightingTask):
         return given if len(given) else judged_poses(self.whole, options)
 
     def _frames(self, armature: bpy.types.Object, view_layer: bpy.types.ViewLayer) -> Poses | None:
-        """Poses of all actions, or of the current animation if actions cannot be swapped; or
-        None."""
+        """The Poses of all actions, or of the current animation if actions cannot be swapped; None
+        if there are no poses."""
         most = self.compare_options.judged_frames
         for which in ("ALL", "ACTIVE") if most else ():
             try:
@@ -136,8 +136,8 @@ class CompareTask(WeightingTask):
 def comparison_files(
     arguments: argparse.Namespace, names: Sequence[str] = ()
 ) -> list[tuple[Path, Kind]]:
-    """For the command line: [(path, kind)] of the files about these characters, in addition to
-    those for any character."""
+    """For the command line: returns [(path, kind)] of the files that a comparison of these
+    characters writes."""
     refuse_no_folder(arguments.output)
     return files_of(arguments.output, names)
 

@@ -1,2 +1,1 @@
-"""Control bones: bones that only control the
-rig, and the option to let them deform."""
+"""Control bones: lets the user decide whether bones that only control the rig deform vertices."""

@@ -1,4 +1,4 @@
-"""Actions on control bones: use a bone for deformation again, or turn off its Deform."""
+"""Operators for control bones: use a bone for deformation again, or turn off its Deform."""
 
 from araplbs.base.refusal import Refused
 from bpy.props import BoolProperty, StringProperty
@@ -9,7 +9,7 @@ from ...blender.read.control_bones import is_left_out
 
 
 def armature_at_hand(context):
-    """The active armature, or that of the active mesh; None if there is neither."""
+    """The active armature, or the armature of the active mesh; None if there is neither."""
     ob = context.active_object
     if ob is None or ob.type == "ARMATURE":
         return ob

@@ -1,2 +1,1 @@
-"""Copy Weights: exact copies of weights
-for meshes with the same vertices."""
+"""Copy Weights: copies weights exactly to meshes with the same vertices."""

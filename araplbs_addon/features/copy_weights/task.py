@@ -136,7 +136,7 @@ class CopyTask(Task):
     def _write(
         self, ob: bpy.types.Object, each: Receiver, done: tuple[Copied, SparseWeights]
     ) -> dict[str, Any]:
-        """The groups of the source receive mirrored or copied counterparts, including empty
+        """Writes the mirrored or copied counterparts of the source's groups, including empty
         groups."""
         copied, rows = done
         skeleton = each.skeleton

@@ -1,2 +1,1 @@
-"""Edits: required weights, links and rigid parts,
-painted with brushes."""
+"""Edits: lets artists paint required weights, links and rigid parts with brushes."""

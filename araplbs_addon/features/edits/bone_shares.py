@@ -1,5 +1,5 @@
-"""A list next to the mouse in Weight Paint mode of the bones that move the vertex under it, each
-with its share and its color in *All Bones*."""
+"""Draws a list next to the mouse in Weight Paint mode. It names the bones that move the vertex
+under the mouse, each with its share and its color in *All Bones*."""
 
 import blf
 import gpu
@@ -15,7 +15,7 @@ SHADE, TEXT, OTHERS = (0.08, 0.08, 0.08, 0.8), (1.0, 1.0, 1.0, 1.0), (0.7, 0.7, 
 
 
 def draw(context):
-    """Draws in pixels of the region."""
+    """Draws the list in pixels of the region."""
     if context.mode != "PAINT_WEIGHT" or not context.window_manager.araplbs_hover or not under:
         return
     found, ob = under[0], context.active_object

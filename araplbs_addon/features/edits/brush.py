@@ -1,5 +1,5 @@
-"""Brush strokes in the viewport that change edits: the brushes of the Auto-weight tools. Strokes
-follow the X Mirror setting of the mesh.
+"""Implements the brushes of the Auto-weight tools, whose strokes in the viewport change edits.
+Strokes follow the X Mirror setting of the mesh.
 
 As with Blender's own brushes, the radius is measured on the screen at the hit point, and the brush
 acts within a sphere of that radius."""
@@ -26,10 +26,10 @@ IDNAME = "object.araplbs_brush"
 GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength
 LEAST_EFFECT = 0.02  # of the falloff: smaller effects are ignored
 
-UNKNOWN, NO_IMAGE = -2, -1  # beyond it, a vertex is not at the mirrored position
+UNKNOWN, NO_IMAGE = -2, -1  # maximum distance of a vertex from the mirrored position
 
 _strokes = []  # the stroke in progress, for the overlay
-_images = {}  # (kind, bone): the bone of the other side, as found by strokes
+_images = {}  # (kind, bone): the bone on the other side, as found by strokes
 
 
 def current_stroke():
@@ -38,7 +38,7 @@ def current_stroke():
 
 
 def image_of(ob, item):
-    """The edit of the other side that X Mirror creates with this one, or None."""
+    """The edit on the other side that X Mirror creates together with this one, or None."""
     if not ob.data.use_mirror_x or item.kind in OF_NO_BONE:
         return None
     image = _images.get((item.kind, item.bone), bpy.utils.flip_name(item.bone))
@@ -93,7 +93,8 @@ class Stroke:
         self._images = np.full(len(self.points), UNKNOWN)
 
     def move(self, context, at):
-        """Adds dabs from the last position to this one, close enough to leave no gap."""
+        """Adds dabs from the last position to this one, so close together that they leave no
+        gap."""
         at = Vector(at)
         last = at if self._last is None else self._last
         step = max(1.0, self.brush.radius / 3)
@@ -248,7 +249,7 @@ or draw links"""
 
     @staticmethod
     def _link(mesh, ends):
-        """A link, and its mirror image if that is a different link."""
+        """Adds a link, and its mirror image if the image is a different link."""
         if len(set(ends)) != 2:
             return
         add_link(mesh, *ends)
@@ -258,14 +259,15 @@ or draw links"""
                 add_link(mesh, *images)
 
     def _paint(self, stroke, bone, vertices, values):
-        if self.kind == "RELEASE":  # a vertex that is not tied has nothing to release
+        if self.kind == "RELEASE":  # a vertex without ties cannot be released
             tied, _held, _released = tied_vertices(current_session(), stroke.ob, bone)
             vertices, values = np.intersect1d(tied, vertices), values[:1]
         if len(vertices):
             paint_edit(stroke.ob.data, self.kind, bone, vertices, values)
 
     def _values(self, stroke, bone, vertices):
-        """Values of the edit (blender/data/edits.py) that the stroke assigns to these vertices."""
+        """The values of the edit (blender/data/edits.py) that the stroke assigns to these
+        vertices."""
         if self.kind == "INFLUENCE":
             return np.full(len(vertices), 0.0 if self.clear else -1.0 if self.erase else 1.0)
         if self.erase:
@@ -282,7 +284,7 @@ or draw links"""
 
 
 def present(ob, bone, vertices):
-    """Current weights of a bone at some vertices."""
+    """The current weights of a bone at these vertices."""
     group = ob.vertex_groups[bone].index
     weights = np.zeros(len(vertices))
     for k, vertex in enumerate(vertices.tolist()):
@@ -293,8 +295,9 @@ def present(ob, bone, vertices):
 
 
 def tied_vertices(session, ob, bone=None):
-    """(vertices of the object, remaining fraction of the strength, released): its ties to a bone,
-    by default its active one, in the current state of the session; arrays (k,) each."""
+    """Returns the ties of an object's vertices to a bone, by default the active one, in the current
+    state of the session: (vertices of the object, remaining fraction of the strength, released),
+    each an array (k,)."""
     nothing = np.zeros(0, int), np.zeros(0), np.zeros(0, bool)
     if not session or not session.frame or ob not in session.objects():
         return nothing

@@ -1,4 +1,4 @@
-"""The bones that move the vertex under the mouse in Weight Paint mode, with their shares."""
+"""Finds the bones that move the vertex under the mouse in Weight Paint mode, with their shares."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ def _nearest(ob, evaluated, place, face, depsgraph):
 
 
 def _ray(context, evaluated, at):
-    """Does the same as ray_cast(), in object space."""
+    """Does the same as Blender's ray_cast(), in object space."""
     region, view = context.region, context.region_data
     at = Vector(at)
     origin = view3d_utils.region_2d_to_origin_3d(region, view, at)
@@ -107,7 +107,8 @@ def _ray(context, evaluated, at):
 
 
 def shares_of(ob, armature, vertex):
-    """[(bone, share)] of a vertex, largest first. Only groups of deform bones count."""
+    """Returns [(bone, share)] of a vertex, the largest share first. Only groups of deform bones
+    count."""
     names, bones = [group.name for group in ob.vertex_groups], armature.data.bones
     found = [
         (names[entry.group], entry.weight)

@@ -1,7 +1,8 @@
-"""Operators that change the edits of the active mesh: the actions of brushes and lists, which are
-also available to scripts.
+"""Operators that change the edits of the active mesh. Brushes and lists call them, and scripts can
+call them as well.
 
-During a session these changes count as strokes of the session; otherwise each is one undo step."""
+During a session, these changes count as strokes of the session; otherwise, each change is one undo
+step."""
 
 import bpy
 import numpy as np
@@ -47,8 +48,8 @@ class Change:
 
 
 def paint_edit(mesh, kind, bone, vertices, values):
-    """Assigns values of an edit to these vertices (see blender/data/edits.py); empty edits are
-    removed."""
+    """Assigns values of an edit (see blender/data/edits.py) to these vertices; edits that become
+    empty are removed."""
     item = ensure_edit(mesh, kind, bone)
     present = read_values(mesh, item)
     present[vertices] = values
@@ -133,7 +134,7 @@ def refuse_bone(ob, bone):
 
 
 def takes_edits(ob, bone):
-    """Whether the group belongs to a deform bone, as far as can be determined."""
+    """Whether the group belongs to a deform bone, as far as this can be determined."""
     armature = armature_of(ob)
     bones = armature.data.bones if armature else {}
     return not armature or (bone in bones and bones[bone].use_deform)
@@ -178,7 +179,7 @@ class _OfItem(OfMesh):
         return True
 
     def find(self, context):
-        """The index in the list. Raises Refused if it is not there."""
+        """The index of the edit in the list. Raises Refused if the edit is not in the list."""
         settings = context.active_object.data.araplbs
         index = settings.active if self.index < 0 else self.index
         if not 0 <= index < len(settings.edits):

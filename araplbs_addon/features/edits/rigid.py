@@ -1,4 +1,4 @@
-"""Operators that mark parts of the active mesh as rigid. These edits also work in Edit mode."""
+"""Operators that mark parts of the active mesh as rigid. They also work in Edit mode."""
 
 from contextlib import contextmanager
 
@@ -32,8 +32,8 @@ SOURCES = (
 
 @contextmanager
 def out_of_edit_mode(ob):
-    """Leaves Edit mode for the block, because only then do attributes and selection match the
-    mesh."""
+    """Leaves Edit mode for the duration of the block, because attributes and selection do not match
+    the mesh in Edit mode."""
     edits = ob.mode == "EDIT"
     if edits:
         bpy.ops.object.mode_set(mode="OBJECT")
@@ -72,7 +72,7 @@ class OBJECT_OT_araplbs_mark_rigid(_OfAnyMode, Operator):
         return {"FINISHED"}
 
     def find(self, ob):
-        """[(name, vertices)] of the parts. Raises Refused if the mesh has no parts."""
+        """Returns [(name, vertices)] of the parts. Raises Refused if the mesh has no parts."""
         found = {
             "SELECTED": _selected,
             "GROUP": _of_group,
@@ -96,7 +96,7 @@ def _flags(items, name):
 
 
 def _of_faces(mesh, faces):
-    """Vertices of the faces of a mask (faces,), in ascending order."""
+    """The vertices of the faces in a mask (faces,), in ascending order."""
     sizes = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_total", sizes)
     return np.unique(corner_vertices(mesh)[np.repeat(faces, sizes)])

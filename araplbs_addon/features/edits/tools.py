@@ -1,5 +1,5 @@
-"""The brushes in the toolbar of Weight Paint mode: one group with its own icons. Add-ons cannot
-define mouse pointers, so the circle around the pointer has the color of the brush."""
+"""Adds the brushes to the toolbar of Weight Paint mode, as one group with its own icons. Add-ons
+cannot define mouse pointers, so the circle around the pointer has the color of the brush."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from .brush import IDNAME
 
 ICONS = Path(__file__).parent / "icons"  # drawn by tools/brush_icons.py
 COLOR = (1.0, 0.75, 0.2, 0.9)
-FAINT = 0.45  # opacity of the inner circle, which indicates the strength
+FAINT = 0.45  # opacity of the inner circle, which shows the strength
 
 
 def _stroke(kind, ctrl=False, shift=False, **properties):
@@ -39,7 +39,7 @@ def _icon(name):
 
 
 def _circles(color, graded=False):
-    """Draws the brush circle in its color; graded: with an inner circle that indicates the
+    """Draws the brush circle in its color; graded: whether to draw an inner circle that shows the
     strength."""
 
     def draw(context, _tool, xy):
@@ -52,7 +52,7 @@ def _circles(color, graded=False):
 
 
 def _settings(*names):
-    """Draws these settings of the brush in the header."""
+    """A function that draws these settings of the brush in the header."""
 
     def draw(context, layout, _tool):
         for name in names:

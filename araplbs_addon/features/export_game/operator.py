@@ -1,5 +1,5 @@
 """The operator "Export for Games": calls Blender's own exporter with the settings that a game
-engine needs, and lists these settings."""
+engine needs, and lists the settings."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""Prepares a character for an exporter: selects only the character, limits influences to what a
-game engine reads, and leaves out bones that only control the rig. Afterwards everything is
-restored."""
+"""Prepares a character for an exporter: selects only the character, limits the influences to the
+number that a game engine reads, and leaves out bones that only control the rig. Everything is
+restored afterwards."""
 
 from contextlib import contextmanager
 
@@ -14,9 +14,9 @@ from ...blender.write.all_or_nothing import put_entries_back
 
 @contextmanager
 def as_exported(context, armature, meshes, most):
-    """`with as_exported(...) as facts`: call the exporter in this block. most: influences of a
-    vertex. facts: {"bones": (exported deform bones, all bones), "limited": vertices that had more
-    influences}."""
+    """`with as_exported(...) as facts`: the exporter must be called in this block. most: the
+    maximum number of influences per vertex. facts: {"bones": (exported deform bones, all bones),
+    "limited": vertices that had more influences}."""
     counts, kept = {}, {}
     selected = list(context.selected_objects)
     active, hidden = context.view_layer.objects.active, _hidden(armature, meshes)
@@ -63,7 +63,8 @@ def _set_deform(armature, names, deform):
 
 
 def _limit(ob, armature, most):
-    """The number of vertices that had more influences of deform bones than this limit."""
+    """Limits the influences of deform bones, and returns the number of vertices that had more than
+    `most`."""
     bones = armature.data.bones
     is_bone = [group.name in bones and bones[group.name].use_deform for group in ob.vertex_groups]
     entries, count = limited(group_entries(ob.data), is_bone, most, len(ob.data.vertices))
@@ -73,5 +74,5 @@ def _limit(ob, armature, most):
 
 
 def exporter_of(kind):
-    """Blender's exporter of "gltf" or "fbx", None if its add-on is disabled."""
+    """Blender's exporter for "gltf" or "fbx"; None if its add-on is disabled."""
     return getattr(bpy.ops.export_scene, kind) if kind in dir(bpy.ops.export_scene) else None

@@ -1,10 +1,11 @@
-"""An artist's settings for individual joints, stored in the bones and saved with the file."""
+"""Stores an artist's settings for individual joints in the bones, so they are saved with the
+file."""
 
 import bpy
 import numpy as np
 from bpy.props import BoolProperty, FloatProperty, PointerProperty
 
-# Both hold the same values: Blender carries them from one to the other with the mode.
+# Bones and edit bones have the same properties; Blender copies the values when the mode changes.
 OWNERS = (bpy.types.Bone, bpy.types.EditBone)
 
 
@@ -29,7 +30,7 @@ class ARAPLBS_joint(bpy.types.PropertyGroup):
 
 
 def read_joint_settings(armature, names):
-    """(locks (m, 2) bool of heads and tails, factors (m,)) of these bones."""
+    """Returns (locks (m, 2) bool of heads and tails, factors (m,)) of these bones."""
     settings = [armature.data.bones[name].araplbs_joint for name in names]
     locks = np.array([(joint.lock_head, joint.lock_tail) for joint in settings], bool)
     return locks, np.array([joint.material for joint in settings], np.float64)

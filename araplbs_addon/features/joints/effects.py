@@ -1,5 +1,5 @@
-"""Data other than the weighted meshes that depends on the rest positions of bones. The add-on
-counts and names this data, so the user knows the effects of moved joints."""
+"""Finds data, other than the weighted meshes, that depends on the rest positions of bones. The
+add-on counts and names this data, so the user knows the effects of moved joints."""
 
 import re
 
@@ -13,7 +13,7 @@ from ...blender.poses.pose_sources import action_curves
 from ...blender.read.read_mesh import refuse_linked
 
 POSE_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)+)"\]')
-NOTICEABLE = 1e-4  # fraction of a bone's length by which its length or direction changes
+NOTICEABLE = 1e-4  # smallest change of length or direction, as a fraction of a bone's length
 
 
 def refuse_armature(armature, meshes):
@@ -31,7 +31,8 @@ def refuse_armature(armature, meshes):
 
 
 def effects(armature, meshes, before, after, moved):
-    """[sentence] about the effects of moved bones (m,), from one core Skeleton to another."""
+    """Returns [sentence] about the effects of moving these bones (m,) from one core Skeleton to
+    another."""
     names = [name for name, moves in zip(before.names, moved, strict=True) if moves]
     ends = [s.tails - s.heads for s in (before, after)]
     lengths = [np.linalg.norm(along, axis=1) for along in ends]
@@ -52,8 +53,8 @@ def effects(armature, meshes, before, after, moved):
 
 
 def _say(found, one, several):
-    """A sentence about the found names, or none if nothing was found: {n} and {names} in
-    `several`."""
+    """A list with a sentence about the found names, empty if nothing was found. `several` contains
+    {n} and {names}."""
     found = list(dict.fromkeys(found))
     if not found:
         return []
@@ -128,7 +129,7 @@ def _is_posed(bone):
 
 
 def _actions(armature, moved):
-    """Actions with keys of moved bones; location keys are relative to the rest position."""
+    """Actions with keys of moved bones, whose location keys are relative to the rest position."""
     played = {}
     for action in bpy.data.actions:
         for slot, curve in action_curves(action):

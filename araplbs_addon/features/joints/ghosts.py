@@ -36,7 +36,7 @@ def draw(session):
 
 
 def _posed(armature, shown):
-    """(k, 4, 4) from rest to the current pose."""
+    """The transforms (k, 4, 4) from rest to the current pose."""
     if armature.data.pose_position == "REST":
         return np.repeat(np.eye(4)[None], len(shown), axis=0)
     bones, poses = armature.data.bones, armature.pose.bones

@@ -1,5 +1,5 @@
-"""A live search for better joints. The session displays the converging joints, and writes once when
-the user accepts them. Until then, Blender's data stays unchanged."""
+"""A session that searches for better joints live. It displays the converging joints, and writes
+them once when the user accepts. Until then, Blender's data stays unchanged."""
 
 from contextlib import suppress
 

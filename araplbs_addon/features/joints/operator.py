@@ -1,5 +1,5 @@
-"""The operator "Optimize Joints (ARAP)", which runs live in a window and at once without one, and
-the operator that locks joints."""
+"""The operator "Optimize Joints (ARAP)", which runs live in a window and in a single run otherwise,
+and the operator that locks joints."""
 
 from araplbs.base.refusal import Refused
 from araplbs.features.joints.joints import joint_summary

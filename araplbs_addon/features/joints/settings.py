@@ -1,4 +1,4 @@
-"""The settings of Optimize Joints in the sidebar, stored in the scene."""
+"""Defines the settings of Optimize Joints in the sidebar, which are stored in the scene."""
 
 import bpy
 from araplbs.features.joints.options import JointOptions

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 class JointTask(WeightingTask):
-    """A WeightingTask whose solution also contains new joints. run: None until it is read. For
-    targets with only_bones, only the heads of the selected bones move."""
+    """A WeightingTask whose solution also contains new joints. run: the JointRun, None before
+    reading. For targets with only_bones, only the heads of the selected bones move."""
 
     reads_weights = True  # which may contradict a joint
     run: JointRun = None
@@ -130,7 +130,7 @@ class JointTask(WeightingTask):
     def _write_weights(
         self, armature: bpy.types.Object, objects: list[bpy.types.Object]
     ) -> dict[str, Any] | None:
-        """The report of the weights, None if they stay unchanged."""
+        """Writes the weights; returns their report, or None if they stay unchanged."""
         weights, problem = self.solution.weights, self.solution.problem
         if weights is None:
             return None

@@ -14,8 +14,8 @@ from ...blender.write.edit_bones import editing
 def write_joints(armature, before, after):
     """Moves the bones from a core Skeleton `before` to `after`.
 
-    The Z axis of a moved bone becomes the one nearest to after.roll_axes. Raises Refused, with
-    nothing written, if Blender does not allow the armature to be edited.
+    The Z axis of a moved bone becomes the axis nearest to after.roll_axes. Raises Refused, without
+    writing anything, if Blender does not allow the armature to be edited.
     """
     moved = moved_bones(before, after)
     if not moved.any():
@@ -25,7 +25,7 @@ def write_joints(armature, before, after):
 
 
 def _move(edit_bones, after, moved):
-    """Writes the joints of these bones; changes nothing if it fails."""
+    """Writes the joints of these bones; if writing fails, nothing is changed."""
     bones = [edit_bones[after.names[i]] for i in moved]
     were = [(bone.head.copy(), bone.tail.copy(), bone.roll) for bone in bones]
     try:

@@ -1,2 +1,1 @@
-"""Weights for newly added vertices; all
-other vertices keep their weights."""
+"""Weights newly added vertices; all other vertices keep their weights."""

@@ -28,7 +28,7 @@ with a paint mask, weight the selected vertices instead. All other vertices stay
     )
     icon = "MOD_VERTEX_WEIGHT"
 
-    own_options = ("start_from", "volume")  # it works on the surface, from what is around
+    own_options = ("start_from", "volume")  # it works on the surface and from the weights around
     task_kind = NewVerticesTask
 
     @staticmethod

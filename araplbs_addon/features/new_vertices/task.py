@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 
 class NewVerticesTask(WeightingTask):
-    """A WeightingTask that writes only to vertices without weights, or only to the selected ones in
-    Edit mode and with a paint mask. All others are preserved to the last bit."""
+    """A WeightingTask that writes only vertices without weights or, in Edit mode and with a paint
+    mask, only the selected vertices. The weights of all other vertices are preserved to the last
+    bit."""
 
     reads_weights = True
 
@@ -52,7 +53,7 @@ class NewVerticesTask(WeightingTask):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """Bones that have weights are not control bones."""
+        """Takes bones that have weights as deform bones, not as control bones."""
         used = np.zeros(len(skeleton.names), bool)
         for mesh in meshes:
             used[mesh.weights.bones[mesh.weights.weights > 0]] = True
@@ -122,7 +123,7 @@ class NewVerticesTask(WeightingTask):
         patch: Patch,
         selection: tuple[Bools, Bools, Bools],
     ) -> tuple[SparseWeights, list[str], Bools, Bools, Bools]:
-        """(rows, names, bones with groups, bones, vertices) for write_weights()."""
+        """The arguments (rows, names, bones with groups, bones, vertices) of write_weights()."""
         groups, bones, _vertices = selection
         new = np.zeros(len(ob.data.vertices), bool)
         new[patch.vertices[patch.new]] = True

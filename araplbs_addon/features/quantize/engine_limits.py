@@ -1,4 +1,4 @@
-"""The influence limits of materials: Material.araplbs_max_influences."""
+"""Reads the influence limits of materials, which are stored as Material.araplbs_max_influences."""
 
 import bpy
 import numpy as np
@@ -16,7 +16,7 @@ def read_limits(ob, usual):
     mesh.polygons.foreach_get("material_index", materials)
     limits = [slot.material.araplbs_max_influences if slot.material else 0
               for slot in ob.material_slots] or [0]  # fmt: skip
-    # Files can name missing slots, for which Blender draws the last one.
+    # Files can name missing slots; Blender uses the last slot instead.
     materials = np.minimum(materials, len(limits) - 1)
     faces = corner_vertices(mesh), np.repeat(materials, sizes)
     return vertex_limits(len(mesh.vertices), faces, limits, usual)

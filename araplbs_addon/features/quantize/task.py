@@ -1,4 +1,5 @@
-"""The task of storing the current weights as game engines do: read, quantize, write."""
+"""The task that quantizes the current weights to the steps that game engines store: read, quantize,
+write."""
 
 from __future__ import annotations
 

@@ -1,2 +1,1 @@
-"""Range of Motion: an action that moves
-every joint through its limits."""
+"""Range of Motion: creates an action that moves every joint to its limits."""

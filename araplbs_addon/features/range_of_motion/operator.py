@@ -18,7 +18,8 @@ OWN = ("combinations", "acts", "spacing", "symmetric")
 
 
 def find_armature(context):
-    """The Targets for the active armature, or that of the active mesh. Raises Refused."""
+    """The Targets for the active armature, or for the armature of the active mesh. Raises
+    Refused."""
     if context.mode not in {"OBJECT", "POSE", "PAINT_WEIGHT"}:
         raise Refused("Available only in Object, Pose and Weight Paint modes")
     armature = armature_at_hand(context)

@@ -1,5 +1,5 @@
-"""The motion of an armature's controls in Range of Motion: each joint alone, all joints together,
-and the paths of hands and feet.
+"""Computes how an armature's controls move in Range of Motion: each joint alone, all joints
+together, and hands and feet along their paths.
 
 If constraints or drivers move deform bones, the poses are applied to the rig's controls and tested
 on a hidden copy. A control that turns no deform bone is not a joint. An IK/FK switch is set to the
@@ -30,7 +30,7 @@ from ...blender.rig.rig_poses import PILOT, RigReader, plan_poses_in_steps
 from ...blender.rig.rig_relations import owner_of, read_relations
 
 TRIED = 0.3  # radians, and fraction of a limb: the size of a trial motion
-SAME_END = 0.2  # of a limb's length: a control chain that ends nearer to its end is the limb
+SAME_END = 0.2  # of a limb's length: a control chain that ends this near its end is the limb
 LEAST = 0.02  # radians: a control that turns every deform bone by less is not a joint
 
 
@@ -45,11 +45,11 @@ class Motion:
     combinations: int
     acts: bool
     moved: np.ndarray  # (m,) bool: deform bones that some joint turns
-    broken: list  # paths of drivers that do not run; their bones do not move
+    broken: list  # paths of drivers that do not run, so their bones do not move
 
 
 def motion_in_steps(armature, skeleton, options, up):
-    """The Motion of an armature; a generator of short steps. up: (3,) in armature space. Raises
+    """The Motion of an armature, as a generator of short steps. up: (3,) in armature space. Raises
     NotDrivable."""
     relations = read_relations(armature)
     kind = _OfRig if drives_itself(relations, skeleton) else _OfBones
@@ -118,7 +118,7 @@ class _Maker(ABC):
         return pose
 
     def set(self, copy, bases, sides=None):
-        """sides: 0 or 1, the value of each switch; None: unchanged."""
+        """Sets the pose of a copy. sides: 0 or 1, the value of each switch; None: unchanged."""
         for b, own in bases.items():
             posed = copy.pose.bones[self.skeleton.names[b]]
             posed.matrix_basis = Matrix(np.asarray(own).tolist())
@@ -146,7 +146,7 @@ class _Maker(ABC):
             owner[each.name] = type(owner[each.name])(sides)
 
     def read(self, copy, bones, switches=False):
-        """{(bone, property): values} of the bones of a copy and of the switches."""
+        """Returns {(bone, property): values} for the bones of a copy and for the switches."""
         found = {}
         for b in bones:
             name = self.skeleton.names[b]
@@ -175,7 +175,8 @@ class _Maker(ABC):
         yield None, None
 
     def reaching(self, body, limb, goal):
-        """{bone: (4, 4) in its rest space} that moves the end of a limb there."""
+        """Returns {bone: (4, 4) in its rest space}, the transforms that move the end of a limb to
+        the goal."""
         turns = turns_to(body, limb, goal)
         return chained(turns, self.rest_arrays, self.skeleton.parents)
 
@@ -221,7 +222,7 @@ class _OfBones(_Maker):
 
 @dataclass
 class _Plan:
-    """The part of a RigPlan that driven_copy() needs, for bones that nothing moves."""
+    """The part of a RigPlan that driven_copy() needs, for bones that nothing else moves."""
 
     relations: object
     skeleton: object
@@ -243,7 +244,7 @@ class _OfRig(_Maker):
         self.plan.broken = []
         yield
         paired = self.own.symmetric and bone_partners(self.skeleton) is not None
-        which = range(0, self.own.pose_count, 2 if paired else 1)  # as rig_poses_in_steps()
+        which = range(0, self.own.pose_count, 2 if paired else 1)  # as in rig_poses_in_steps()
         yield from plan_poses_in_steps(self.armature, self.plan, which[:PILOT])
         self.up = deform_parents(self.skeleton)
         self.reader = RigReader(self.armature, self.skeleton)
@@ -251,8 +252,8 @@ class _OfRig(_Maker):
         yield from self._try_in_steps()
 
     def _try_in_steps(self):
-        """Sets `joints` to the controls that turn deform bones in trials. For controls that move a
-        limb's end, also sets the switches to the side that turns more deform bones."""
+        """Sets `joints` to the controls that turn deform bones in trials. Also sets the switch of
+        each limb whose end a control moves to the side that turns more deform bones."""
         plan, skeleton, names = self.plan, self.skeleton, self.skeleton.names
         ends = {r.control: r for r in plan.reaches}
         work = sorted({b for b, turned in plan.turned.items() if turned} | set(ends))
@@ -319,7 +320,7 @@ class _OfRig(_Maker):
         return bases
 
     def _angles(self, still, turns):
-        """(d,) radians by which deform bones turn relative to their parents."""
+        """The angles (d,), in radians, by which deform bones turn relative to their parents."""
         vectors = rotation_vectors(np.swapaxes(still, -1, -2) @ turns)
         angles = np.linalg.norm(vectors, axis=-1)
         self.moved[np.flatnonzero(self.skeleton.deform)[angles >= LEAST]] = True
@@ -331,7 +332,7 @@ class _OfRig(_Maker):
         return _about(axis, max(low, min(high, TRIED)) if high > -low else max(low, -TRIED))
 
     def _turns(self, copy, view_layer):
-        """(d, 3, 3) rotations of the deform bones relative to their parents."""
+        """The rotations (d, 3, 3) of the deform bones relative to their parents."""
         poses = self.reader.read_bones(copy, view_layer.depsgraph)[:, :3, :3]
         deform = np.flatnonzero(self.skeleton.deform)
         turns = np.tile(np.eye(3), (len(poses) + 1, 1, 1))
@@ -359,7 +360,8 @@ class _OfRig(_Maker):
         return pose
 
     def chains(self):
-        """Controls that move ends of limbs, and chains of controls that end elsewhere."""
+        """The Chains of controls that move the ends of limbs, and the chains of controls that end
+        elsewhere."""
         found = []
         for r in self.plan.reaches:
             if r.control in self.ends and r.length:

@@ -67,8 +67,8 @@ class MotionTask(Task):
     def _directed_in_steps(
         self, armature: bpy.types.Object, skeleton: Skeleton, view_layer: bpy.types.ViewLayer
     ) -> Steps[Skeleton]:
-        """The Skeleton with its bones oriented as Auto-weight sees them in the meshes that they
-        move."""
+        """The Skeleton with the bone directions that Auto-weight finds from the meshes that the
+        bones move."""
         meshes = []
         for ob in view_layer.objects:
             if ob.type == "MESH" and ob.data.polygons and is_deformed_by(ob, armature):

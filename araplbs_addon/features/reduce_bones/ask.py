@@ -1,5 +1,5 @@
-"""The operator "Reduce Bones...": finds the bones that would be removed, asks for the platform, and
-names the bones."""
+"""The operator "Reduce Bones...": asks for the platform, and names the bones that would be
+removed."""
 
 import bpy
 from araplbs.features.reduce_bones.reduce_bones import ReduceBonesOptions

@@ -1,4 +1,4 @@
-"""Data other than the skin that depends on bones."""
+"""Finds data, other than the skin, that depends on bones."""
 
 import bpy
 from araplbs.base.refusal import Refused
@@ -13,7 +13,7 @@ def refuse_linked_bones(armature):
 
 
 def animated_bones(names):
-    """The names (of a set) of bones for which some action has keys."""
+    """The names, out of a set, of bones for which some action has keys."""
     found = set()
     for action in bpy.data.actions:
         for _slot, curve in action_curves(action):
@@ -24,7 +24,7 @@ def animated_bones(names):
 
 
 def bone_uses(armature, names):
-    """[line] about constraints, children and drivers that depend on these bones, which must be
+    """Returns [line] about constraints, children and drivers that depend on these bones and must be
     handled before the bones are deleted."""
     wanted, lines = set(names), []
     for ob in bpy.data.objects:

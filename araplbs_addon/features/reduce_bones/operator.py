@@ -15,7 +15,7 @@ OWN = tuple(name for name in option_names(ReduceBonesOptions) if name not in opt
 
 
 def draw_choice(layout, properties):
-    """Draws the choice of bones to remove, and the limit of influences of the others."""
+    """Draws the choice of bones to remove, and the influence limit for the remaining bones."""
     split(layout).prop(properties, "which")
     if properties.which == "COUNT":
         layout.prop(properties, "platform")

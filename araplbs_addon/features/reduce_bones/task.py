@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """The data that is read in addition to that of the CheckTask."""
+    """The data that is read in addition to the data of the CheckTask."""
 
     wanted: Bools
     unused: Bools  # Deform is on, but excluded as control bones
@@ -113,8 +113,8 @@ class ReduceBonesTask(Task):
 
 
 class BoneOrderTask(ReduceBonesTask):
-    """Reads like Reduce Bones but solves no weights; `order` lists the bones that would be removed.
-    Changes nothing."""
+    """A task that reads like Reduce Bones but solves no weights and changes nothing; `order` lists
+    the bones that would be removed."""
 
     order: Order | None = None
 

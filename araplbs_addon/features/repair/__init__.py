@@ -1,2 +1,1 @@
-"""Repair: new weights only where Check
-Weights finds faults."""
+"""Repair: computes new weights only where Check Weights finds faults."""

@@ -1,4 +1,4 @@
-"""A repair that also measures the stretch of its weights, used in windows."""
+"""A repair that also measures the stretch with its weights. Windows use this task."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.character.pose_sets import measured_poses
@@ -10,7 +10,7 @@ from .task import RepairTask
 
 
 class MeasuredRepair(RepairTask):
-    """stretch: that of the repaired weights, in the poses in which MeasuredWeighting measures it.
+    """stretch: the stretch with the repaired weights, in the same poses as in MeasuredWeighting.
     rows: all weights after the repair."""
 
     stretch = rows = None

@@ -39,7 +39,7 @@ weights are not better, the old ones are kept"""
     doing = "Repairing"
     first = ("which", "kinds")
     _outcome = None  # the one whose problems are repaired
-    own_options = ("start_from", "volume")  # it works on the surface, from what is around
+    own_options = ("start_from", "volume")  # it works on the surface and from the weights around
 
     which: EnumProperty(
         name="Findings",
@@ -85,7 +85,8 @@ weights are not better, the old ones are kept"""
         self.note_undos()
 
     def _wanted(self, context):
-        """[bool] for the findings of the list. Raises Refused if there is nothing to repair."""
+        """Returns [bool]: whether to repair each finding of the list. Raises Refused if there is
+        nothing to repair."""
         wanted = marked()
         if self.which == "RESULT":
             wanted = [level(each.severity) in VISIBLE for each in found.findings]

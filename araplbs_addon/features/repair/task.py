@@ -41,7 +41,7 @@ class Reading:
     """The input of repairs, in addition to the data of the CheckTask."""
 
     meshes: list[Mesh]  # without a mask that shows only one finding
-    refusals: list[str | None]  # why the weights of each cannot be changed, or None
+    refusals: list[str | None]  # for each mesh, why its weights cannot be changed, or None
     skeleton: Skeleton
     poses: Any  # those of the file or the rig
     started: float
@@ -65,8 +65,8 @@ class RepairTask(Task):
         wanted: Sequence[bool] | None = None,
     ) -> None:
         """kinds: the kinds of findings to repair. known: the findings of a CheckTask that has read
-        the same objects; wanted (bool for each): those to repair. Without known, all findings are
-        computed first."""
+        the same objects; wanted (a bool for each): whether to repair it. Without `known`, all
+        findings are computed first."""
         super().__init__(replace(options, volume="NONE", start_from="FRESH"), threads)
         self.kinds, self.known, self.wanted = kinds, known, wanted
         self.checked = CheckTask(options, threads)

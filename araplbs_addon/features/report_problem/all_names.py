@@ -1,4 +1,4 @@
-"""All names in a file, which Report a Problem must leave out."""
+"""Collects all names in a file, because Report a Problem must leave them out."""
 
 import threading
 from contextlib import suppress
@@ -19,7 +19,8 @@ LEAST_FOLDER = 3  # characters: shorter folder names are not hidden by themselve
 
 
 def all_names():
-    """{name}. In a thread other than Blender's own, it does not access Blender's data."""
+    """Returns {name}. In a thread other than Blender's own, the function does not access Blender's
+    data."""
     found = set()
     if threading.current_thread() is not threading.main_thread():
         return found
@@ -29,7 +30,7 @@ def all_names():
             for data in getattr(bpy.data, prop.identifier):
                 with suppress(
                     Exception
-                ):  # data that cannot be read at this moment has no name to hide
+                ):  # data that cannot be read at this moment cannot reveal a name
                     _add(found, data)
     return found
 

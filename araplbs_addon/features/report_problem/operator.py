@@ -1,6 +1,6 @@
-"""The operator "Report a Problem": writes facts that help to fix the problem into a file that the
-user chooses. If the user agrees, it also saves the problem itself next to this file. It sends
-nothing."""
+"""The operator "Report a Problem": writes facts that help to fix the problem to a file that the
+user chooses. If the user agrees, the operator also saves the problem itself next to this file. It
+sends nothing."""
 
 from pathlib import Path
 
@@ -81,7 +81,8 @@ review and send to its maintainers. Nothing is sent automatically"""
 
 
 def _keep_problem(context, path):
-    """Returns None, or the reason why the problem is missing, without names."""
+    """Saves the problem. Returns None, or the reason why the problem could not be saved, without
+    names."""
     if current_session():
         return "none: a session was running"
     options = present_options(context)

@@ -48,7 +48,7 @@ def _choose(command, arguments):
 
 
 def _file_of(arguments, _names):
-    """[(path, kind)]: the file of --file is treated as an output like the others."""
+    """Returns [(path, kind)], because the file given with --file is an output like any other."""
     if not arguments.file:
         return []
     return [(kept_path(arguments.file, arguments.input[0]), FILE)]

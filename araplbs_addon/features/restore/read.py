@@ -1,4 +1,5 @@
-"""Data that Keep Weights and Restore Weights read from a mesh, and the meshes that they work on."""
+"""Finds the meshes that Keep Weights and Restore Weights work on, and reads the data of these
+meshes."""
 
 import bpy
 import numpy as np
@@ -28,7 +29,7 @@ def find_keepable(context):
 
 
 def refuse_shared(objects):
-    """Raises Refused for meshes that cannot be written, or that occur twice."""
+    """Raises Refused for meshes that cannot be written or that occur twice."""
     taken = {}
     for ob in objects:
         refuse_mesh(ob)
@@ -38,7 +39,7 @@ def refuse_shared(objects):
 
 
 def read_kept_in_steps(ob, armature, skeleton, view_layer):
-    """The Kept of a mesh, as a generator of short steps. Raises Refused if it has nothing to
+    """The Kept of a mesh, as a generator of short steps. Raises Refused if the mesh has nothing to
     restore."""
     if not ob.data.polygons:
         raise Refused(f"'{ob.name}' has no faces: its weights could not be restored later")
@@ -101,8 +102,8 @@ def other_armatures(armature):
 
 
 def path_of(text):
-    """The path of the file of an option. Raises Refused for a path relative to a .blend file that
-    is not saved yet."""
+    """The file path given by an option. Raises Refused for a path relative to a .blend file that is
+    not saved yet."""
     if text.startswith("//") and not bpy.data.filepath:
         raise Refused(
             f"'{text}' is relative to a .blend file that has not been saved: save that "

@@ -1,4 +1,5 @@
-"""Kept weights, stored on an armature and saved with the file: a packed Kept for each mesh."""
+"""Stores kept weights on an armature, as a packed Kept for each mesh, so they are saved with the
+file."""
 
 import secrets
 
@@ -10,13 +11,13 @@ from ...blender.data.edits import PREFIX, restore_edits
 
 
 class ARAPLBS_kept(bpy.types.PropertyGroup):
-    """name: of the mesh."""
+    """The kept weights of one mesh. name: the name of the mesh."""
 
     content: bpy.props.StringProperty(subtype="BYTE_STRING", options={"HIDDEN"})
 
 
 def keep_on(armature, kept):
-    """Stores these, and replaces older ones with the same names."""
+    """Stores these Kept, and replaces older ones with the same mesh names."""
     items, contents = armature.data.araplbs_kept, [pack([each]) for each in kept]
     for each, content in zip(kept, contents, strict=True):
         item = items.get(each.name) or items.add()
@@ -25,7 +26,7 @@ def keep_on(armature, kept):
 
 
 def kept_on(armature):
-    """[Kept]. Raises Refused if nothing was stored."""
+    """Returns [Kept]. Raises Refused if nothing was stored."""
     items = armature.data.araplbs_kept
     if not items:
         raise Refused(

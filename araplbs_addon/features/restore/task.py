@@ -1,5 +1,5 @@
-"""The tasks of Keep Weights and Restore Weights. The second one restores weights on meshes that
-have changed."""
+"""The tasks of Keep Weights and Restore Weights. Restore Weights works on meshes that have
+changed."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 class KeepTask(Task):
-    """A task that only reads and has nothing to solve. alone: whether its file contains only its
-    meshes."""
+    """A task that only reads and has nothing to solve. alone: whether its file contains only the
+    meshes of this task."""
 
     path = ""
     alone = True
@@ -70,14 +70,14 @@ class KeepTask(Task):
 
 
 class KeepOneOfSeveral(KeepTask):
-    """Keeps one of several armatures of a .blend file; keep_together() writes the file for all of
-    them."""
+    """Keeps the weights of one of several armatures in a .blend file; keep_together() writes one
+    file for all armatures."""
 
     alone = False
 
 
 def keep_together(tasks: list[KeepTask]) -> None:
-    """Writes the results of the applied tasks for one file of kept weights, completely or not at
+    """Writes the results of all applied tasks to one file of kept weights, completely or not at
     all."""
     if tasks and tasks[0].path:
         write_kept(tasks[0].path, [each for task in tasks for each in task.reading[1]])
@@ -142,7 +142,8 @@ class RestoreTask(Task):
     def _write(
         self, armature: bpy.types.Object, ob: bpy.types.Object, now: Now, each: Restored
     ) -> dict[str, Any]:
-        """Bones without a weight at the time of keeping receive none."""
+        """Writes the restored weights. A bone that had no weight at the time of keeping receives
+        none."""
         skeleton = self.reading.skeleton
         deform = [n for n, d in zip(skeleton.names, skeleton.deform, strict=True) if d]
         names = [*each.groups, *(name for name in deform if name not in each.groups)]

@@ -102,8 +102,8 @@ them"""
 
 
 def draw_transfer_options(layout, own, common):
-    """own, common: the holders of the options for transfers only, and of the options shared with
-    the weights."""
+    """Draws the options of a transfer. own: the holder of the options that only transfers have;
+    common: the holder of the options shared with Auto-weight."""
     layout.prop(own, "sources")
     column = layout.column(align=True)
     column.prop(own, "distance")

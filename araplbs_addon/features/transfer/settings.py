@@ -1,4 +1,4 @@
-"""The settings of Transfer Weights in the sidebar, stored in the scene."""
+"""Defines the settings of Transfer Weights in the sidebar, which are stored in the scene."""
 
 import bpy
 from araplbs.features.transfer.options import TransferOptions

@@ -1,4 +1,4 @@
-"""The matches of a transfer, which the overlay draws."""
+"""Stores the matches of a transfer, which the overlay draws."""
 
 from types import SimpleNamespace
 
@@ -12,7 +12,7 @@ from ...window.properties import option_names, options_of
 REFRESH = 0.1  # seconds after a change, because a slider causes many
 
 shown = []  # (Reference to an object, matched (n,)): the data that the overlay draws
-_shown_task = None  # the TransferTask that produced it
+_shown_task = None  # the TransferTask that produced the matches
 
 
 def transfer_options(context):
@@ -46,7 +46,7 @@ def outdate_matches(_settings, _context):
 
 
 def refresh_matches():
-    """Displays the matches of the current options, on the meshes that were read."""
+    """Displays the matches for the current options, on the meshes that were read."""
     if not shown:
         return
     try:

@@ -93,7 +93,7 @@ class TransferTask(Task):
         return ~chosen
 
     def match(self) -> list[tuple[Bools, Floats, Floats]]:
-        """[(matched (n,), distances (n,), angles (n,))] of the targets, without solving
+        """Returns [(matched (n,), distances (n,), angles (n,))] for the targets, without solving
         anything."""
         read = self.reading
         return [read.source.match(mesh, self.options, self.threads) for mesh in read.meshes]

@@ -1,4 +1,4 @@
-"""Writes the shape keys of a mesh completely or not at all, with ranges and drivers."""
+"""Writes shape keys to a mesh, with ranges and drivers, completely or not at all."""
 
 from contextlib import contextmanager
 
@@ -12,8 +12,8 @@ SLIDER = ("slider_min", "slider_max", "value", "mute")
 
 def write_shapes(ob, names, shapes):
     """Writes shapes (k, n, 3), relative to the rest shape; returns the key names as ([new],
-    [replaced], [kept]). Keys of these names receive the shape and keep their sliders. Locked keys
-    stay unchanged, as does the rest key, which is created if it is missing."""
+    [replaced], [kept]). Existing keys with these names receive the new shape and keep their
+    sliders. Locked keys and the rest key stay unchanged; a missing rest key is created."""
     new, replaced, kept = [], [], []
     for name, shape in zip(names, shapes, strict=True):
         keys = ob.data.shape_keys
@@ -41,8 +41,9 @@ def is_locked(block):
 
 
 def set_sliders(source, ob, names, follow):
-    """Copies the slider ranges of the source to the keys, together with its values and drivers, or
-    with drivers that follow its values if `follow` is set. Existing drivers of a key stay."""
+    """Copies the slider ranges of the source to the keys. If `follow` is set, the keys get drivers
+    that follow the source's values; otherwise, values and drivers are copied. Existing drivers of a
+    key stay."""
     keys, given = ob.data.shape_keys, source.data.shape_keys
     for name in names:
         block, other = keys.key_blocks[name], given.key_blocks[name]
@@ -62,7 +63,7 @@ def _write(block, shape):
 
 
 def _set_slider(block, values):
-    """Sets the range first, from the outside, so that no limit blocks another."""
+    """Sets the range before the value, and the outer limits first, so no limit blocks another."""
     block.slider_min = min(block.slider_min, values["slider_min"])
     for name in ("slider_max", "slider_min", "value", "mute"):
         setattr(block, name, values[name])
@@ -79,7 +80,7 @@ def _driver_of(keys, name):
 
 def _follow(block, keys, name):
     driver = block.driver_add("value").driver
-    driver.type = "AVERAGE"  # of one variable: needs no expression, so it runs in untrusted files
+    driver.type = "AVERAGE"  # a driver of one variable needs no expression, so it runs in untrusted files
     target = driver.variables.new().targets[0]
     target.id_type = "KEY"
     target.id = keys
