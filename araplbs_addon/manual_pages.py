@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-PAGES = Path(__file__).with_name("manual")  # tools/manual_pages.py creates the pages from docs/manual
+PAGES = Path(__file__).with_name("manual")  # tools/manual_pages.py creates them from docs/manual
 FIRST = "README.html"
 
 

@@ -21,7 +21,7 @@ CLASSES = (
     edits.ARAPLBS_edit,
     edits.ARAPLBS_mesh,
     *window.classes(),
-    *old_operators(_FEATURES),  # first, because Blender loses a class if a class derived from it is registered later
+    *old_operators(_FEATURES),  # first: Blender loses a class if a class derived from it follows
     *_FEATURES,
     *panels.CLASSES,
 )

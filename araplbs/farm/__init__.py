@@ -1,3 +1,2 @@
-"""Processes many .blend files in several Blender processes on one machine or on a farm. The code in
-this folder runs outside of Blender. A task consists of one file and the arguments for weighting it
-(tasks.py)."""
+"""Processes many .blend files in Blender processes on one machine or on a farm. This folder does
+not need Blender; a task consists of one file and the arguments for weighting it (tasks.py)."""

@@ -1,3 +1,2 @@
-"""A server for the Model Context Protocol, through which assistants call the commands. It is
-started with python -m araplbs.mcp, requires the package mcp, and reads and writes files on this
-machine."""
+"""A server for the Model Context Protocol, with which assistants call the commands: python -m
+araplbs.mcp. It requires the package mcp, and reads and writes files on this machine."""

@@ -26,8 +26,8 @@ MOST_POINTS = 2_000_000  # maximum memory of posed points: 48 MB
 
 
 def falloff(skeleton: Skeleton, envelopes: Envelopes, bones: Integers, points: Floats) -> Floats:
-    """Influences (k,) of these bones (k,) on points (k, 3): 1 inside the bone's envelope, falling
-    to 0 at the envelope's distance."""
+    """Influences (k,) of these bones (k,) on points (k, 3): 1 inside an envelope, 0 beyond its
+    distance."""
     heads, tails = skeleton.heads[bones], skeleton.drawn_tails[bones]
     lengths = np.linalg.norm(tails - heads, axis=1)
     axes = (tails - heads) / np.where(lengths > 0, lengths, 1)[:, None]
@@ -70,8 +70,7 @@ def effective_rows(
 
 
 def orthonormal_axes(y: Floats, z: Floats) -> Floats:
-    """Axes X, Y and Z as columns, (m, 3, 3), from Y (m, 3) of any length, including 0, and Z (m,
-    3)."""
+    """Axes X, Y and Z as columns, (m, 3, 3), from Y (m, 3) of any length, even 0, and Z (m, 3)."""
     lengths = np.linalg.norm(y, axis=1, keepdims=True)
     z = z / np.linalg.norm(z, axis=1, keepdims=True)
     across = np.eye(3)[np.abs(z).argmin(axis=1)]  # for bones of length zero
@@ -363,8 +362,8 @@ def report_deformers(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> dict[str, Any] | None:
-    """The report entries for the SparseWeights before and after, with Blender's deformation in
-    these Poses; None if the deformation is linear blending."""
+    """Report entries for SparseWeights before and after, with Blender's deformation in these Poses;
+    None if it is linear blending."""
     if not (_differs(problem, before) or _differs(problem, after)):
         return None
 

@@ -195,5 +195,5 @@ HANDLERS = (("undo_post", _note_undo), ("redo_post", _note_undo))
 
 
 def unregister():
-    for worker in _workers:  # Blender drops an operator whose class is removed, and calls none of its methods
+    for worker in _workers:  # Blender drops an operator whose class goes, without a call
         worker.cancel()

@@ -101,7 +101,7 @@ def _note_broken(evaluated, plan):
 
 
 def untie(copy, view_layer, names):
-    """Removes the ties of controls and converts their effect into the controls' own pose."""
+    """Converts the effect of ties on controls into the controls' own pose."""
     posed = copy.evaluated_get(view_layer.depsgraph).pose.bones
     places = {}
     for name in names:

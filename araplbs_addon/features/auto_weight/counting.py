@@ -77,7 +77,7 @@ class OBJECT_OT_araplbs_stop_counting(OfOutcome, Operator):
 
 
 CLASSES = (OBJECT_OT_araplbs_stop_counting,)
-KEYS = ((KEYMAP, "VIEW_3D", STOP, "ESC", "PRESS", {}),)  # if nothing is counted, other handlers get the key
+KEYS = ((KEYMAP, "VIEW_3D", STOP, "ESC", "PRESS", {}),)  # others get the key if nothing is counted
 
 
 def unregister():

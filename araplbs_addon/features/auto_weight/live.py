@@ -249,7 +249,7 @@ class WeightSession(LiveSession):
         for step in self._write(frame.rows, exact=False):
             yield step
             if self.worker.waiting and self.worker.frame is not frame:
-                return  # the last frame follows, and the entries that both share are already written
+                return  # the last frame follows, and the entries in both are already written
         self.written = frame.number
 
     def _look_again(self):

@@ -41,8 +41,8 @@ PAGE_SHARE = 0.25  # of the time, for images
 
 
 class CompareTask(WeightingTask):
-    """A task that compares methods. The main thread reads, and any thread may solve. apply()
-    returns the comparison that write_pages() writes."""
+    """A task that compares methods. A task that compares methods. The main thread reads, and any
+    thread may solve. apply() returns the comparison and its page."""
 
     reads_weights = True
 
@@ -91,7 +91,7 @@ class CompareTask(WeightingTask):
     def _take(
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
-        """Removes weights, locks and edits, because all methods start from scratch."""
+        """Removes locks and edits, because all methods start from scratch."""
         self.whole, self.present = skeleton, [mesh.weights for mesh in meshes]
         self.is_ours = all(map(is_ours, objects))
         for mesh in meshes:

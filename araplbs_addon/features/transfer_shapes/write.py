@@ -80,7 +80,7 @@ def _driver_of(keys, name):
 
 def _follow(block, keys, name):
     driver = block.driver_add("value").driver
-    driver.type = "AVERAGE"  # a driver of one variable needs no expression, so it runs in untrusted files
+    driver.type = "AVERAGE"  # of one variable: needs no expression, so it runs in untrusted files
     target = driver.variables.new().targets[0]
     target.id_type = "KEY"
     target.id = keys
