@@ -1,11 +1,11 @@
 """Builds the package `araplbs` and its extension module `araplbs._engine`: csrc/ with CHOLMOD
-compiled in, OpenBLAS next to it.
+compiled in, and OpenBLAS next to it.
 
-The name and the requirements of the package are in pyproject.toml, its version in
+The name and the requirements of the package are in pyproject.toml, and its version is in
 blender_manifest.toml. Only the commands do work; importing this file does nothing.
 
 CHOLMOD comes from a SuiteSparse source tree (5.x or 7.x; tools/fetch_suitesparse.sh gets one) and
-OpenBLAS from the package scipy-openblas32.  Every symbol is hidden and every BLAS name carries the
+OpenBLAS from the package scipy-openblas32. Every symbol is hidden, and every BLAS name has the
 prefix scipy_, because Blender itself loads another CHOLMOD and another BLAS into the same process.
 
 Environment:
@@ -45,7 +45,7 @@ BUILD = "build/asan" if ASAN else "build/tsan" if TSAN else "build"
 
 
 class sdist(_sdist):
-    """The source package has CHOLMOD's sources with it: it builds where a compiler is, no more."""
+    """Adds CHOLMOD's sources to the source package, so building it requires only a compiler."""
 
     def make_release_tree(self, base_dir, files):
         if not sources.suitesparse_version():
@@ -55,14 +55,14 @@ class sdist(_sdist):
             target = Path(base_dir, "suitesparse", file.relative_to(SUITESPARSE))
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
-        for name in self.distribution.metadata.license_files:  # of which setuptools leaves some out
+        for name in self.distribution.metadata.license_files:  # setuptools omits some of these
             target = Path(base_dir, name)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(name, target)
 
 
 class egg_info(_egg_info):
-    """License texts of all that is compiled in or bundled go into the wheel."""
+    """Adds the license texts of all compiled-in or bundled code to the wheel."""
 
     def finalize_options(self):
         (ROOT / "build").mkdir(exist_ok=True)
@@ -82,7 +82,8 @@ class egg_info(_egg_info):
 
 
 class build_ext(_build_ext):
-    """Compiles in parallel and only what changed: each object keeps its command and its headers."""
+    """Compiles in parallel, and only changed files: the command and the headers of each object are
+    stored."""
 
     def build_extension(self, ext):
         import numpy
@@ -128,23 +129,23 @@ class build_ext(_build_ext):
 
         ext.libraries = [scipy_openblas32.get_library(), "m"]
         ext.library_dirs = [scipy_openblas32.get_lib_dir()]
-        if sources.IN_SDIST:  # pip throws the package of OpenBLAS away after the build
+        if sources.IN_SDIST:  # pip deletes the package of OpenBLAS after the build
             ext.runtime_library_dirs = ["$ORIGIN/../araplbs.libs"]
             beside = Path(self.build_lib, "araplbs.libs")
             beside.mkdir(parents=True, exist_ok=True)
             for library in Path(scipy_openblas32.get_lib_dir()).glob("*.so*"):
                 shutil.copyfile(library, beside / library.name)
-        else:  # the build in place; auditwheel replaces it when it takes OpenBLAS into the wheel
+        else:  # for a build in place; auditwheel replaces it when it adds OpenBLAS to the wheel
             ext.runtime_library_dirs = ext.library_dirs
-        # The linking, with its own test whether anything is newer, is left to setuptools.
-        listing = temp / "objects.txt"  # changes when a source file is added or taken away
+        # setuptools links, with its own check for newer files.
+        listing = temp / "objects.txt"  # changes when a source file is added or removed
         if not listing.exists() or listing.read_text().split() != objects:
             listing.write_text("\n".join(objects))
         ext.sources, ext.depends, ext.extra_objects = [], [*objects, str(listing)], objects
         super().build_extension(ext)
 
     def copy_file(self, source, target, *how, **more):
-        """What is the same stays: tests may be running on it."""
+        """Keeps a file that is unchanged, because running tests may use it."""
         if os.path.exists(target) and filecmp.cmp(source, target, shallow=False):
             return target, False
         return super().copy_file(source, target, *how, **more)
@@ -167,7 +168,7 @@ class build_ext(_build_ext):
     def is_current(obj, dep, cmd, command):
         if not (obj.exists() and dep.exists() and cmd.exists()):
             return False
-        # An object without a warning is as good if they are not errors.
+        # An object without warnings is the same whether or not warnings are errors.
         strict = cmd.read_text()
         if shlex.join(command) not in (strict, strict.replace(" -Werror", "")):
             return False
@@ -177,8 +178,8 @@ class build_ext(_build_ext):
 
 
 def asan_flags(source):
-    """The stack by which asan finds uses after return does not hold vectors of 64 bytes where they
-    belong, before gcc 12.4 and 13.3: aligned loads crash (GCC bug 110027)."""
+    """Before gcc 12.4 and 13.3, the stack with which asan finds uses after return does not align
+    vectors of 64 bytes, so aligned loads crash (GCC bug 110027)."""
     return ["--param=asan-use-after-return=0"] if ASAN and source.name in sources.FUSED else []
 
 

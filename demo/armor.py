@@ -1,5 +1,6 @@
-"""Plate armor for the generated character: pieces of its skin, cut out by planes, lifted and made
-thick. One mesh of many loose parts that are to keep their shape, as game characters have them."""
+"""Creates plate armor for the generated character from pieces of its skin, which are cut out by
+planes, lifted and thickened. The armor is one mesh of many loose parts that should keep their
+shape, as in game characters."""
 
 import bmesh
 import bpy
@@ -45,7 +46,8 @@ def above(z):
 FRONT, BACK = ((0, 0, 0), (0, 1, 0)), ((0, 0.01, 0), (0, -1, 0))
 CHEST = beyond(-0.135), up_to(0.135)
 
-# (a point near the piece, planes whose outer side is cut off, how far it is lifted)
+# (a point near the piece, planes whose outer side is cut off, the distance by which the piece is
+# lifted)
 MIDDLE_PIECES = (
     ((0, -0.1, 1.22), (*level(1.125, 1.335), FRONT, *CHEST), 0.016),
     ((0, 0.1, 1.22), (*level(1.125, 1.345), BACK, *CHEST), 0.016),
@@ -67,7 +69,7 @@ LEFT_PIECES = (
 
 
 def piece(skin, near, planes, lift):
-    """Return a bmesh of the part of the skin within the planes that is nearest to a point."""
+    """Return a bmesh of the piece of skin within the planes that is nearest to a point."""
     mesh = skin.copy()
     for point, outwards in planes:
         everything = [*mesh.verts, *mesh.edges, *mesh.faces]
@@ -98,7 +100,7 @@ def piece(skin, near, planes, lift):
 
 
 def bar(begin, end, wide, thick, steps=24):
-    """Return a bmesh of a flat bar in many pieces, as a sword is modeled."""
+    """Return a bmesh of a flat bar that consists of many segments, such as a sword."""
     mesh = bmesh.new()
     along = Vector(end) - Vector(begin)
     bmesh.ops.create_cube(mesh, size=1)
@@ -110,9 +112,9 @@ def bar(begin, end, wide, thick, steps=24):
     return mesh
 
 
-# Begin, end, width and thickness of what hangs on the character as a whole.
+# Begin, end, width and thickness of the items that hang on the character as a whole.
 BARS = (
-    ((-0.30, 0.175, 0.78), (0.34, 0.165, 1.66), 0.050, 0.014),  # a sword on the back: blade
+    ((-0.30, 0.175, 0.78), (0.34, 0.165, 1.66), 0.050, 0.014),  # blade of a sword on the back
     ((0.34, 0.165, 1.66), (0.42, 0.163, 1.77), 0.024, 0.020),  # its grip
     ((0.265, 0.165, 1.715), (0.415, 0.165, 1.605), 0.024, 0.022),  # its guard
     ((0.165, -0.06, 0.99), (0.235, 0.22, 0.40), 0.036, 0.020),  # a scabbard on the hip

@@ -1,5 +1,5 @@
-"""A character made from nothing: a humanoid skeleton with hands, a body grown around it (rounded
-cones, joined by a voxel remesh and smoothed), and loose parts that sit on it."""
+"""Generates a character: a humanoid skeleton with hands, a body around the skeleton (rounded cones,
+joined by a voxel remesh and smoothed), and loose parts on the body."""
 
 import math
 import random
@@ -39,7 +39,7 @@ THUMB = (
     *((0.645, -0.025, 1.226), (0.672, -0.062, 1.208)),
     *((0.697, -0.092, 1.196), (0.718, -0.113, 1.188)),
 )
-# The outlines that bones alone do not give: palms, heels, seat, ribs, skull, jaw.
+# Outlines that do not follow from the bones: palms, heels, seat, ribs, skull, jaw.
 FILLING = (
     ((0.640, -0.016, 1.231), (0.712, -0.030, 1.216), 0.026, 0.022),
     ((0.640, 0.012, 1.231), (0.712, 0.030, 1.216), 0.026, 0.022),
@@ -81,7 +81,8 @@ def make_armature(collection):
     for name, (head, tail, parent, *_) in bones().items():
         bone = rig.data.edit_bones.new(name)
         bone.head, bone.tail = head, tail
-        # Hinges bend about the local X of every bone: roll Z to the front, of the hands upwards.
+        # Hinges bend about the local X axis of every bone: the roll turns Z to the front, and
+        # upward for the hands.
         across = (bone.tail - bone.head).normalized().z
         bone.align_roll((0, -1, 0) if abs(across) > 0.7 else (0, 0, 1))
         if parent:
@@ -93,8 +94,8 @@ def make_armature(collection):
 
 
 def add_cone(mesh, head, tail, radius, tail_radius):
-    """Add the convex hull of two spheres, built in a mesh of its own, because the run time of an
-    operation grows with its mesh."""
+    """Add the convex hull of two spheres. The hull is built in a separate mesh, because the run
+    time of an operation grows with the size of its mesh."""
     cone = bmesh.new()
     for center, r in ((head, radius), (tail, tail_radius)):
         bmesh.ops.create_uvsphere(
@@ -118,7 +119,7 @@ def make_body(collection):
         for sign in (1, -1):
             flip = Matrix.Diagonal((sign, 1, 1))
             add_cone(solid, flip @ Vector(head), flip @ Vector(tail), radius, tail_radius)
-    for vertex in solid.verts:  # people are broader than deep
+    for vertex in solid.verts:  # bodies are broader than deep
         if vertex.co.z > 0.8 and abs(vertex.co.x) < 0.2:
             vertex.co.y *= 0.88
     mesh = bpy.data.meshes.new("Body")
@@ -201,8 +202,8 @@ def apply_pose(rig):
 
 
 def displace_joints(rig, off=0.022, seed=7):
-    """Displace joints at random by about this distance, less for short bones, and in the same way
-    on both sides."""
+    """Displace joints at random by about this distance, less for short bones, and symmetrically on
+    both sides."""
     numbers = random.Random(seed)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")

@@ -1,6 +1,5 @@
-"""Our weights compared with Blender's own, on the same character in the same process.
-
-Needs the extension installed (install_extension)."""
+"""Compares our weights with Blender's own, on the same character in the same process. The extension
+must be installed (install_extension)."""
 
 import importlib
 import os
@@ -41,10 +40,10 @@ class Outcome:
     name: str
     seconds: float
     rows: object  # weights of all meshes (start, bones, weights)
-    energy: float | None = None  # relative, on unseen poses
-    worst_stretch: float | None = None  # 99th percentile over the vertices, same poses
+    energy: float | None = None  # relative, in unseen poses
+    worst_stretch: float | None = None  # 99th percentile over the vertices, in the same poses
     animation_energy: float | None = None
-    # On unseen poses and the animation: a report's entries (araplbs/measures/deformation.py).
+    # Entries of a report in unseen poses and in the animation (araplbs/measures/deformation.py).
     deformation: dict | None = None
     animation_deformation: dict | None = None
     unweighted: int = 0
@@ -53,7 +52,7 @@ class Outcome:
     bad_sums: int = 0  # vertices whose weights do not sum to 1
     processor_seconds: float = 0.0  # of all threads, and of the system
     peak_bytes: int = 0  # of the process
-    more_bytes: int = 0  # above what it had before
+    more_bytes: int = 0  # beyond the memory before
     report: dict | None = None
 
     def as_dict(self):
@@ -171,7 +170,7 @@ class Character:
         )  # fmt: skip
 
     def measures(self, rows, poses, **wanted):
-        """Return araplbs.deformation of these weights."""
+        """Return the result of araplbs.deformation for these weights."""
         import araplbs
 
         s = self.skeleton
@@ -181,7 +180,7 @@ class Character:
         )  # fmt: skip
 
     def deformation(self, rows, poses):
-        """Return the entry in a report."""
+        """Return the entry for a report."""
         as_report = package("measures.deformation").as_report
         return as_report(self.skeleton, self.measures(rows, poses))
 
@@ -205,7 +204,7 @@ class Character:
 
 def blender_weights(character, limit=0, kind="ARMATURE_AUTO"):
     """Return (Outcome of Blender's automatic weights on copies, the copies). limit: influences per
-    vertex, by Blender's own operators. kind: of parenting."""
+    vertex, enforced by Blender's own operators. kind: the kind of parenting."""
     copies = copies_of(character.meshes)
     select(character.armature, copies)
     outcome, _done = measured("Blender", lambda: bpy.ops.object.parent_set(type=kind))

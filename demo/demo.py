@@ -1,6 +1,7 @@
-"""The demo: weights a character, reports, and leaves a .blend, a JSON report and a picture.
+"""The demo: weights a character, reports the result, and writes a .blend file, a JSON report and a
+picture.
 
-Run by tools/demo.sh in a headless Blender: demo.py ZIP OUTPUT_FOLDER [FILE.blend]"""
+tools/demo.sh runs it in a headless Blender: demo.py ZIP OUTPUT_FOLDER [FILE.blend]"""
 
 import json
 import math
@@ -21,7 +22,7 @@ from picture import Stage, posed_copy
 
 
 def find_characters(file):
-    """Return [(armature, meshes)] of the file, or the generated character."""
+    """Return [(armature, meshes)] from the file, or else the generated character."""
     if not file:
         bpy.ops.wm.read_homefile(use_empty=True)  # the start-up file, not the preferences
         return [make_warrior()]
@@ -31,8 +32,8 @@ def find_characters(file):
 
 
 def make_warrior():
-    """Create (rig, [meshes]): the generated character in armor, like most game characters, with
-    loose parts that should keep their shape over skin that should bend."""
+    """Create (rig, [meshes]): the generated character in armor. As in most game characters, loose
+    parts should keep their shape over skin that should bend."""
     rig, meshes = generated.make_character()
     body = meshes[0]
     for part in [ob for ob in meshes if ob.name.startswith(("Button", "Pouch"))]:

@@ -1,4 +1,5 @@
-"""The picture docs/joints/arm.png: an arm with displaced joints, and with these optimized.
+"""Draws the picture docs/joints/arm.png: an arm with displaced joints, and the same arm with
+optimized joints.
 
 joints.py ZIP PICTURE.png, in a headless Blender (tools/run_blender.sh)"""
 
@@ -18,20 +19,20 @@ from mathutils import Matrix, Quaternion, Vector
 from picture import INK, Stage, colors, material, skin_material
 
 SHOWN_FROM = 0.17  # meters along X: the left arm
-# Degrees about the axis across the picture, the same for all, regardless of their local axes.
+# Degrees about the axis across the picture, equal for all bones regardless of their local axes.
 POSE = {
     "forearm.L": -65,
     "hand.L": 30,
     **{f"{finger}_{i}.L": 30 for finger in generated.FINGERS for i in (1, 2, 3)},
 }
 OFF = 0.03  # meters
-HEIGHT, STEP = 0.40, 0.70  # meters: of a row, and between two columns
+HEIGHT, STEP = 0.40, 0.70  # meters: height of a row, and distance between two columns
 STAGES = ("displaced joints, weighted for them", "the same, optimized", "the original joints")
 
 
 def make(stage):
-    """Create (rig, body), weighted, with joints: 0 displaced, 1 optimized from there, 2 as
-    built."""
+    """Create a weighted (rig, body). stage: 0 for displaced joints, 1 for joints optimized from
+    there, 2 for joints as built."""
     bpy.ops.wm.read_homefile(use_empty=True)
     rig, meshes = generated.make_character()
     if stage < 2:

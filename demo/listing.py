@@ -1,5 +1,5 @@
-"""The pictures for the page of the extension: featured.jpg (1920 by 1080), the demo's character
-before and after, and icon.png (256 by 256), an arm in the colors of its bones' weights.
+"""Draws the pictures for the page of the extension: featured.jpg (1920 by 1080), the demo's
+character before and after, and icon.png (256 by 256), an arm in the colors of its bone weights.
 
 tools/run_blender.sh demo/listing.py ZIP [FOLDER [NAME...]]     default: docs/listing, both"""
 
@@ -23,7 +23,7 @@ FEATURED = (1920, 1080)
 ICON = 256
 TITLES = ("Before", "After")
 LOW, HIGH = 0.30, 1.12  # the visible range, as shares of the height of a figure
-# Of the icon: an arm that bends, and the color of each bone.
+# For the icon: an arm that bends, and the color of each bone.
 BEND = {"upper_arm.L": (8, 0, 0), "forearm.L": (95, 10, 0), "hand.L": (20, 0, 0)}
 CURL = (-70, 0, 0)  # degrees, of every joint of the fingers
 COLORS = dict.fromkeys(("hips", "spine", "chest", "neck", "head", "shoulder"), (0.05, 0.35, 0.55))

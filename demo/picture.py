@@ -1,4 +1,4 @@
-"""Pictures of posed characters side by side, their Stretch as colors."""
+"""Draws pictures of posed characters side by side, with their Stretch as colors."""
 
 import math
 
@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-# Colors (linear RGB) of strain; the last one for everything above.
+# Colors (linear RGB) of strain; the last color is for all larger values.
 SCALE = (
     (0.00, (0.62, 0.63, 0.64)),
     (0.08, (0.62, 0.63, 0.64)),
@@ -14,7 +14,7 @@ SCALE = (
     (0.40, (0.85, 0.10, 0.02)),
     (0.80, (0.22, 0.00, 0.14)),
 )
-BELOW = 0.42  # of the height of a figure: captions and legend
+BELOW = 0.42  # of a figure's height: captions and legend
 INK = (0.012, 0.013, 0.016)
 PAPER = (0.72, 0.73, 0.75)
 
@@ -31,8 +31,8 @@ def colors(strain):
 
 def posed_copy(scene, source, strain):
     """Return a separate object in `scene`: the mesh of `source` as its modifiers currently deform
-    it, colored by the strain of its vertices (of the base mesh, or NaN for vertices without
-    strain)."""
+    it, colored by strain. strain: of the vertices of the base mesh, NaN for vertices without
+    strain."""
     evaluated = source.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = bpy.data.meshes.new_from_object(evaluated)
     mesh.transform(source.matrix_world)
@@ -166,7 +166,7 @@ class Stage:
         camera = bpy.data.objects.new("Camera", data)
         scene.collection.objects.link(camera)
         scene.camera = camera
-        # Above a figure a margin, below it the captions and the legend.
+        # A margin above a figure, and the captions and the legend below it.
         across, up = self.count * self.step, (1.04 + BELOW) * size
         camera.location = (center, -6 * size, (1.04 - BELOW) / 2 * size)
         camera.rotation_euler = (math.radians(90), 0, 0)

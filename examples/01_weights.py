@@ -1,4 +1,4 @@
-"""Weights for a mesh and a skeleton: create a solver, let it converge, read the weights."""
+"""Compute weights for a mesh and a skeleton: create a solver, let it converge, read the weights."""
 
 import araplbs
 from limb import chain, tube

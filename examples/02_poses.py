@@ -1,4 +1,4 @@
-"""Weights for the poses that a character takes: given ones in place of random ones."""
+"""Compute weights for given poses of a character instead of random ones."""
 
 import araplbs
 import numpy as np
@@ -6,7 +6,7 @@ from limb import bend, chain, tube
 
 vertices, triangles = tube()
 heads, tails, parents = chain()
-taken = np.array([bend(heads, degrees) for degrees in (-100, -70, -40)])  # all to one side
+taken = np.array([bend(heads, degrees) for degrees in (-100, -70, -40)])  # all bends to one side
 
 for name, poses in (("small random poses", {"swing": 0.3}), ("the given ones", {"poses": taken})):
     count = 80 if "swing" in poses else 0  # no random poses in addition to the given ones

@@ -1,4 +1,4 @@
-"""A sleeve takes the weights of the arm below it if it lies close to it."""
+"""Transfer the weights of an arm to the parts of a sleeve that lie close to it."""
 
 import araplbs
 import numpy as np

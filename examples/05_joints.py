@@ -1,4 +1,4 @@
-"""Joints that are in the wrong place move to where the limb deforms best."""
+"""Move misplaced joints to the positions at which the limb deforms best."""
 
 import araplbs
 from limb import chain, tube

@@ -1,4 +1,5 @@
-"""Weights that come nearest to frames of a deformed mesh, as of a cloth simulation."""
+"""Compute the weights that best reproduce the frames of a deformed mesh, such as a cloth
+simulation."""
 
 import araplbs
 import numpy as np
@@ -8,7 +9,7 @@ vertices, _triangles = tube()
 heads, _tails, _parents = chain()
 transforms = np.array([bend(heads, degrees) for degrees in np.linspace(-50, 50, 9)])
 
-# The frames: what other weights make of these poses, which nobody knows any more.
+# The frames, which result from other weights that are assumed to be unknown.
 along = np.clip(vertices[:, 2, None] - np.arange(3) + 0.25, 0, 0.5) * 2
 hidden = along - np.column_stack([along[:, 1:], np.zeros(len(along))])
 posed = np.einsum("pbij,nj->pbni", transforms, np.column_stack([vertices, np.ones(len(vertices))]))

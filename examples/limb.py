@@ -1,4 +1,5 @@
-"""The mesh of the examples: a limb, which is a tube along Z, and a chain of bones inside it."""
+"""The mesh of the examples: a limb, which is a tube along Z, and a chain of bones inside the
+tube."""
 
 import numpy as np
 

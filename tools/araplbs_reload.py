@@ -2,8 +2,8 @@
 
 In its Python console:  import araplbs_reload; araplbs_reload.now()
 
-The add-on is disabled, its modules and those of the package are removed from memory, and it is
-enabled again. The engine stays loaded, so a change to csrc/ requires a restart.
+The add-on is disabled, the modules of the add-on and the package are removed from memory, and the
+add-on is enabled again. The engine stays loaded, so a change to csrc/ requires a restart.
 """
 
 import sys

@@ -1,5 +1,4 @@
-"""Creates the icons of the brushes in the toolbar in Blender's own format, which consists of
-triangles.
+"""Creates the icons of the toolbar's brushes in Blender's own format, which consists of triangles.
 
 brush_icons.py [FOLDER]     default: araplbs_addon/features/edits/icons
 """
@@ -10,8 +9,8 @@ import sys
 from pathlib import Path
 
 ICONS = Path(__file__).resolve().parents[1] / "araplbs_addon/features/edits/icons"
-GRAY, ACCENT = (229, 229, 229, 255), (255, 176, 43, 255)  # those of Blender's own tools
-HEADER = b"VCO\0" + bytes((255, 255, 0, 0))  # size of the field, and its corner
+GRAY, ACCENT = (229, 229, 229, 255), (255, 176, 43, 255)  # the colors of Blender's own tools
+HEADER = b"VCO\0" + bytes((255, 255, 0, 0))  # the size of the field and its corner
 
 
 def polygon(color, *points):
@@ -34,7 +33,7 @@ def bar(color, begin, end, wide):
 
 
 def pin():
-    """A pushpin and the point that it holds."""
+    """Return a pushpin and the point that it holds."""
     return [
         *disc(ACCENT, 128, 62, 18),
         *polygon(GRAY, (128, 62), (117, 132), (139, 132)),
@@ -44,7 +43,7 @@ def pin():
 
 
 def influence():
-    """A bone and a plus sign."""
+    """Return a bone and a plus sign."""
     return [
         *polygon(GRAY, (104, 208), (140, 108), (104, 56), (68, 108)),
         *bar(ACCENT, (150, 176), (206, 176), 16),
@@ -53,7 +52,7 @@ def influence():
 
 
 def smooth():
-    """Weights that rise and fall smoothly."""
+    """Return weights that rise and fall smoothly."""
     heights = (28, 62, 108, 132, 108, 62, 28)
     found = []
     for k, height in enumerate(heights):
@@ -64,7 +63,7 @@ def smooth():
 
 
 def release():
-    """The two ends of a tie that has been cut."""
+    """Return the two ends of a tie that has been cut."""
     return [
         *disc(GRAY, 66, 76, 24),
         *disc(GRAY, 190, 180, 24),
@@ -75,7 +74,7 @@ def release():
 
 
 def link():
-    """Two ends that are tied together."""
+    """Return two ends that are tied together."""
     return [
         *bar(ACCENT, (66, 76), (190, 180), 16),
         *disc(GRAY, 66, 76, 26),

@@ -1,9 +1,9 @@
-"""Checks the requirements for a wheel built by cross.py for systems that the build machine cannot
-run (`check_wheel`).
+"""Checks a wheel that cross.py built for a system that the build machine cannot run
+(`check_wheel`).
 
-The name of the wheel states its requirements: the system, the processor and the oldest version of
-the system. Each function checks one property and raises Bad, which names the property and the
-fault.
+The name of the wheel states what the wheel requires: the system, the processor and the oldest
+version of the system. Each function checks one property and raises Bad, which names the property
+and the fault.
 """
 
 import base64
@@ -29,12 +29,12 @@ PROCESSORS = {  # in wheel tags: in ELF, PE and Mach-O files
     "aarch64": ("EM_AARCH64", 0xAA64, 0x0100000C),
 }
 WINDOWS_LIBRARIES = re.compile(r"kernel32\.dll|api-ms-win-crt-[a-z]+-l1-1-0\.dll", re.IGNORECASE)
-# Blender has this next to its executable; OpenBLAS for Windows on ARM wants it.
+# Blender has this library next to its executable; OpenBLAS for Windows on ARM needs it.
 WINDOWS_FROM_BLENDER = re.compile(r"vcruntime140\.dll", re.IGNORECASE)
 MACOS_LIBRARIES = {"/usr/lib/libSystem.B.dylib"}
-# zig's linker exports these from every library of macOS.
+# zig's linker exports these names from every macOS library.
 MACOS_HARMLESS = {"__mh_dylib_header", "___dso_handle"}
-# What libgfortran wants besides; every Linux with Python has them.
+# Libraries that libgfortran also needs; every Linux system with Python has them.
 LINUX_OF_FORTRAN = {"libgcc_s.so.1", "libz.so.1"}
 LINUX_LIBRARIES = re.compile(r"lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux[\w-]*\.so\.\d")
 LICENSES = {
@@ -51,10 +51,10 @@ class Bad(Exception):
 
 class Binary(NamedTuple):
     processor: object  # as the file names it
-    minimum: tuple  # oldest version of the system, or () where the file does not say
+    minimum: tuple  # the oldest version of the system; () if the file does not state one
     exports: set
     libraries: list
-    imports: list  # (library, or None if any may have it; name)
+    imports: list  # (library, or None if any library may contain the name; name)
 
 
 @cache
@@ -76,7 +76,7 @@ def limited_api():
 def read_pe(data):
     pe = pefile.PE(data=data, fast_load=True)
     wanted = ("IMAGE_DIRECTORY_ENTRY_IMPORT", "IMAGE_DIRECTORY_ENTRY_EXPORT")
-    pe.max_symbol_exports = 1 << 20  # OpenBLAS has more than the usual limit
+    pe.max_symbol_exports = 1 << 20  # OpenBLAS has more names than the usual limit
     pe.parse_data_directories([pefile.DIRECTORY_ENTRY[name] for name in wanted])
     header = pe.OPTIONAL_HEADER
     imports = [
@@ -159,7 +159,7 @@ def read_macho(data):
         name = c_string(data, strings + string)
         if kind & 0x0E:
             exports.add(name)
-        else:  # by the ordinal of its library; high ones are looked up in the whole process
+        else:  # by the ordinal of its library; high ordinals are looked up in the whole process
             ordinal = description >> 8
             in_range = 0 < ordinal <= len(libraries)
             imports.append((libraries[ordinal - 1] if in_range else None, name.removeprefix("_")))
@@ -262,8 +262,9 @@ def check_exports(name, binary):
 
 
 def check_imports(name, binary, system, blas_name, blas):
-    """Check that only the limited API of Python, names of OpenBLAS, and the system's own libraries
-    are imported. A BLAS name without our prefix would bind to Blender's own copy."""
+    """Check that only the limited API of Python, names from OpenBLAS, and the system's own
+    libraries are imported. A BLAS name without our prefix would bind to Blender's own copy of
+    OpenBLAS."""
     for library in binary.libraries:
         place = posixpath.join(posixpath.dirname(name), library.removeprefix("@loader_path/"))
         names = (library, posixpath.normpath(place))

@@ -1,5 +1,5 @@
 """Checks a commit message: the subject must have at most 72 characters and no period at the end,
-and an empty line must follow it.
+and an empty line must follow the subject.
 
 usage: commit_message.py FILE     as git's hook commit-msg calls it; .pre-commit-config.yaml
 """
@@ -10,12 +10,12 @@ from pathlib import Path
 
 MOST = 72
 VERBS = {"Bring", "Embed", "Feed", "Need", "Ping", "Seed", "Shed", "Speed", "String", "Wed"}
-OF_GIT = re.compile(r"(Merge|Revert|fixup!|squash!|amend!) ")  # git has written these itself
+OF_GIT = re.compile(r"(Merge|Revert|fixup!|squash!|amend!) ")  # subjects that git writes itself
 
 
 def faults(message):
-    """Return sentences about the faults of a message, after removing the comments of git's
-    editor."""
+    """Return sentences about the faults of a message. The comments that git adds in the editor are
+    ignored."""
     lines = [line for line in message.splitlines() if not line.startswith("#")]
     subject = lines[0] if lines else ""
     if OF_GIT.match(subject):

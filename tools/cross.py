@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the package araplbs for every system from one Linux machine, by the cross compiler zig.
+"""Builds the package araplbs for every system on one Linux machine, with the cross compiler zig.
 
   tools/cross.py                        all targets
   tools/cross.py --target win_amd64     one of them (--target may be repeated)
@@ -7,14 +7,14 @@
 The output is build/cross/wheels/araplbs-VERSION-cp311-abi3-TAG.whl and, built from it by Blender's
 own tool, dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...); --no-zip builds only the
 wheels. A wheel that is up to date is not rebuilt. Run `make build` first, because build/venv runs
-this script and contains the tools that check the result. build/cross/TARGET/kernels.dll (.dylib,
-.so) is for tests/package/engine/test_kernels.py.
+this script and contains the tools that check the result. The file build/cross/TARGET/kernels.dll
+(.dylib, .so) is used by tests/package/engine/test_kernels.py.
 
 pip downloads zig, OpenBLAS and NumPy's headers once, with pinned hashes, into the cache folder.
-Linking needs no library of a target, because import libraries are generated from the names in the
-limited API of Python and from the OpenBLAS names in sources.py. The same sources give the same
-bits, because no file contains a time or a folder of this machine. Every binary passes the checks of
-check_binary.py.
+Linking needs no library of a target system, because import libraries are generated from the names
+in Python's limited API and from the OpenBLAS names in sources.py. The same sources always give the
+same bits, because no file contains a time or a folder of this machine. Every binary passes the
+checks of check_binary.py.
 """
 
 import argparse
@@ -42,7 +42,7 @@ WHEELS = OUT / "wheels"
 VERSION = MANIFEST["version"]
 EPOCH = (2026, 1, 1, 0, 0, 0)  # of all files in wheels
 PYTHON_MINIMUM = PROJECT["requires-python"].removeprefix(">=")
-# The same for all, or zig compiles the C library of a target once more.
+# Equal for all compilations; otherwise, zig compiles the C library of a target once more.
 LINK = ["-shared", "-s"]
 MODULE = {"windows": "_engine.pyd", "macos": "_engine.abi3.so", "linux": "_engine.abi3.so"}
 
@@ -50,7 +50,7 @@ MODULE = {"windows": "_engine.pyd", "macos": "_engine.abi3.so", "linux": "_engin
 class Target(NamedTuple):
     triple: str  # for zig
     tag: str  # of the wheel
-    pip: str  # what pip calls it when it fetches wheels
+    pip: str  # pip's name for the system when it downloads wheels
     blender: str  # as in the manifest
     requirements: str = "requirements-platforms.txt"
 
@@ -117,7 +117,7 @@ def fetched(requirements, name, *options):
             with zipfile.ZipFile(wheel) as archive:
                 archive.extractall(new)
         shutil.rmtree(new / "wheels")
-        if folder.exists():  # another build was quicker
+        if folder.exists():  # another build was faster
             shutil.rmtree(new)
         else:
             new.rename(folder)
@@ -129,7 +129,7 @@ class Compiler:
         self.folder = fetched("requirements-cross.txt", "zig") / "ziglang"
         self.zig = self.folder / "zig"
         self.zig.chmod(0o755)
-        kept = CACHE / "cross/zig-cache"  # the C libraries that zig compiles once for each target
+        kept = CACHE / "cross/zig-cache"  # zig compiles the C libraries once for each target
         self.environment = {
             **os.environ,
             "ZIG_GLOBAL_CACHE_DIR": str(kept),
@@ -160,7 +160,7 @@ def compile_all(compiler, target, parts, folder):
         parts / "scipy_openblas32/include",
         parts / "numpy/_core/include",
     ]
-    # zig adds checks of its own and the instructions of this machine unless forbidden.
+    # By default, zig adds its own checks and uses the instructions of this machine.
     flags = [*sources.COMPILE_FLAGS, "-fno-sanitize=undefined", *(f"-I{d}" for d in include)]
     flags += [] if target.system == "windows" else ["-pthread", "-fPIC"]
     jobs = [
@@ -184,8 +184,8 @@ def compile_all(compiler, target, parts, folder):
 
 
 def link(compiler, target, parts, objects, folder):
-    """Return {name in the wheel: file}: the module, OpenBLAS and, unless it contains them, the
-    libraries of its Fortran compiler."""
+    """Return {name in the wheel: file}: the module, OpenBLAS and, unless OpenBLAS contains them,
+    the libraries of its Fortran compiler."""
     listing = folder / "objects.txt"
     listing.write_text("\n".join(map(str, objects)))
     lib, files = folder / "lib", folder / "files"
@@ -201,7 +201,7 @@ def link(compiler, target, parts, objects, folder):
     command = [*LINK, "-o", module, f"@{listing}"]
     fortran = {}
     if target.system == "windows":
-        # Windows keeps one DLL of a name in a process: this name is ours.
+        # Windows keeps only one DLL of each name in a process, so this one gets a name of its own.
         blas_name = f"araplbs_openblas-{openblas_version(parts).replace('.', '_')}.dll"
         write_definitions(lib / "python3.def", "python3.dll", check_binary.limited_api())
         write_definitions(lib / "openblas.def", blas_name, dict.fromkeys(blas_names(), False))
@@ -212,7 +212,7 @@ def link(compiler, target, parts, objects, folder):
         compiler.cc(target, *command, f"-L{lib}", "-lpython3", "-lopenblas", "-lpthread")
         check_binary.clear_times(module)
     elif target.system == "macos":
-        # Where OpenBLAS looks for others: ../.dylibs
+        # OpenBLAS looks for other libraries in ../.dylibs.
         fortran = {
             f"araplbs.dylibs/.dylibs/{f.name}": f
             for f in (parts / "scipy_openblas32/.dylibs").glob("*.dylib")
@@ -220,7 +220,7 @@ def link(compiler, target, parts, objects, folder):
         blas_name = f"araplbs.dylibs/{'lib/' if fortran else ''}{blas.name}"
         arch = {"aarch64": "arm64"}.get(target.machine, target.machine)
         names = ", ".join(f"_{name}" for name in blas_names())
-        # The library's own version is 0: a linker's usual 1 would be more than it offers.
+        # The library's own version is 0; the linker's default of 1 would demand more.
         (lib / "libopenblas.tbd").write_text(
             f"--- !tapi-tbd\ntbd-version: 4\ntargets: [ {arch}-macos ]\n"
             f"install-name: '@loader_path/../{blas_name}'\n"
@@ -230,7 +230,8 @@ def link(compiler, target, parts, objects, folder):
         own = ["-Wl,-install_name,@rpath/" + module.name, "-Wl,-undefined,dynamic_lookup"]
         compiler.cc(target, *command, f"-L{lib}", "-lopenblas", *own)
     else:
-        # Linux keeps one library of a soname in a process: a name of our own, as auditwheel does.
+        # Linux keeps only one library of each soname in a process, so this one gets a name of its
+        # own, as with auditwheel.
         fortran = {
             f"araplbs.libs/{f.name}": f
             for f in (parts / "scipy_openblas32/lib").glob("libgfortran-*.so*")
@@ -280,7 +281,8 @@ def openblas_version(parts):
 
 
 def licenses(compiler, target, parts):
-    """Return the license texts for the wheel; build/cross/licenses has those for all wheels."""
+    """Return the license texts for the wheel; build/cross/licenses contains the texts for all
+    wheels."""
     (info,) = parts.glob("scipy_openblas32-*.dist-info")
     texts = [f for f in sorted(info.rglob("*")) if f.is_file() and sources.is_license(f)]
     version = openblas_version(parts)
@@ -334,7 +336,8 @@ def digest(data):
 
 
 def made_of(name):
-    """Return a hash of all inputs of a wheel, except packages from pip, which have hashes."""
+    """Return a hash of all inputs of a wheel except packages from pip, which have their own
+    hashes."""
     tops = (sources.SUITESPARSE / d for d in ("SuiteSparse_config", "AMD", "COLAMD", "CHOLMOD"))
     files = [f for d in (sources.CSRC, *tops) for f in d.rglob("*.*") if f.is_file()]
     files += sources.wheel_files()

@@ -1,11 +1,11 @@
 """Copies the declarations of csrc/settings.def, csrc/report.def and csrc/python/arguments.def to
-the files in which Python needs them: types and defaults of settings and of keyword arguments and
-the entries of reports in araplbs/_engine.pyi, defaults and ranges in araplbs/base/declared.py,
-from which the options of the panel, the command line and weights() take them. To change a setting,
-only its line has to be changed.
+the files in which Python needs them: the file araplbs/_engine.pyi gets the types and defaults of
+settings and keyword arguments and the entries of reports; araplbs/base/declared.py gets the
+defaults and ranges, which the options of the panel, the command line and weights() use. To change a
+setting, only its line has to be changed.
 
 usage: declared.py          writes both files, if they are out of date; `make build` does it
-       declared.py --check  lists those that are out of date
+       declared.py --check  lists the files that are out of date
 """
 
 import ast
@@ -20,8 +20,8 @@ CSRC = ROOT / "csrc"
 STUBS = ROOT / "araplbs/_engine.pyi"
 TABLE = ROOT / "araplbs/base/declared.py"
 COMMON = ["SAMPLING", "COMMON"]
-# Sections of settings.def that a function or type takes by "**". The parser's own tables decide
-# (csrc/python); tests/package/api/test_help.py and test_settings.py compare.
+# Sections of settings.def that a function or type takes by "**". The parser's tables in csrc/python
+# decide; tests/package/api/test_help.py and test_settings.py compare them with this table.
 SECTIONS = {
     "Solver": [*COMMON, "SOLVER"],
     "JointSolver": [*COMMON, "JOINTS"],
@@ -33,7 +33,7 @@ SECTIONS = {
     "transfer_weights": ["MATCH", "TRANSFER"],
     "transfer_shapes": ["MATCH", "SHAPES"],
 }
-# Functions that take some of the settings of these sections: those that their stubs name.
+# Functions that take some of the settings in these sections, as named in their stubs.
 SOME = {
     "inverse_kinematics": ["SAMPLING", "IK"],
     "mixed_elasticity": ["ELASTIC"],
@@ -42,7 +42,7 @@ SOME = {
 }
 REPORTS = {"Solver": "SOLVER", "JointSolver": "JOINTS"}
 TYPES = {"INTEGER": "int", "REAL": "float", "FLAG": "bool", "SEED": "int"}
-# Keyword arguments of arguments.def in the stubs. Those that are positional are written by hand.
+# Keyword arguments of arguments.def in the stubs. Positional arguments are written by hand.
 TRIPLE, PAIR = "tuple[ArrayLike, ArrayLike, ArrayLike]", "tuple[ArrayLike, ArrayLike]"
 OBJECTS = {
     "bone_kinds": "Sequence[BoneKind]",
@@ -76,7 +76,7 @@ class Setting:
 
 
 def settings(text=None, constants=None):
-    """Return {section: {name: Setting}} of settings.def."""
+    """Return {section: {name: Setting}} from settings.def."""
     text = text or (CSRC / "settings.def").read_text("utf-8")
     constants = constants or _constants()
     tables, found = {}, {}
@@ -94,7 +94,7 @@ def _constants():
 
 
 def _sections(text, prefix):
-    """Yield (section, its lines) of a .def file, in the order of the file."""
+    """Yield (section, lines of the section) for a .def file, in the order of the file."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     for found in re.finditer(rf"#ifdef {prefix}(\w+)\s*\n(.*?)#endif", text, re.DOTALL):
         if found[1] != "OF":
@@ -102,7 +102,7 @@ def _sections(text, prefix):
 
 
 def _calls(body):
-    """Yield (macro, [argument...]) of lines such as REAL(bone_spring_stiffness, 12, 0, 1e6,
+    """Yield (macro, [argument...]) for lines such as REAL(bone_spring_stiffness, 12, 0, 1e6,
     "strength"); adjacent strings are concatenated."""
     for start in re.finditer(r"^(\w+)\(", body, re.MULTILINE):
         arguments, word, depth, at = [], "", 0, start.end()
@@ -159,7 +159,7 @@ def keywords():
 
 
 def arguments():
-    """Return {name: Setting} of arguments.def, in the order of the stubs after "*"."""
+    """Return {name: Setting} from arguments.def, in the order of the stubs after "*"."""
     text = (CSRC / "python/arguments.def").read_text("utf-8")
     found = {}
     for macro, args in _calls(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)):
@@ -175,7 +175,7 @@ def arguments():
 
 
 def reports():
-    """Return {section: {entry: its meaning}} of report.def."""
+    """Return {section: {entry: its meaning}} from report.def."""
     text = (CSRC / "report.def").read_text("utf-8")
     return {
         section: {args[0]: ast.literal_eval(args[1]) for _macro, args in _calls(body)}
@@ -213,7 +213,7 @@ def _python(value):
 
 
 def stubs_text(stubs):
-    """Return the stubs, with all parts that are declared elsewhere brought up to date."""
+    """Return the stubs after updating all parts that are declared elsewhere."""
     lines = stubs.split("\n")
     for at, end, new in sorted(_changes(stubs), reverse=True):
         lines[at:end] = new

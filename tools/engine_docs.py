@@ -3,12 +3,12 @@ stubs, as a C header with a text for each function. The only source is araplbs/_
 
 import ast
 
-LETTERS = 90  # of a line of the header
+LETTERS = 90  # letters of a line of the header
 
 
 def texts(stubs):
-    """Return {"energy", "Solver" or "Solver.iterate": (signature, documentation)} of a stub file.
-    An overloaded function has its first signature, with the documentation of all overloads."""
+    """Return {"energy", "Solver" or "Solver.iterate": (signature, documentation)} from a stub file.
+    An overloaded function has its first signature and the documentation of all overloads."""
     found = {}
     for node in ast.parse(stubs).body:
         if isinstance(node, ast.FunctionDef):
@@ -46,7 +46,7 @@ def _signature(node, first):
     plain = [*own.posonlyargs, *own.args]
     defaults = [None] * (len(plain) - len(own.defaults)) + own.defaults
     words = [_argument(a, d) for a, d in zip(plain, defaults, strict=True)]
-    alone = len(own.posonlyargs)  # by their places alone
+    alone = len(own.posonlyargs)  # positional only
     if first == "$self":
         words, alone = words[1:], max(0, alone - 1)
     words = [first, *words[:alone], "/", *words[alone:]]
@@ -66,7 +66,7 @@ def _argument(argument, default):
 
 def header(stubs):
     """Return the text of a C header: DOC_energy, DOC_Solver_iterate..., each with its signature,
-    and TEXT_energy... without it."""
+    and TEXT_energy... without a signature."""
     lines = ["/* Made of araplbs/_engine.pyi by tools/engine_docs.py. */"]
     for name, (signature, said) in texts(stubs).items():
         macro = name.replace(".", "_")

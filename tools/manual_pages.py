@@ -1,6 +1,6 @@
 """Converts docs/manual to the HTML pages that the extension includes, with their pictures. If
 $SITE_URL contains the address of the site, each page links to its online version, and links to
-pages that are not included lead to the site. Without it, such links become plain text.
+pages that are not included lead to the site. Without an address, such links become plain text.
 
 manual_pages.py FOLDER
 """
@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[1]
 MANUAL = ROOT / "docs/manual"
-FIRST = "README"  # the page of contents
+FIRST = "README"  # the table of contents
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1e21; --paper: #fff; --soft: #5c6066; --line: #dcdee2;
   --accent: #1f5fd6; --cell: #f1f2f5 }
@@ -43,7 +43,7 @@ def anchor(head):
 
 
 def address(site, file):
-    """Return the site address of the page for a Markdown file (tools/site_build.py)."""
+    """Return the site's address for the page of a Markdown file (tools/site_build.py)."""
     place = file.relative_to(ROOT).with_suffix("")
     place = place.parent if place.name == FIRST else place
     return site if place == Path() else f"{site}{place.as_posix()}/"

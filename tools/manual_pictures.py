@@ -1,8 +1,8 @@
 """Crops the pictures of the manual from the screenshots of the window tests, and records the words
-in each picture, by which tests/package/house/test_manual.py detects outdated pictures.
+in each picture. tests/package/house/test_manual.py uses these words to detect outdated pictures.
 
-manual_pictures.py [FOLDER]     default: build/test/sid-gui, of `tests/run.sh sid-gui`. Needs
-ImageMagick, as these tests do.
+manual_pictures.py [FOLDER]     default: build/test/sid-gui, from `tests/run.sh sid-gui`. The
+script requires ImageMagick, as these tests do.
 """
 
 import ast
@@ -23,7 +23,7 @@ MANUAL = ROOT / "docs/manual"
 VIEW = 0, 27, 1050, 720
 TAB = 766, 83, 1050, 625
 
-# Of a test, what of it, and the name in the manual.
+# For each picture: the screenshot of a test, the region to crop, and the name in the manual.
 PICTURES = (
     ("first-screen", VIEW, "first_screen"),
     ("second-result", TAB, "first_result"),
@@ -32,7 +32,7 @@ PICTURES = (
     ("control-bones", VIEW, "control_bones"),
     ("joints-panel", VIEW, "joints_panel"),
 )
-# What draws what each shows, in ui/.
+# The code in ui/ that draws the content of each picture.
 DRAWN_BY = {
     "first_screen": ("panel.py",),
     "first_result": ("panel.py", "result_box.py"),

@@ -97,7 +97,7 @@ def sdist_size(files, modes):
 
 
 def tree():
-    """Return the files that every zip, and the wheel in it, would contain, except the engine and
+    """Return the files that every zip and its wheel would contain, except the engine and
     licenses."""
     folder = ROOT / "araplbs_addon"
     files = {

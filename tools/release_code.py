@@ -70,7 +70,7 @@ def uses(text):
 
 
 def _dotted(node):
-    """Return 'sys.path' for that expression, and '' for expressions of other kinds."""
+    """Return 'sys.path' for the expression sys.path, and '' for expressions of other kinds."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):

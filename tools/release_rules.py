@@ -2,9 +2,9 @@
 that yields the faults. docs/release.md lists the source of each rule.
 
 The platform publishes its rules as text for people, so this file uses the strictest limits found in
-them and in threads of refused add-ons. It does not repeat the checks of Blender's own validator,
-which tools/stage_extension.sh runs on every zip: missing or empty fields, version, type, length and
-end of the tagline and of reasons, names of permissions, years of copyright, wheels.
+the rules and in threads about refused add-ons. It does not repeat the checks of Blender's own
+validator, which tools/stage_extension.sh runs on every zip: missing or empty fields, version, type,
+length and end of the tagline and of reasons, names of permissions, years of copyright, wheels.
 """
 
 import ast
@@ -29,7 +29,8 @@ PICTURES = re.compile(
     r"manual/[\w-]+\.png|features/edits/icons/\w+\.dat"
 )  # .dat: Blender's for tools
 SIZE_LIMIT = 20_000_000  # 300 MB since May 2024; a zip of twice our size has grown unnoticed
-# What its server takes. linux-arm64 passes Blender's own validator and is refused on upload.
+# Platforms that the server accepts. linux-arm64 passes Blender's own validator but is refused on
+# upload.
 SERVER_PLATFORMS = {"windows-x64", "windows-arm64", "macos-x64", "macos-arm64", "linux-x64"}
 WHEEL_ENDS = {
     "windows-x64": "win_amd64",
@@ -40,7 +41,7 @@ WHEEL_ENDS = {
     "linux-arm64": "_aarch64",
 }
 ADDON = "araplbs_addon/"  # in the wheel
-# Folders whose files are found by their place (features/__init__.py, cli/main.py), and presets.
+# Folders whose files are found by their location (features/__init__.py, cli/main.py), and presets.
 FOUND = re.compile(r"features/\w+/|araplbs/cli/commands/|presets/operator/")
 TAGS = {  # of add-ons
     *("3D View", "Add Curve", "Add Mesh", "Animation", "Bake", "Camera", "Compositing"),

@@ -1,6 +1,6 @@
-"""Builds the documentation as a searchable site in build/site: the manual, numbers, pictures, the
-changelog, and a reference of the Python module generated from its stubs. `make site` installs the
-required packages.
+"""Builds the documentation as a searchable site in build/site: the manual, the numbers, the
+pictures, the changelog, and a reference of the Python module that is generated from its stubs.
+`make site` installs the required packages.
 
 usage: site_build.py              build/site; a link that leads nowhere is an error
        site_build.py VERSION...   also build/site/VERSION from the tag vVERSION, for each of them
@@ -43,7 +43,7 @@ CALL = """::: araplbs.{place}
       toc_label: "{name}"
 
 """
-CALLS = {  # as people import it: the file that has it
+CALLS = {  # module as people import it: file that contains it
     "weights": "api.weights",
     "Weights": "api.weights",
     "load_gltf": "api.gltf",
@@ -65,8 +65,8 @@ def version():
 
 
 def listed(text):
-    """Return Python code whose docstrings have arguments as lists (from paragraphs in which
-    indented lines follow a line that begins an argument) and examples as code."""
+    """Return Python code with docstrings in Markdown: arguments become lists (if indented lines
+    follow a line that begins an argument), and examples become code."""
 
     def changed(found):
         inside = found[2].split("\n\n")
@@ -90,8 +90,9 @@ def listed(text):
 
 
 def reference(folder):
-    """Write the stubs as a package that can be read without being built. The last overload of a
-    function stands for all, because the reference shows no function that has only overloads."""
+    """Write the stubs as a package that can be read without a build. The last overload of a
+    function stands for all overloads, because the reference shows no function that has only
+    overloads."""
     (folder / "araplbs").mkdir(parents=True)
     for file in PACKAGE.glob("*.pyi"):
         text = file.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """Creates the pages of the site: copies of our Markdown files and of the files that they show, in
-the same folders as in the tree, so that links between them stay valid. If a link leads to a file
-that is not a page, the file is also copied."""
+the same folders as in the tree, so links between them stay valid. If a link leads to a file that is
+not a page, the file is also copied."""
 
 import re
 import shutil
@@ -59,8 +59,8 @@ def _rank(copied, page):
 
 
 def _folders_as_pages(copied, page):
-    """Convert links to a folder of the tree into links to its page, or to plain text if it has no
-    page."""
+    """Convert links to a folder of the tree into links to the folder's page, or into plain text if
+    it has no page."""
     text = copied.read_text(encoding="utf-8")
 
     def changed(found):

@@ -1,4 +1,4 @@
-"""Adapts the Windows Python of the test beds, because os._exit() crashes under wine when bpy is
+"""Adapts the Windows Python of the test beds, because os._exit() crashes under Wine when bpy is
 loaded, and an embeddable Python does not read PYTHONPATH."""
 
 import ctypes

@@ -1,10 +1,10 @@
-"""Lists the files of the package araplbs, and the sources and symbol names of its engine. It is
-shared by setup.py, which builds for this machine, and tools/cross.py, which builds for other
-systems. Importing it has no side effects.
+"""Lists the files of the package araplbs, and the sources and symbol names of its engine. setup.py,
+which builds for this machine, and tools/cross.py, which builds for other systems, share this
+module. Importing it has no side effects.
 
 CHOLMOD comes from a SuiteSparse source tree (5.x or 7.x; tools/fetch_suitesparse.sh gets one) and
-OpenBLAS from the package scipy-openblas32. Every BLAS name carries the prefix scipy_, because
-Blender itself loads another BLAS into the same process.
+OpenBLAS from the package scipy-openblas32. Every BLAS name has the prefix scipy_, because Blender
+itself loads another BLAS into the same process.
 
 Environment:
   ARAPLBS_SUITESPARSE_DIR  the SuiteSparse tree; default: suitesparse/ next to setup.py in the
@@ -23,7 +23,7 @@ import engine_docs
 ROOT = Path(__file__).resolve().parents[1]
 CSRC = ROOT / "csrc"
 PACKAGE = ROOT / "araplbs"
-ADDON = ROOT / "araplbs_addon"  # in wheels as well, for Python with the module bpy
+ADDON = ROOT / "araplbs_addon"  # also in wheels, for Python with the module bpy
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text())
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CACHE = Path(
@@ -35,20 +35,20 @@ SUITESPARSE = Path(
     os.environ.get("ARAPLBS_SUITESPARSE_DIR") or (ROOT if IN_SDIST else CACHE) / "suitesparse"
 )
 
-# What csrc/ uses of CHOLMOD: real double, int32 indices, no graph partitioning (METIS).
+# The part of CHOLMOD that csrc/ uses: real double, int32 indices, no graph partitioning (METIS).
 CHOLMOD_MODULES = ("Core", "Utility", "Check", "Cholesky", "MatrixOps", "Modify", "Supernodal")
-# The BLAS and LAPACK names, less their letter for the type, that CHOLMOD calls or csrc/ may call.
+# The BLAS and LAPACK names, without their type letter, that CHOLMOD calls or csrc/ may call.
 BLAS_ROUTINES = [
     *("gemm", "gemv", "ger", "symm", "symv", "syr", "syrk", "syr2k", "trmm", "trmv", "trsm"),
     *("trsv", "axpy", "copy", "dot", "nrm2", "scal", "swap", "hemm", "hemv", "herk", "her2k"),
     *("potrf", "potri", "potrs"),
 ]
-# Routines that CHOLMOD gets from csrc/linalg/blas.c, which calls OpenBLAS or plain loops.
+# Routines that CHOLMOD takes from csrc/linalg/blas.c, which calls OpenBLAS or plain loops.
 THROUGH_US = ("gemm", "gemv", "syrk", "trsm", "trsv")
 
 COMPILE_FLAGS = ["-O3", "-g0", "-fno-math-errno", "-fvisibility=hidden", "-std=gnu11"]
-# Multiplications and additions are fused nowhere but in the SIMD kernels: a compiler for ARM would
-# do so everywhere, and results that are exactly zero elsewhere would not be.
+# Multiplications and additions are fused only in the SIMD kernels. A compiler for ARM would fuse
+# them everywhere, and results that are exactly zero on other processors would not be zero.
 FUSED = {"local_kernels.c"}
 WHEEL_TAG = "cp311-abi3"  # one wheel for Python 3.11 and later
 
@@ -99,8 +99,8 @@ def package_files():
 
 
 def wheel_files():
-    """Return all files of a wheel except the engine. The add-on's modules are included, so that
-    scripts find them without the extension (docs/decisions)."""
+    """Return all files of a wheel except the engine. The add-on's modules are included, so scripts
+    find them without the extension (docs/decisions)."""
     return [*package_files(), *sorted(ADDON.rglob("*.py"))]
 
 
@@ -111,7 +111,7 @@ def packages():
 
 
 def include_dirs():
-    """Return the include folders, without those of Python, NumPy and OpenBLAS."""
+    """Return the include folders, without the folders of Python, NumPy and OpenBLAS."""
     modules = (SUITESPARSE / m / "Include" for m in ("AMD", "COLAMD", "CHOLMOD"))
     return [CSRC, engine_docs_folder(), SUITESPARSE / "SuiteSparse_config", *modules]
 
@@ -136,12 +136,14 @@ def flags_of(source):
     blas = [f"-D{theirs}={ours}" for theirs, ours in names.items()]
     common = [*blas, "-DNPARTITION", "-DNCAMD"]
     common += [] if source.name in FUSED else ["-ffp-contract=off"]
-    # Error messages of CHOLMOD name its file: keep this machine's folders out of the binary.
+    # CHOLMOD's error messages name source files; this keeps the machine's folders out of the
+    # binary.
     if source.is_relative_to(SUITESPARSE):
         return [*common, "-w", "-DNDEBUG", f"-ffile-prefix-map={SUITESPARSE}=SuiteSparse"]
     return [
         *common,
-        # How vectors are passed depends on the machine: all that takes one is inlined (vec4.h).
+        # The way in which vectors are passed depends on the machine, so all functions that take one
+        # are inlined (vec4.h).
         *("-Wall", "-Wextra", "-Wno-psabi", f"-ffile-prefix-map={ROOT}=araplbs"),
         "-DPy_LIMITED_API=0x030b0000",
         "-DNPY_TARGET_VERSION=NPY_1_23_API_VERSION",  # Blender 4.2 has NumPy 1.24
@@ -153,8 +155,9 @@ def flags_of(source):
 def collect_licenses(target, openblas, version, zig=None):
     """Collect the license texts of all compiled or bundled software as files in `target`.
 
-    openblas: files of that package that hold its licenses; version: of that package; zig: folder
-    of that compiler, whose libraries are linked into what it builds.
+    openblas: the files of that package that contain its licenses; version: the version of that
+    package; zig: the folder of this compiler, whose libraries are linked into the binaries that it
+    builds.
     """
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -167,13 +170,13 @@ def collect_licenses(target, openblas, version, zig=None):
     }
     for name, source in texts.items():
         shutil.copyfile(SUITESPARSE / source, target / name)
-    # SuiteSparse_config has no license file of its own: its header says what holds for it.
+    # SuiteSparse_config has no license file of its own; its header states its license.
     header = (SUITESPARSE / "SuiteSparse_config/SuiteSparse_config.h").read_text(errors="replace")
     (target / "SuiteSparse-SuiteSparse_config.txt").write_text(
         header.split("#ifndef SUITESPARSE_CONFIG_H")[0]
     )
     for file in openblas:
-        text = Path(file).read_bytes().replace(b"\r\n", b"\n")  # as the one for Windows has it
+        text = Path(file).read_bytes().replace(b"\r\n", b"\n")  # as in the package for Windows
         (target / f"OpenBLAS-{file.name}").write_bytes(text)
     if zig:
         shutil.copyfile(zig / "LICENSE", target / "zig-LICENSE.txt")

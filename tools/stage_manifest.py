@@ -11,8 +11,8 @@ from manual_pages import ROOT, site_address
 
 
 def manifest(text, platforms, wheels, site=""):
-    """Return the manifest of a zip. text: of blender_manifest.toml; platforms, wheels: lists of
-    names."""
+    """Return the manifest of a zip. text: the text of blender_manifest.toml; platforms, wheels:
+    lists of names."""
     changes = [("version", rf"\g<0>\nwheels = [{_listed('./wheels/' + name for name in wheels)}]")]
     if platforms:
         changes.append(("platforms", f"platforms = [{_listed(platforms)}]"))

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ADDON = ROOT / "araplbs_addon"
 PACKAGE = ROOT / "araplbs"
 LANGUAGES = ADDON / "languages"
-# Texts for a terminal, a browser or files, but never in Blender's window.
+# Texts that appear in a terminal, a browser or files, but never in Blender's window.
 ELSEWHERE = (
     *(
         "cli.py",
@@ -42,7 +42,7 @@ ELSEWHERE = (
         "window/command.py",
     ),
 )
-# Where lines for people are put together from parts.
+# Files in which lines for users are put together from parts.
 SENTENCES = (
     *("araplbs/reports/report.py", "araplbs/reports/notes.py", "araplbs/reports/last_lines.py"),
     *("araplbs/reports/warning_lines.py", "araplbs/base/sentence.py"),
@@ -95,7 +95,7 @@ def templates_of(node, scope=()):
         return [*templates_of(node.left), *templates_of(node.right)]
     if not isinstance(node, ast.JoinedStr):
         return []
-    choices = []  # what depends on a condition: the same one is the same everywhere
+    choices = []  # texts that depend on a condition: an equal condition has the same value everywhere
     for value in node.values:
         part = value.value if isinstance(value, ast.FormattedValue) else None
         if isinstance(part, ast.IfExp) and all(map(_literal, (part.body, part.orelse))):
@@ -246,8 +246,8 @@ def _add_properties(found, owner, properties):
 
 
 def strings(classes):
-    """Return all strings of the add-on, which is registered with these classes: {msgid: sorted
-    places}."""
+    """Return all strings of the add-on, as {msgid: sorted places}. classes: the classes with which
+    the add-on is registered."""
     found = declared(classes)
     for text, places in sentences().items():
         for place in places:

@@ -2,9 +2,9 @@
 ceiling allows.
 
 Ten RULES are counted in five areas of the tree, in comments, strings and pages. A rule is a pattern
-that finds most of the intended phrases, and a few sentences that are fine. Four older WORDS have
-been removed almost completely and must not return. Ceilings may only be lowered, by anyone who
-rewrites some of the phrases.
+that finds most of the intended phrases, and a few sentences that are fine. Four older phrases,
+WORDS, have been removed almost completely and must not return. Ceilings may only be lowered, by
+anyone who rewrites some of the phrases.
 
 usage: words.py             prints the table, and every place in an area above its ceiling
        words.py RULE        prints the places of a rule ("what", "where"...), area: file:line: text
