@@ -7,8 +7,8 @@
 The output is build/cross/wheels/araplbs-VERSION-cp311-abi3-TAG.whl and, built from it by Blender's
 own tool, dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...); --no-zip builds only the
 wheels. A wheel that is up to date is not rebuilt. Run `make build` first, because build/venv runs
-this script and contains the tools that check the result. The file build/cross/TARGET/kernels.dll
-(.dylib, .so) is used by tests/package/engine/test_kernels.py.
+this script and contains the tools that check the result. build/cross/TARGET/kernels.dll (.dylib,
+.so) is for tests/package/engine/test_kernels.py.
 
 pip downloads zig, OpenBLAS and NumPy's headers once, with pinned hashes, into the cache folder.
 Linking needs no library of a target system, because import libraries are generated from the names
@@ -201,7 +201,7 @@ def link(compiler, target, parts, objects, folder):
     command = [*LINK, "-o", module, f"@{listing}"]
     fortran = {}
     if target.system == "windows":
-        # Windows keeps only one DLL of each name in a process, so this one gets a name of its own.
+        # Windows keeps only one DLL of a name in a process, so this name is ours.
         blas_name = f"araplbs_openblas-{openblas_version(parts).replace('.', '_')}.dll"
         write_definitions(lib / "python3.def", "python3.dll", check_binary.limited_api())
         write_definitions(lib / "openblas.def", blas_name, dict.fromkeys(blas_names(), False))
@@ -230,8 +230,8 @@ def link(compiler, target, parts, objects, folder):
         own = ["-Wl,-install_name,@rpath/" + module.name, "-Wl,-undefined,dynamic_lookup"]
         compiler.cc(target, *command, f"-L{lib}", "-lopenblas", *own)
     else:
-        # Linux keeps only one library of each soname in a process, so this one gets a name of its
-        # own, as with auditwheel.
+        # Linux keeps only one library of a soname in a process, so this name is ours, as with
+        # auditwheel.
         fortran = {
             f"araplbs.libs/{f.name}": f
             for f in (parts / "scipy_openblas32/lib").glob("libgfortran-*.so*")

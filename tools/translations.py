@@ -95,7 +95,7 @@ def templates_of(node, scope=()):
         return [*templates_of(node.left), *templates_of(node.right)]
     if not isinstance(node, ast.JoinedStr):
         return []
-    choices = []  # texts that depend on a condition: an equal condition has the same value everywhere
+    choices = []  # texts that depend on a condition, which has one value everywhere
     for value in node.values:
         part = value.value if isinstance(value, ast.FormattedValue) else None
         if isinstance(part, ast.IfExp) and all(map(_literal, (part.body, part.orelse))):

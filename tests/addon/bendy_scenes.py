@@ -1,4 +1,5 @@
-"""Tubes on bendy bones, their poses, and the motion caused by the conversion to plain bones."""
+"""Creates tubes on bendy bones and their poses, and measures the motion that the conversion to
+plain bones causes."""
 
 import random
 
@@ -77,7 +78,7 @@ def posed(ob):
 
 
 def share(before, after):
-    """Largest distance, as a share of the diagonal of the bounding box."""
+    """The largest distance, as a share of the bounding box diagonal."""
     return np.linalg.norm(after - before, axis=1).max() / np.linalg.norm(np.ptp(before, axis=0))
 
 

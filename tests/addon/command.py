@@ -1,4 +1,4 @@
-"""The command line as the tests call it, in this process or in a process of its own."""
+"""Runs the command line for tests, in this process or in a process of its own."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ needs_executable = pytest.mark.skipif(
     not bpy.app.binary_path, reason="no executable: Blender as the module bpy"
 )
 
-# Files that a run replaces: by its first bytes a .blend file, and a report of a run.
+# Files that a run replaces, recognized by their first bytes: a .blend file and a report of a run.
 OLDER = "BLENDER older"
 OLDER_REPORT = '{"generator": "araplbs results", "older": true}'
 
@@ -47,7 +47,7 @@ def arguments_of(*arguments, own=()):
 
 def start(*arguments, held=None):
     """Starts a process whose output can be read while it works. held: (Gate, moment) at which this
-    process, or those that it starts, are held (hold.py)."""
+    process or its child processes are held (hold.py)."""
     environment, own = dict(os.environ), ()
     if held:
         gate, moment = held

@@ -1,5 +1,5 @@
 """Auto-weight on real characters: all vertices get weights within the promised limits, even on
-characters on which Blender's automatic weights fail."""
+characters for which Blender's automatic weights fail."""
 
 import bpy
 import pytest

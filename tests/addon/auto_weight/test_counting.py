@@ -21,7 +21,7 @@ def accepted(*objects):
     kind = addon("features.auto_weight.refine").OBJECT_OT_araplbs_refine_weights
 
     class Telling:
-        """Only the parts of the operator that tell() needs."""
+        """The parts of the operator that tell() needs."""
 
         tell = kind.tell
 
@@ -43,7 +43,8 @@ def counted(outcome):
 
 
 def test_problems_of_a_session():
-    """Before: problems of the weights at the start of the session; after: those of a new check."""
+    """The number before is for the weights at the start of the session; the number after comes from
+    a new check."""
     tube, rig = weighted()
     flaws.stretch(tube, rig)
     select(tube, rig)
@@ -74,7 +75,8 @@ def test_problems_can_be_shown_and_repaired_afterwards():
 
 
 def test_what_is_counted_is_written(monkeypatch):
-    """The thread is held: undo or another weighting may come first, and nothing is lost."""
+    """While the thread is held, an undo or another weighting may come first, and nothing is
+    lost."""
     gate, counting = threading.Event(), addon("features.auto_weight.counting")
     real = counting.gains
 

@@ -1,5 +1,6 @@
-"""The cures that the Result box and Check and Repair offer. The tests find each button by drawing
-the panel, press it with the options that it has there, and check that it does what it promises."""
+"""The remedies that the Result box and Check and Repair offer. The tests find each button by
+drawing the panel, press the button with its options in the panel, and check that it keeps its
+promise."""
 
 from types import SimpleNamespace
 
@@ -111,7 +112,7 @@ def test_include_a_bone_that_was_left_out():
 
 
 def test_a_left_out_bone_that_had_skin():
-    """A bone of an artist's file: its former skin no longer follows it."""
+    """The former skin of a bone in an artist's file no longer follows the bone."""
     bones = [
         ("lower", (0, 0, 0.05), (0, 0, 1.0), None),
         ("middle", (0, 0, 1.0), (0, 0, 2.0), "lower"),
@@ -141,7 +142,7 @@ def held(tube, name):
 
 
 def lost_skin():
-    """(tube, rig, entries before): a bone in another place, to which the artist has given skin."""
+    """Returns (tube, rig, entries before): the artist has given skin to a bone in another place."""
     tube, rig = flaws.skin_of_another_bone()
     before = entries(tube)
     select(tube, rig)
@@ -162,8 +163,8 @@ def test_keep_old_where_a_bone_has_lost_its_skin():
 
 
 def test_give_a_bone_its_skin_back():
-    """The skin of the bone gets the earlier weights and other vertices keep the new ones; the box
-    then shows the present state."""
+    """The bone's skin gets the earlier weights, and all other vertices keep the new ones; the box
+    then shows the current state."""
     tube, _rig, before = lost_skin()
     new, outcome = entries(tube), at_hand()
     press(of_result(), "Give Back")
@@ -194,7 +195,7 @@ def test_giving_skin_back_measures_the_actions_of_the_file_again():
 
 
 def test_bones_that_were_left_out_are_not_given_back():
-    """Omitted bones have a note and a cure of their own."""
+    """Excluded bones have a note and a remedy of their own."""
     _tube, _rig, _before = lost_skin()
     outcome = at_hand()
     outcome.facts["lost"] = [*outcome.facts["lost"], 0]
@@ -213,7 +214,7 @@ def test_bones_that_were_left_out_are_not_given_back():
 
 
 def test_giving_skin_back_can_be_called_off():
-    """The operator measures first, and writes nothing if the measurement is stopped."""
+    """The operator measures first and writes nothing if the measurement is stopped."""
     tube, _rig, _before = lost_skin()
     new, outcome = entries(tube), at_hand()
     kind = addon("features.auto_weight.give_back").GiveBackTask
@@ -252,7 +253,8 @@ def test_locked_groups_stay_when_skin_is_given_back():
 
 
 def test_mark_a_loose_part_rigid():
-    """The row selects the part, the button marks it, and the next weighting moves it as a whole."""
+    """The row selects the part, the button marks the part, and the next weighting moves the part as
+    a whole."""
     tube, rig = weighted()
     box = add_cube("Box", (0.45, 0, 1.5), 0.3)
     select(tube, box, rig)
@@ -307,7 +309,7 @@ def test_optimize_joints_of_a_bone_outside():
 
 
 def test_joints_and_tails():
-    """If a result stretches strongly, a button offers the other way to derive the bone
+    """If the surface stretches strongly, a button offers the other way of deriving bone
     directions."""
     tube, rig = flaws.tails_that_point_back()
     select(tube, rig)
@@ -339,7 +341,7 @@ def test_make_a_rigid_part_soft():
 
 
 def test_make_a_part_rigid():
-    """One click marks the part, and the next weighting moves it as a whole."""
+    """One click marks the part, and the next weighting moves the part as a whole."""
     tube, rig = weighted()
     far = add_cube("Far", (0, 0, 1), 2.0)
     auto_weight(tube, far, rig, rigid_parts="OFF")
@@ -375,7 +377,7 @@ def test_unlock_groups():
 
 
 def test_parent_a_bone_at_its_joint():
-    """A bone that poses tear off becomes a child of the bone at its joint, without moving."""
+    """A bone that poses tear off becomes a child of the bone at its joint, without being moved."""
     tube, rig = weighted()
     root = ("root", (0, 2, 0), (0, 2, 0.5), None)
     bones = [
@@ -396,7 +398,7 @@ def test_parent_a_bone_at_its_joint():
 
 
 def test_parent_two_bones_at_one_joint():
-    """Each bone is nearest to the other, which is equally far from its own joint."""
+    """Each of two bones is nearest to the other one, which is equally far from its own joint."""
     weighted()
     root, lower = ("root", (0, 2, 0), (0, 2, 0.5), None), ("lower", (0, 0, 0.05), (0, 0, 1.9), None)
     bones = [root, lower, *((name, (0, 0.05, 2), (0, 0, 2.9), "root") for name in ("a", "b"))]
@@ -411,8 +413,8 @@ def test_parent_two_bones_at_one_joint():
 
 
 def test_a_parent_that_would_be_its_own_descendant():
-    """In Edit mode, the hierarchy differs from the weighted one. The operator changes nothing and
-    states the reason."""
+    """In Edit mode, the hierarchy differs from the one that was weighted. The operator changes
+    nothing and states the reason."""
     weighted()
     root, lower = ("root", (0, 2, 0), (0, 2, 0.5), None), ("lower", (0, 0, 0.05), (0, 0, 1.9), None)
     rig = add_armature("Other", bones=[root, lower, ("foot", (0, 0, 2), (0, 0, 2.9), "root")])
@@ -476,7 +478,8 @@ SHELL = {"SPLIT_EDGES": "Merge Vertices", "NOISE": "Smooth Surface", "ISLANDS": 
 
 @pytest.mark.parametrize("kind", SHELL)
 def test_mend_the_mesh(kind):
-    """Repairs faults that no weights can remove; the weights of remaining vertices are kept."""
+    """The operator repairs faults that no weights can remove; the remaining vertices keep their
+    weights."""
     tube, rig = add_tube(), add_armature()
     points = [v.co.copy() for v in tube.data.vertices]
     if kind == "ISLANDS":
@@ -506,7 +509,7 @@ def test_mend_the_mesh(kind):
 
 
 def test_a_mesh_is_not_mended_if_nothing_would_change():
-    """Meshes with separate vertices, and meshes used by other objects, are not changed."""
+    """Meshes with separate vertices and meshes that other objects use are not changed."""
     tube, _rig = weighted()
     outcome, count = at_hand(), len(tube.data.vertices)
     finding = package("features.check.findings").Finding

@@ -1,5 +1,5 @@
 """Preserve Volume and envelopes: our results agree with Blender's evaluated mesh, and the messages
-about them are correct."""
+about these settings are correct."""
 
 import json
 
@@ -91,7 +91,7 @@ def computed(ob, rig):
 
 
 def bend(rig):
-    """Bends the first two bones of the tube, in their present pose, in all ways that bendy bones
+    """Bends the first two bones of the tube, in their current pose, in all ways that bendy bones
     allow."""
     for name, count in (("lower", 5), ("middle", 3)):
         rig.data.bones[name].bbone_segments = count
@@ -186,7 +186,7 @@ def test_envelopes_of_what_is_in_no_group(character, preserve):
 
 
 def test_a_bone_of_thickness_only(character):
-    """Envelopes of zero distance end at the radius of the bone."""
+    """Envelopes with zero distance end at the bone's radius."""
     tube, rig, _modifier = character
     for bone in rig.data.bones:
         bone.use_envelope_multiply, bone.envelope_distance = True, 0
@@ -212,7 +212,8 @@ def test_the_report_tells_what_becomes_of_linear_weights(character, capsys):
 
 
 def solved_task(rig, *meshes):
-    """A task solved for its present pose, as a frame of its animation, and for a random pose."""
+    """A task solved for the rig's current pose, as a frame of its animation, and for a random
+    pose."""
     for posed in rig.pose.bones:
         posed.keyframe_insert("rotation_euler", frame=1)
         posed.keyframe_insert("location", frame=1)

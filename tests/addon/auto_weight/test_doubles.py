@@ -1,4 +1,4 @@
-"""Bones of a backpack that coincide with bones of the body, in a production file."""
+"""The bones of a backpack coincide with bones of the body in a production file."""
 
 import pytest
 from paths import RIGS

@@ -1,7 +1,7 @@
 """The purpose of the add-on: less deformation than with Blender's automatic weights, in poses not
 used for optimization and in the characters' own animations.
 
-The comparison runs in one version of Blender; other versions differ in nothing that matters
+The comparison runs in one version of Blender, because no difference between versions matters
 here."""
 
 import os
@@ -27,12 +27,12 @@ def load(name):
 
 
 FINER = {"mh_subdiv1"}  # mh_base with four times the vertices
-# Triangles that nothing joins: there is no surface of which strain would tell.
+# Disconnected triangles, which form no surface that could be strained.
 SOUPS = {"fox_soup"}
 
-# Surface Strain by area and of the worst percent, of that of heat. On unseen poses the largest are
-# 1.06 (q_eagle, since springs hold limbs closer to their bones) and 0.995 (q_cat_wire), in
-# animations 1.03 (m2m_dragon) and 1.02 (q_cat_wire).
+# Limits for Surface Strain, by area and in the worst percent, relative to heat. The largest values
+# in unseen poses are 1.06 (q_eagle, since springs hold limbs closer to their bones) and 0.995
+# (q_cat_wire); in animations, they are 1.03 (m2m_dragon) and 1.02 (q_cat_wire).
 MOST = {"deformation": (1.07, 1.0), "animation_deformation": (1.05, 1.05)}
 
 
@@ -52,7 +52,7 @@ def test_never_worse_than_heat(name):
     if name in SOUPS:
         pytest.skip("a soup of triangles: no surface of which strain would tell")
     heat, _ = compare.blender_weights(character)
-    if heat.unweighted:  # they do not move: a character that stands still has no strain
+    if heat.unweighted:  # the character does not move, so it has no strain
         pytest.skip("heat leaves vertices without weights: nothing to compare with")
     for poses, most in MOST.items():
         if getattr(ours, poses):

@@ -45,7 +45,7 @@ def test_the_last_line_is_the_result(path, capfd, monkeypatch):
         pytest.skip("large: with ARAPLBS_TEST_RIGS=1")
     capfd.readouterr()
     assert auto_weight(*meshes, rig) == {"FINISHED"}
-    lines = capfd.readouterr().out.splitlines()  # some are of Blender itself
+    lines = capfd.readouterr().out.splitlines()  # some come from Blender itself
     last = [line for line in lines if line.startswith(("Info:", "Warning:", "Error:"))][-1]
     assert re.search(LINE, last), last
     assert len(last.removeprefix("Info: ")) <= MOST, last

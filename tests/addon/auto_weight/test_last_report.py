@@ -80,7 +80,7 @@ def test_of_each_scene():
 
 
 def test_only_options_of_today():
-    """Operators on weights have the options of the table, which are those of the panel, and the old
+    """Operators on weights have the options of the table, which are also in the panel, and the old
     names of these options."""
     options = package("model.options").Options().as_dict()
     beside = {"only_selected_bones", "rna_type", *package("base.old_names").OPTIONS}

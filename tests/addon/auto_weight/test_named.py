@@ -1,5 +1,5 @@
-"""Deaf bones, and parts that leave their place, after a press on a character that has them: Check
-Weights finds them, and the Result names them. Locked groups cause these faults."""
+"""Locked groups cause deaf bones and parts that leave their place. After a press of the button,
+Check Weights finds these faults, and the Result names them."""
 
 import flaws
 import numpy as np

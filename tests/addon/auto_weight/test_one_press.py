@@ -1,5 +1,5 @@
 """One press of the button runs few Python files, because anybody who traces the press has to open
-each of them."""
+each file."""
 
 import sys
 import threading
@@ -8,11 +8,11 @@ import bpy
 from bpy.app import handlers
 from scenes import MODULE, addon, auto_weight, select, tube_and_rig
 
-FILES = 80  # the number only falls; window/old_names.py goes with version 0.4
+FILES = 80  # the number may only fall; window/old_names.py will be removed in version 0.4
 
 
 class Trace:
-    """The files of ours whose functions are called."""
+    """Records our files whose functions are called."""
 
     def __init__(self):
         self.files = set()

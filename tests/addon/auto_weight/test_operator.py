@@ -1,4 +1,4 @@
-"""The operator as scripts and the redo panel call it: result, reports, options, presets."""
+"""The operator, called as scripts and the redo panel call it: result, reports, options, presets."""
 
 import json
 import math
@@ -127,7 +127,7 @@ def test_reports(capfd):
 
 
 def test_measures_of_the_report():
-    """The measures of the final vertex groups, over the requested poses."""
+    """The report contains the measures of the final vertex groups over the requested poses."""
     import araplbs
 
     tube, rig = tube_and_rig()
@@ -159,7 +159,7 @@ def test_measures_of_the_report():
 
 
 def test_what_cannot_be_measured_is_not_told(capsys):
-    """First no closed part, then no limb, and finally no surface."""
+    """First, there is no closed part, then no limb, and finally no surface."""
     tube, rig = add_tube(caps=False, sides=4, rings=4), add_armature()
     auto_weight(tube, rig)
     said = capsys.readouterr().out
@@ -185,7 +185,7 @@ def test_a_bone_without_skin_is_no_warning(capfd):
 
 
 class Arguments(Exception):
-    """Raised in place of solving, with the arguments that the solver was called with."""
+    """Raised instead of solving, with the arguments of the call to the solver."""
 
 
 def refuse_with(**arguments):
@@ -193,7 +193,7 @@ def refuse_with(**arguments):
 
 
 def another(option, present):
-    """A value within the limits that an option does not have now."""
+    """A value of an option that is within its limits and differs from the current one."""
     about = option.metadata
     if "choices" in about:
         return next(c[0] for c in about["choices"] if c[0] != present)
@@ -206,7 +206,7 @@ def another(option, present):
     raise AssertionError(f"a test for {option.name} is missing")
 
 
-# What must be so that an option counts at all.
+# The conditions under which an option has any effect.
 NEEDS = {
     "animation_frames": {"animation": "ALL"},
     "pose_weight": {"animation": "ALL"},
@@ -226,8 +226,8 @@ def same(a, b):
 
 @pytest.mark.parametrize("option", FIELDS, ids=lambda option: option.name)
 def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
-    """Each option alone, in a scene where all of them matter: it changes the arguments of the
-    solver, and is passed on unchanged if the solver has an argument of its name."""
+    """In a scene in which all options matter, each option alone changes the arguments of the
+    solver. It is passed on unchanged if the solver has an argument of the same name."""
     tube, rig = counting_scene()
     files = [write_tets(tmp_path / name, size) for name, size in (("a.mesh", 3.5), ("b.mesh", 4))]
     if option.name == "volume" or "volume" in NEEDS.get(option.name, {}):
@@ -250,7 +250,7 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
     default = given.get(option.name, option.default)
     value = str(files[1]) if option.name == "tet_file" else another(option, default)
     if option.name == "volume":
-        value = "FILE"  # whether TetGen is there or not
+        value = "FILE"  # whether or not TetGen is installed
     if "volume" in {option.name, *given}:
         tube.data.araplbs.edits.clear()  # no volume keeps rigid parts
 
@@ -272,7 +272,7 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
         assert changed <= {*DATA.get(option.name, ()), "threads", "progress"}, changed
 
 
-# Arguments of the solver that options of another name are.
+# Arguments of the solver whose options have another name.
 DATA = {
     "symmetric": ["symmetry"],
     "rigid_parts": ["rigid_parts", "rigid_departure"],
@@ -301,7 +301,7 @@ def counting_scene():
         ("hand", (0, 0, 1.5), (0, 0, 2.95), "arm"),
     ]
     rig, tube = add_armature(bones=bones), add_tube()
-    tube.location.z = 0.01  # its space is not that of the armature
+    tube.location.z = 0.01  # its space is not the armature's space
     auto_weight(tube, rig)
     addon("blender.data.edits").add_rigid_part(tube.data, range(40))
     posed = rig.pose.bones["hand"]
@@ -406,7 +406,7 @@ def test_presets(preset, values):
         assert read == {key: defaults[key] for key in read}
     assert set(read) == set(package("disk.presets").preset_values(other.read_text()))
 
-    # As Blender's own preset menu runs it, and as the panel's does.
+    # Run as by Blender's own preset menu and by the panel's menu.
     class Recorder:
         pass
 
@@ -449,8 +449,8 @@ def test_poll_messages():
 
 
 def test_armature_is_found():
-    """The active armature, the only selected one, that of the active mesh's modifier, or that of
-    its parent."""
+    """The armature is the active one, the only selected one, the one of the active mesh's modifier,
+    or the mesh's parent."""
     tube, rig = tube_and_rig()
     other = add_armature("Other", bones=[("only", (0, 0, 0), (0, 0, 3), None)])
     find = addon("blender.read.targets").find_targets

@@ -68,7 +68,8 @@ def test_more_stretch_for_limbs_that_follow():
 
 
 def test_bones_that_were_left_out_and_had_skin():
-    """These are not plain control bones: the artist gave them skin, which still follows them."""
+    """Such bones are not plain control bones: the artist gave them skin, which still follows
+    them."""
     result_notes = package("reports.notes").result_notes
     notes = result_notes(REPORT, 0, (), (), (), ["pole"])
     (note,) = [each for each in notes if each.bones == ("pole",)]
@@ -85,7 +86,8 @@ def drawn(outcome):
 
 
 def test_compared_with_what_was_there(capfd):
-    """The numbers are those that the yardstick and Check Weights give for both sets of weights."""
+    """The numbers equal the results of the measures and of Check Weights for both sets of
+    weights."""
     tube, rig = tube_and_rig()
     for name, low in (("lower", 0), ("middle", 1), ("upper", 2)):
         z = np.array([v.co.z for v in tube.data.vertices])
@@ -285,8 +287,8 @@ CHANGES = (
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_box_goes_with_what_it_tells_of(change):
-    """The box disappears when other tools write weights, or when its bones are gone and Before
-    would tear the mesh."""
+    """The box disappears when other tools write weights, or when bones are gone and Before would
+    tear the mesh."""
     weighted(bone_spring_stiffness=50)
     auto_weight(bone_spring_stiffness=1)
     assert at_hand()
@@ -297,7 +299,7 @@ def test_the_box_goes_with_what_it_tells_of(change):
 
 
 def test_problems_are_repaired_from_the_box():
-    """One click repairs them; the box and the list then show the remaining problems."""
+    """One click repairs the problems; the box and the list then show the remaining ones."""
     tube, rig = weighted(bone_spring_stiffness=50)
     auto_weight(bone_spring_stiffness=1)
     before = entries(tube)
@@ -354,7 +356,8 @@ def test_of_other_vertices():
 
 
 def test_the_box_follows_undo_and_what_is_active():
-    """Meshes store a mark of the shown result, which undo restores together with the weights."""
+    """Meshes store a mark of the displayed result, which undo restores together with the
+    weights."""
     tube, rig = weighted()
     first, mark = at_hand(), tube.data.araplbs.weighting
     auto_weight(bone_spring_stiffness=1)
@@ -425,7 +428,7 @@ REPORT = {
 
 
 def test_notes_of_a_report():
-    """The ends of chains need no skin, in the form of any importer; urgent notes come first."""
+    """The ends of chains need no skin, whatever an importer calls them; urgent notes come first."""
     notes = package("reports.notes").result_notes(REPORT)
     assert [(note.text, note.urgent) for note in notes] == [
         ("1 bone without skin: lip.L", True),
@@ -486,9 +489,9 @@ def test_parts_that_leave_are_named():
 
 
 def test_tails_that_point_aside_and_what_helps():
-    """Bones that point back along a thin limb, as importers leave those of one side, tear the
-    surface. The button sets one option; afterwards, the surface stretches by less than half, and no
-    note is shown."""
+    """Importers leave the bones of one side pointing back along a thin limb, and such bones tear
+    the surface. The button sets one option; afterwards, the surface stretches less than half as
+    much, and no note is shown."""
     tube, rig = flaws.tails_that_point_back()
     select(tube, rig)
     auto_weight(bone_directions="TAILS")

@@ -18,7 +18,8 @@ from test_outcome import at_hand, drawn, in_a_window, weighted  # noqa: F401
 
 
 def test_the_reference_is_the_heat_of_blender():
-    """Without earlier weights, ours are compared with those of Ctrl P, measured in the same way."""
+    """Without earlier weights, ours are compared with Blender's automatic weights (Ctrl P),
+    measured in the same way."""
     tube, rig = weighted()
     heat = at_hand().facts["heat"]
     tube.vertex_groups.clear()
@@ -31,7 +32,8 @@ def test_the_reference_is_the_heat_of_blender():
 
 
 def test_heat_that_fails(monkeypatch):
-    """If no bone is visible from some vertices, the box states this, and our weights cover them."""
+    """If no bone is visible from some vertices, the box states this fact, and our weights cover
+    these vertices."""
     tube, rig = tube_and_rig()
     inner = add_tube("Inner", radius=0.02, shift=(0.9, 0, 0))
     select(tube, inner, rig)
@@ -61,8 +63,8 @@ def test_large_meshes_do_not_wait_for_heat(monkeypatch, less, measured):
 
 
 def test_heat_mesh_by_mesh():
-    """Each mesh is processed in a step of its own, with the same weights as in one call for all of
-    them."""
+    """Each mesh is processed in a step of its own, with the same result as in one call for all
+    meshes."""
     tube, rig = tube_and_rig()
     other = add_tube("Other", radius=0.4)
     task = weighting(rig, tube, other)
@@ -115,8 +117,7 @@ def keyed(rig, name="Bend"):
 
 
 def test_stretch_in_the_actions_of_the_file():
-    """Both sets of weights are measured in the actions that the animator will look at; the rig does
-    not change."""
+    """Both sets of weights are measured in the animator's own actions; the rig does not change."""
     tube, rig = weighted(bone_spring_stiffness=50)
     keyed(rig)
     rig.pose.bones["upper"].rotation_quaternion = (0.9, 0.1, 0.0, 0.0)
@@ -135,8 +136,8 @@ def test_stretch_in_the_actions_of_the_file():
 
 
 def test_actions_are_measured_under_a_pose_set_by_hand():
-    """A copy plays the actions, so the pose of the rig has no effect on them, and is still there
-    after undo."""
+    """A copy plays the actions, so the rig's pose has no effect on the measurement, and the pose is
+    still there after undo."""
     tube, rig = weighted()
     keyed(rig)
     select(tube, rig)
@@ -156,7 +157,8 @@ def test_actions_are_measured_under_a_pose_set_by_hand():
 
 
 def test_heat_in_the_actions_of_the_file():
-    """Without earlier weights, both numbers of Blender's heat are measured as ours are."""
+    """Without earlier weights, both numbers for Blender's heat are measured in the same way as
+    ours."""
     tube, rig = tube_and_rig()
     keyed(rig)
     select(tube, rig)

@@ -48,8 +48,8 @@ def test_the_eye_is_the_choice_of_stretch():
 
 
 def test_the_worst_problem_in_its_pose():
-    """The worst of the problems that depend on the pose, shown with colors; afterwards, the former
-    state is restored."""
+    """The button shows the worst problem that depends on the pose, with colors; afterwards, the
+    former state is restored."""
     _tube, rig = bad_tube()
     outcome, own = at_hand(), posed(rig)
     outcome.findings = [finding(severity=1.0), finding(severity=0.5, pose=2), finding(pose=1)]
@@ -105,7 +105,7 @@ def test_no_problem_is_left():
 
 
 def test_pictures_of_joints():
-    """A thread creates the pictures once; each leads to its pose."""
+    """A thread creates the pictures once; a click on a picture shows its pose."""
     _tube, rig = bad_tube()
     outcome, strip = at_hand(), addon("features.auto_weight.strip")
     assert outcome.to_draw and outcome.seen is None
@@ -159,7 +159,7 @@ def test_pictures_without_weights_before():
 
 
 def test_the_other_weights_while_a_key_is_held():
-    """The operator changes weights from its start until the key is released, and no longer."""
+    """The operator shows the other weights only until the key is released."""
     tube, _rig = bad_tube()
     kind = addon("features.auto_weight.show_worst").OBJECT_OT_araplbs_peek_weights
     assert kind.poll(bpy.context)
@@ -199,8 +199,8 @@ def test_nothing_to_hold_the_key_for():
 
 
 def test_dots_let_the_surface_be_seen():
-    """Each cell of the screen has at most one dot, the one nearest to the eye, and none lies behind
-    the eye."""
+    """Each cell of the screen has at most one dot, the one nearest to the eye, and no dot lies
+    behind the eye."""
     points = package("measures.thinned")
     grid = np.stack(np.meshgrid(np.linspace(-1, 1, 200), np.linspace(-1, 1, 200)), -1)
     flat = np.column_stack([grid.reshape(-1, 2), np.zeros(40000)])
@@ -216,7 +216,7 @@ def test_dots_let_the_surface_be_seen():
 
 
 def test_shares_under_the_mouse():
-    """Shares of the deforming bones and their sum; four bones are named, and the others are
+    """The list contains the shares of the deform bones: four bones are named, and the others are
     combined."""
     hover = addon("features.edits.hover")
     tube, rig = weighted()
@@ -246,8 +246,8 @@ def test_one_scale_of_stretch():
 
 
 def test_the_box_names_the_key_where_it_helps():
-    """While the rig is in a pose of the box, the key is named next to the button that restores the
-    pose."""
+    """While the rig is in a pose from the box, the key is named next to the button that restores
+    the rig's own pose."""
     bad_tube()
     outcome, box = at_hand(), addon("ui.result_box")
     outcome.findings = [finding(pose=1)]
@@ -255,7 +255,7 @@ def test_the_box_names_the_key_where_it_helps():
     def words():
         layout = Rows()
         box.draw_result(layout, bpy.context, outcome)
-        # without a window there is no width: each letter is a line
+        # without a window, there is no width, so each letter is on a line of its own
         return "".join(word for word in layout.words if word).replace(" ", "")
 
     assert "HoldY:theotherweights" not in words()

@@ -1,5 +1,5 @@
-"""Rigid parts: marked by operators, stored with the mesh, and found by the search; in sessions,
-files and panels."""
+"""Rigid parts that operators mark, that are stored with the mesh, and that the search finds; also
+in sessions, files and panels."""
 
 import bmesh
 import bpy
@@ -70,7 +70,7 @@ def test_selected_vertices(tube):
 
 
 def test_in_edit_mode(tube):
-    """The marks use the selection in Edit mode, and the mode stays."""
+    """The operators use the selection in Edit mode, and the mode stays."""
     pick(tube, [])
     bpy.ops.object.mode_set(mode="EDIT")
     mesh = bmesh.from_edit_mesh(tube.data)
@@ -202,8 +202,8 @@ def test_marks_stay_with_their_vertices(tube):
 
 @pytest.mark.parametrize("merge", [True, False])
 def test_images_of_a_mirror_modifier(merge):
-    """Half a tube: a part at the plane forms one part with its image; any other image is a part of
-    its own."""
+    """On half a tube, a part at the mirror plane forms one part with its image; any other image is
+    a part of its own."""
     tube, rig = tube_and_rig()
     whole = tube.data
     half = [p for p in whole.polygons if all(whole.vertices[v].co.y > -1e-6 for v in p.vertices)]
@@ -255,7 +255,7 @@ def test_escape_takes_marks_back(tube, early):
 
 
 def with_plates():
-    """A tube with three plates, as a mesh, and the vertices of the plates."""
+    """A tube with three plates, as a Mesh, and the vertices of the plates."""
     tube, rig = tube_and_rig()
     cubes = [add_cube(f"Plate{k}", (0.32, 0, 0.5 + k), 0.12) for k in range(3)]
     count = len(tube.data.vertices)
@@ -265,7 +265,7 @@ def with_plates():
 
 
 def solver_report(ob, rig, **options):
-    """The report of the weighting, which the operator only gives in words."""
+    """The report of the weighting, which the operator gives only in words."""
     task = weighting(rig, ob, **options)
     task.solve()
     return task.apply()
@@ -288,8 +288,8 @@ def test_found_since_it_loses_nothing():
 
 
 def test_found_since_the_artist_did_so():
-    """A plate with one row in a mesh that is painted otherwise counts; a mesh with only one row
-    does not."""
+    """A plate with a single row of weights counts if the rest of its mesh is painted differently; a
+    mesh with only one row does not count."""
     tube, rig, plates = with_plates()
     bind(tube, rig)
     for bone in deform_names(rig):
@@ -312,7 +312,7 @@ def test_found_since_the_artist_did_so():
 
 
 def test_of_the_artist():
-    """The artist's rigid parts by loose part, and none if all rows are the same."""
+    """The artist's rigid parts are found by loose part; there are none if all rows are equal."""
     core = package("character.problem")
     sparse = package("model.sparse_weights").make_sparse_weights
     parts_of_artist = package("character.rigid_parts").parts_of_artist

@@ -33,7 +33,7 @@ from sessions import (
 
 
 def test_reports_preserve_volume():
-    """From the first frame to the accepted weights."""
+    """The report mentions Preserve Volume from the first frame to the accepted weights."""
     tube, rig = painted_tube(rings=19, sides=10)
     tube.modifiers["Armature"].use_deform_preserve_volume = True
     session = start(tube, rig)
@@ -46,7 +46,7 @@ def test_reports_preserve_volume():
 
 
 def test_keeps_what_converged():
-    """Three or more frames reach the groups; the last one is accepted and cleaned up."""
+    """Three or more frames reach the groups; the last frame is accepted and cleaned up."""
     tube, rig = painted_tube()
     session, seen = start(tube, rig), []
     with frame_by_frame() as go_on:
@@ -78,7 +78,8 @@ def test_keeps_what_converged():
 
 @pytest.mark.parametrize("frames", [0, 1, 4])
 def test_restores_all(frames):
-    """Including the order of the entries of a vertex, and groups that did not exist before."""
+    """The restored state includes the order of a vertex's entries; groups that did not exist before
+    are removed."""
     tube, rig = painted_tube()
     tube.vertex_groups.remove(tube.vertex_groups["lower"])
     tube.vertex_groups.active_index = 1
@@ -104,7 +105,7 @@ def test_restores_at_once():
 
 @pytest.mark.parametrize(("step", "steps"), [(0.004, 3), (0.006, 2), (0.02, 1)])
 def test_a_tick_begins_no_step_that_it_has_no_time_for(step, steps, monkeypatch):
-    """At least one step; two steps of 6 ms in 15 ms, not three."""
+    """A tick runs at least one step; in 15 ms, it runs two steps of 6 ms, not three."""
     module, clock, done = addon("window.session"), [5.0], []
 
     def work():
@@ -225,8 +226,8 @@ def test_sorted_in_edit_mode_meanwhile():
 
 
 def test_restored_at_once_in_edit_mode():
-    """The weights are restored at once if the window is closed or the add-on is disabled at that
-    moment."""
+    """The weights are restored at once if the window is closed or the add-on is disabled while a
+    mesh is in Edit mode."""
     tube, rig = painted_tube()
     before = entries(tube)
     session = start(tube, rig)
@@ -290,8 +291,8 @@ def test_an_unexpected_error_puts_back_all(monkeypatch):
 
 @pytest.mark.parametrize("energy", [{"bone_spring_stiffness": 0, "edge_power": 0}, {}])
 def test_report_of_weights_kept_half_way(energy):
-    """The report describes the accepted weights, not those before the limit, and the energy that is
-    minimized."""
+    """The report describes the accepted weights rather than the weights before limiting, and the
+    energy that is minimized."""
     import araplbs
 
     tube, rig = painted_tube()

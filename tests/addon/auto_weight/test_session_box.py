@@ -50,7 +50,7 @@ def test_each_word_once(session):
 
 
 def test_thirteen_rows_at_first_sight():
-    """Including the headers of the closed panels."""
+    """The number includes the headers of the closed panels."""
     tube, rig = tube_and_rig()
     select(tube, rig)
     panels = [

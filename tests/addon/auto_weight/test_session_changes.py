@@ -13,7 +13,8 @@ def tokens():
 
 
 def at_work(*more, **options):
-    """A session that has written to a tube after an undo step was pushed; its objects by name."""
+    """A session that has written to a tube after an undo step was pushed, and its objects by
+    name."""
     tube, rig = painted_tube(rings=60, sides=12)
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="start")
@@ -45,8 +46,8 @@ def link():
 @pytest.mark.parametrize("kept", [True, False])
 @pytest.mark.parametrize("copy", [duplicate, paste, link])
 def test_copied_meanwhile(copy, kept):
-    """A copy contains weights of the session but does not belong to it: undo and redo later restore
-    accepted and painted weights."""
+    """A copied mesh contains weights of the session but does not belong to the session: undo and
+    redo later restore accepted and painted weights."""
     session, before = at_work()
     copy()
     bpy.ops.ed.undo_push(message="copy")
@@ -229,7 +230,7 @@ def test_shared_mesh_edited_meanwhile():
 
 @pytest.mark.parametrize("what", ["mesh", "rig", "data", "all"])
 def test_deleted_while_reading(what):
-    """At any step of reading: the message names what was deleted."""
+    """At any step of reading, the message names the deleted object."""
     for steps in range(1, 12):
         new_scene()
         tube, rig = tube_and_rig()

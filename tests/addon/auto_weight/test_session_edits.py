@@ -30,7 +30,7 @@ from sessions import (
 
 
 def test_edits_are_applied():
-    """A requested weight, a removed influence, a link: each changes the weights at once, and so
+    """A requested weight, a removed influence and a link each change the weights at once, and so
     does undo."""
     tube, rig = painted_tube()
     cube = add_cube("Cube", (0.9, 0, 1.5), 0.2)
@@ -94,7 +94,8 @@ def test_release():
 
 
 def test_smooth_weights():
-    """Painted during the session and undone again; the end of the session restores everything."""
+    """Smoothness is painted during the session and undone again; the end of the session restores
+    everything."""
     tube, rig = painted_tube()
     before = snapshot()
     session = start(tube, rig)
@@ -162,8 +163,8 @@ def test_locked_groups_and_paint_mask():
 
 
 def test_cut_down():
-    """The largest weights stay, equal ones are treated alike, and kept ones always stay; the sums
-    do not change."""
+    """The largest weights stay, equal weights are treated equally, and locked weights always stay;
+    the sums do not change."""
     rows = package("model.sparse_weights").make_sparse_weights(
         4,
         np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3]),
@@ -240,7 +241,8 @@ def test_edit_mode_pauses():
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("change", ["move", "remove", "add", "paint"])
 def test_groups_changed_meanwhile(change, kept):
-    """By other operators: groups are known by name, and changes to their weights are noticed."""
+    """Other operators change groups: the session identifies groups by name and notices changes to
+    their weights."""
     tube, rig = painted_tube()
     names = [g.name for g in tube.vertex_groups]
     before = {name: weights(tube, [name]) for name in names}

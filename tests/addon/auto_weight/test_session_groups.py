@@ -1,6 +1,6 @@
-"""Vertex groups that other code moves, sorts, renames or removes while weights are read or refined
-in short steps. Blender numbers groups in the order of their list, so weights are assigned by the
-group names at the moment of reading."""
+"""Other code moves, sorts, renames or removes vertex groups while weights are read or refined in
+short steps. Blender numbers groups in the order of their list, so weights are assigned by the group
+names at the moment of reading."""
 
 import bpy
 import numpy as np
@@ -114,7 +114,7 @@ def transfer(tube, rig, between=None):
 
 
 def read(task, targets, between):
-    """between: (step, an action before it)"""
+    """Reads a task. between: (step, an action before this step)"""
     for step, _ in enumerate(task.read_in_steps(targets, bpy.context.view_layer)):
         if between and step == between[0]:
             between[1]()
@@ -132,7 +132,7 @@ def test_groups_moved_between_two_steps_of_reading(task):
 
 
 def test_weights_of_before_by_their_names():
-    """Show Before, if groups were moved while the result was computed."""
+    """Before is shown correctly even if groups were moved while the result was computed."""
     tube, rig = scene()
     before = by_names(tube)
     kind = addon("features.auto_weight.measured").MeasuredWeighting

@@ -44,7 +44,7 @@ def test_nothing_moves_where_a_weighting_has_ended():
 
 
 def test_one_of_several_is_at_rest_by_itself():
-    """As in Weight Paint mode, where one mesh is refined that was weighted together with others."""
+    """In Weight Paint mode, a single mesh may be refined that was weighted together with others."""
     tube, rig = tube_and_rig()
     other = add_tube("Other", radius=0.4)
     auto_weight(tube, other, rig)
@@ -59,7 +59,7 @@ def test_one_of_several_is_at_rest_by_itself():
 def test_an_accepted_session_is_an_end():
     tube, rig = tube_and_rig()
     auto_weight(tube, rig, max_influences=2)
-    session = start(tube, rig)  # of 4: it has something to do
+    session = start(tube, rig)  # of 4: there is something to do
     settle(session)
     assert session.frame.iterations > 0
     session.keep()
@@ -99,7 +99,7 @@ def test_what_is_not_that_end(change):
 
 
 def test_settings_act_in_a_session():
-    """From its last weights, with the corrections made since then."""
+    """The session continues from its last weights, with the corrections made since then."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     before, whole = now(tube), snapshot()

@@ -1,5 +1,5 @@
-"""Storms of session_storm.py, in a separate Blender process, because undo would otherwise return to
-data of other tests in the memory of this process. Each run includes a few storms; STORMS=1000
+"""Runs storms of session_storm.py in a separate Blender process, because undo would otherwise
+return to data of other tests in this process. Each run includes a few storms; STORMS=1000
 STORM_SEED=7 runs 1000 of them, beginning with seed 7."""
 
 import os

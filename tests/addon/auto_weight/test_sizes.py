@@ -16,8 +16,8 @@ NAMES = ["lower", "middle", "upper"]
 
 
 def test_one_vertex_without_weights():
-    """Only this vertex starts from new weights: without expansion_rounds, the others keep their
-    only bone."""
+    """Only this vertex starts from new weights; without expansion_rounds, all other vertices keep
+    their only bone."""
     tube, rig = tube_and_rig()
     for name in NAMES:
         tube.vertex_groups.new(name=name)
@@ -35,7 +35,7 @@ def test_one_vertex_without_weights():
 
 
 def test_a_vertex_far_off(capfd):
-    """The distant vertex does not change the weights of the others, and a warning names it."""
+    """The distant vertex does not change the weights of other vertices, and a warning names it."""
     tube, rig = tube_and_rig()
     assert auto_weight(tube, rig) == {"FINISHED"}
     plain = weights(tube, NAMES)

@@ -44,7 +44,7 @@ def character(bones=None, matrix=None, rig_matrix=None):
 
 
 def renamed(left, right):
-    """The two-sided bones under other names."""
+    """Renames the two-sided bones."""
 
     def new(name):
         for end, pattern in ((".L", left), (".R", right)):
@@ -135,7 +135,7 @@ def test_locked_group_of_one_side_stays():
 
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_mirror_modifier(symmetric):
-    """The images are the other side: where both sides meet, the half itself is symmetric."""
+    """The images form the other side, and the half itself is symmetric where both sides meet."""
     vertices, faces = body()
     kept = vertices[:, 0] > -1e-9
     number = np.cumsum(kept) - 1

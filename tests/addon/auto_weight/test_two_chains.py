@@ -1,5 +1,5 @@
 """Two chains of bones in one limb without a common parent, as exporters leave a rope or a snake. If
-one chain bends, the skin between the chains is strained no more than with bone heat, which spreads
+one chain bends, the skin between the chains is not strained more than with bone heat, which spreads
 the strain over a long section."""
 
 import math

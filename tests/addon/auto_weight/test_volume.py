@@ -1,5 +1,5 @@
-"""Weights computed on a volume: on tets from a file that the tests write, and inside a closed mesh
-if TetGen is installed."""
+"""Weights are computed on a volume: on tets from a file that the tests write and, if TetGen is
+installed, inside a closed mesh."""
 
 import importlib.util
 import itertools
@@ -33,7 +33,7 @@ with_tetgen = pytest.mark.skipif(not HAS_TETGEN, reason="TetGen is not installed
 
 
 def bar(cells=(2, 2, 12), size=(0.8, 0.8, 3.2), low=(-0.4, -0.4, -0.1)):
-    """(vertices, tets) around the tube of the scenes."""
+    """Returns (vertices, tets) around the tube of the scenes."""
     counts = np.array(cells) + 1
     grid = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), -1).reshape(-1, 3)
     strides = np.array([counts[1] * counts[2], counts[2], 1])
@@ -85,7 +85,7 @@ def test_file(tet_file, initial):
 
 @with_meshio
 def test_spaces(tet_file, tmp_path):
-    """For an object in another place, its own space and that of the armature give the same
+    """For an object in another place, the object's own space and the armature's space give the same
     result."""
     move = Matrix.Translation((0, 0, 1)) @ Matrix.Scale(2, 4)
     tube, rig = tube_and_rig()
@@ -130,7 +130,7 @@ def test_edits_are_followed(tet_file):
     assert dense(tube, rig)[middle, names.index("lower")] == 0
 
 
-# That of the surface falls with it, unlike with bone springs.
+# The energy of the surface falls with it, unlike with bone springs.
 PAPERS_ENERGY = {"bone_spring_stiffness": 0, "edge_power": 0, "min_gain": 3e-5}
 
 
@@ -146,7 +146,7 @@ def test_report(tet_file):
     assert report["energy_after"] < report["energy_before"]
     assert report["vertices"] == len(tube.data.vertices)
     assert "through 288 tets" in package("reports.report").summary(report)
-    # The energies are those of the surface.
+    # The energies refer to the surface.
     rows = task.solution.rows
     poses = package("character.pose_sets").pose_set(task.problem, task.options)
     expected = package("measures.energy").energy(task.problem, rows, poses)
@@ -157,7 +157,7 @@ def test_report(tet_file):
 
 @with_meshio
 def test_report_of_preserve_volume(tet_file):
-    """The energy of the weights that the surface gets."""
+    """The report contains the energy of the surface's weights."""
     tube, rig = tube_and_rig()
     tube.modifiers["Armature"].use_deform_preserve_volume = True
     options = {"volume": "FILE", "tet_file": str(tet_file), "pose_count": 5, **PAPERS_ENERGY}
@@ -177,7 +177,7 @@ def test_report_of_preserve_volume(tet_file):
 
 
 def pinned_task(tet_file, pinned):
-    """(task, report, dense weights), with these weights {(vertex, bone): weight} pinned."""
+    """Returns (task, report, dense weights) after pinning the weights {(vertex, bone): weight}."""
     tube, rig = tube_and_rig()
     for (vertex, bone), weight in pinned.items():
         for v in tube.data.vertices:
@@ -191,7 +191,7 @@ def pinned_task(tet_file, pinned):
 
 @with_meshio
 def test_pinned_weights_that_meet_at_a_node(tet_file):
-    """The node gets their mean, and the report states the deviation."""
+    """The node gets the mean of the pinned weights, and the report states the deviation."""
     pinned = {(40, "middle"): 0.25, (41, "middle"): 0.75}
     task, report, found = pinned_task(tet_file, pinned)
     volume = package("solvers.volume")
@@ -417,8 +417,8 @@ def test_a_vertex_far_away_welds_nothing():
 
 
 def test_points_on_bones_that_reach_far_out():
-    """As many points as for the part inside, at the same positions; computed by brute force without
-    the box."""
+    """The result has the same points as the part of the bone inside the box; the reference is
+    computed by brute force without the box."""
     module = package("solvers.tet_mesh")
     vertices, faces = tube_arrays()
     triangles = np.array([t for f in faces for t in zip([f[0]] * 2, f[1:], f[2:], strict=False)])

@@ -20,7 +20,8 @@ def rows_of(dense):
 
 def given(rng, count, groups):
     """A mesh of vertices in a row, and its entries, {(vertex, group): weight}. A third of the
-    vertices has none, a third has some of these groups, and a third has all of them."""
+    vertices has no entries, a third has entries in some of the groups, and a third has entries in
+    all groups."""
     new_scene()
     ob = add_mesh("Row", np.arange(3.0 * count).reshape(-1, 3), [])
     for name in groups:
@@ -42,9 +43,9 @@ def of(ob):
 @pytest.mark.parametrize("locked", [False, True], ids=["all", "locked"])
 @pytest.mark.parametrize("least", [0, 1000], ids=["at once", "one by one"])
 def test_every_entry(rng, known, locked, least, monkeypatch):
-    """Groups of bones get the weights, and all others stay unchanged. Vertices have no entries,
-    some entries, one whole weight, or quarters shared by many vertices. Groups are in a different
-    order than bones, one belongs to no bone, and one bone and every fifth vertex are not
+    """Groups of bones get the weights, and all other groups stay unchanged. Vertices have no
+    entries, some entries, one whole weight, or quarters shared by many vertices. Groups and bones
+    have different orders, one group belongs to no bone, and one bone and every fifth vertex are not
     written."""
     count, module = 60, addon("blender.write.write_weights")
     monkeypatch.setattr(module, "AT_ONCE", least)
@@ -75,9 +76,9 @@ def test_every_entry(rng, known, locked, least, monkeypatch):
 
 
 def test_at_once_leaves_all_else(rng, monkeypatch):
-    """Present entries keep their places among the entries of a vertex, and new ones come after
-    them. Locks of groups, the active group, attributes and shape keys stay, and nothing else
-    remains in the file."""
+    """Existing entries keep their places among the entries of a vertex, and new ones follow. Locks
+    of groups, the active group, attributes and shape keys stay, and nothing else remains in the
+    file."""
     module = addon("blender.write.write_weights")
     monkeypatch.setattr(module, "AT_ONCE", 0)
     calls, write = [], module.write_at_once
@@ -131,7 +132,7 @@ def test_one_by_one_where_it_cannot_be_at_once(rng, monkeypatch):
 
 
 def test_what_was_written_comes_back(rng):
-    """A slot that has read nothing restores what was written, and leaves the rest unchanged."""
+    """A slot that has read nothing restores the written entries and leaves all others unchanged."""
     slots, module = addon("blender.write.weight_slots"), addon("blender.write.write_weights")
     ob, _have = given(rng, 30, ["other", "b"])
     before = slots.WeightSlot(ob)

@@ -1,4 +1,4 @@
-"""Bake Modifiers to Weights: the effect of all modifiers, as weights of plain bones."""
+"""Bake Modifiers to Weights: weights of plain bones reproduce the effect of all modifiers."""
 
 import itertools
 import json
@@ -45,7 +45,7 @@ def edit_weights(tube):
 
 
 def deformed(tube, rig, angle):
-    """The vertices in the present pose of the tube."""
+    """The vertices in the current pose of the tube."""
     rig.pose.bones["middle"].rotation_mode = "XYZ"
     rig.pose.bones["middle"].rotation_euler = (angle, 0, 0)
     bpy.context.view_layer.update()
@@ -79,7 +79,8 @@ def test_bones_alone_do_what_modifiers_did(character):
 
 
 def test_corrective_smooth(character, capfd):
-    """Blending cannot bulge like the modifier, but comes closer than the original weights."""
+    """Blending cannot make the mesh bulge like the modifier, but comes closer than the original
+    weights."""
     tube, rig = character
     was = entries(tube)
     assert bake(tube, rig) == {"FINISHED"}
@@ -108,7 +109,7 @@ def test_preserve_volume(character):
 
 
 def test_plain_weights_stay(character):
-    """The target is linear blending of at most 4 bones, so the weights stay."""
+    """The baked shape results from linear blending of at most 4 bones, so the weights stay."""
     tube, rig = character
     tube.modifiers.remove(tube.modifiers["Smooth"])
     was = weights(tube, deform_names(rig))
@@ -137,7 +138,7 @@ def test_only_vertex_groups_change(character):
 
 
 def test_scene_frames(character):
-    """An animated armature, and a shape key with keyframes, which is baked as well."""
+    """The armature is animated, and a shape key with keyframes is baked as well."""
     tube, rig = character
     tube.modifiers.remove(tube.modifiers["Smooth"])
     bone = rig.pose.bones["upper"]
@@ -252,7 +253,8 @@ def add_cache(tube, path, frames, count=None):
 
 
 def test_mesh_cache(character, tmp_path):
-    """The cache contains the effect of the bones with other weights, which are found."""
+    """The cache contains the effect of the bones with other weights, and the bake finds these
+    weights."""
     tube, rig = character
     tube.modifiers.remove(tube.modifiers["Smooth"])
     bone = rig.pose.bones["upper"]

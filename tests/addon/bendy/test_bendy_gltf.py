@@ -46,7 +46,7 @@ def through_gltf(path):
 def assert_same_through_gltf(rig, tube, path, most, scale, **options):
     frames = (1, 5, 11, 16, 21)
     for bone in rig.data.bones:
-        bone.inherit_scale = "ALIGNED"  # else a rig that is scaled shears by itself
+        bone.inherit_scale = "ALIGNED"  # otherwise, a scaled rig shears by itself
     animate(rig, (1, 11, 21), scale)
     before = at_frames(tube, frames)
     convert(rig, **options)
@@ -92,8 +92,8 @@ def test_chain_through_gltf(tmp_path):
 
 
 def test_shear_is_told(capfd):
-    """The message about a rig that shears by itself, and about a chain with scale, which only a
-    bendy bone has."""
+    """A message reports a rig that shears by itself and a chain whose scale only bendy bones can
+    have."""
     for inherit, hierarchy, shears in (
         ("ALIGNED", "PARENT", False),
         ("ALIGNED", "CHAIN", True),
@@ -109,7 +109,8 @@ def test_shear_is_told(capfd):
 
 
 def test_bones_around_through_gltf(tmp_path):
-    """A deform bone above the bendy bone, a control between them, and a deform bone below it."""
+    """The rig has a deform bone above the bendy bone, a control between the two, and a deform bone
+    below the bendy bone."""
     rig = add_armature(
         bones=[
             ("lower", (0, 0, 0.05), (0, 0, 1), None),

@@ -117,8 +117,8 @@ def test_bones_and_groups():
 
 
 def test_parents():
-    """A chain continues from the last bone of the chain above; otherwise, its parent is the deform
-    bone above, if any."""
+    """The parent of a chain is the last bone of the chain above it or else the deform bone above
+    it, if there is one."""
     bones = [
         ("hips", (0, 0, -1), (0, 0, 0), None),
         ("control", (0, 0, 0), (0, 0.3, 0), "hips"),
@@ -140,7 +140,7 @@ def test_parents():
 
 def test_sides_and_collisions():
     """Mirror tools find the other side; a name that is not available on one side is not used on the
-    other either."""
+    other side either."""
     names = package("features.bendy.handles").segment_names
     for name in ("arm.L", "L_arm", "arm_left", "Left arm", "arm.L.001", "hair r"):
         other = bpy.utils.flip_name(name)
@@ -166,7 +166,7 @@ def test_sides_and_collisions():
 
 
 def half_with_mirror(segments=(4, 4)):
-    """Half an arm that a Mirror modifier completes, with a bendy bone on each side."""
+    """Half an arm, which a Mirror modifier completes, with a bendy bone on each side."""
     rig = add_armature(
         bones=[
             ("arm.L", (0.3, 0, 0), (3.3, 0, 0), None),
@@ -235,7 +235,8 @@ def test_what_a_mirror_modifier_makes_is_measured(capfd):
 
 
 def test_other_numbers_of_bones(capfd):
-    """The bones divide the same u; twice the segments are exact, and more bones are better."""
+    """The bones divide the range of u equally; twice the segments are exact, and more bones are
+    better."""
     differences = {}
     for count in (2, 3, 5, 9, 17, 13):
         new_scene()
@@ -254,8 +255,8 @@ def test_other_numbers_of_bones(capfd):
 
 
 def test_shape_keys():
-    """Exact if a key does not move a vertex along its bone, because Blender computes u after the
-    keys."""
+    """The result is exact if a key does not move a vertex along its bone, because Blender computes
+    u after the keys."""
     tube, rig = tail()
     tube.shape_key_add(name="Basis")
     key = tube.shape_key_add(name="Wide")

@@ -41,8 +41,8 @@ def test_u_of_a_group():
 
 
 def along(tube, bone, count):
-    """u of each vertex, from its weights for the `count` bones that one bone became; NaN without
-    weights."""
+    """The u of each vertex, computed from its weights for the `count` bones that replaced one bone;
+    NaN without weights."""
     names = [f"{bone}_{k + 1:0{len(str(count))}}" for k in range(count)]
     of_bones = weights(tube, names)
     with np.errstate(invalid="ignore"):
@@ -50,7 +50,7 @@ def along(tube, bone, count):
 
 
 def test_u_along_a_straight_mesh():
-    """Nearly the u that Blender uses, in any space, mirrored, and along wires."""
+    """The u is nearly the one that Blender uses: in any space, mirrored, and along wires."""
     for matrix in (None, Matrix.Translation((0, 0, 4)) @ Matrix.Scale(-1, 4, (0, 1, 0))):
         new_scene()
         tube, rig = tail(matrix=matrix, rig_matrix=matrix)
@@ -73,7 +73,8 @@ def test_u_along_a_straight_mesh():
 
 
 def bent_tail(gap):
-    """A tube that turns back, with this distance between its two folds, and a bone in each."""
+    """A tube that turns back, with a bone in each of its two folds. gap: the distance between the
+    folds."""
     radius, rings, sides = 0.3, 61, 8
     reach = radius + gap / 2
     s = np.linspace(0, 2 * 3 + np.pi * reach, rings)  # up, round, down
@@ -107,8 +108,8 @@ def bent_tail(gap):
 
 
 def test_u_follows_the_mesh_over_folds_that_touch():
-    """By position, as Blender computes u, a vertex of the other fold lies next to the beginning of
-    the bone; along the mesh, it lies at the end of the bone."""
+    """Judged by position, as in Blender, a vertex of the other fold lies next to the beginning of
+    the bone; judged along the mesh, it lies at the end of the bone."""
     for parameter in ("BLENDER", "DIFFUSED"):
         new_scene()
         tube, rig, s = bent_tail(gap=0.01)

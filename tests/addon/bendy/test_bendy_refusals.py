@@ -186,7 +186,8 @@ def test_where_it_cannot_run():
 
 
 def test_failure_half_way_leaves_nothing(monkeypatch):
-    """Even if the failure comes after the bones were created and one mesh was written."""
+    """Nothing remains even if the failure comes after the bones were created and one mesh was
+    written."""
     _tube, rig = tail()
     other = add_tube("Other")
     bind(other, rig)
@@ -210,7 +211,7 @@ def test_failure_half_way_leaves_nothing(monkeypatch):
 
 
 def test_closing_the_steps_takes_all_back():
-    """Like Esc, at any step."""
+    """Closing the steps at any point undoes everything, as Esc does."""
     _tube, rig = tail()
     select(rig)
     before, count = snapshot(), 0

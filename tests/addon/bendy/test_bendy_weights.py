@@ -1,4 +1,4 @@
-"""Bendy bones: the solver treats them as Blender's Armature modifier does."""
+"""The solver treats bendy bones as Blender's Armature modifier does."""
 
 import bpy
 import numpy as np
@@ -71,8 +71,8 @@ def curved_mapping(rig):
 
 
 def predicted(tube, rig):
-    """(n, 3) positions from the data that the add-on reads, by the blending of the engine's
-    header."""
+    """The positions (n, 3) computed from the data that the add-on reads, with the blending that the
+    engine's header describes."""
     skeleton = addon("blender.read.read_armature").read_armature(rig, False)
     read, layer = addon("blender.poses.read_poses"), bpy.context.view_layer
     pose = read.present_pose(rig, skeleton, layer.depsgraph)
@@ -116,7 +116,7 @@ def test_predicted_positions_are_those_of_the_evaluated_mesh(pose):
 
 
 def energies(tube):
-    """Mean energy over random poses with Blender's bending."""
+    """The mean energy over random poses with Blender's bending."""
     return (
         addon("blender.read.deformation_errors").object_strain(tube, bpy.context.view_layer, False)
         ** 2
@@ -124,8 +124,8 @@ def energies(tube):
 
 
 def test_weights_are_solved_for_the_bending():
-    """These weights are better in bent poses than weights for bones that do not bend, and each bone
-    has one group."""
+    """In bent poses, these weights are better than weights for bones that do not bend, and each
+    bone has one group."""
     tube, rig = bendy_tube((8, 8, 8))
     auto_weight(tube, rig)
     bent = energies(tube)
@@ -139,7 +139,7 @@ def test_weights_are_solved_for_the_bending():
 
 
 def test_random_poses_leave_no_trace():
-    """With any pose, constraint and animation of the armature."""
+    """This holds for any pose, constraint and animation of the armature."""
     tube, rig = bendy_tube()
     rig.pose.bones["upper"].constraints.new("COPY_ROTATION").target = rig
     curve(rig)
@@ -249,7 +249,7 @@ def test_the_setting_of_a_bone_overrides():
 
 
 def test_random_poses_stretch():
-    """About the head, with the volume kept if a constraint keeps it, and with descendants that
+    """Bones stretch about their heads. The volume is kept if a constraint keeps it, and descendants
     inherit the scale."""
     _tube, rig = tube_and_rig()
     rig.pose.bones["middle"].constraints.new("STRETCH_TO").target = rig
@@ -312,7 +312,7 @@ def test_a_rig_that_is_disabled_in_viewports():
 
 
 def test_a_session_cancelled_while_it_reads():
-    """The session ends at once and leaves nothing."""
+    """The session ends at once and leaves nothing behind."""
     tube, rig = bendy_tube()
     select(tube, rig)
     before = snapshot()

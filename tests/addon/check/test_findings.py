@@ -55,7 +55,7 @@ def test_good_weights():
 
 @pytest.mark.parametrize("mode", ["OBJECT", "WEIGHT_PAINT", "EDIT", "POSE"])
 def test_click(mode):
-    """The mode stays, and the rig stays selected, so that Check Weights finds the same problems
+    """The mode stays, and the rig stays selected, so Check Weights finds the same problems
     again."""
     tube, rig, places = flawed("UNWEIGHTED")
     check()
@@ -222,7 +222,7 @@ def test_no_part_of_the_file(tmp_path):
 
 
 def test_bones_that_were_left_out_are_not_idle():
-    """Neither a bone that Auto-weight leaves out, nor one that holds weights nevertheless."""
+    """A bone that Auto-weight leaves out is not idle, even if it has weights."""
     bones = [
         ("root", (0, 0, -1), (0.5, 0, -1), None),
         ("lower", (0, 0, 0.05), (0, 0, 1), "root"),

@@ -1,5 +1,5 @@
-"""Generated meshes in Blender: Auto-weight keeps their shells together, Check Weights names their
-faults, and Repair does not change these."""
+"""Generated meshes in Blender: Auto-weight keeps the shells together, Check Weights names the
+faults, and Repair does not change faults of the mesh."""
 
 import bpy
 import numpy as np

@@ -54,8 +54,8 @@ def test_show_pose_and_back():
 
 @pytest.mark.parametrize("turned_since", [False, True])
 def test_shown_pose_is_a_frame_of_the_range_of_motion(turned_since):
-    """If the armature plays that action, the pose is shown as a frame; if the pose has changed
-    since, it is left alone."""
+    """If the armature plays the action of Range of Motion, the pose is shown as a frame; if the
+    frame's pose has changed since then, the action is left alone."""
     tube, rig = tube_and_rig()
     for vertex in tube.data.vertices:
         name = "upper" if vertex.co.z > 1.5 else "lower"
@@ -118,7 +118,7 @@ def test_problems_of_the_box_are_those_of_the_list(monkeypatch):
 
 
 def test_a_shown_rig_that_was_deleted_is_in_nobodys_way():
-    """The next rig can be posed at once."""
+    """After the posed rig is deleted, the next rig can be posed at once."""
     for _ in range(2):
         for ob in list(bpy.data.objects):
             bpy.data.objects.remove(ob)

@@ -30,7 +30,7 @@ def character(tmp_path):
 def test_one_file(character, tmp_path, capfd):
     before = character.read_bytes()
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
-    # Without bone springs, so that nothing but strain counts.
+    # Without bone springs, only strain counts.
     assert run("weight", character, "--output", out, "--json", report, "--firmness", 0) == 0
     assert character.read_bytes() == before
     assert folder_of(tmp_path) == ["in.blend", "out.blend", "report.json"]
@@ -171,7 +171,8 @@ def test_failure_while_saving(character, tmp_path, monkeypatch):
 
 
 def test_names(tmp_path):
-    """--armature and --mesh restrict the selection; all other objects stay unchanged."""
+    """The options --armature and --mesh restrict the selection; all other objects stay
+    unchanged."""
     rig = add_armature()
     other = add_armature("Other")
     for name, owner in (("A", rig), ("B", rig), ("C", other)):
@@ -233,7 +234,7 @@ def test_props_on_bones_are_left_alone(tmp_path):
 
 @needs_executable
 def test_executable(character, tmp_path):
-    """blender -c araplbs ..., in a process of its own: exit codes and remaining files."""
+    """Checks exit codes and remaining files of blender -c araplbs ..., in a process of its own."""
     out, report = tmp_path / "out.blend", tmp_path / "report.json"
     done = blender("weight", character, "--output", out, "--json", report)
     assert done.returncode == 0, done.stderr

@@ -122,7 +122,7 @@ def test_there_are_enough():
 
 
 def test_results_of_wrong_arguments():
-    """A farm receives the reason."""
+    """The results contain the reason, so a farm receives it."""
     results = []
     assert addon("cli").run(["weight", "missing.blend", "-o", "out.blend"], results) == 2
     assert results == [{"error": "missing.blend: no such file"}]
@@ -135,8 +135,8 @@ def test_exit_codes_of_the_executable(place):
 
 
 def test_help(capfd):
-    """The help appears if there are no arguments. Every command is in one group and has an example;
-    commands for programs are not listed."""
+    """The help appears if there are no arguments. Every command is in exactly one group and has an
+    example; commands for programs are not listed."""
     arguments = package("blender.arguments")
     assert run() == 0
     text = capfd.readouterr().out
@@ -184,8 +184,8 @@ def report_in(path):
 
 
 def test_preset(place, monkeypatch):
-    """By name in any letter case, including the user's own presets; options given explicitly take
-    precedence."""
+    """A preset is found by its name in any letter case, also if it is the user's own; options given
+    explicitly take precedence."""
     folder = place / "presets"
     folder.mkdir()
     (folder / "My_Game.py").write_text("op.max_influences = 3\nop.swing = 0.5\nop.other = 1\n")
@@ -262,7 +262,7 @@ def test_quiet(place, capfd):
     reason="neither Windows, though wine shows Linux's, nor a chroot without /proc has such paths",
 )
 def test_json_into_a_pipe_by_number(place):
-    """As with --json >(jq .) in a shell."""
+    """The JSON can be written to a pipe, as with --json >(jq .) in a shell."""
     read, write = os.pipe()
     try:
         assert run(*WEIGHT, "--json", f"/dev/fd/{write}") == 0
@@ -276,8 +276,8 @@ def test_json_into_a_pipe_by_number(place):
 @needs_executable
 @pytest.mark.outside
 def test_what_the_executable_prints(place):
-    """The JSON comes last. Before it are lines that Blender prints when it starts: in a chroot, a
-    warning about its file systems."""
+    """The JSON comes last. The lines before it come from Blender's start, such as a warning about
+    file systems in a chroot."""
     before = blender("--version").stdout.removesuffix(f"araplbs {araplbs.__version__}\n")
     done = blender(*WEIGHT, "--json", "-")
     lines = done.stdout.splitlines(keepends=True)
@@ -322,7 +322,8 @@ def test_version(capfd):
 @needs_executable
 @pytest.mark.outside
 def test_pipe_that_is_closed(place):
-    """As with `| head -1`: no traceback. Blender's own lines may cause the signal."""
+    """No traceback appears if the pipe is closed, as with `| head -1`. Blender's own lines may
+    cause the signal."""
     process = subprocess.Popen(
         [bpy.app.binary_path, "-c", "araplbs", *WEIGHT, "--json", "-"],
         stdout=subprocess.PIPE,

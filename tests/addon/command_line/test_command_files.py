@@ -76,7 +76,7 @@ def test_report_replaces_nothing(what, kind, character, tmp_path, capfd):
 def test_report_and_output_that_do_not_exist_yet(character, tmp_path, capfd):
     (tmp_path / "link.json").symlink_to("out.blend")
     before = {character: character.read_bytes()}
-    # Where the file system knows no case the last one would be the output as well.
+    # On a file system that ignores case, the last one would also be the output.
     for report in ("out.blend", "./x/../out.blend", "link.json", "OUT.blend"):
         refused(before, "weight", character, "-o", "out.blend", "--json", report)
         assert "would replace the output out.blend" in capfd.readouterr().err
@@ -125,7 +125,7 @@ def test_output_over_the_tets(character, tmp_path, capfd):
 
 
 def test_what_the_file_uses_is_not_replaced(tmp_path, monkeypatch, capfd):
-    """Neither a linked library nor a picture."""
+    """Neither a linked library nor a picture is replaced."""
     monkeypatch.chdir(tmp_path)
     bpy.data.meshes.new("Prop").use_fake_user = True
     library = save(tmp_path / "library.blend")
@@ -201,8 +201,8 @@ def test_nobody_else_reads_it_while_it_is_saved(character, tmp_path, monkeypatch
 @posix
 @pytest.mark.parametrize("exists", [True, False])
 def test_link_stays(exists, tmp_path, monkeypatch):
-    """The target of the link is replaced; relative paths are those at the location of the link, as
-    Blender resolves them."""
+    """The target of the link is replaced; relative paths refer to the location of the link, as in
+    Blender."""
     monkeypatch.chdir(tmp_path)
     tube_and_rig()
     picture = bpy.data.images.new("Skin", 4, 4)
@@ -230,7 +230,7 @@ def test_link_stays(exists, tmp_path, monkeypatch):
 
 @posix
 def test_linked_input(tmp_path, monkeypatch):
-    """Relative paths are those at the location of the link, and a link that is the output stays a
+    """Relative paths refer to the location of the link, and a link that is the output stays a
     link."""
     monkeypatch.chdir(tmp_path)
     tube_and_rig()
@@ -327,8 +327,8 @@ def test_write_protected(character, tmp_path, capfd):
 
 
 def test_leftovers_are_removed(character, tmp_path):
-    """Leftovers of ended processes are removed; those of running processes and files with similar
-    names are not."""
+    """Leftovers of ended processes are removed; leftovers of running processes and files with
+    similar names stay."""
     files = package("disk.files")
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass

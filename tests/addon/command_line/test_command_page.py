@@ -53,7 +53,7 @@ def with_flaws():
     flawed("SPECKLE", "STRETCH")
 
 
-# The content of the file of a command; by its option where that asks for more.
+# The content of a command's file, or of an option's file if the option requires more.
 SCENES = {
     **{"weight": tube_and_rig, "--only-new": grown, "quantize": weighted, "joints": weighted},
     **{"bake": moved, "transfer": dressed, "keep": weighted, "restore": remeshed},

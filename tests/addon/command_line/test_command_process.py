@@ -37,7 +37,7 @@ def character(path, ballast=0, compress=False, **shape):
 
 
 def is_whole(content):
-    """Whether an uncompressed .blend file has its end."""
+    """Whether an uncompressed .blend file is complete up to its end."""
     return content.startswith(b"BLENDER") and b"ENDB" in content[-64:]
 
 
@@ -132,7 +132,7 @@ def test_limit_of_a_file(tmp_path):
 
 def test_two_processes_on_one_output(tmp_path):
     """The processes write their files one after the other, and nobody ever sees an incomplete
-    one."""
+    file."""
     paths = [
         character(tmp_path / name, ballast=400_000, rings=rings)
         for name, rings in (("a.blend", 15), ("b.blend", 19))
@@ -207,15 +207,15 @@ def bad_file(kind, path, good):
         rig = add_armature()
         bind(add_mesh("Empty", [], []), rig)
         save(path)
-    # else there is no such file
+    # otherwise, there is no such file
 
 
 KINDS = ["text", "empty", "truncated", "fifo", "folder", "no armature", "flat", "no vertices"]
 
 
 def test_a_hundred_files(tmp_path):
-    """20 of them are bad: each is named and keeps its old output, and the other 80 are
-    processed."""
+    """Of the hundred files, 20 are bad: each of these is named and keeps its old output, and the
+    other 80 are processed."""
     vertices, _faces = tube_arrays(rings=4, sides=4)
     good = character(tmp_path / "good.blend", rings=4, sides=4).read_bytes()
     folder, out, report = tmp_path / "in", tmp_path / "out", tmp_path / "report.json"

@@ -26,8 +26,8 @@ def solved(path, out, *arguments):
 
 
 def share(rig=None, place=(5, 0, 0), mesh_shift=(0, 0, 0)):
-    """A second object with the tube's mesh, under a second rig: its own, or one with the bones of
-    the first."""
+    """Adds a second object with the tube's mesh under a second rig, which has its own bones or
+    shares those of the first rig."""
     first = add_armature()
     tube = add_tube()
     bind(tube, first)

@@ -1,4 +1,5 @@
-"""--if-worse on .blend files, and the information that scripts get about earlier weights."""
+"""The option --if-worse on .blend files, and the information that scripts get about earlier
+weights."""
 
 import json
 
@@ -71,7 +72,7 @@ def test_kept(good, tmp_path, capfd):
 
 @pytest.mark.slow
 def test_several_at_a_time(good, tmp_path):
-    """The exit code of a process does not count as a failure."""
+    """The exit code that --if-worse requests from a process does not count as a failure."""
     source, _before = good
     arguments = ("-o", f"{tmp_path}/made/", "--jobs", 1, "--if-worse", "fail", "-q")
     assert run("weight", source, *arguments, *WORSE) == 3
@@ -113,7 +114,7 @@ def test_nothing_before(tmp_path, capfd):
 
 
 def test_heat_that_fails(tmp_path, capfd, monkeypatch):
-    """A message reports this, and the file is weighted."""
+    """A message reports that heat failed, and the file is weighted."""
     tube_and_rig()
     refused = package("base.refusal").Refused
 
@@ -152,7 +153,7 @@ def test_bind_compares(good):
 
 
 def test_lost_bones_are_named(tmp_path, capfd):
-    """A bone in a different place has skin in the file, and loses it."""
+    """A bone in a different place has skin in the file and loses it."""
     tube, _rig = flaws.skin_of_another_bone()
     before, source, path = entries(tube), save(tmp_path / "in.blend"), tmp_path / "report.json"
     out = tmp_path / "out.blend"

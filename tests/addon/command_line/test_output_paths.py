@@ -1,7 +1,7 @@
 """Every option that names an output, combined with everything that may already exist at that path:
 only our own files are replaced, and a refusal comes before any file is opened. The short form of
-the test weights no file; with ARAPLBS_TEST_OUTPUTS=1, all work is done and the files are examined
-afterwards."""
+the test does not weight any file; with ARAPLBS_TEST_OUTPUTS=1, all work is done, and the files are
+examined afterwards."""
 
 import os
 import stat
@@ -23,8 +23,8 @@ ALL = bool(os.environ.get("ARAPLBS_TEST_OUTPUTS"))
 @dataclass
 class Option:
     """words: the command and its arguments, where `{}` stands for the path; kind: the kind of the
-    file; below: its position, if the path is a folder; opens: whether a file is opened to determine
-    what is written."""
+    output file; below: its position, if the path is a folder; opens: whether an input must be
+    opened to determine the outputs."""
 
     words: str
     kind: str
@@ -203,7 +203,7 @@ def _made(name):
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """Two files with one character each, of which the first has another one."""
+    """Two files with one character each; the first file contains a second character."""
     place = tmp_path_factory.mktemp("inputs")
     for name, second in (("in.blend", True), ("second.blend", False)):
         new_scene()
@@ -228,7 +228,7 @@ def place(inputs, tmp_path, monkeypatch):
 
 
 def snapshot(place):
-    """The present directory entry, without following links."""
+    """The current directory entry, without following links."""
     found = {}
     for path in place.rglob("*"):
         mode = path.lstat().st_mode
@@ -263,7 +263,7 @@ def report_for_merge(path):
 
 
 def opens_first(words, path, monkeypatch):
-    """The same for commands that open a file to determine what they write: whether solving
+    """Like command(), for commands that open a file to determine their outputs: whether solving
     begins."""
     began = []
 
@@ -324,7 +324,8 @@ def test_folders(name, what, place, monkeypatch):
 
 @pytest.mark.parametrize("words", ["weight in.blend -o {}", "check in.blend --json {}"])
 def test_names(words, place, monkeypatch):
-    """Every name works if .blend files can have it; case and dots do not turn it into another."""
+    """Every name that a .blend file can have works; case and dots do not change it into another
+    name."""
     for name in (os.fsdecode(b"\xff.blend"), "a\nb.blend", "-x.blend", "%s{}.blend", "n" * 200):
         path = place / (name if name.endswith(".blend") else f"{name}.blend")
         assert command(words, path, monkeypatch)

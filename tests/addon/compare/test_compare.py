@@ -145,7 +145,7 @@ def test_the_operator_changes_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_in_other_modes(tmp_path):
-    """Weights as in Object mode, without the other mesh and without locks."""
+    """The weights are the same as in Object mode, without the other mesh and without locks."""
     tube, rig = weighted_tube()
     reports = []
     for mode in ("OBJECT", "POSE", "WEIGHT_PAINT"):
@@ -222,7 +222,7 @@ def test_refusals_of_the_operator(tmp_path):
 
 
 def test_the_dialog_passes_refusals_on():
-    """For a file that was never saved, next to which there is no folder for a new file."""
+    """A file that was never saved has no folder next to which the page could be written."""
     tube, rig = tube_and_rig()
     said = refused("compare_methods", tube, rig)
     assert "save the file first" in said and "program" not in said
@@ -244,7 +244,7 @@ def dense(rows):
 
 
 def test_blenders_own_weights(tmp_path):
-    """The weights that Blender's operator computes when the user calls it."""
+    """The weights equal those that Blender's operator computes when the user calls it."""
     matrix = Matrix.Translation((0.3, 0, 0)) @ rotation(30, "Y")
     tube, rig = add_tube(matrix=matrix), add_armature(matrix=matrix)
     bind(tube, rig)
