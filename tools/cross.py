@@ -11,10 +11,10 @@ this script and contains the tools that check the result. build/cross/TARGET/ker
 .so) is for tests/package/engine/test_kernels.py.
 
 pip downloads zig, OpenBLAS and NumPy's headers once, with pinned hashes, into the cache folder.
-Linking needs no library of a target system, because import libraries are generated from the names
-in Python's limited API and from the OpenBLAS names in sources.py. The same sources always give the
-same bits, because no file contains a time or a folder of this machine. Every binary passes the
-checks of check_binary.py.
+Linking needs no library of a target, because import libraries are generated from the names in
+Python's limited API and the OpenBLAS names in sources.py. The same sources give the same bits,
+because no file contains a time or a folder of this machine. Every binary passes the checks of
+check_binary.py.
 """
 
 import argparse
@@ -184,8 +184,8 @@ def compile_all(compiler, target, parts, folder):
 
 
 def link(compiler, target, parts, objects, folder):
-    """Return {name in the wheel: file}: the module, OpenBLAS and, unless OpenBLAS contains them,
-    the libraries of its Fortran compiler."""
+    """Return {name in the wheel: file}: the module, OpenBLAS and, unless it contains them, its
+    Fortran libraries."""
     listing = folder / "objects.txt"
     listing.write_text("\n".join(map(str, objects)))
     lib, files = folder / "lib", folder / "files"

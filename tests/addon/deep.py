@@ -1,5 +1,5 @@
-"""All data of the file that Python can access, as text, to detect the changes that an operator
-makes."""
+"""Reads all data of the file that Python can access, as text, to detect the changes that an
+operator makes."""
 
 import hashlib
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scenes import select
 
-# The user interface, and data that Blender makes again or holds for a moment only.
+# The user interface, and data that Blender recreates or holds only for a moment.
 NOT_DATA = {"window_managers", "screens", "workspaces", "libraries", "brushes", "all_ids"}
 SKIPPED = {"rna_type", "depsgraph", "loop_triangles", "loop_triangle_polygons", "is_updated"}
 SKIPPED |= {"is_updated_data", "session_uid", "is_evaluated", "preview"}
@@ -161,7 +161,7 @@ def refused(operator, *objects, **options):
 
 
 def without_weights(changes, *meshes):
-    """The changes except those of the vertex groups of these objects and their consequences: the
+    """The changes without the changes of these objects' vertex groups and their consequences: the
     posed mesh, and the mark of the weighting."""
     skipped = []
     for ob in meshes:
@@ -180,7 +180,7 @@ def without_weights(changes, *meshes):
     }
 
 
-# Data that undo makes again: places in memory and what is evaluated when it is looked at first.
+# Data that undo recreates: memory addresses, and data that is evaluated on first access.
 NOT_KEPT = (".bound_box", ".dimensions", ".original", ".particle_edit.object")
 
 

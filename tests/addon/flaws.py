@@ -1,4 +1,4 @@
-"""Weights with faults at known places."""
+"""Creates weights with faults at known places."""
 
 import bpy
 import numpy as np

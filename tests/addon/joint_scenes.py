@@ -1,4 +1,5 @@
-"""Tubes with rigs whose joints are off the axis, and the requirements on Optimize Joints."""
+"""Creates tubes with rigs whose joints are off the axis, and checks the requirements of Optimize
+Joints."""
 
 import math
 
@@ -90,7 +91,7 @@ def off_axis(rig, name):
 
 
 def same_bones(rig, before, names):
-    """Compares bones except for their last bits, because Blender creates bones again when it leaves
+    """Compares bones except for their last bits, because Blender recreates bones when it leaves
     Edit mode."""
     now = {row[0]: row for row in skeleton_of(rig)}
     for row in before:
@@ -111,8 +112,8 @@ def z_turned(rig, before):
 
 
 def twin_rig():
-    """A rig with control bones in addition to the deforming ones: a copy of a bone, an IK target
-    with a tail of its own, a bone connected to this target, and one in a different place."""
+    """A rig with control bones in addition to the deform bones: a copy of a bone, an IK target with
+    its own tail, a bone connected to this target, and a bone in a different place."""
     heads = {**TRUE, **OFF}
     more = [
         ("ORG-middle", heads["middle"], heads["upper"], None),

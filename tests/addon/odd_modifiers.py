@@ -1,10 +1,10 @@
-"""Rows of odd scenes: other things that deform a mesh, and earlier weights."""
+"""Rows of odd scenes: other deformations of a mesh, and earlier weights."""
 
 import bpy
 from odd_table import Odd, odd, row, turn
 from scenes import add_armature, add_object, add_tube, auto_weight, bind, select, tube_and_rig
 
-# Modifiers in addition to that of the armature.
+# Modifiers in addition to the Armature modifier.
 
 
 @odd()

@@ -28,7 +28,7 @@ from scenes import (
     tube_and_rig,
 )
 
-# What follows bones.
+# Objects that follow bones.
 
 
 @odd(atol=ROUNDED, said=("'Tube' also follows bones as an object",))
@@ -196,7 +196,7 @@ def drivers(tube, rig):
 
 
 def under_parent(*matrices):
-    """Rig and tube below a chain of empties, at the same positions as without it."""
+    """Rig and tube are below a chain of Empties, at the same positions as without the chain."""
     tube, rig = tube_and_rig()
     parent = None
     for i, matrix in enumerate(matrices):

@@ -1,5 +1,5 @@
-"""All odd scenes, and make(), which creates one by name. This file contains the scenes with other
-users of the data, hidden objects, other data of a mesh, other files, and modes."""
+"""Defines make(), which creates any odd scene by name. This file also contains the scenes with
+other users of the data, hidden objects, other data of a mesh, other files, and modes."""
 
 import bpy
 import odd_modifiers  # noqa: F401 (its rows)
@@ -19,7 +19,7 @@ from scenes import (
     tube_and_rig,
 )
 
-# Who else uses what is there.
+# Other users of the data.
 
 
 @odd(said=("shares its mesh, and therefore these weights, with: Twin",))
@@ -160,7 +160,7 @@ def hidden_rig_with_constraint(tube, rig):
     bpy.context.view_layer.update()
 
 
-# What else a mesh has.
+# Other data of a mesh.
 
 
 @odd()
@@ -300,7 +300,7 @@ def make(name, tmp_path):
     function = SCENES[name]
     scene = function(tmp_path) if function.__code__.co_argcount and tmp_needed(function) else None
     scene = scene or function()
-    # Data that is there already and does not belong to the bones: it stays.
+    # Existing data that does not belong to the bones and stays.
     if scene.by_rig:
         select(scene.rig)
     elif bpy.context.mode == "OBJECT":

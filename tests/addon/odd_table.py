@@ -10,9 +10,9 @@ import numpy as np
 from mathutils import Matrix
 from scenes import add_object, tube_and_rig
 
-ROUNDED = 2e-4  # weights of coordinates that single precision has rounded otherwise
+ROUNDED = 2e-4  # of weights for coordinates that single precision rounds differently
 BOUND = (".parent", ".parent_type", ".parent_bone", ".matrix_parent_inverse", ".modifiers")
-PLACED = (".matrix_local", ".matrix_world")  # of what is bound elsewhere than where it was
+PLACED = (".matrix_local", ".matrix_world")  # of the weights of an object bound at another position
 
 
 @dataclass

@@ -17,7 +17,7 @@ ARM = [
 
 
 def arm(*more, controls=()):
-    """An arm up the tube of the scenes, whose bones `controls` do not deform."""
+    """An arm along the tube of the scenes. controls: the bones that do not deform."""
     rig = add_armature(bones=[*ARM, *more])
     for name in controls:
         rig.data.bones[name].use_deform = False
@@ -91,7 +91,7 @@ def ik_rig():
 
 
 def stacked_rig(controls):
-    """A joint that this many controls turn, each a child of the previous one."""
+    """A joint that is turned by this many controls, each a child of the previous one."""
     names = [f"control{i}" for i in range(controls)]
     rig = arm(
         *(
@@ -218,10 +218,11 @@ os._exit(code)
 
 
 def rigify_human(folder):
-    """What Rigify makes of its smallest human; skips where Blender comes without the add-on.
+    """The rig that Rigify generates from its smallest human; skips the test if Blender comes
+    without the add-on.
 
-    A Blender of its own makes it: in the one in which Rigify has worked, exports to glTF and the
-    files that are opened after them fail or crash (4.3 and 4.5, without this extension as well)."""
+    A separate Blender process generates the rig. In a process in which Rigify has worked, exports
+    to glTF and files opened after them fail or crash (4.3 and 4.5, also without this extension)."""
     script, path = folder / "make_human.py", folder / "human.blend"
     script.write_text(RIGIFY)
     start = [bpy.app.binary_path, "-b", "--factory-startup", "-P", script, "--"]

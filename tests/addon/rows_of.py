@@ -1,4 +1,4 @@
-"""The number of rows in a panel, found by a layout that counts what is drawn into it."""
+"""Counts the rows of a panel with a layout that records what is drawn into it."""
 
 
 class Rows:

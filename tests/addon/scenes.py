@@ -1,4 +1,5 @@
-"""Small characters for the tests, and the parts of Blender's data that the tests examine."""
+"""Creates small characters for the tests, and reads the parts of Blender's data that the tests
+examine."""
 
 import importlib
 import math
@@ -76,7 +77,8 @@ def add_cube(name, at, size=0.05):
 
 
 def add_armature(name="Rig", bones=None, matrix=None):
-    """bones: [(name, head, tail, parent or None)]; default: three up the tube."""
+    """Adds an armature. bones: [(name, head, tail, parent or None)]; by default, three bones along
+    the tube."""
     if bones is None:
         bones = [
             ("lower", (0, 0, 0.05), (0, 0, 1), None),
@@ -172,7 +174,7 @@ def deform_names(rig):
 
 
 def assert_good(ob, rig, most=4):
-    """Checks the guarantees for every result and returns the dense weights."""
+    """Checks the guarantees that apply to every result, and returns the dense weights."""
     dense = weights(ob, deform_names(rig))
     assert np.isfinite(dense).all() and (dense >= 0).all()
     assert np.abs(dense.sum(axis=1) - 1).max() <= 1e-6

@@ -2,9 +2,9 @@
 disabling and enabling the add-on, between any two steps of the session.
 
 The same actions without a session serve as the reference. After a session that was cancelled or
-ended otherwise, all data of the file equal those after the actions alone; after an accepted
-session, all data except the accepted weights do. Copies of a mesh and added vertices contain the
-data that the mesh had at that moment."""
+ended otherwise, all data of the file is the same as after the actions alone. After an accepted
+session, only the accepted weights differ. Copies of a mesh and added vertices contain the data that
+the mesh had at that moment."""
 
 import random
 
@@ -187,8 +187,9 @@ class Storm:
             bpy.ops.preferences.addon_enable(module=MODULE)
 
 
-# What leaves no step of undo; all else does, as operators in a window do. If a script exchanges
-# data without one, Blender itself (4.2 to 5.2) crashes at, or soon after, the next undo.
+# Actions that add no undo step; all others add one, as operators in a window do. If a script
+# exchanges data without an undo step, Blender itself (4.2 to 5.2) crashes at the next undo or soon
+# after.
 OF_SCRIPTS = {"undo", "redo", "save", "save_in_vain", "reload", "off_and_on", "move_vertex"}
 OF_SCRIPTS |= {"own_group", "pose", "move", "undo_push"}
 ACTIONS = [each for name, each in vars(Storm).items() if name not in {"act"} and name[0] != "_"]

@@ -1,4 +1,4 @@
-"""Baking, compared with Dem Bones (py-dem-bones): error, time and memory on the same sequences.
+"""Compares baking with Dem Bones (py-dem-bones): error, time and memory on the same sequences.
 
 bake.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
@@ -20,7 +20,7 @@ from rigged import model, names
 
 PEER = "py-dem-bones"
 CHARACTERS = ("cesium_man", "q_rat", "m2m_horse", "mh_game")
-MOST_NEW = 3_000  # vertices: beyond, the peer takes many minutes for new bones
+MOST_NEW = 3_000  # vertices: above this, the peer takes many minutes for new bones
 NEW_BONES, ITERATIONS = 20, 10
 FRAMES = 50, 500
 PICTURED = "mh_game"
@@ -163,7 +163,7 @@ def compare(python, name):
 
 
 def memory(python, name):
-    """Peak memory by number of frames, of random poses."""
+    """The peak memory by number of frames, for random poses."""
     arrays = model(name)
     vertices, triangles = arrays["V"].astype(float), arrays["F"]
     place = arrays["bone_head"], arrays["bone_tail"], arrays["bone_parent"]

@@ -4,7 +4,7 @@ bake_one.py ours|dem_bones INPUT.npz OUTPUT.json
 
 INPUT: vertices, triangles, frames (p, n, 3), transforms (p, m, 3, 4) or new_bones, and iterations;
 instead of frames, `path` can name a .npy file that is read frame by frame. OUTPUT.npz gets the
-weights and transforms. Needs NumPy and the module araplbs, or NumPy and py-dem-bones."""
+weights and transforms. The script needs NumPy, and either the module araplbs or py-dem-bones."""
 
 import importlib.metadata
 import json
@@ -26,7 +26,7 @@ def peak_memory():
 
 
 class Frames:
-    """Frames of a file, which do not stay in memory."""
+    """The frames of a file, which do not stay in memory."""
 
     def __init__(self, path):
         self.path = path

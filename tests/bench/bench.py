@@ -84,7 +84,7 @@ def run(part, zip_path, names):
     return subprocess.run(
         [sys.executable, ROOT / f"tests/bench/{script}.py", zip_path, output, *names],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, check=False,
-        cwd=BUILD,  # TetGen leaves files where it runs
+        cwd=BUILD,  # TetGen leaves files in its working directory
     ).returncode  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""Pictures of a tail on bendy bones, on plain bones, and after export to glTF: docs/bendy.
+"""Draws the pictures of a tail on bendy bones, on plain bones, and after export to glTF
+(docs/bendy).
 
 tools/run_blender.sh tests/bench/bendy.py dist/araplbs-VERSION.zip
 
@@ -81,9 +82,9 @@ def make_mesh(rings=90, sides=24):
     faces += [tuple(range(sides))[::-1], tuple(range((rings - 1) * sides, rings * sides))]
     data = bpy.data.meshes.new("Tail")
     data.from_pydata(vertices, [], faces)
-    data.polygons.foreach_set("use_smooth", [True] * len(faces))  # exporters split no vertex then
+    data.polygons.foreach_set("use_smooth", [True] * len(faces))  # so exporters split no vertex
     ob = bpy.data.objects.new("Tail", data)
-    # Each bone has its third, and a quarter of a third on either side is shared.
+    # Each bone moves a third, and a quarter of a third on either side is shared.
     place = np.repeat(heights, sides) / LENGTH * 3
     for i, name in enumerate(NAMES):
         weights = np.minimum(
@@ -124,7 +125,7 @@ def bones_of(scene, rig):
     for bone in rig.pose.bones:
         if not bone.bone.use_deform:
             continue
-        # glTF knows no tails, so that what comes back from there has any length.
+        # glTF has no tails, so bones imported from it have arbitrary lengths.
         joints = [bone.head, bone.head + bone.vector.normalized() * LENGTH / 3 / SEGMENTS]
         if bone.bone.bbone_segments > 1:
             joints = [
@@ -181,7 +182,8 @@ def through_gltf():
 
 
 def share(before, ob, rest):
-    """Largest distance of a mesh from `before`; vertices are matched by their rest positions."""
+    """The largest distance of a mesh from `before`; vertices are matched by their rest
+    positions."""
     tree = kdtree.KDTree(len(rest))
     for i, point in enumerate(rest):
         tree.insert(point, i)

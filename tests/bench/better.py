@@ -1,4 +1,5 @@
-"""Sentences, made from numbers, on what one method of weighting does better than another.
+"""Generates sentences from numbers that state what one method of weighting does better than
+another.
 
 A row is a character: {"name", "painted", "ways": {way: {kind of poses: {measure: value}}}}."""
 
@@ -14,7 +15,7 @@ MOST_NAMED = 3  # characters
 class Measure:
     key: str
     kind: str  # of poses
-    told: str  # of the one that is better
+    told: str  # of the better one
     head: str  # of a column
     form: str = ".2f"
     unit: str = ""
@@ -30,7 +31,7 @@ class Measure:
             counts = row["painted"] or not self.painted
             value = row["ways"].get(way, {}).get(self.kind, {}).get(self.key)
             found.append(np.nan if value is None or not counts else value)
-        return np.abs(np.array(found, float))  # of a volume that is gained, too
+        return np.abs(np.array(found, float))  # also of a gained volume
 
     def mean(self, values):
         if self.geometric:
@@ -38,7 +39,7 @@ class Measure:
         return float(values.mean())
 
     def gain(self, own, other):
-        """The relative difference, positive where the first is better."""
+        """The relative difference, positive if the first value is better."""
         if self.more_is_better:
             own, other = other, own
         return 1 - own / np.maximum(other, 1e-12)
@@ -70,7 +71,7 @@ def beside(rows, measure, way, base):
 
 
 def clauses(rows, measures, way, base):
-    """(better in the mean, better on single characters only), lists of clauses."""
+    """Returns two lists of clauses: (better in the mean, better only on single characters)."""
     in_mean, on_some = [], []
     for measure in measures:
         names, own, other = compared(rows, measure, way, base)
@@ -90,7 +91,7 @@ def clauses(rows, measures, way, base):
 
 
 def sentence(rows, measures, way, base, told):
-    """One paragraph on what `way` does better than `base`."""
+    """One paragraph that states what `way` does better than `base`."""
     in_mean, on_some = clauses(rows, measures, way, base)
     text = f"**{told}**: " + ("; ".join(in_mean) if in_mean else "nothing in the mean") + "."
     if on_some:

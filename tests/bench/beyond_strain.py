@@ -1,6 +1,6 @@
 """Measures of weights for faults that strain, drift and volume do not show.
 
-    deaf      bones that do not move the skin that is theirs by the artist's weights
+    deaf      bones that do not move the skin that they have in the artist's weights
     wrong     loose parts on a different bone than the artist's
     parts     loose parts that the artist assigns to one bone
     gap       how far loose parts leave what they touch at rest, as a share of the diagonal
@@ -68,7 +68,7 @@ class BeyondStrain:
         }
 
     def beside_artist(self, rows):
-        """The measures that need weights of an artist."""
+        """The measures that need an artist's weights."""
         of = self.of
         if of.artist is None:
             return {"deaf": np.nan, "wrong": np.nan, "parts": np.nan}

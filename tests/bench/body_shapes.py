@@ -1,4 +1,4 @@
-"""The body of MPFB (MakeHuman, CC0), its shape targets, and clothes for it.
+"""Reads the body of MPFB (MakeHuman, CC0) and its shape targets, and creates clothes for the body.
 
 $MPFB names a folder with MPFB's data: 3dobjs/base.obj and targets/."""
 

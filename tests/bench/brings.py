@@ -51,7 +51,7 @@ def pattern_of(mark):
 
 
 def whole(text, mark):
-    """That paragraph in one line."""
+    """The paragraph that begins with `mark`, in one line."""
     found = re.findall(pattern_of(mark), text)
     if len(found) != 1:
         raise ValueError(f"not one paragraph begins with {mark!r}")
@@ -59,7 +59,7 @@ def whole(text, mark):
 
 
 def paragraph(text, mark, new):
-    """`text` with this paragraph replaced by `new`."""
+    """The text, with the paragraph that begins with `mark` replaced by `new`."""
     whole(text, mark)
     indent = "  " if new.startswith("- ") else ""
     filled = textwrap.fill(
@@ -69,7 +69,7 @@ def paragraph(text, mark, new):
 
 
 def instead(text, pattern, new):
-    """`text` with `new` in the only matching place."""
+    """The text, with `new` in the only matching place."""
     changed, count = re.subn(pattern, lambda _found: new, text)
     if count != 1:
         raise ValueError(f"{count} places for {new!r}")
@@ -77,7 +77,7 @@ def instead(text, pattern, new):
 
 
 def table_times(text, rows, _processors):
-    """The last column of the table in brings.md."""
+    """The text with an updated last column of the table in brings.md."""
     seconds = {row["character"]: row["ours"]["seconds"] for row in rows}
     for words, character in ROWS.items():
         lines = re.findall(rf"(?m)^\| {re.escape(words)} \|.*\| [\d.]+ s \|$", text)
@@ -89,7 +89,7 @@ def table_times(text, rows, _processors):
 
 
 def source_of_times(text, _rows, processors):
-    """The source of the seconds of the table in brings.md."""
+    """The text with an updated source of the seconds in the table of brings.md."""
     mark = "Each cell lists the surface strain"
     source = instead(whole(text, mark), r"seconds of the whole operator[^:]*:",
                      SOURCE.format(processors=processors))  # fmt: skip
@@ -97,7 +97,7 @@ def source_of_times(text, _rows, processors):
 
 
 def cost(text, rows, _processors):
-    """The costs in brings.md."""
+    """The text with updated costs in brings.md."""
     points = [
         f"{words}, {'it' if place else 'Auto-weight'} takes {spans} seconds, "
         f"{ratio:.1f} times as long"

@@ -9,7 +9,7 @@ import numpy as np
 from seen_numbers import mean, mean_ratio, value, values
 
 HEAT, ARTIST, OURS, CRISP = "heat", "artist", "default", "Crisp"
-MORE = 1.001  # times heat's strain: above, a character is worse
+MORE = 1.001  # times heat's strain: above this, a character is worse
 
 
 def strain(row, way, kind):
@@ -19,7 +19,7 @@ def strain(row, way, kind):
 
 
 def table_strain(text, rows, _processors=None):
-    """The columns of strain in the table."""
+    """The text with updated strain columns of the table."""
     known = {row["name"]: row for row in rows}
     for words, name in brings.ROWS.items():
         kind = "random" if "random poses" in words else "animation"
@@ -32,7 +32,8 @@ def table_strain(text, rows, _processors=None):
 
 
 def ratios(rows, base, kind):
-    """{name: our strain by area relative to another's}, where both are known."""
+    """Returns {name: our strain by area relative to another's} for characters on which both are
+    known."""
     found = values(rows, OURS, kind, "area") / values(rows, base, kind, "area")
     return {r["name"]: each for r, each in zip(rows, found, strict=True) if np.isfinite(each)}
 

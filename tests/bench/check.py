@@ -1,4 +1,5 @@
-"""The findings of Check Weights in weights of artists, of bone heat and of ours, and its run time.
+"""Counts the findings of Check Weights in artists' weights, in bone heat weights and in ours, and
+measures the check's run time.
 
 check.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
@@ -36,7 +37,7 @@ ALONE = """\
 Findings of high severity about our weights. The artist's weights have no finding of that kind and
 severity at the same place. *ours*, *artist*: the severity (from 0 to 1, high from 0.66) of ours and
 of the artist's worst finding of that kind at that place."""
-SAME_PLACE = 0.2  # of the vertices of the smaller finding, that are in both
+SAME_PLACE = 0.2  # share of the smaller finding's vertices that must be in both
 
 
 def levels(counts):
@@ -67,8 +68,8 @@ def in_file(row, finding):
 
 
 def alone(row, way="ours"):
-    """[(finding, the artist's worst one there or None)] for the findings of high severity that the
-    artist's weights do not have at that severity."""
+    """Returns [(finding, the artist's worst finding there or None)] for the findings of high
+    severity that the artist's weights do not have at this severity."""
     high = [each for each in row[way]["findings"] if each["level"] == "high"]
     placed = [(each, in_file(row, each)) for each in high]
     return [(each, there) for each, there in placed if not there or there["level"] != "high"]

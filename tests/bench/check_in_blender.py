@@ -1,4 +1,4 @@
-"""The findings about the weights of a file, those of Blender's bone heat, and ours:
+"""Finds faults in the weights of a file, in Blender's bone heat weights, and in ours:
 
 check_in_blender.py ZIP CHARACTER.blend RESULT.json      in a headless Blender
 
@@ -23,7 +23,8 @@ RUNS = int(os.environ.get("BENCH_RUNS", "3"))
 
 def checked(armature, meshes, poses=None):
     """({"health", "kinds", "seconds", "findings"}, poses): the findings of Check Weights in these
-    poses, or in its own; and its run time in its own poses, including reading."""
+    poses, or in the check's own poses; and the check's run time in its own poses, including
+    reading."""
     tasks = compare.part("features.check.task")
     check = compare.package("features.check.check").check
     plain = compare.package("features.check.findings")

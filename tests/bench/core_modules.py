@@ -1,4 +1,4 @@
-"""Modules of the package araplbs, which do not need Blender."""
+"""Provides modules of the package araplbs, which do not need Blender."""
 
 import importlib
 import sys

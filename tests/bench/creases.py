@@ -1,4 +1,4 @@
-"""Edges at which the posed surface folds more sharply than at rest."""
+"""Finds edges at which the posed surface folds more sharply than at rest."""
 
 import numpy as np
 from crossings import places

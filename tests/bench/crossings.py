@@ -1,8 +1,8 @@
-"""Triangles of a mesh that intersect each other.
+"""Finds triangles of a mesh that intersect each other.
 
 Triangles with a corner in common, or with corners at the same position, are neighbors and are not
-tested. Triangles that already intersect at rest, as those of clothes often do, are not counted in a
-pose, because the weights are not the cause. Cost: about one sort of the triangles for each pose,
+tested. Triangles that already intersect at rest, as often in clothes, are not counted in a pose,
+because the weights are not the cause. The cost is about one sort of the triangles for each pose,
 and a test for each pair of overlapping boxes."""
 
 import numpy as np
@@ -48,7 +48,7 @@ def near_pairs(corners):
         left = left[key[left] == key[left + step]]
         i, j = owner[left], owner[left + step]
         overlap = (low[i] <= high[j]).all(1) & (low[j] <= high[i]).all(1)
-        # Both are in several cells: the one where both have begun counts.
+        # Both triangles are in several cells; the first cell that contains both counts.
         once = (np.maximum(first[i], first[j]) == cell[left]).all(1)
         found.append(np.column_stack([i, j])[overlap & once])
         step += 1
@@ -72,7 +72,7 @@ def cross(one, other):
     found = np.zeros(len(one), bool)
     above = heights(one, other), heights(other, one)
     meet = np.ones(len(one), bool)
-    for each in above:  # one that is on one side of the other's plane does not cross it
+    for each in above:  # an edge on one side of the other triangle's plane does not cross it
         meet &= (each.min(1) < 0) & (each.max(1) > 0)
     kept = np.flatnonzero(meet)
     one, other, above = one[kept], other[kept], [each[kept] for each in above]

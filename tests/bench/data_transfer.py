@@ -1,4 +1,4 @@
-"""Results of Blender's Data Transfer, and levels of detail by its Decimate modifier:
+"""Computes results of Blender's Data Transfer, and levels of detail with its Decimate modifier:
 
 data_transfer.py FILE.npz...     in a headless Blender
 

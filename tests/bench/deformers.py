@@ -1,5 +1,5 @@
-"""Linear blending, dual quaternions and centers of rotation, with the weights of artists, of heat
-and ours, and with our weights optimized for dual quaternions.
+"""Compares linear blending, dual quaternions and centers of rotation, with artists' weights, heat
+weights and ours, and with our weights optimized for dual quaternions.
 
 deformers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 

@@ -1,4 +1,4 @@
-"""Saves characters as arrays, so that the engine can be measured without Blender:
+"""Saves characters as arrays, so the engine can be measured without Blender:
 
 dump.py ZIP FOLDER CHARACTER...     CHARACTER: "generated" or a .blend file; in a headless Blender
 

@@ -1,5 +1,5 @@
-"""The difference between weights and a surface that no weights can produce: a free elastic surface
-on the same bones.
+"""Measures the difference between weights and a surface that no weights can produce: a free elastic
+surface on the same bones.
 
 elastic_reference.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 

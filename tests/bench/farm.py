@@ -1,5 +1,5 @@
-"""A studio's nightly run on one machine: characters per hour with one process and with several, the
-start of Blender, memory over many files, and empty tasks of Dask's scheduler.
+"""Simulates a studio's nightly run on one machine: characters per hour with one process and with
+several, the start of Blender, memory over many files, and empty tasks of Dask's scheduler.
 
 farm.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
@@ -79,7 +79,8 @@ def resident(pid):
 
 
 def memory(blender, files, count=FILES):
-    """Bytes of one process after each of this many files, for which the given ones are repeated."""
+    """The memory of one process, in bytes, after each of `count` files; the given files are
+    repeated."""
     found = []
     with tempfile.TemporaryDirectory() as folder:
         names = [Path(folder, f"{k:04}_{files[k % len(files)].name}") for k in range(count)]

@@ -1,5 +1,5 @@
-"""Half of the bones: recomputed weights, compared with weights merged into parents and with
-dissolved bones.
+"""Removes half of the bones, and compares recomputed weights with weights merged into parents and
+with dissolved bones.
 
 fewer.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
@@ -18,7 +18,7 @@ from results import say, table, write_page
 from yardstick import Yardstick, normalized, skin
 
 STAY = 30
-POSES = 80  # that bones are chosen and weights solved in
+POSES = 80  # poses for choosing bones and solving weights
 CHARACTERS = ("sintel", "ranger", "dog", "m2m_horse", "mh_game")
 WAYS = ("all", "merged", "dissolved", "ours")
 SHOWN = ("mh_game", "random", 3)

@@ -1,4 +1,5 @@
-"""Garments on the characters of ../shared/data: those that they wear, and generated ones."""
+"""Provides garments on the characters of ../shared/data: garments that they wear, and generated
+ones."""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +19,7 @@ class Garment:
     body: tuple  # (vertices, triangles)
     body_weights: np.ndarray
     mesh: tuple  # (vertices, triangles)
-    peers: dict = field(default_factory=dict)  # what Blender makes of it
+    peers: dict = field(default_factory=dict)  # Blender's result for it
 
 
 def model_of(name):
@@ -50,8 +51,8 @@ def edges_of(triangles):
 
 
 def quarters(triangles, middles):
-    """Four triangles instead of each. middles (3, n): the vertices in the middle of the edges after
-    its first, second and third corner."""
+    """Returns four triangles in place of each. middles (3, n): the vertices in the middle of the
+    edges after its first, second and third corner."""
     (a, b, c), (ab, bc, ca) = triangles.T, middles
     corners = [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
     return np.concatenate([np.column_stack(each) for each in corners])

@@ -1,4 +1,4 @@
-"""Blender's automatic weights for meshes:
+"""Computes Blender's automatic weights for meshes:
 
 generated_in_blender.py FILE...     in a headless Blender
 

@@ -1,5 +1,5 @@
-"""Meshes as generators leave them, compared with bone heat: openings, and the findings of Check
-Weights.
+"""Compares our weights with bone heat on meshes as generators leave them: openings, and the
+findings of Check Weights.
 
 generated_meshes.py ZIP OUTPUT_FOLDER     (called by bench.py)
 

@@ -1,13 +1,14 @@
-"""The command `araplbs weight` on .glb, .gltf and .vrm files of public repositories: which files it
-weights, whether seams stay closed, and the run time in the shell.
+"""Runs the command `araplbs weight` on .glb, .gltf and .vrm files of public repositories, and
+reports which files it weights, whether seams stay closed, and the run time in the shell.
 
 gltf_files.py ZIP OUTPUT_FOLDER [FILE...]     (called by bench.py)
 
-The files are those in the folder that the environment variable GLTF names (`make bench PART=gltf
-GLTF=folder`), otherwise those that ../shared/wild/sources.tsv lists, copied by its get.sh. A seam
-is a position shared by vertices of several primitives. The seam is torn if half of the sum of the
-differences of their weights is above 0.05. tests/package/gltf_validity.py checks the validity of
-the output; this checker covers a part of what the official validator does."""
+The files come from the folder that the environment variable GLTF names (`make bench PART=gltf
+GLTF=folder`). Without GLTF, they are the files listed in ../shared/wild/sources.tsv, which get.sh
+there copies. A seam is a position shared by vertices of several primitives. The seam is torn if
+half of the sum of the differences of their weights is above 0.05. tests/package/gltf_validity.py
+checks the validity of the output; this checker covers a part of what the official validator
+does."""
 
 import os
 import resource
@@ -29,7 +30,7 @@ from gltf_validity import new_faults
 
 FOLDER = BUILD / "gltf"
 TORN = 0.05
-TRIES = 3  # of which the fastest counts
+TRIES = 3  # runs, of which the fastest counts
 SIZE = 8000  # vertices of the character whose time is asked for
 NOTE = """\
 The test runs `araplbs weight FILE -o OUT.glb` with default settings on all processors.

@@ -1,5 +1,5 @@
-"""The longest time between two calls of progress, during which Esc has no effect, for every
-function.
+"""Measures, for every function, the longest time between two calls of progress, during which Esc
+has no effect.
 
 heard.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
 

@@ -1,5 +1,4 @@
-"""Our weights, compared with Blender's automatic weights, on unchanged and on subdivided
-characters.
+"""Compares our weights with Blender's automatic weights on unchanged and on subdivided characters.
 
 heat.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 

@@ -10,7 +10,7 @@ BUILD = ROOT / "build/bench"  # output of a run; not in git
 
 
 def run_in_blender(script, *arguments, limit):
-    """None, or one line that states what went wrong. limit: seconds."""
+    """Returns None, or one line that states what went wrong. limit: seconds."""
     user = BUILD / "user"
     shutil.rmtree(user, ignore_errors=True)
     BUILD.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Joints and weights optimized together, starting from the artist's joints and from displaced ones.
+"""Optimizes joints and weights together, starting from the artist's joints and from displaced ones.
 
 joints.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 

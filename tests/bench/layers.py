@@ -1,16 +1,18 @@
-"""Clothes and other layers: the vertices that lie on another part of the mesh, and whether they end
-up below it in poses. This file uses plain NumPy and depends neither on an energy nor on araplbs.
+"""Measures clothes and other layers: the vertices that lie on another part of the mesh, and whether
+they end up below it in poses. This file uses plain NumPy and depends neither on an energy nor on
+araplbs.
 
 A part consists of vertices connected by triangles, with corners at the same position counted as
 one. A vertex lies on another part if, at rest, it is within NEAR of that part, is on its outer side
 and faces the same way, and if the nearest point is not on an open border, where a surface has no
-side. Of several parts, it lies on the nearest: a coat on the vest, the vest on the skin. A vertex
-lies under another part if the same conditions hold on the inner side of that part.
+side. If there are several such parts, the vertex lies on the nearest one: a coat on the vest, the
+vest on the skin. A vertex lies under another part if the same conditions hold on the inner side of
+that part.
 
 In a pose, the vertex is compared with the triangles around the one that was nearest at rest, so
-other limbs that pass through do not count. A vertex that lay on the part and is farther than DEPTH
-behind it has ended below; a vertex that lay under the part and is as far in front of it has come
-through."""
+other limbs that pass through do not count. A vertex that lies on the part at rest has ended below
+if it is more than DEPTH behind the part. A vertex that lies under the part at rest has come through
+if it is as far in front of the part."""
 
 import numpy as np
 

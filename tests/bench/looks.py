@@ -1,5 +1,5 @@
-"""Pictures of posed characters: bone heat, the artist's weights and ours side by side, with faces
-colored by their strain in that pose.
+"""Draws pictures of posed characters: bone heat, the artist's weights and ours side by side, with
+faces colored by their strain in the pose.
 
 looks.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
@@ -42,8 +42,8 @@ class Look:
     view: tuple[float, float]  # azimuth (from X to Y) and elevation of the viewer, degrees
     frame: int | None = None
     turns: dict = field(default_factory=dict)  # {bone: (axis in armature space, degrees)}
-    follow: dict = field(default_factory=dict)  # {bone: the one that it follows in this pose}
-    of: tuple = ()  # bones whose surroundings are shown; all of it if empty
+    follow: dict = field(default_factory=dict)  # {bone: the bone that it follows in this pose}
+    of: tuple = ()  # bones whose surroundings are shown; the whole character if empty
 
 
 SIDE = (1, 0, 0)  # characters look along -Y, but cesium_man, who looks along X

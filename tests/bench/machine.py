@@ -1,7 +1,7 @@
-"""The machine and its measured performance: memory bandwidth and arithmetic.
+"""Describes the machine and measures its performance: memory bandwidth and arithmetic.
 
 NumPy does the work. Its BLAS must use one thread (OPENBLAS_NUM_THREADS=1, which bench.py sets), so
-that only the requested threads run."""
+only the requested threads run."""
 
 import os
 import re

@@ -1,9 +1,9 @@
-"""Characters weighted with Blender's automatic weights and with ours, in one headless Blender:
+"""Weights characters with Blender's automatic weights and with ours, in one headless Blender:
 
 measure.py ZIP RESULT.jsonl LEVELS CHARACTER...     CHARACTER: "generated" or a .blend file
 
 Each character is weighted unchanged and, for each other number in LEVELS ("0,1"), subdivided that
-many times, unless this creates more than MOST vertices. Both methods alternate, and the fastest run
+many times, unless this creates more than MOST vertices. The methods alternate, and the fastest run
 of each counts, separately for wall-clock and processor time. Each case adds a line of JSON with the
 times of both methods and the numbers of vertices without weights."""
 

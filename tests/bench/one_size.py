@@ -15,7 +15,7 @@ from synthetic import creature
 
 
 def resident():
-    """The present memory of the process in bytes."""
+    """The current memory of the process in bytes."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 

@@ -1,4 +1,4 @@
-"""Weight Only What Is New, compared with Auto-weight of the whole mesh: time, and the seam.
+"""Compares Weight Only What Is New with Auto-weight of the whole mesh: the time, and the seam.
 
 only_new.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 

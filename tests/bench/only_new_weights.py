@@ -1,4 +1,5 @@
-"""Auto-weight of a character, then Weight Only What Is New for patches of it without weights:
+"""Runs Auto-weight on a character, then Weight Only What Is New on patches of the character without
+weights:
 
 only_new_weights.py ZIP CHARACTER.blend RESULT.json      in a headless Blender"""
 

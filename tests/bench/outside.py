@@ -1,13 +1,13 @@
-"""Characters with weights that we did not prepare: NVIDIA's SOMA, and rigs predicted by networks,
-as their authors publish them with their code.
+"""Evaluates characters whose weights we did not prepare: NVIDIA's SOMA, and rigs predicted by
+networks, as the networks' authors publish them with their code.
 
 outside.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
 SOMA is ../shared/data/soma.npz. The other characters are files of the repositories in SETS, in
-../shared/outside or in the folder that the environment variable OUTSIDE names
-(`make bench PART=outside OUTSIDE=folder`), each under its own name, as git clone leaves it. Missing
-files are skipped, and the page says so. The weights of heat, ours and those of the file are
-evaluated in the random poses of yardstick.py, because no file has an animation."""
+../shared/outside or in the folder that the environment variable OUTSIDE names (`make bench
+PART=outside OUTSIDE=folder`), each under its own name, as git clone leaves it. Missing files are
+skipped, and the page says so. The heat weights, our weights and the file's weights are evaluated in
+the random poses of yardstick.py, because no file has an animation."""
 
 import os
 import sys
@@ -50,11 +50,11 @@ class Source:
 
     title: str
     address: str
-    weights: str  # whose they are
+    weights: str  # the authors
     rigs: str  # pattern of the files in the repository
-    obj: str  # what stands in place of the end of that of a rig
+    obj: str  # the ending that replaces the ending of the rig's file name
     end: str
-    name: str  # of a character: its stem, or one of its folders
+    name: str  # name of a character: the file's stem, or one of its folders
 
     @property
     def folder(self):

@@ -1,4 +1,4 @@
-"""Weights of a character by one method outside of Blender, in a process of its own.
+"""Computes the weights of a character by one method outside of Blender, in a process of its own.
 
 peer_one.py METHOD MODEL.npz RESULT.npz
 

@@ -1,15 +1,16 @@
-"""Every available method of weighting on the same characters, evaluated by measures that none of
-them optimizes.
+"""Runs every available method of weighting on the same characters, and evaluates the results by
+measures that no method optimizes.
 
 peers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 
 Environment: BENCH_LIMIT=60 (seconds for one method and character), BENCH_REFERENCE=FOLDER (bench.py
 --reference): result files of RigNet, NAME_rig.txt (rignet.py). If NAME.obj is next to such a file,
-it is a character of its own, and the other methods are evaluated on its skeleton as well;
-otherwise, its joints are bones of the character NAME and its vertices those of ../shared/data.
+the file is a character of its own, and the other methods are also evaluated on its skeleton.
+Otherwise, its joints are bones of the character NAME in ../shared/data, and its vertices are the
+vertices of this character.
 
-Each method runs in a process of its own. Its result, including a failure, stays in
-build/bench/peers and is reused from there while it is newer than the extension."""
+Each method runs in a process of its own. The result of a method, including a failure, stays in
+build/bench/peers and is reused while it is newer than the extension."""
 
 import json
 import os
@@ -279,7 +280,7 @@ def given_characters(folder):
 
 
 def cells(row, ways, keys, kind):
-    """The measures of a character for each method, with those of one method in one cell."""
+    """The measures of a character for each method; one cell contains all measures of a method."""
     for way in ways:
         found = row["ways"].get(way, {}).get(kind)
         values = [found[m.key] for m in keys] if found else []

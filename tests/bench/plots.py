@@ -1,4 +1,5 @@
-"""The style of all plots: colors that color-blind people can tell apart, and little ink."""
+"""Defines the style of all plots: colors that color-blind people can distinguish, and little
+ink."""
 
 import matplotlib as mpl
 

@@ -1,5 +1,5 @@
-"""The benefit of the poses of a file: weights optimized for some clips of a character, evaluated on
-its other clips.
+"""Measures the benefit of a file's poses: weights are optimized for some clips of a character and
+evaluated on its other clips.
 
 poses.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 

@@ -1,10 +1,10 @@
-"""The command `araplbs weight --from` on the networks' own examples: meshes and rigs as their
-authors publish them, from the repositories that outside.py names.
+"""Runs the command `araplbs weight --from` on the networks' own examples: meshes and rigs as
+published by the networks' authors, from the repositories that outside.py names.
 
 predicted.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py; OUTSIDE as for outside.py)
 
-The numbers are those of the command's own report, in the random poses for which it optimizes the
-weights; outside.py evaluates such weights in other poses."""
+The numbers come from the command's own report, in the random poses for which the command optimizes
+the weights; outside.py evaluates such weights in other poses."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""The characters of the benchmark: the generated one and those of ../shared/data."""
+"""Provides the characters of the benchmark: the generated one and the characters of
+../shared/data."""
 
 import sys
 from dataclasses import dataclass
@@ -70,8 +71,8 @@ def is_current(name, zip_path):
 
 
 def problems(zip_path, names):
-    """The problems of the requested characters, one after another; Blender creates those that are
-    missing or older than the extension."""
+    """The problems of the requested characters, one after another; Blender creates problems that
+    are missing or older than the extension."""
     paths = characters(names)
     old = [path for name, path in paths.items() if not is_current(name, zip_path)]
     if old:

@@ -1,5 +1,5 @@
-"""Inverse kinematics, compared with Blender's, and the effect of poses in which limbs reach for
-targets.
+"""Compares our inverse kinematics with Blender's, and measures the effect of poses in which limbs
+reach for targets.
 
 reach.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 

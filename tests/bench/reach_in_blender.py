@@ -1,4 +1,4 @@
-"""Blender's inverse kinematics on the chains that reach.py has written.
+"""Runs Blender's inverse kinematics on the chains that reach.py has written.
 
 reach_in_blender.py CASES.npz RESULT.npz     (called by reach.py)
 

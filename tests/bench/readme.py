@@ -1,8 +1,8 @@
-"""The numbers of README.md, each taken from a page of docs/bench that a benchmark writes.
+"""Updates the numbers of README.md, each from a page of docs/bench that a benchmark writes.
 
 A claim is a piece of README.md that contains a number, together with the source of this number.
 `fill` writes the numbers of the pages into README.md; tests/package/house/test_readme.py fails if
-they differ, and if README.md contains a number that no claim covers.
+the numbers differ or if README.md contains a number that no claim covers.
 
 readme.py     updates README.md from docs/bench"""
 

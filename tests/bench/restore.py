@@ -1,5 +1,5 @@
-"""Weights restored after remeshing, compared with the weights that Blender's remeshers leave and
-with its Data Transfer.
+"""Compares weights restored after remeshing with the weights that Blender's remeshers leave and
+with Blender's Data Transfer.
 
 restore.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 

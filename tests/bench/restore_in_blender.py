@@ -1,5 +1,5 @@
-"""The effect of Blender's remeshers on a weighted mesh, and the weights that Blender's own tools
-restore:
+"""Computes the effect of Blender's remeshers on a weighted mesh, and the weights that Blender's own
+tools restore:
 
 restore_in_blender.py FILE.npz...     in a headless Blender
 

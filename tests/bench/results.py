@@ -1,4 +1,4 @@
-"""Tables and pages in Markdown."""
+"""Writes tables and pages in Markdown."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ import bench_pages
 
 
 def table(head, rows):
-    """Aligned columns; the first to the left, the others to the right."""
+    """A table with aligned columns: the first column to the left, all others to the right."""
     cells = [[str(cell) for cell in row] for row in (head, *rows)]
     widths = [max(len(row[c]) for row in cells) for c in range(len(head))]
     first, *others = widths

@@ -1,5 +1,5 @@
-"""The weights of a production rig, compared with those of bone heat and of its file, and sentences
-on where ours fall short. arrays: the arrays that rig_weights.py has written."""
+"""Compares our weights of a production rig with bone heat and with the file's weights, and writes
+sentences on how ours fall short. arrays: the arrays that rig_weights.py has written."""
 
 from dataclasses import dataclass
 

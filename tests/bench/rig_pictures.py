@@ -1,6 +1,6 @@
-"""Pictures of a production rig in one pose: at rest, and with bone heat, our weights and those of
-its file, from the side that shows our strain best. The lower row shows the region of the highest
-strain from nearby."""
+"""Draws pictures of a production rig: at rest, and in one pose with bone heat, our weights and the
+file's weights, from the side that shows our strain best. The lower row shows a close-up of the
+region with the highest strain."""
 
 import numpy as np
 from core_modules import add_on

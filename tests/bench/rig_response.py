@@ -1,11 +1,11 @@
-"""Faults of a rig's weights that strain does not show: bones that do not move their skin, loose
-parts on another bone, and loose parts that leave what they touch.
+"""Finds faults of a rig's weights that strain does not show: bones that do not move their skin,
+loose parts on another bone, and loose parts that leave the surface that they touch.
 
 The weights of the file determine which skin belongs to which bone. A bone without influence
-stretches nothing, so weights with little strain may have feet that do not move. Therefore, each
-bone is rotated together with its descendants, and its own skin should follow about as far as with
-the weights of the file. Rows are normalized, and have a column for every bone of the armature,
-which is zero if the bone does not deform."""
+stretches nothing, so feet may not move even if the strain is low. Therefore, each bone is rotated
+together with its descendants, and its own skin should follow about as far as with the file's
+weights. Rows are normalized, and have a column for every bone of the armature, which is zero if the
+bone does not deform."""
 
 import numpy as np
 import scipy.sparse as sp

@@ -1,5 +1,5 @@
-"""A production rig as its maker left it: the weights of its file, of Blender's heat and of the
-operator, and poses from its own actions.
+"""Reads a production rig as its maker left it: the file's weights, Blender's heat weights and the
+operator's weights, and poses from the rig's own actions.
 
 rig_weights.py ZIP RIG.{blend,glb,gltf,vrm,fbx} RESULT.npz      in a headless Blender
 

@@ -1,5 +1,5 @@
-"""Characters of ../shared/data with their artists' weights, and the weights that heat and the
-operator compute for them."""
+"""Provides the characters of ../shared/data with their artists' weights, and with the weights that
+heat and the operator compute."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Characters and weights of RigNet's result files (Xu et al. 2020), in plain NumPy.
+"""Reads characters and weights from RigNet's result files (Xu et al. 2020), in plain NumPy.
 
 NAME_rig.txt has a line for each of
 
@@ -174,7 +174,7 @@ def model_of(path, obj):
 
 
 def weights_for(folder, name, bones, count):
-    """(count, bones) weights of a file for the bones of a known character, whose names are those of
+    """(count, bones) weights of a file for the bones of a known character, which have the names of
     the file's joints."""
     path = folder / f"{name}{SUFFIX}"
     rig = read_rig(path)

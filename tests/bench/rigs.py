@@ -1,12 +1,12 @@
-"""Production rigs as their makers left them, weighted by the operator and by bone heat, and
-evaluated on their own animations.
+"""Weights production rigs, as their makers left them, with the operator and with bone heat, and
+evaluates the weights on the rigs' own animations.
 
 rigs.py ZIP OUTPUT_FOLDER [RIG...]     (called by bench.py)
 
-The rigs are those of ../shared/rigs, or of the folder that the environment variable RIGS names
-(`make bench PART=rigs RIGS=folder`); in the second case, the page is written to build/bench/some.
-Files other than .blend are read by Blender's importer with its default settings. The pictures are
-written to the folder `looks` next to the page."""
+The rigs are in ../shared/rigs or in the folder that the environment variable RIGS names (`make
+bench PART=rigs RIGS=folder`); in the latter case, the page is written to build/bench/some. Files
+other than .blend are read by Blender's importer with its default settings. The pictures are written
+to the folder `looks` next to the page."""
 
 import os
 import sys

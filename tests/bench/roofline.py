@@ -1,4 +1,5 @@
-"""How close the inner loops come to the limits of the machine: its arithmetic and its memory.
+"""Measures how close the inner loops come to the limits of the machine: its arithmetic and its
+memory.
 
 roofline.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 

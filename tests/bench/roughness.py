@@ -1,5 +1,5 @@
-"""The roughness of weights: the energy that biharmonic weights minimize, in plain NumPy and
-SciPy."""
+"""Measures the roughness of weights: the energy that biharmonic weights minimize, in plain NumPy
+and SciPy."""
 
 import numpy as np
 import scipy.sparse
@@ -7,10 +7,11 @@ from yardstick import Surface
 
 
 class Roughness:
-    """Called with (n, m) weights: the area times the integral of (Laplacian w)^2, of all bones.
+    """A function of (n, m) weights: the area times the integral of (Laplacian w)^2, summed over all
+    bones.
 
-    Cotangents, lumped masses of a third of the triangles' areas, vertices at one place welded,
-    triangles without an area left out."""
+    The Laplacian uses cotangents and lumped masses of a third of the triangles' areas. Coincident
+    vertices are welded, and triangles without area are omitted."""
 
     def __init__(self, vertices, triangles):
         _, self.first, place = np.unique(vertices, axis=0, return_index=True, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Time and memory from 1,000 vertices to BENCH_MOST.
+"""Measures time and memory from 1,000 vertices to BENCH_MOST.
 
 scaling.py ZIP OUTPUT_FOLDER     (called by bench.py)
 
@@ -30,8 +30,7 @@ the mesh alone. `BENCH_MOST=1000000` adds a size of one million vertices. {{}}""
 
 
 def guard():
-    """For the child process: limits its memory, so that it fails instead of blocking the
-    machine."""
+    """Limits the memory of the child process, so it fails instead of blocking the machine."""
     most = int(MEMORY * machine.memory_available())
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 

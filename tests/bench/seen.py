@@ -1,4 +1,4 @@
-"""The visible quality of our weights, of Blender's bone heat and of the artists' weights.
+"""Measures the visible quality of our weights, of Blender's bone heat and of the artists' weights.
 
 seen.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
 

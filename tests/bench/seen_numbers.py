@@ -1,4 +1,4 @@
-"""Numbers of the page *seen* over its characters; rows are those that seen.py measures.
+"""Computes the numbers of the page *seen* over its characters, from the rows that seen.py measures.
 
 A row: {"name", "painted", "ways": {way: {kind of poses: {measure: value}, "seconds"}}}."""
 

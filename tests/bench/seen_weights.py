@@ -1,4 +1,5 @@
-"""Weights of a character by Blender's own methods and by the operator, for the rows of its model:
+"""Computes the weights of a character by Blender's own methods and by the operator, for the rows of
+its model:
 
 seen_weights.py ZIP CHARACTER MODEL.npz RESULT.npz WAY...      in a headless Blender
 
@@ -16,7 +17,7 @@ import bpy
 import compare
 import numpy as np
 
-# What version 0.1.0 did by default.
+# The default options of version 0.1.0.
 BEFORE = {
     "edge_power": 0.0,
     "bone_spring_stiffness": 0.0,

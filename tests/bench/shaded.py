@@ -1,4 +1,4 @@
-"""Lit pictures of posed surfaces that are grids of rings, in panels of Matplotlib."""
+"""Draws lit pictures of posed surfaces that are grids of rings, in panels of Matplotlib."""
 
 import matplotlib as mpl
 import numpy as np

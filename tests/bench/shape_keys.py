@@ -1,4 +1,5 @@
-"""Shape keys of a body for its clothes, compared with Blender's Surface Deform and Data Transfer.
+"""Transfers the shape keys of a body to its clothes, and compares the result with Blender's Surface
+Deform and Data Transfer.
 
 MPFB=FOLDER shape_keys.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
 

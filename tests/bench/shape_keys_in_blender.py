@@ -1,4 +1,4 @@
-"""The shapes that Blender's Surface Deform and Data Transfer give the clothes of a body:
+"""Computes the shapes that Blender's Surface Deform and Data Transfer give the clothes of a body:
 
 shape_keys_in_blender.py FILE.npz...     in a headless Blender
 

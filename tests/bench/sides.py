@@ -1,4 +1,5 @@
-"""How far weights differ from those of the other side, on characters that have two sides."""
+"""Measures how far weights differ from the weights of the other side, on characters that have two
+sides."""
 
 import numpy as np
 from scipy.spatial import cKDTree

@@ -1,5 +1,5 @@
-"""Rigid bones, compared with stretchable-twistable bones, spines and bendy bones: a twisted
-cylinder (the candy wrapper), a bent tail, a stretched arm.
+"""Compares rigid bones with stretchable-twistable bones, spines and bendy bones: a twisted cylinder
+(the candy wrapper), a bent tail, a stretched arm.
 
 spines.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
 

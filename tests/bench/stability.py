@@ -1,5 +1,5 @@
-"""How much weights change with another seed, with many more poses, with the vertices in another
-order, and on a finer mesh of the same surface.
+"""Measures how much weights change with another seed, with many more poses, with the vertices in
+another order, and on a finer mesh of the same surface.
 
 stability.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 

@@ -1,4 +1,4 @@
-"""Seconds of the stages of a solve, as shown by stages.py, threads.py and scaling.py: rows have
+"""Measures the seconds of each stage of a solve for stages.py, threads.py and scaling.py; rows have
 {"seconds": {stage: s, ..., "total": s}}."""
 
 import time

@@ -1,4 +1,4 @@
-"""The seconds that each stage of the work takes, for each character.
+"""Measures the seconds that each stage of the work takes, for each character.
 
 stages.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 

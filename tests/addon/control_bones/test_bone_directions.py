@@ -1,4 +1,4 @@
-"""Armatures as importers leave them: meaningless tails are recognized, and the directions are
+"""In armatures as importers leave them, meaningless tails are recognized, and the directions are
 derived from the joints."""
 
 import bpy
@@ -146,7 +146,7 @@ def arm_of_unreal(turn):
 
 
 def test_an_arm_with_bones_that_point_sideways():
-    """Upper arm, forearm and hand each move a part of the arm, as with tails along it."""
+    """Upper arm, forearm and hand each move a part of the arm, as with tails along the arm."""
     mesh, rig = arm_of_unreal(Vector((0, 0, 1)))
     assert auto_weight(mesh, rig) == {"FINISHED"}
     assert report()["bone_directions"] == "JOINTS"
@@ -173,7 +173,7 @@ def tube_with(turned=False):
 
 
 def test_the_choice():
-    """Automatic gives the same bits as Tails for bones drawn by an artist, and as Joints for those
+    """Automatic gives the same bits as Tails for bones drawn by an artist, and as Joints for bones
     that point aside."""
     found = {}
     for turned in (False, True):
@@ -236,8 +236,8 @@ def mesh_of(ob):
 
 @pytest.mark.parametrize("scale", [(2, 2, 2), (-1, 1, 1), (-2, 0.5, 4)])
 def test_the_scale_of_objects_changes_nothing(scale):
-    """A character under any scale of its armature, and a mesh whose points compensate for its own
-    scale."""
+    """Neither the scale of a character's armature nor a mesh scale for which its points compensate
+    changes the result."""
     found = []
     for parented in (None, True, False):
         new_scene()
@@ -268,7 +268,8 @@ def axis_of(rig, marker, bone):
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("bone", ["lower", "upper"])
 def test_range_of_motion_turns_about_the_ways(turned, bone):
-    """Y is the twist about the limb, and X and Z swing it, wherever the tails are."""
+    """Rotation about Y twists the limb, and rotation about X and Z swings it, wherever the tails
+    are."""
     tube, rig = tube_with(turned)
     assert auto_weight(tube, rig) == {"FINISHED"}
     select(rig)
@@ -286,7 +287,8 @@ def test_range_of_motion_without_a_mesh_turns_about_the_tails():
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_transfer_sees_the_ways(turned):
-    """When it fills in weights, and when it looks for bones through walls."""
+    """A transfer uses the bone directions when it fills in weights and when it searches for bones
+    through walls."""
     tube, rig = tube_with(turned)
     assert auto_weight(tube, rig) == {"FINISHED"}
     sleeve = add_tube("Sleeve", radius=0.33, rings=25, sides=14, caps=False)

@@ -1,4 +1,5 @@
-"""Facts about bones in a file: the bones to which each fact applies, and its effect."""
+"""Facts about bones in a file: the bones to which each fact applies, and the effect of each
+fact."""
 
 import dataclasses
 
@@ -124,7 +125,7 @@ def test_handles_of_bendy_bones(rig):
 
 
 def test_apart_from_the_collection_of_deform_bones(rig):
-    """The collection contains only deform bones, and most of them."""
+    """The collection contains most deform bones and no other bones."""
     bones = rig.data.bones
     together = rig.data.collections.new("Body")
     for name in ("lower", "middle"):
@@ -189,7 +190,8 @@ def left_out(rig):
 
 
 def test_objects_on_a_short_bone_do_not_make_a_control_of_it():
-    """A head between ears, of which an importer leaves only a stub, with objects on it."""
+    """An importer leaves only a stub of a head between ears, and objects are parented to the
+    stub."""
     bones = [
         ("spine", (0, 0, 0.05), (0, 0, 1.5), None),
         ("neck", (0, 0, 1.5), (0, 0, 2.2), "spine"),
@@ -261,7 +263,7 @@ def test_a_leaf_bone_can_be_taken_in():
 
 
 def test_leaf_bones_of_both_sides():
-    """A leaf bone that an action rotates also keeps that of the other side."""
+    """If an action rotates a leaf bone, the leaf bone on the other side also stays."""
     bones = [
         ("spine", (0, 0, 0.05), (0, 0, 1), None),
         *((f"arm.{s}", (x, 0, 1), (x, 0, 2), "spine") for s, x in (("L", 0.1), ("R", -0.1))),
@@ -279,7 +281,7 @@ def test_leaf_bones_of_both_sides():
 
 
 def test_what_blender_exports_as_fbx_and_imports(tmp_path):
-    """The exporter adds leaf bones; the weights are those from before the export."""
+    """The exporter adds leaf bones, but the weights equal the weights before the export."""
     rig, tube = add_armature(bones=BONES[:3]), add_tube()
     bind(tube, rig)
     auto_weight(tube, rig)
@@ -299,8 +301,8 @@ def test_what_blender_exports_as_fbx_and_imports(tmp_path):
 
 
 def test_drivers(rig):
-    """A bone driven by a property of its own is a control; a corrective driven by the rotation of
-    the limb is no evidence."""
+    """A bone with a property that drives others is a control; a corrective driven by the rotation
+    of the limb is not evidence."""
     for bone, path in (
         ("helper", 'pose.bones["helper"]["switch"]'),
         ("other", 'pose.bones["other"].rotation_euler[0]'),
@@ -380,7 +382,7 @@ def test_strays(rig):
 
 
 def test_the_body_walks_away_from_it(rig):
-    """A camera on the root stays while the bone that carries all others moves."""
+    """A camera bone on the root stays in place while the bone that carries all others moves."""
     bones = [("camera", (0, 1.5, 2), (0, 1.5, 2.4), None), *BONES]
     rig = add_armature("Walker", bones)
     animate(rig, "lower", 0.5)
@@ -390,8 +392,8 @@ def test_the_body_walks_away_from_it(rig):
 
 
 def test_a_limb_that_goes_along_does_not_stray(rig):
-    """A limb with keys of its own moves as far as the body, although it is not a descendant: the
-    foot of an IK rig."""
+    """A limb with its own keys, such as the foot of an IK rig, moves as far as the body although it
+    is not a descendant."""
     bones = [("foot", (0, 0, -0.5), (0, -0.3, -0.5), None), *BONES]
     rig = add_armature("Walker", bones)
     for bone in ("lower", "foot"):
@@ -428,7 +430,8 @@ def weighted(tube):
 
 
 def test_panel_says_what_told(rig):
-    """A target inside the skin, which its position alone would keep."""
+    """The panel explains why a target inside the skin is excluded, although its position alone
+    would keep it."""
     tube = add_tube()
     auto_weight(tube, rig)
     assert {"helper", "other"} <= weighted(tube)
@@ -446,8 +449,8 @@ def test_panel_says_what_told(rig):
 
 
 def test_a_copy_with_a_constraint_is_skin():
-    """A complete copy of an arm, as for a second layer of skin; without constraints, it is a
-    control."""
+    """A complete copy of an arm, as for a second layer of skin, counts as skin; without
+    constraints, the copy is a control."""
     arm = BONES[:3]
     copies = [(f"copy {n}", h, t, f"copy {p}" if p else None) for n, h, t, p in arm[1:]]
     copies[0] = (*copies[0][:3], None)
@@ -462,8 +465,8 @@ def test_a_copy_with_a_constraint_is_skin():
 
 
 def test_weights_made_by_hand_keep_a_bone(rig):
-    """They are evidence if other bones are nearer to that skin, but not if the bone itself is the
-    nearest."""
+    """Such weights are evidence if other bones are nearer to the weighted skin, but not if the bone
+    itself is the nearest."""
     constrain(rig, "upper", "IK", chain_count=2, mute=True)
     tube = add_tube()
     bind(tube, rig)
@@ -529,7 +532,8 @@ def facts_of(rig, **more):
 
 
 def test_controls_where_a_chain_ends():
-    """Bones whose names say so are controls; feet and hands that a limb reaches for move skin."""
+    """Bones are controls if their names indicate it; feet and hands that a limb reaches for move
+    skin."""
     facts, skeleton = facts_of(hung())
     found = facts.steers_end(skeleton)
     assert [skeleton.names[b] for b in np.flatnonzero(found)] == ["hand control"]
@@ -537,7 +541,7 @@ def test_controls_where_a_chain_ends():
 
 @pytest.mark.parametrize("head", [(0, 0.5, 2.95), (0, 0, 2.5), (0, 0, 1)])
 def test_controls_elsewhere(head):
-    """Next to the chain, in its last bone, and at one of its joints."""
+    """Bones next to the chain, in its last bone, or at one of its joints are not controls."""
     facts, skeleton = facts_of(hung(head=head))
     assert not facts.steers_end(skeleton).any()
 
@@ -561,7 +565,8 @@ def test_skin_at_a_control_goes_to_the_chain():
 
 @pytest.mark.parametrize("directions", ["LENGTHS", "TAILS", "JOINTS"])
 def test_roots_that_point_at_nothing(directions):
-    """Only if lengths have no meaning; otherwise, an artist has drawn them."""
+    """Roots that point at nothing are controls only if bone lengths are meaningless; otherwise, an
+    artist has drawn them."""
     sides = [
         ("left", (0.5, 0, 0), (0.5, 0, 1), "root"),
         ("right", (-0.5, 0, 0), (-0.5, 0, 1), "root"),

@@ -57,7 +57,7 @@ def test_left_out_and_listed(arm, capfd):
 
 
 def test_same_weights_as_without_them(arm):
-    """An omitted bone moves nothing and is not a virtual segment of another bone either, so its
+    """An excluded bone moves nothing and is not a virtual segment of another bone either, so its
     position does not matter. The rig keeps its number of bones to get the same random poses."""
     tube, rig = arm
     auto_weight(tube, rig)
@@ -82,8 +82,8 @@ def test_same_weights_as_without_them(arm):
 
 @pytest.mark.parametrize("through_rig", [False, True])
 def test_bendy_bones_that_are_left_out(arm, through_rig):
-    """The joints of their segments are not read: the weights are the same as if the bones had no
-    segments."""
+    """The joints of the bones' segments are not read, so the weights are the same as if the bones
+    had no segments."""
     tube, rig = arm
     rig.pose.bones["middle"].constraints.new("LIMIT_LOCATION")  # a rig that moves itself
     rig.data.bones["upper"].bbone_segments = 4
@@ -107,7 +107,7 @@ def test_include(arm):
 
 
 def test_stale_weights_go(arm):
-    """Blender would still use old weights, because omitted bones are deform bones for Blender."""
+    """Blender would still use old weights, because excluded bones are deform bones for Blender."""
     tube, rig = arm
     bind(tube, rig)
     for name in ("copy", "upper"):
@@ -273,7 +273,7 @@ def test_joints(arm):
 
 
 def test_panel_lists_them(arm):
-    """The list appears while a bone is omitted."""
+    """The list appears while a bone is excluded."""
     tube, rig = arm
     auto_weight(tube, rig)
     panel = addon("ui.bones_panel")

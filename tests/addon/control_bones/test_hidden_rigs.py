@@ -1,6 +1,6 @@
 """Rigs that are hidden, disabled, or in a hidden or excluded collection. Operators and commands
-treat them like visible rigs. In an excluded collection, operators that write bones refuse with a
-reason and write nothing."""
+treat such rigs like visible ones. In an excluded collection, operators that write bones refuse with
+a reason and write nothing."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Edits on the mesh, their operators, and the strain of vertices."""
+"""Edits of the mesh, their operators, and the strain of vertices."""
 
 import dataclasses
 import re
@@ -55,8 +55,8 @@ def test_values_of_each_kind(tube):
 
 
 def test_smooth_vertices(tube):
-    """Without a bone; an index from a script that is out of range counts as the end of the
-    range."""
+    """Smoothness needs no bone; an index from a script that is out of range counts as the end of
+    the range."""
     pick(tube, [3, 4, 5])
     tube.vertex_groups.active_index = -1
     assert edit(kind="SMOOTH", strength=0.5) == {"FINISHED"}
@@ -79,7 +79,8 @@ def test_smooth_vertices(tube):
 
 
 def roughness(ob, names, vertices):
-    """How far the weights of these vertices are from the mean of their neighbors' weights."""
+    """The difference between the weights of these vertices and the mean of their neighbors'
+    weights."""
     dense, around = weights(ob, names), {v: [] for v in vertices}
     for a, b in (tuple(edge.vertices) for edge in ob.data.edges):
         for one, other in ((a, b), (b, a)):
@@ -103,7 +104,8 @@ def test_weights_are_smooth_where_they_shall_be(tube):
 
 
 def test_opposite_bones(tube):
-    """By name, otherwise by position; none for bones on the plane or without an image."""
+    """Opposite bones are found by name or else by position; bones on the plane or without an image
+    have none."""
     opposite = addon("blender.read.read_armature").opposite_bone
     rig = tube.parent
     assert opposite(rig, "arm.L") == "arm.R" and opposite(None, "arm_r") == "arm_l"
@@ -173,7 +175,7 @@ def test_not_for_other_objects(tube):
 
 
 def test_edits_stay_with_their_vertices(tube):
-    """Whatever happens to the mesh; new vertices have no edits."""
+    """Edits stay with their vertices whatever happens to the mesh; new vertices have no edits."""
     z = {v.index: tuple(v.co) for v in tube.data.vertices}
     pick(tube, [100, 101])
     edit(kind="WEIGHT", bone="upper", weight=0.5)
@@ -199,7 +201,7 @@ def test_copies_have_edits_of_their_own(tube):
 
 
 def test_mirror_modifier_has_images_of_edits():
-    """Including links; the bone of an image is that of the other side."""
+    """Edits, including links, have images; the bone of an image is the bone on the other side."""
     core, mirror = package("character.problem"), package("character.mirror_modifier")
     pairs, edits = package("model.edits").Pairs, package("model.edits").Edits
     names = ["a.L", "a.R"]
@@ -313,7 +315,7 @@ def test_worst_vertices_in_the_poses_of_the_panel(tube, panel, capsys):
 
 
 def test_only_bones_with_weights_are_posed(tube):
-    """Bones that carry them are posed as well."""
+    """Bones that carry bones with weights are posed as well."""
     for vertex in range(len(tube.data.vertices)):
         tube.vertex_groups["middle"].add([vertex], 1.0, "REPLACE")
     for name in ("lower", "upper"):
@@ -326,7 +328,7 @@ def test_only_bones_with_weights_are_posed(tube):
 
 
 def test_view_in_the_poses_of_the_panel(tube, panel):
-    """The poses are read once, in Rest Position too, and again when settings change."""
+    """The poses are read once, even in Rest Position, and again when settings change."""
     strain, layer = addon("blender.read.deformation_errors").object_strain, bpy.context.view_layer
     options, rig = package("model.options").Options, tube.parent
     keyed_bend(rig, "upper", 1.5)
@@ -358,7 +360,7 @@ def test_view_in_the_poses_of_the_panel(tube, panel):
 
 
 def test_view_of_all_bones(tube, panel):
-    """Colors of the present weights, updated when they change."""
+    """The view shows the colors of the current weights and updates them when the weights change."""
     colors = package("measures.bone_colors").palette(len(tube.parent.data.bones))
     bpy.context.view_layer.objects.active = tube
     manager, view = bpy.context.window_manager, addon("window.error_view").view
@@ -423,8 +425,8 @@ def test_view_after_a_mesh_that_has_no_colors(tube, panel):
 
 @pytest.mark.parametrize("preserve_volume", [False, True])
 def test_strain_of_a_pose_is_that_of_the_deformed_mesh(tube, preserve_volume):
-    """One bone is bent and twisted: the strain around each vertex equals that of the evaluated
-    mesh."""
+    """If one bone is bent and twisted, the strain around each vertex equals the strain of the
+    evaluated mesh."""
     import araplbs
 
     rig = tube.parent

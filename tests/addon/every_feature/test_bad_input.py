@@ -1,5 +1,5 @@
-"""Each fault is reported in one line that names it, and leaves the scene unchanged; meshes that can
-be weighted despite a fault are weighted."""
+"""One line names each fault, and the scene stays unchanged; meshes that can be weighted despite a
+fault are weighted."""
 
 import math
 

@@ -77,7 +77,7 @@ def test_settings_of_the_button_as_they_were_typed(options):
 
 
 def test_hidden_objects():
-    """Blender does not update their matrices, so they are computed."""
+    """Blender does not update the matrices of hidden objects, so they are computed."""
     (tube, rig), names = tube_and_rig(), ["lower", "middle", "upper"]
     bind(tube, rig)
     expected = weights(tube, names)
@@ -196,7 +196,7 @@ def test_cancelled():
     assert snapshot() == before
 
 
-# Without the extension: the wheel's folder on sys.path, and settings of nobody.
+# Without the extension: the wheel's folder is on sys.path, and there are no user settings.
 SCRIPT = """
 import sys
 sys.path.insert(0, {site!r})
@@ -284,7 +284,7 @@ def test_tool_of_an_assistant(tmp_path, monkeypatch):
 
 @needs_executable
 def test_where_there_is_no_blender(tmp_path):
-    """A Python without Blender: one sentence."""
+    """In a Python without Blender, the error is one sentence."""
     code = (
         "import sys; sys.modules['bpy'] = None; from araplbs.blender import main; "
         "sys.exit(main(['weight']))"

@@ -30,7 +30,8 @@ def placed():
 
 
 def test_unbound_as_blender_does_it():
-    """The same parent, inverse and modifier as from parent_set(type='ARMATURE_NAME')."""
+    """The parent, the inverse and the modifier equal those from
+    parent_set(type='ARMATURE_NAME')."""
     rig = add_armature(matrix=placed())
     ours, theirs = add_tube("Ours"), add_tube("Theirs")
     select(theirs, rig)
@@ -46,7 +47,8 @@ def test_unbound_as_blender_does_it():
 
 
 def test_bound_stays_as_it_is():
-    """Bound by a modifier without a parent, with another modifier after it."""
+    """A mesh bound by a modifier without a parent, followed by another modifier, stays
+    unchanged."""
     rig = add_armature()
     tube = add_tube(matrix=placed())
     modifier = tube.modifiers.new("Mine", "ARMATURE")
@@ -156,7 +158,7 @@ def test_others_in_the_selection(capfd):
 
 
 def test_loose_part_follows_what_it_sits_on():
-    """A button on the side of the tube, as a separate object."""
+    """A button on the side of the tube is a separate object."""
     tube, rig = tube_and_rig()
     button = add_cube("Button", (0.32, 0, 2.5), size=0.04)
     auto_weight(tube, button, rig)
@@ -174,7 +176,8 @@ LEG = [
 
 
 def boxes_on_a_leg():
-    """(rig, [boxes]): each box is parented to its bone; that of the shin lies around the thigh."""
+    """Returns (rig, [boxes]): each box is parented to its bone; the shin's box lies around the
+    thigh."""
     rig = add_armature(bones=LEG)
     places = ((1.1, 0.2), (0.8, 0.2), (0.62, 0.1))
     boxes = [add_cube(f"Box {k}", (0, 0, z), size) for k, (z, size) in enumerate(places)]

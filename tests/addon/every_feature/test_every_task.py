@@ -1,5 +1,5 @@
-"""Guarantees of every operator that runs a task: it is one undo step, reports progress, and can be
-stopped. If the meshes have changed since they were read, nothing is written."""
+"""Guarantees of every operator that runs a task: it adds one undo step, reports progress, and can
+be stopped. If the meshes have changed since they were read, nothing is written."""
 
 import araplbs
 import bpy
@@ -94,7 +94,7 @@ def test_changed_meanwhile(operator, change, monkeypatch):
     stay unchanged."""
     options, kind = scene_of(operator), addon("window.work").TaskOperator
     finish, states = kind.finish, []
-    name = "Inner" if "Inner" in bpy.data.objects else "Tube"  # what gets weights or shapes
+    name = "Inner" if "Inner" in bpy.data.objects else "Tube"  # the objects that get weights or shapes
 
     def change_and_finish(self, task):
         change(bpy.data.objects[name])

@@ -58,7 +58,8 @@ TRANSFORMS = {
 
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_unapplied_transform_of_the_mesh(name):
-    """The same shape in the world with unapplied object transforms gets the same weights."""
+    """A mesh with unapplied transforms gets the same weights as the same shape in the world without
+    them."""
     expected = reference_weights()
     matrix = TRANSFORMS[name]
     vertices, faces = tube_arrays()
@@ -73,7 +74,7 @@ def test_unapplied_transform_of_the_mesh(name):
 
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_unapplied_transform_of_both(name):
-    """A rig and its mesh, moved together."""
+    """A rig and its mesh are moved together."""
     expected = reference_weights()
     tube, rig = tube_and_rig(matrix=TRANSFORMS[name], rig_matrix=TRANSFORMS[name])
     auto_weight(tube, rig)
@@ -151,7 +152,7 @@ def test_loose_edges_and_vertices():
 
 
 def legs_of_edges():
-    """A body with two legs of edges, and a rig for it."""
+    """A body with two legs that consist of edges, and a rig for it."""
     lines = [((0, 0, 2), (0, 0, 3)), ((0, 0, 2), (-1, 0, 0)), ((0, 0, 2), (1, 0, 0))]
     vertices, edges = [(0, 0, 2)], []
     for start, end in lines:
@@ -262,7 +263,7 @@ def test_a_drawn_link_joins_strands():
 
 
 def test_seams_get_equal_weights():
-    """Every face has its own vertices, as importers split them."""
+    """Every face has its own vertices, as importers leave them."""
     vertices, faces = tube_arrays()
     corners = [vertices[i] for face in faces for i in face]
     split, at = [], 0
@@ -319,8 +320,8 @@ def half_cross():
 
 @pytest.mark.parametrize("unbound", [False, True])
 def test_mirror_modifier(unbound):
-    """Half a mesh with a Mirror modifier: the weights of the whole mesh, and groups for the other
-    side."""
+    """Half a mesh with a Mirror modifier gets the weights of the whole mesh, and groups for the
+    other side."""
     rig = add_armature(bones=two_sided_bones())
     names = deform_names(rig)
     half = add_mesh("Half", *half_cross())
@@ -340,7 +341,7 @@ def test_mirror_modifier(unbound):
     dense = assert_good(half, rig)
     assert {g.name for g in half.vertex_groups} == set(names)
     for vertex, weight in zip(half.data.vertices, dense, strict=True):
-        # Influences that tie between left and right go by the order of the vertices.
+        # Equal influences on the left and right are chosen by the order of the vertices.
         assert np.abs(expected[tuple(vertex.co)] - weight).max() < 0.02
     assert [m.type for m in half.modifiers] == ["MIRROR", "ARMATURE"]
 
@@ -380,7 +381,8 @@ def test_mirror_modifier_after_the_armature_or_off():
 
 
 def test_mirror_geometry_is_blenders():
-    """The reflected arrays compared with the evaluated modifier: axes, mirror object, merging."""
+    """The reflected arrays equal the result of the evaluated modifier: axes, mirror object,
+    merging."""
     rig = add_armature(bones=two_sided_bones())
     half = add_mesh("Half", *half_cross(), matrix=transform(1, 2, 1))
     plane = bpy.data.objects.new("Plane", None)

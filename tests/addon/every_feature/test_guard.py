@@ -119,7 +119,7 @@ def moved():
 
 
 def kept_pair():
-    """The kept weights of both meshes differ from their present ones."""
+    """Meshes whose kept weights differ from their current ones."""
     tube, other, _rig = weighted_pair()
     bpy.ops.object.araplbs_keep_weights("EXEC_DEFAULT")
     for ob in (tube, other):
@@ -244,8 +244,8 @@ def break_call(monkeypatch, module, name, number):
 @pytest.mark.outside
 @pytest.mark.parametrize("operator, module, name, number", CASES)
 def test_fault(operator, module, name, number, monkeypatch, capfd):
-    """At any point of the work: the message, the traceback in the console, and all data as
-    before."""
+    """At any point of the work, a fault gives the message and a traceback in the console, and all
+    data is as before."""
     scene, options, _faults = TABLE[operator]
     scene()
     bpy.context.view_layer.update()
@@ -262,7 +262,7 @@ def test_fault(operator, module, name, number, monkeypatch, capfd):
 
 
 def test_places_without_end():
-    """At infinity: the mesh, the armature, or one of two meshes."""
+    """The mesh, the armature, or one of two meshes is at infinity."""
     tube, rig = tube_and_rig()
     tube.parent, rig.location.x = None, 1e9
     assert "too far" in refused("auto_weight", tube, rig)
@@ -312,7 +312,7 @@ def test_poll(monkeypatch):
 
 
 def test_interrupted(monkeypatch):
-    """Ctrl-C is not a fault; written data is restored all the same."""
+    """Ctrl-C is not a fault, but written data is restored nevertheless."""
     fresh_pair()
     before = deep_snapshot()
 
@@ -340,8 +340,8 @@ def press_all():
 
 @pytest.mark.parametrize("operator", TABLE)
 def test_no_operator_starts_in_the_midst_of_another(operator, monkeypatch):
-    """Whichever operator a driver calls while one of them is at work is refused, and the running
-    one does its work."""
+    """Any operator that a driver calls while another operator is at work is refused, and the
+    running one does its work."""
     scene, options, ((module, name, _number), *_faults) = TABLE[operator]
     scene()
     *inside, name = name.split(".")
@@ -455,7 +455,8 @@ EDITABLE = {"new_vertices in Edit mode", "select_worst", "mark_rigid"}
 @pytest.mark.parametrize("operator", sorted(TABLE.keys() - EDITABLE))
 def test_mesh_in_edit_mode_while_another_object_is_active(operator, shared):
     """This happens with scripts and in windows without Lock Object Modes. The operator names the
-    object and refuses before the work, also if another object has the same mesh in Edit mode."""
+    object and refuses before the work, even if it is another object that has the same mesh in Edit
+    mode."""
     scene, options, _faults = TABLE[operator]
     scene()
     layer = bpy.context.view_layer

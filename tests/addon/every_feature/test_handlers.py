@@ -51,9 +51,9 @@ def undo():
 
 @contextlib.contextmanager
 def handler(action, number):
-    """Acts on this evaluation of a scene, and returns how many there were. Undo waits for an
-    evaluation of the file's own scene, because Blender crashes if it removes the scene that is
-    being evaluated."""
+    """Performs the action at the evaluation of a scene with this number, and returns the number of
+    evaluations. Undo waits for an evaluation of the file's own scene, because Blender crashes if it
+    removes the scene that is being evaluated."""
     calls = []
 
     def call(evaluated, *_arguments):

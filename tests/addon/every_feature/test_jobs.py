@@ -96,7 +96,8 @@ def test_jobs(three, tmp_path, capfd):
 
 @pytest.mark.outside
 def test_pictures_of_the_worst(three, tmp_path):
-    """One for each armature, before the table of the page, with the highest strain first."""
+    """The page shows one picture for each armature before the table, with the highest strain
+    first."""
     folder = tmp_path / "rep"
     assert run("weight", *three, "-o", tmp_path / "out", "--report", folder) == 0
     rows = json.loads((folder / "table.json").read_text())["rows"]
@@ -128,8 +129,7 @@ def test_failures_among_jobs(three, tmp_path, capfd):
 
 @pytest.mark.outside
 def test_only_what_is_new_is_done(three, tmp_path, capfd):
-    """Only files with another input, other options, or an output that is not the written one are
-    processed."""
+    """Only files with another input, other options, or a changed output are processed."""
     out, reports = tmp_path / "out", tmp_path / "rep"
 
     def done(*more):
@@ -159,7 +159,7 @@ def test_only_what_is_new_is_done(three, tmp_path, capfd):
 
 @pytest.mark.outside
 def test_resume_looks_at_the_output(three, tmp_path):
-    """A truncated output, or one that somebody has painted in, is not the written one."""
+    """An output that is truncated or has been painted in counts as changed."""
     out = tmp_path / "out"
     words = ["weight", *three, "-o", out, "--report", tmp_path / "rep", "--resume"]
     assert run(*words) == 0
@@ -235,7 +235,7 @@ def test_stopped_between_file_and_report(three, tmp_path, monkeypatch, capfd):
 
 @looks_into_compressed_files
 def test_plan(three, tmp_path, capfd):
-    """Its tasks are run by number, with the same options."""
+    """The tasks of a plan are run by number, with the same options."""
     big = tmp_path / "d.blend"
     character(rings=60, sides=20)
     save(big)
@@ -262,7 +262,7 @@ def test_plan(three, tmp_path, capfd):
 
 @looks_into_compressed_files
 def test_counts(tmp_path):
-    """The numbers of vertices and bones are those of the file, compressed or not."""
+    """The numbers of vertices and bones are correct for the file, compressed or not."""
     count = package("disk.blend_file").count
     for compress in (False, True):
         tube, rig = character(rings=7, sides=5)
@@ -286,7 +286,7 @@ def test_whole(compress, tmp_path):
         torn.write_bytes(content[:end])
         assert not is_whole(torn), end
     for begin in (size // 3, size - 2000):
-        # Not whole blocks of it: the rest could be a file.
+        # The removed part is not a whole number of blocks, because the rest could then be a file.
         torn.write_bytes(content[:begin] + content[begin + 1001 :])
         assert not is_whole(torn), begin
 

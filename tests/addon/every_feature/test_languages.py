@@ -1,4 +1,4 @@
-"""All texts that the add-on declares to Blender are in its catalogues; tests/package checks the
+"""All texts that the add-on declares to Blender are in the catalogues; tests/package checks the
 sentences."""
 
 import sys

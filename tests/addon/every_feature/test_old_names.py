@@ -111,7 +111,8 @@ def test_an_operator_works_and_says_its_name(capfd):
 
 
 def test_every_feature_has_its_operator():
-    """It has the name of the feature's folder; the table lists the exceptions, with a reason."""
+    """Each feature's operator has the name of the feature's folder; the table lists the exceptions,
+    with a reason."""
     other = {
         "control_bones": "two operators, on one bone each",
         "edits": "tools, and operators on one correction each",

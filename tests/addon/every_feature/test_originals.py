@@ -118,7 +118,8 @@ def brought_back(tube):
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("presses", [0, 2])
 def test_it_survives_other_tools(tool, presses, tmp_path):
-    """Used before other tools or alone, and with the file opened again."""
+    """The original survives tools that are used after a press or alone, and opening the file
+    again."""
     tube, _rig, _entries = painted()
     artist = named(tube)
     for press in range(presses):
@@ -139,8 +140,8 @@ def deforming(rig):
 
 @pytest.mark.parametrize("way", ["back", "back in a new session", "keep"])
 def test_reduced_bones_deform_again(way, tmp_path):
-    """Otherwise, their weights would move nothing. A bone whose Deform flag the artist turned off
-    stays off."""
+    """The restored weights turn Deform on again, because they would otherwise move nothing. A bone
+    whose Deform flag the artist turned off stays off."""
     tube, rig, _entries = painted()
     z = np.array([v.co.z for v in tube.data.vertices])
     tube.vertex_groups.new(name="off").add(np.flatnonzero(z > 2).tolist(), 0.5, "REPLACE")
@@ -166,7 +167,7 @@ def test_reduced_bones_deform_again(way, tmp_path):
 
 @pytest.mark.parametrize("tool", [*TOOLS, None])
 def test_it_survives_undo(tool):
-    """Ctrl Z restores the original, and after the next press it is still available."""
+    """Ctrl Z restores the original, which is still available after the next press."""
     tube, _rig, _entries = painted()
     artist = named(tube)
     bpy.ops.ed.undo_push(message="set-up")
@@ -204,7 +205,8 @@ def test_what_is_painted_on_a_bare_mesh_after_undo_is_original():
 
 
 def test_weights_of_another_tool_are_original():
-    """Also if they replace ours: the mark of our weights does not apply to them."""
+    """Weights of another tool are original even if they replace ours, because the mark of our
+    weights does not apply to them."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     tube.vertex_groups.clear()
@@ -240,7 +242,7 @@ def test_another_mesh_beside_it_keeps_its_own():
 
 @pytest.mark.parametrize("cut", [0, 5, -1])
 def test_damaged_bytes_are_not_taken(tmp_path, cut):
-    """A file that another program has changed."""
+    """Bytes damaged by another program are not used."""
     tube, _rig, _artist = painted()
     originals = addon("features.auto_weight.originals")
     slots = addon("blender.write.weight_slots")

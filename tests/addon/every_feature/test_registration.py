@@ -113,8 +113,8 @@ def test_a_folder_without_files():
 
 
 def test_native_module_that_does_not_load(monkeypatch, tmp_path):
-    """For example, a module for another system: reported at its first use, and the scene stays
-    unchanged."""
+    """A module that does not load, such as one for another system, is reported at its first use,
+    and the scene stays unchanged."""
     (tmp_path / f"_engine{EXTENSION_SUFFIXES[-1]}").write_text("no library")
     tube, rig = tube_and_rig()
     araplbs.simd  # loads the engine  # noqa: B018
@@ -127,7 +127,7 @@ def test_native_module_that_does_not_load(monkeypatch, tmp_path):
 
 
 def test_another_package_of_that_name(monkeypatch):
-    """A foreign package that Python finds first, or an older one of ours: a message, no
+    """If Python finds a foreign package or an older one of ours first, a message appears, not a
     traceback."""
     package = sys.modules[MODULE]
     package.unregister()

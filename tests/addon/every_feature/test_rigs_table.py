@@ -18,7 +18,7 @@ EVERYTHING = os.environ.get("ARAPLBS_TEST_RIGS")
 NAMES = sorted(path.stem for path in RIGS.glob("*.blend")) or ["none"]
 
 POSES = {"pose_count": 8}
-# Operator: its options. In this order: later ones need the weights of the first.
+# {operator: its options}, in this order, because later operators need the weights of the first one.
 WEIGHTS_ONLY = {
     "auto_weight": POSES,
     "check": {},
@@ -46,7 +46,7 @@ MORE = {
 SAMPLED = [name for name, options in {**WEIGHTS_ONLY, **MORE}.items() if options is POSES]
 SAMPLED.append("compare")
 COMMANDS = ("weight", "check", "repair", "quantize", "joints", "bake")
-# What bones note of themselves, and what the meshes are bound by.
+# Marks on bones, and the modifiers that bind the meshes.
 NOTES = ("['araplbs", ".araplbs")
 BOUND = (".parent", ".matrix_parent_inverse", ".modifiers", ".matrix_local")
 PLACED = (".matrix_local", ".matrix_world", ".bound_box", ".dimensions")  # on bones that have moved
@@ -134,7 +134,7 @@ def saved_by_blender(path, tmp_path, found={}):  # noqa: B006
 
 
 def others(changes, rigs, meshes, bones=False):
-    """The changes except those of the weights of these meshes, their binding, and the selection; if
+    """The changes without changes of these meshes' weights, their binding, and the selection; if
     bones may change, all changes of these objects are excluded."""
     ours = tuple(name_of(ob) for ob in meshes)
     data = tuple(name_of(ob.data) for ob in meshes)

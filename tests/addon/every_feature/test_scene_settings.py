@@ -1,4 +1,4 @@
-"""The settings of the sidebar panel, which belong to the scene: which scenes get them, and which do
+"""The settings of the sidebar panel belong to the scene: which scenes get them, and which do
 not."""
 
 from dataclasses import fields
@@ -89,7 +89,7 @@ def test_buttons_and_menus_begin_with_them(windows, name):
 
 
 def test_refining_has_its_own_start(windows):
-    """It starts from the result of the button, regardless of the panel's settings."""
+    """Refining starts from the result of the button, regardless of the panel's settings."""
     settings().start_from = "FRESH"
     call("refine_weights")
     call("refine_weights", start_from="FRESH")
@@ -98,8 +98,8 @@ def test_refining_has_its_own_start(windows):
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_what_a_caller_says_counts_more(windows, name):
-    """This includes a default value that is passed explicitly; nothing of the previous call
-    remains."""
+    """Explicit arguments take precedence, even if they equal the defaults; nothing of the previous
+    call remains."""
     settings().bone_spring_stiffness, settings().seed = 3, 5
     call(name, bone_spring_stiffness=12, max_influences=7)
     call(name)

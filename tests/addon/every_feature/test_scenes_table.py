@@ -24,7 +24,7 @@ from scenes import (
 
 
 def plain_weights(cache=[]):  # noqa: B006
-    """The state of the tube and its rig alone."""
+    """The weights of the tube and its rig alone."""
     if not cache:
         tube, rig = tube_and_rig()
         auto_weight(tube, rig)
@@ -95,7 +95,7 @@ def test_bound_from_a_bone_is_posed_once(kind, angle):
 
 @pytest.mark.parametrize("name", ["posed", "shape_keys", "unbound_on_a_posed_bone"])
 def test_the_scene_is_saved_as_it_was(name, tmp_path):
-    """A file that is written to disk and read again has bit-identical weights."""
+    """A scene that is written to disk and read again has bit-identical weights."""
     scene = make(name, tmp_path)
     auto_weight()
     before, tube = entries(scene.tube), scene.tube.name

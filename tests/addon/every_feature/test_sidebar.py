@@ -9,7 +9,7 @@ sidebar = addon("window.sidebar")
 
 
 def wide(text):
-    """The number of letters, where those of East Asia count twice."""
+    """The number of letters, in which East Asian letters count twice."""
     return len(text) + len(sidebar.WIDE.findall(text))
 
 
@@ -56,7 +56,7 @@ def test_buttons_stand_abreast_if_both_fit(monkeypatch, units, kind):
 
 
 def test_rows_show_what_differs():
-    """The place of a finding, and the beginning of its kind."""
+    """A shortened row shows the place of a finding and the beginning of its kind."""
     room = sidebar.text_width("Skin Through…: upperarm.l")
     row = sidebar.row_text("Skin Through Skin", "upperarm.l", room)
     assert row.startswith("Skin") and row.endswith("…: upperarm.l")

@@ -1,5 +1,5 @@
-"""The meshes that are weighted if only an armature is selected, and the message about this
-beforehand; locked groups that hold more than the whole weight."""
+"""The meshes that are weighted if only an armature is selected, and the text that announces them;
+locked groups that hold more than the total weight."""
 
 import bpy
 import numpy as np
@@ -85,7 +85,8 @@ def test_what_locked_groups_force_above_the_limit(capfd):
 
 
 def test_what_rounding_leaves_is_no_influence(capfd):
-    """Locked 32-bit weights that sum to 1 except for rounding."""
+    """Locked 32-bit weights sum to 1 except for rounding, and the rounding error is not an
+    influence."""
     tube, rig = tube_and_rig()
     shares = np.random.default_rng(0).uniform(0.1, 0.9, 50).astype(np.float32)
     for name, some in (("lower", shares), ("middle", 1 - shares)):

@@ -1,4 +1,4 @@
-"""Sessions of a user, each in a Blender process with a user folder of its own: the extension is
+"""Runs sessions of a user, each in a Blender process with its own user folder: the extension is
 installed, used, updated and used again. Windows does not allow a loaded library to be replaced, so
 the native module is loaded only when it is used."""
 
@@ -173,8 +173,9 @@ def test_update_from_before_the_package(session, before_the_package):
 
 @pytest.mark.parametrize("used", [False, True], ids=["unused", "in use"])
 def test_update_from_a_released_zip(session, tmp_path, used):
-    """ARAPLBS_OLD_ZIP names the zip of an earlier version: its file keeps weights, settings,
-    corrections and kept weights. If its engine is loaded, one sentence asks for a restart."""
+    """ARAPLBS_OLD_ZIP names the zip of an earlier version; a file of this version keeps its
+    weights, settings, corrections and kept weights. If its engine is loaded, one sentence asks for
+    a restart."""
     old = os.environ.get("ARAPLBS_OLD_ZIP")
     if not old:
         pytest.skip("ARAPLBS_OLD_ZIP names no zip of an earlier version")

@@ -74,7 +74,7 @@ def test_files(engine, tmp_path, capfd):
 
 
 def test_a_control_bone_is_left_out(tmp_path):
-    """The bone has Deform on, as importers leave it, and still has it on afterwards."""
+    """The bone's Deform is on, as importers leave it, and is still on afterwards."""
     _tube, rig = crowded(2)
     marks = addon("blender.read.control_bones")
     bone = rig.data.bones["b0"]

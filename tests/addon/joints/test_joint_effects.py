@@ -1,4 +1,5 @@
-"""Joints move to positions at which meshes deform better; what moves along, and what stays."""
+"""Joints move to positions at which meshes deform better; the tests check which data follows and
+which stays."""
 
 import bpy
 import numpy as np
@@ -44,7 +45,7 @@ def test_joints_come_nearer_and_weights_follow():
     vertices = [tuple(v.co) for v in tube.data.vertices]
     was = {name: off_axis(rig, name) for name in OFF}
     before = skeleton_of(rig)
-    poses = package("model.options").Options().pose_count  # those that strain is reported for
+    poses = package("model.options").Options().pose_count  # the objects for which strain is reported
     assert optimize(tube, rig, pose_count=poses) == {"FINISHED"}
     for name in OFF:
         assert off_axis(rig, name) < 0.3 * was[name], name
@@ -175,7 +176,7 @@ def test_control_bones_follow():
 
 
 def test_whole_is_scaled_and_turned():
-    """In armature space, with any transforms of the objects."""
+    """Joints move in armature space, whatever the transforms of the objects."""
     from mathutils import Matrix
 
     tube, rig = bent_tube()
@@ -188,7 +189,7 @@ def test_whole_is_scaled_and_turned():
 
 
 def test_failure_puts_all_back(monkeypatch):
-    """A failure while bones or weights are written."""
+    """A failure while bones or weights are written restores everything."""
     tube, rig = bent_tube()
     auto_weight(tube, rig)
     before, bones = snapshot(), skeleton_of(rig)
@@ -229,7 +230,7 @@ def test_animation_is_respected():
 
 
 def test_weights_go_on_from_those_of_the_joints():
-    """Also on parts far from the optimum of the first weights: the result is never worse than an
+    """Even on parts far from the optimum of the first weights, the result is never worse than an
     intermediate one."""
     _tube, rig = bent_tube()
     for z in (0.5, 1.4, 2.6):

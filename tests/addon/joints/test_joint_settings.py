@@ -33,7 +33,7 @@ def test_locked_groups_are_kept():
 
 
 def test_pins_are_kept():
-    """Weights pinned to other values than those that the solver would give."""
+    """Weights are pinned to values that differ from the solver's result."""
     tube, rig = bent_tube()
     pinned = [100, 101, 102]
     select(tube)

@@ -1,5 +1,5 @@
-"""Weight Only What Is New: only new vertices get weights, which continue those of their
-neighbors."""
+"""Weight Only What Is New: only new vertices get weights, which continue their neighbors'
+weights."""
 
 import bmesh
 import bpy
@@ -62,7 +62,7 @@ def test_weights_that_were_removed_come_back():
 
 
 def test_other_groups_stay():
-    """Groups of no bone, and weights of bones that do not deform."""
+    """Groups that belong to no bone, and weights of bones that do not deform, stay."""
     tube, rig = weighted()
     tube.vertex_groups.new(name="cloth").add(range(len(tube.data.vertices)), 0.25, "REPLACE")
     new = around(tube, 1.0)
@@ -83,8 +83,8 @@ def edit(ob):
 
 
 def test_subdivided_in_edit_mode():
-    """The new vertices already have interpolated weights, so the selection determines which are
-    solved."""
+    """The new vertices already have interpolated weights, so the selection determines which
+    vertices are solved."""
     tube, rig = weighted()
     edited = edit(tube)
     for edge in edited.edges:
@@ -203,7 +203,7 @@ def test_nothing_has_weights_yet():
 
 
 def test_split_vertices_stay_together():
-    """Of two coincident vertices, the new one gets the weights of the other."""
+    """If two vertices coincide, the new one gets the other one's weights."""
     tube, rig = weighted()
     edited = edit(tube)
     for edge in edited.edges:
@@ -223,7 +223,7 @@ def test_split_vertices_stay_together():
 
 
 def test_mirrored():
-    """Half a character: new vertices at the plane are tied to their images."""
+    """On half a character, new vertices at the mirror plane are tied to their images."""
     rig = add_armature()
     tube, _other = tube_and_rig()
     bpy.data.objects.remove(_other)
@@ -257,7 +257,7 @@ def test_refusals():
 
 
 def seam(ob, dense, new):
-    """Mean L1 difference of weights over edges of the seam."""
+    """The mean L1 difference of weights over edges of the seam."""
     ends = np.array([tuple(edge.vertices) for edge in ob.data.edges])
     is_new = np.zeros(len(dense), bool)
     is_new[new] = True

@@ -1,5 +1,5 @@
 """Preview Deformer shows the mesh as posed by linear blending, dual quaternions and centers of
-rotation. Also tests weights optimized for Preserve Volume."""
+rotation. This file also tests weights optimized for Preserve Volume."""
 
 import bpy
 import numpy as np

@@ -1,5 +1,5 @@
-"""Actions are played on a copy of the rig. Therefore, rigs that could not play the actions
-themselves have poses, and the copy moves as the rig does."""
+"""Actions are played on a copy of the rig, which moves as the rig would. Even rigs that could not
+play the actions themselves therefore have poses."""
 
 import itertools
 
@@ -38,7 +38,7 @@ def key_controls(rig, name):
     ids=["ik", "driver", "spline"],
 )
 def test_a_copy_moves_as_the_rig(make, control):
-    """Constraints, drivers and curves follow the copy, not the rig."""
+    """Constraints, drivers and curves follow the copy rather than the rig."""
     rig = make()
     key_controls(rig, control)
     bpy.context.scene.frame_set(1)
@@ -72,7 +72,8 @@ def test_actions_in_tweak_mode():
 
 
 def test_random_poses_of_a_rig_in_tweak_mode():
-    """The copy for random poses could not remove its action, which was an error of ours."""
+    """The copy for random poses must remove its action even though the rig is in tweak mode, which
+    once failed."""
     rig = ik_rig()
     key_controls(rig, "reach")
     tweaked(rig)

@@ -1,5 +1,5 @@
-"""Poses from the data of a file: pose assets and marked frames, their weights, and the text of the
-panel about them."""
+"""Poses from the data of a file: pose assets and marked frames, the weights of these poses, and the
+panel's text about them."""
 
 import math
 
@@ -80,7 +80,7 @@ def test_pose_assets():
 
 
 def test_pose_assets_start_from_rest():
-    """Neither from a pose set by hand nor from one another."""
+    """Each pose asset starts from rest, neither from a pose set by hand nor from another asset."""
     _tube, rig = library()
     expected = read(rig, "POSE_LIBRARY")
     rig.pose.bones["lower"].rotation_mode = "QUATERNION"
@@ -119,7 +119,7 @@ def test_marked_frames_of_the_nla():
 
 
 def by_hand(rig):
-    """Unkeyed changes, in the middle of an action, in all rotation modes."""
+    """Makes unkeyed changes in the middle of an action, in all rotation modes."""
     animate(rig, "Played", bone="upper")
     mark([3, 9], rig.animation_data.action)
     mark([15])
@@ -170,8 +170,8 @@ def test_the_scene_is_untouched_after_an_error(which, monkeypatch):
 
 @pytest.mark.parametrize("which", SOURCES)
 def test_undo_keeps_a_pose_set_by_hand(which):
-    """No other pose is ever played on the rig itself: at undo, Blender would evaluate the action
-    again, and values set by hand without a key would be lost."""
+    """No other pose is ever played on the rig itself, because Blender would evaluate the action
+    again at undo, and values set by hand without a key would be lost."""
     tube, rig = library()
     by_hand(rig)
     select(tube, rig)
@@ -215,7 +215,7 @@ def test_markers_of_what_is_not_animated():
         auto_weight(tube, rig, animation="MARKERS")
 
 
-# How often they count
+# The weights of poses
 
 
 def test_actions_say_how_often_their_poses_count():
@@ -255,7 +255,7 @@ def test_the_option_reaches_the_solver():
 
 
 def test_random_poses_of_bendy_bones_count_once():
-    """For the engine, they are poses of the caller."""
+    """The engine treats random poses of bendy bones as the caller's poses, but counts them once."""
     tube, rig = library()
     rig.data.bones["middle"].bbone_segments = 3
     arguments = solver_arguments(

@@ -66,7 +66,7 @@ def test_limits_that_do_not_limit():
 
 
 def test_limits_reach_the_poses():
-    """A hinge: sampled poses of the engine stay within the limits of the rig."""
+    """At a hinge, poses sampled by the engine stay within the limits of the rig."""
     _tube, rig = tube_and_rig()
     bone = rig.pose.bones["middle"]
     for axis, low, high in (("x", 0.0, 0.4), ("y", 0.0, 0.0), ("z", 0.0, 0.0)):
@@ -195,7 +195,7 @@ def test_nla_is_played_as_it_is():
 
 
 def test_constraints_are_evaluated():
-    """Poses are those that Blender shows: a copied rotation belongs to them, although it has no
+    """The poses are the ones that Blender shows; they include a copied rotation although it has no
     key."""
     _tube, rig = tube_and_rig()
     animate(rig, "Bend")

@@ -1,4 +1,4 @@
-"""Random poses of a rig: how constraints and drivers respond to rotated controls."""
+"""Random poses of a rig show how constraints and drivers respond to rotated controls."""
 
 from types import SimpleNamespace
 
@@ -79,8 +79,8 @@ def change_by_pilot(rig, plan, which):
 
 @pytest.mark.parametrize("name", MOVED)
 def test_as_blender_shows_it(name):
-    """The same controls are set by hand on the rig itself; nothing in the file changes
-    beforehand."""
+    """The poses equal those of the rig itself with the same controls set by hand; reading them
+    changes nothing in the file."""
     rig = MOVED[name]()
     skeleton = skeleton_of(rig)
     before = deep_snapshot()
@@ -122,7 +122,7 @@ def test_frames_of_an_action_are_what_is_set_bone_by_bone(name, monkeypatch):
     np.testing.assert_array_equal(played.joints, one_by_one.joints)
 
 
-# Rigs of which few bones deform: what these follow, and something that they do not.
+# Rigs with few deform bones: the bones that these follow, and a bone that they do not follow.
 FEW = {
     "twist": (twist_rig, ["upper", "twist"], "hand", None),
     "root of a chain of IK": (ik_rig, ["upper"], "pole", None),
@@ -135,7 +135,7 @@ FEW = {
 
 @pytest.mark.parametrize("name", FEW)
 def test_what_no_deform_bone_follows_is_not_evaluated(name, monkeypatch):
-    """The poses are bit-identical to those with the whole rig evaluated."""
+    """The poses are bit-identical to the poses from an evaluation of the whole rig."""
     make, deform, followed, other = FEW[name]
     rig = make()
     for bone in rig.data.bones:
@@ -282,7 +282,7 @@ def test_curves_are_copied_too():
 
 
 def test_locked_axes_do_not_turn():
-    """In each rotation mode, in rigs with and without constraints."""
+    """Locked axes do not turn in any rotation mode, in rigs with or without constraints."""
     for constrained in (False, True):
         rig = locked_human()
         if constrained:
@@ -338,7 +338,7 @@ def test_rigs_that_do_not_move_themselves_keep_their_weights():
 
 
 def test_weights_follow_the_rig():
-    """One undo step that changes only weights."""
+    """The operator adds one undo step and changes only weights."""
     rig, tube = twist_rig(), add_tube()
     auto_weight(tube, rig, pose_count=COUNT, through_rig=False)
     apart = assert_good(tube, rig)
@@ -409,7 +409,7 @@ def test_controls_that_are_kept_at_their_place_take_no_limb_along(settings, boun
 
 
 def test_a_joint_that_hardly_moves_turns_on_its_own():
-    """Its constraints leave it 2 % of its rotation."""
+    """The constraints of the joint leave only 2 % of its rotation."""
     rig = twist_rig()
     rig.pose.bones["twist"].constraints[0].influence = 0.02
     assert sampled(rig)[0].posed_by["bone_by_bone"] == ["twist"]
@@ -418,7 +418,7 @@ def test_a_joint_that_hardly_moves_turns_on_its_own():
 
 
 def test_circles_do_not_tear():
-    """Pistons, whose ends stay at their hinges."""
+    """The ends of pistons stay at their hinges."""
     rig, lines = piston_rig(), []
     poses, skeleton = sampled(rig, lines)
     assert not lines and not poses.posed_by["bone_by_bone"]
@@ -429,7 +429,7 @@ def test_circles_do_not_tear():
 
 
 def test_ends_of_limbs_are_not_tied_in_circles():
-    """The end of each limb would be tied to a descendant of the end of the other."""
+    """The end of each limb would be tied to a descendant of the other limb's end."""
     module = package("skeleton.rig_relations")
     followers = [{1}, set(), {3}, set(), {1, 2}, {3, 0}]
     relations = module.Relations(
@@ -497,8 +497,8 @@ def fixed_rig():
 
 
 def test_rigify(tmp_path):
-    """The human of Rigify: both positions of its switches, limbs that reach for targets, symmetric
-    poses."""
+    """Rigify's human has both positions of its switches, limbs that reach for targets, and
+    symmetric poses."""
     rig = rigify_human(tmp_path)
     before = deep_snapshot()
     lines = []
@@ -516,7 +516,7 @@ def test_rigify(tmp_path):
     posed = {skeleton.names[b] for b in np.flatnonzero(plan.controls)}
     assert {"hand_ik.L", "upper_arm_fk.R", "chest", "torso"} <= posed
     assert not any(name.startswith(("ORG-", "MCH-", "DEF-")) for name in posed)
-    # Twist of the second half of a limb is what the tweak and the hand make, no swing of its own.
+    # The second half of a limb twists with the tweak and the hand, and has no swing of its own.
     second = eulers(local(poses, skeleton, rig, "DEF-forearm.L.001", "DEF-forearm.L"), "YXZ")
     fore = eulers(local(poses, skeleton, rig, "DEF-forearm.L", "DEF-upper_arm.L.001"))
     assert np.abs(fore[:, 0]).max() > 0.5 and np.abs(second[:, [0, 2]]).max() < 0.3

@@ -17,7 +17,7 @@ def quantize_operator(*objects, **options):
 
 
 def random_rows(rng, count=200, bones=12, most=9):
-    """Rows with any sums; some have no weights."""
+    """Rows with arbitrary sums; some rows have no weights."""
     make = package("model.sparse_weights").make_sparse_weights
     dense = rng.uniform(size=(count, bones)) ** 3
     dense[rng.uniform(size=dense.shape) > most / bones] = 0
@@ -51,8 +51,8 @@ def test_sums_are_exact(steps, limit):
 
 
 def test_nearest_steps():
-    """Largest remainder, compared with all possibilities: no other steps with that sum are
-    nearer."""
+    """The result of the largest-remainder rule is compared with all possibilities: no other steps
+    with the same sum are nearer."""
     rng = np.random.default_rng(5)
     make = package("model.sparse_weights").make_sparse_weights
     steps = 9
@@ -110,8 +110,8 @@ def test_platforms():
 
 
 def test_limits_of_materials():
-    """At their border, the lowest limit applies; a material without a limit uses that of the
-    operator."""
+    """At the border of materials, the lowest limit applies; a material without a limit uses the
+    operator's limit."""
     tube, rig = weighted()
     for group in tube.vertex_groups:
         group.add(range(len(tube.data.vertices)), 0.3, "REPLACE")

@@ -40,7 +40,7 @@ def accessor(gltf, binary, index):
 
 
 def exported_weights(gltf, binary):
-    """(n, all influences) of each primitive of a skinned mesh, 0 to 1."""
+    """The weights (n, all influences) of each primitive of a skinned mesh, from 0 to 1."""
     skinned = {node["mesh"] for node in gltf["nodes"] if "skin" in node and "mesh" in node}
     for mesh in skinned:
         for primitive in gltf["meshes"][mesh]["primitives"]:
@@ -158,7 +158,7 @@ def test_stored_in_other_ways(bits, platform, tmp_path, capfd):
 
 @pytest.mark.skipif("q_rat" not in NAMES, reason="no ../shared/data here")
 def test_what_it_is_good_for(tmp_path, capfd):
-    """Without weights, there is a neutral bone, which shows that the checks above can fail."""
+    """A mesh without weights gets a neutral bone, which shows that the checks above can fail."""
     meshes, rig = load("q_rat")
     auto_weight(*meshes, rig, max_influences=8, **QUICK)
     for group in meshes[0].vertex_groups:

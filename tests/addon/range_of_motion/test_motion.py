@@ -252,7 +252,7 @@ def test_a_driver_that_does_not_run_is_named_and_the_rest_is_posed():
 
 
 def test_trials_in_one_pose_turn_no_joint_twice():
-    """Combined trials find the same as separate ones."""
+    """Combined trials find the same controls as separate ones."""
     rig = fk_rig()
     trials = package("skeleton.rig_trials").trials_together
     motion, found, poses = addon("features.range_of_motion.rig"), [], []
@@ -372,7 +372,7 @@ def test_own_action_is_known_whatever_the_armatures_are_called():
     hero.name = "Hero"
     other = add_armature()
     assert other.name == "Rig"
-    hero.animation_data.action = None  # known by the mark, not by what plays
+    hero.animation_data.action = None  # recognized by the mark, not by the active action
     keys = keys_of(action)
     make(other, combinations=0)
     assert keys_of(action) == keys and other.animation_data.action != action

@@ -1,5 +1,5 @@
-"""Reduce Bones: the removed bones, the new weights of the others, output and messages, refusals,
-and the command line."""
+"""Reduce Bones: the removed bones, the new weights of the remaining bones, output and messages,
+refusals, and the command line."""
 
 import bpy
 import deep
@@ -142,7 +142,7 @@ def test_command_line(tmp_path, capfd):
 
 
 def test_a_root_that_was_left_out_counts():
-    """It keeps its Deform flag, which engines and exporters evaluate."""
+    """A root that was left out keeps its Deform flag, which engines and exporters evaluate."""
     bones = [
         ("root", (0, 0, -1), (0, 0.5, -1), None),
         *((f"b{k}", (0, 0, k / 4), (0, 0, k / 4 + 0.25), f"b{k - 1}" if k else "root")

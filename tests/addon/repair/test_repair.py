@@ -52,7 +52,7 @@ def ring_distance(ob, vertices):
 
 @pytest.mark.parametrize("kind", FLAWS)
 def test_repaired(kind):
-    """The finding is gone, or less than half as bad, and only its region has changed."""
+    """The finding is gone or less than half as bad, and only its region has changed."""
     options = TWO if kind == "INFLUENCES" else {}
     tube, rig, _places = flawed(kind, **options)
     before = entries(tube)
@@ -84,7 +84,7 @@ def test_list_is_that_of_a_new_check():
 
 
 def test_all_by_script():
-    """Without a list, the selection is checked first."""
+    """If there is no list of findings, the selection is checked first."""
     tube, rig, _places = flawed("UNWEIGHTED", "SPECKLE", "UNNORMALIZED")
     assert repair() == {"FINISHED"}
     assert not {"UNWEIGHTED", "SPECKLE", "UNNORMALIZED"} & set(kinds_found())

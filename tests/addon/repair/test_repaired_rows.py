@@ -1,5 +1,5 @@
-"""The list of Check and Repair after a repair: repaired findings are marked, and the others state
-what happened to them."""
+"""The list of Check and Repair after a repair: repaired findings are marked, and all others state
+the outcome of the repair."""
 
 import bpy
 import pytest
@@ -76,7 +76,8 @@ def test_a_second_repair_adds_to_the_first():
 
 
 def test_repaired_rows_are_no_findings():
-    """They can be selected, and no operator treats them as remaining findings."""
+    """Rows of repaired findings can be selected, and no operator treats them as remaining
+    findings."""
     flawed("UNWEIGHTED", "UNNORMALIZED")
     check()
     choose("UNWEIGHTED")
@@ -131,7 +132,8 @@ def test_what_a_repair_has_left_says_so():
 
 
 def test_the_same_finding():
-    """Of one kind and mesh, with vertices in common; without vertices, of the same bone."""
+    """Two findings are the same if they have the same kind and mesh and share vertices or, without
+    vertices, have the same bone."""
     of = package("features.repair.rows")
     finding = package("features.check.findings").Finding
     outcome = package("features.repair.repair").Outcome

@@ -114,7 +114,8 @@ class Canaries:
 
 
 def all_named(first, folder):
-    """A file in which every name is a canary, saved under such a name. (mesh, armature)"""
+    """Returns (mesh, armature) in a file in which every name is a canary; the file is saved under
+    such a name."""
     name = Canaries(first)
     tube, rig = tube_and_rig()
     other = add_tube("Other")
@@ -249,7 +250,7 @@ def test_no_name_of_the_file(first, tmp_path):
 
 
 def test_what_names_are_known(tmp_path):
-    """All names in Blender's data."""
+    """All names in Blender's data are known."""
     all_named(0, tmp_path)
     known = package("base.faults").names_of_file()
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")

@@ -81,7 +81,8 @@ def test_locked_group():
 
 
 def test_locked_group_on_one_of_two_meshes():
-    """Locks are stored per object: the same bone is locked on one mesh and solved on the other."""
+    """Locks are stored per object, so the same bone is locked on one mesh and solved on the
+    other."""
     tube, rig = tube_and_rig()
     other = add_tube("Other", shift=(0, 2, 0))
     bind(other, rig)
@@ -119,7 +120,7 @@ def test_all_groups_locked():
 
 
 def test_other_groups():
-    """Groups of no bone, and of bones that do not deform."""
+    """Groups that belong to no bone or to bones that do not deform stay unchanged."""
     tube, rig = tube_and_rig()
     rig.data.bones["middle"].use_deform = False
     rng = np.random.default_rng(1)
@@ -323,8 +324,8 @@ def test_only_what_changes_is_written(monkeypatch):
 
 
 def test_stale_entries_of_deleted_groups():
-    """Removing a group in the middle renumbers the others; no weight may end up in a wrong
-    group."""
+    """Removing a group in the middle renumbers the following groups; no weight may end up in a
+    wrong group."""
     tube, rig = tube_and_rig()
     hand_made(tube, rig)
     extra = tube.vertex_groups.new(name="extra")
@@ -337,7 +338,7 @@ def test_stale_entries_of_deleted_groups():
 
 
 def test_thirteen_stray_cubes(capfd):
-    """The case that empties every group in Blender's own tool."""
+    """Stray cubes do no harm here, although they empty every group in Blender's own tool."""
     tube, rig = tube_and_rig()
     cubes = [add_cube(f"Cube {i}", (3 + i, 5, 1 + 0.2 * i)) for i in range(13)]
     select(*cubes, tube)

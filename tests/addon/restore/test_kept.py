@@ -98,7 +98,7 @@ def test_kept_weights():
 
 
 def test_preset(tmp_path):
-    """Present options are set; Hold and Kept Sum no longer exist."""
+    """Current options are set; Hold and Kept Sum no longer exist."""
     shutil.copy(KEPT / "preset_0_1_0.txt", tmp_path / "Film.py")
     settings = bpy.context.scene.araplbs
     settings.max_influences = 4
@@ -120,7 +120,7 @@ def test_preset_of_0_2_0(tmp_path):
 
 
 def test_report(tmp_path):
-    """In a folder of reports, it is a row of the table."""
+    """In a folder of reports, a report of an earlier version is a row of the table."""
     shutil.copy(KEPT / "report_0_1_0.json", tmp_path / "old.json")
     shutil.copy(KEPT / "report_0_2_0.json", tmp_path / "older.json")
     rows, bad = package("farm.reports").read_reports(tmp_path)
@@ -133,7 +133,7 @@ def test_report(tmp_path):
 
 
 def test_a_report_of_0_1_0_is_not_replaced(tmp_path):
-    """It contains no mark of its origin."""
+    """A report of version 0.1.0 contains no mark of its origin, so it is not replaced."""
     outputs, refusal = package("disk.outputs"), package("base.refusal")
     shutil.copy(KEPT / "report_0_1_0.json", tmp_path / "old.json")
     with pytest.raises(refusal.Refused, match="already exists"):

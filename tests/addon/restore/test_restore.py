@@ -66,8 +66,8 @@ def task_of(rig, *meshes, **options):
 
 
 def off(before, ob):
-    """Mean L1 distance between the earlier weights, (points, dense), and those at the nearest
-    points of the present mesh."""
+    """The mean L1 distance between the earlier weights, (points, dense), and the weights at the
+    nearest points of the current mesh."""
     points, dense = before
     mesh = ob.data
     mesh.calc_loop_triangles()
@@ -233,7 +233,7 @@ def test_corrections_and_rigid_parts():
 
 
 def test_moved_origin_and_scale_and_no_modifier():
-    """As after another import: the object's origin has moved, nothing is bound, and there are no
+    """As after another import, the object's origin has moved, nothing is bound, and there are no
     groups."""
     tube, rig = painted()
     before = weights(tube, NAMES)
@@ -312,7 +312,8 @@ def test_no_more_influences_than_before():
 
 
 def test_a_file_and_another_armature(tmp_path):
-    """Next to the .blend file; the armature was also imported again."""
+    """The file of kept weights is next to the .blend file, and the armature was also imported
+    again."""
     tube, rig = painted()
     before = weights(tube, NAMES)
     file = tmp_path / "tube.kept"
@@ -365,7 +366,7 @@ def test_refusals(tmp_path):
 
 
 def test_a_fault_takes_corrections_back(monkeypatch):
-    """test_guard.py tests weights, and those of the other meshes."""
+    """Corrections are restored after a fault; test_guard.py tests the weights of all meshes."""
     tube, rig = painted()
     edits = addon("blender.data.edits")
     edits.add_rigid_part(tube.data, [1, 2, 3], "A")
@@ -404,7 +405,8 @@ def test_command_line(tmp_path, capfd):
 
 
 def test_command_line_with_two_armatures(tmp_path):
-    """At one place: the file holds the weights of both, and each gets its own back."""
+    """The two armatures are at one place: the file contains the weights of both, and each gets its
+    own weights back."""
     before = {}
     for number, name in enumerate(("Anna", "Ben")):
         tube, rig = painted(f"{name}'s")
@@ -450,7 +452,8 @@ def test_command_line_writes_all_armatures_or_none(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("beside", ["", "//"])
 def test_file_of_keep_is_an_output(beside, tmp_path, capfd, monkeypatch):
-    """It replaces no input and no other output, and that is said before any work."""
+    """The file replaces no input and no other output, and a conflict is reported before any
+    work."""
     painted()
     source, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
     monkeypatch.chdir(tmp_path)
@@ -467,7 +470,7 @@ def test_file_of_keep_is_an_output(beside, tmp_path, capfd, monkeypatch):
 
 
 def test_a_bomb_in_the_file_is_not_unpacked():
-    """Nor are many small ones together, which one armature holds."""
+    """Many small bombs on one armature are not unpacked either."""
     tube, rig = painted()
     keep(tube, rig)
     kept, holds = package("features.restore.stored"), addon("features.restore.stored")

@@ -34,7 +34,7 @@ def refused(*targets, source, **options):
 
 
 def body_and_sleeve(radius=0.33, **shape):
-    """A weighted tube, and another one around it that is not bound yet."""
+    """A weighted tube, and a second tube around it that is not bound yet."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig)
     sleeve = add_tube("Sleeve", radius=radius, rings=25, sides=14, caps=False, **shape)
@@ -59,7 +59,7 @@ def test_result():
 
 
 def test_what_is_out_of_reach_is_filled_in():
-    """The sleeve stands off at the upper joint; refining changes only that part."""
+    """The sleeve stands off at the upper joint, and refining changes only this part."""
     tube, _rig, sleeve = body_and_sleeve()
     for vertex in sleeve.data.vertices:
         if 1.3 < vertex.co.z < 2.7:
@@ -117,7 +117,7 @@ def test_chosen_bones_only():
 
 
 def test_mix():
-    """Half of the present weights, and none of them."""
+    """The mix uses half of the current weights, and none of them."""
     tube, _rig, sleeve = body_and_sleeve()
     transfer(sleeve, source=tube, max_influences=0)
     whole = weights(sleeve, NAMES)
@@ -140,7 +140,7 @@ def test_limit_of_influences(most):
 
 
 def test_several_sources():
-    """Meshes with weights are sources, and the one without is the target."""
+    """Meshes with weights are sources, and the mesh without weights is the target."""
     tube, rig, _sleeve = body_and_sleeve()
     other = add_tube("Upper", shift=(0, 0, 3.0), length=1.0, rings=6)
     bind(other, rig)
@@ -172,7 +172,7 @@ def test_matches_are_shown_and_nothing_is_written():
 
 
 def test_matches_follow_the_options():
-    """At once, for the meshes that were read."""
+    """The matches follow the options at once, for the meshes that were read."""
     tube, _rig, sleeve = body_and_sleeve()
     select(sleeve, tube)
     module = addon("features.transfer.shown_matches")
@@ -190,7 +190,8 @@ def test_matches_follow_the_options():
 
 
 def test_of_two_the_weighted_one_is_the_source():
-    """Whichever is active, because clothes are often added to the selection last."""
+    """The weighted mesh is the source whichever mesh is active, because clothes are often added to
+    the selection last."""
     tube, _rig, sleeve = body_and_sleeve()
     select(tube, sleeve, active=sleeve)
     assert bpy.ops.object.araplbs_transfer() == {"FINISHED"}

@@ -67,12 +67,12 @@ def fat(points):
 
 
 def lean(points):
-    """Sheared along X in proportion to the height."""
+    """The points, sheared along X in proportion to the height."""
     return points + 0.1 * points[:, 2:] * [1, 0, 0]
 
 
 def body_and_sleeve(matrix=None):
-    """A tube with two keys, and another one around it with its own transform."""
+    """A tube with two keys, and a second tube around it with its own transform."""
     tube = add_tube()
     key(tube, "Fat", fat)
     key(tube, "Lean", lean)
@@ -108,7 +108,7 @@ def test_result(matrix):
 
 
 def test_of_several_meshes():
-    """A key is transferred to the meshes that it moves."""
+    """A key is transferred only to the meshes that it moves."""
     tube, sleeve = body_and_sleeve()
     key(tube, "Top", lambda p: p + [0.2, 0, 0] * (p[:, 2:] > 2.2))
     cuff = add_tube("Cuff", radius=0.33, length=1.0, rings=8, caps=False)
@@ -246,7 +246,7 @@ def test_names_with_quotes():
 
 
 def test_kept_above():
-    """A collar that stands off, and a key that swells into it."""
+    """A key swells the body into a collar that stands off."""
     tube = add_tube()
     key(tube, "Swell", lambda p: p * [3.0, 3.0, 1])
     collar = add_tube("Collar", radius=0.8, length=2.0, rings=12, sides=16, caps=False)
@@ -265,7 +265,8 @@ def test_kept_above():
 
 
 def test_mirror_modifier_of_the_source():
-    """Half a tube and its image: the other half of the sleeve follows, mirrored."""
+    """The source is half a tube with its image, and the other half of the sleeve follows,
+    mirrored."""
     tube, sleeve = body_and_sleeve()
     whole = add_tube("Whole")
     key(whole, "Out", lambda p: p + 0.2 * np.sign(p[:, :1]) * [1, 0, 0])
@@ -346,7 +347,7 @@ def test_linked_meshes(tmp_path):
 
 
 def test_keys_that_are_gone_meanwhile():
-    """Changes of the source; test_every_task.py tests changes of the targets."""
+    """This test changes the source; test_every_task.py changes the targets."""
     tube, sleeve = body_and_sleeve()
     targets = addon("blender.read.transfer_targets").make_shape_targets(tube, [sleeve])
     task = addon("features.transfer_shapes.task").ShapesTask(
