@@ -29,13 +29,15 @@ LIMIT = 600  # seconds for one run
 FOLDER = BUILD / "bake"
 NOTE = f"""\
 The tables list the root mean square distance to the target, in % of the diagonal of the mesh.
-Each run uses at most 4 influences, no smoothness term and all processors, in its own process.
+Each run has its own process and uses at most 4 influences, no smoothness term and all
+processors.
 
 - *Volume*: the character's animation with the artist's weights and dual quaternions (Preserve
   Volume).
-- *smooth*: the same with linear blending, smoothed by Corrective Smooth (delta mush).
-- *Given*: uses the bones of the character with their transforms, and computes the weights in one
-  step.
+- *smooth*: the character's animation with linear blending, smoothed by Corrective Smooth (delta
+  mush).
+- *Given*: uses the bones of the character with their transforms, and computes the weights in
+  one step.
 - *New*: computes {NEW_BONES} bones from the sequence alone, in {ITERATIONS} iterations.
 - *before*: the artist's weights.
 - *times*: ratio of the run time of Dem Bones to ours, in total and per iteration.
@@ -254,8 +256,9 @@ def main(_zip, output, *asked):
     of_memory = ("character", "frames", "ours MiB", "Dem Bones MiB", "ours s", "Dem Bones s")
     write_page(
         Path(output), "bake", "Baked deformations", NOTE, table(head, map(line, rows)),
-        "The table lists the memory that a run needs beyond the memory at its start, by number "
-        "of frames. Our function reads the frames one by one from a file and computes weights for "
+        "The table lists the memory that a run needs beyond the memory in use at the start, by "
+            "number of frames. Our function reads the frames one by one from a file and "
+            "computes weights for "
         "given bones:",
         table(of_memory, map(memory_line, sizes)), *(told if picture else ()),
         pictures=[picture] if picture else [], rows=rows + sizes,

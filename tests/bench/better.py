@@ -86,7 +86,8 @@ def clauses(rows, measures, way, base):
         elif len(won):
             best = [names[k] for k in won[np.argsort(-gains[won], kind="stable")][:MOST_NAMED]]
             more = f" and {len(won) - len(best)} more" if len(won) > len(best) else ""
-            on_some.append(f"{measure.told} (on {', '.join(best)}{more}, out of {len(names)})")
+            among = f"out of {len(names)} characters"
+            on_some.append(f"{measure.told} (on {', '.join(best)}{more}, {among})")
     return in_mean, on_some
 
 

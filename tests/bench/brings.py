@@ -22,7 +22,7 @@ CLASSES = (  # vertices from, and in words
     (0, "below 1,000 vertices"), (1_000, "with 1,000 to 10,000 vertices"),
     (10_000, "above 10,000 vertices"),
 )  # fmt: skip
-SOURCE = "seconds of the whole operator on {processors} processors, from [heat.md](heat.md):"
+SOURCE = "operator's run time in seconds on {processors} processors, from [heat.md](heat.md):"
 
 
 def as_text(seconds):
@@ -91,7 +91,7 @@ def table_times(text, rows, _processors):
 def source_of_times(text, _rows, processors):
     """The text with an updated source of the seconds in the table of brings.md."""
     mark = "Each cell lists the surface strain"
-    source = instead(whole(text, mark), r"seconds of the whole operator[^:]*:",
+    source = instead(whole(text, mark), r"operator's run time in seconds[^:]*:",
                      SOURCE.format(processors=processors))  # fmt: skip
     return paragraph(text, mark, source)
 
@@ -101,7 +101,7 @@ def cost(text, rows, _processors):
     points = [
         f"{words}, {'it' if place else 'Auto-weight'} takes {spans} seconds, "
         f"{ratio:.1f} times as long"
-        + ("" if place else " as Blender's weights (medians, where these succeed)")
+        + ("" if place else " as Blender's weights (medians, where Blender succeeds)")
         for place, (words, spans, ratio) in enumerate(classes(rows))
     ]
     line = " ".join(f"{each[0].upper()}{each[1:]}." for each in points)

@@ -62,9 +62,9 @@ def beside_heat(text, rows, _processors=None):
     counts = sorted(len(ratios(rows, HEAT, kind)) for kind in ("random", "animation"))
     line = (
         f"- Compared with Blender's automatic weights, on the {counts[0]} to {counts[1]} "
-        f"characters on which these succeed, our weights have {both(rows, HEAT, 'area')} times as "
-        "much strain in random poses and in animations (geometric means). In the worst percent of "
-        f"the faces, the factors are {both(rows, HEAT, 'p99')}. By area, "
+        f"characters on which Blender succeeds, our weights have {both(rows, HEAT, 'area')} times "
+        "as much strain in random poses and in animations (geometric means). In the worst percent "
+        f"of the faces, the factors are {both(rows, HEAT, 'p99')}. By area, "
         f"{above(rows, 'random')}, and {above(rows, 'animation')}."
     )
     return brings.paragraph(text, "- Compared with Blender's automatic weights", line)
@@ -97,7 +97,7 @@ def costs(text, rows, _processors=None):
         f"their bones by {drift[OURS]:.2f} of their radius (heat: {drift[HEAT]:.2f}), and closed "
         f"bodies lose {lost[OURS]:.1f} % of their volume (heat: {lost[HEAT]:.1f} %). The preset "
         f"*Crisp* reduces these values to {drift[CRISP]:.2f} and {lost[CRISP]:.1f} %, with "
-        f"{crisp:.2f} times the strain of heat. *Film* does the opposite."
+        f"{crisp:.2f} times the strain of heat. The preset *Film* does the opposite."
     )
     return brings.paragraph(text, "- Costs:", line)
 

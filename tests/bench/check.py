@@ -22,12 +22,12 @@ RUNS = os.environ.get("BENCH_RUNS", "3")
 FASTEST = "once each" if RUNS == "1" else f"each the fastest of {RUNS}"
 NOTE = f"""\
 Each cell lists the findings of high / medium / low severity in 12 random poses (every bone
-swings by up to 60 and twists by up to 10 degrees). The poses are the same for all three weights.
-*heat*: Blender's automatic weights. *check s*: run time of Check Weights on our weights in seconds,
-including reading data from Blender. *Auto-weight s*: total run time of the operator on the same
-mesh in seconds. Times are {FASTEST}. *new*: number of findings of high severity, of heat / of ours,
-for which the artist's weights have none of the same kind and severity at the same place (a fifth of
-the smaller one's vertices)."""
+swings by up to 60 and twists by up to 10 degrees). The poses are the same for all three
+weights. *heat*: Blender's automatic weights. *check s*: run time of Check Weights on our
+weights, in seconds, including reading data from Blender; *Auto-weight s*: total run time of the
+operator on the same mesh, in seconds. Times are {FASTEST}. *new*: number of findings of high
+severity, of heat / of ours, for which the artist's weights have none of the same kind and
+severity at the same place (a fifth of the smaller one's vertices)."""
 KINDS_NOTE = """\
 The next table lists the findings by kind, over all characters."""
 

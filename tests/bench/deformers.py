@@ -25,7 +25,8 @@ rotation.
 
 - *Heat* has no limit of influences.
 - *Ours* has 4 influences and is optimized for linear blending.
-- *For it*: optimized with `deformer="dual_quaternions"`.
+- *For it* has 4 influences and is optimized for dual quaternions
+  (`deformer="dual_quaternions"`).
 - *area*: surface strain in %, root mean square by area.
 - *p99*: 99th percentile of the strain over the triangles.
 - *volume*: mean volume change of closed meshes, in %.
@@ -33,12 +34,12 @@ rotation.
 `tests/bench/yardstick.py` measures these values without using any energy, in {POSES} random
 poses not used for optimization. In the usual poses, every bone swings by up to 60 degrees and
 twists by up to 10 degrees. In the twisting poses, bones twist by up to {np.degrees(TWIST):.0f}
-degrees, and the poses for which our weights were optimized contain such twists as well."""
+degrees. For these poses, our weights were optimized with such twists as well."""
 
 
 STAGE = """\
-The table shows how the stage for dual quaternions changes the energy (including springs).
-The table also lists the solve time in seconds without and with this stage."""
+The table shows how much the stage for dual quaternions changes the energy (including springs), and
+the solve time in seconds without and with this stage."""
 
 
 def arguments_of(arrays):

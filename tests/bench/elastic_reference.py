@@ -26,18 +26,19 @@ MEASURES = {"area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "vol
 WITH_MIXED = ("q_eagle", "q_rat", "webxr_hand")
 LARGE, EACH = 5000, 4  # larger meshes: one pose of so many
 NOTE = f"""\
-`araplbs.elastic_poses` moves every vertex freely. The function minimizes the strain of the surface,
-the bending of its one-rings and the change of their distance from the bones, while limbs stay on
-their bones. The result does not come from weights, so in general no weights can reproduce it. Each
-cell lists reference / skin alone (`inside=0`: nothing preserves thickness) / ours / heat / artist.
-The poses are 24 random poses (every bone swings by up to 60 and twists by up to 10 degrees) and up
-to 24 frames of the animation. `tests/bench/yardstick.py` measures surface strain by area and its
-99th percentile, drift of limbs in radii, and the volume change of closed meshes. *Heat* refers to
-the engine's initial weights and *ours* to its default weights, both without control bones. The
-reference in the tables starts from our weights. *s*: seconds for all these poses, or for a quarter
-of them if the mesh has more than {LARGE:,} vertices. *Above the reference*: difference in
-percentage points between the strain by area of these weights and that of a reference that starts
-from them and allows no limb to drift farther.
+`araplbs.elastic_poses` moves every vertex freely. The function minimizes the strain of the
+surface, the bending of one-rings and the change of their distance from the bones, while limbs
+stay on their bones. The result does not come from weights and generally cannot be reproduced by
+weights. Each cell lists reference / skin alone (`inside=0`: nothing preserves thickness) / ours
+/ heat / artist. The poses are 24 random poses (every bone swings by up to 60 and twists by up
+to 10 degrees) and up to 24 frames of the animation. `tests/bench/yardstick.py` measures surface
+strain by area and its 99th percentile, drift of limbs in radii, and the volume change of closed
+meshes. *Heat* refers to the engine's initial weights and *ours* to its default weights, both
+without control bones. The reference in the tables starts from our weights. *s*: time in seconds
+for all poses, or for a quarter of the poses if the mesh has more than {LARGE:,} vertices.
+*Above the reference*: difference in percentage points between the strain by area of a method's
+weights and the strain of a reference that starts from the same weights and allows no limb to
+drift farther.
 
 The reference is not a proven bound. The result is a local minimum of a non-convex energy, for one
 choice of the stiffness with which the bones hold the skin. The reference shows how much the strain
@@ -144,7 +145,8 @@ def verdict(rows, known):
     drift = sum(not own["drift"] < ref["drift"] for own, ref in pairs)
     return (
         f"The page covers {len(rows)} of {known} characters. The test compares weights with the "
-        f"reference that starts from them, {len(pairs)} times. The reference has less strain by "
+        f"reference that starts from these weights, {len(pairs)} times. The reference has "
+        f"less strain by "
         f"area in {strain} of these comparisons, and no more drift in {drift}."
     )
 

@@ -29,9 +29,9 @@ FILES = 500
 MOST_BYTES = 600_000  # of a file that the many are copies of
 TASKS = 2000
 NOTE = """\
-The test weights all characters of the shared folder with default settings. Times are seconds
-from the start of the command to its end, as means of {repeats} rounds in which the methods
-alternate. *Alone*: a new Blender process for each file."""
+The test weights all characters of the shared folder with default settings. Times are in seconds
+from the start to the end of the command, as means of {repeats} rounds in which the methods
+alternate. *Alone* means that each file gets a new Blender process."""
 DASK = """
 import sys, time
 from distributed import Client

@@ -24,22 +24,22 @@ WAYS = ("all", "merged", "dissolved", "ours")
 SHOWN = ("mh_game", "random", 3)
 MOST_OFF = 0.03  # of the size, in the last color
 NOTE = f"""\
-Characters with 50 to 66 deform bones and artists' weights are reduced to {STAY} bones. Each
-column removes the same bones, which *Reduce Bones* chooses in {POSES} random poses.
+Characters with 50 to 66 deform bones and artists' weights are reduced to {STAY} bones. All
+methods remove the same bones, which *Reduce Bones* chooses in {POSES} random poses.
 
-- *all*: every bone.
-- *merged*: the usual method, which adds the weights of a removed bone to its nearest remaining
-  ancestor.
-- *dissolved*: the groups are deleted and the remaining weights normalized; vertices without
-  another bone follow the ancestor.
+- *all*: no bone is removed.
+- *merged*: the weights of a removed bone are added to its nearest remaining ancestor, as is
+  usual.
+- *dissolved*: the vertex groups of removed bones are deleted, and the remaining weights are
+  normalized; vertices without another bone follow the nearest remaining ancestor.
 - *ours*: the weights of the remaining bones are recomputed.
 
 The results are evaluated in the 24 random poses of the yardstick and in 24 frames of the
 animation, none of which was used for optimization. All bones are posed, but removed bones move
-nothing. **Off**: root mean square distance of the vertices from their positions with all bones, in
-% of the character's size. **Strain**: strain of the surface relative to its rest shape, in %, as
-root mean square by area / 99th percentile. A surface that moves less has less strain, so strain
-below *that of *all* means lost motion."""
+nothing. **Off**: root mean square distance of the vertices from their positions with all bones,
+in % of the character's size. **Strain**: strain of the surface relative to its rest shape, in
+%, as root mean square by area / 99th percentile. A surface that moves less has less strain, so
+a strain below the value in the column *all* means lost motion."""
 
 
 def ancestor(parents, gone, deform, bone):

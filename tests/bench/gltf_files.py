@@ -35,12 +35,14 @@ SIZE = 8000  # vertices of the character whose time is asked for
 NOTE = """\
 The test runs `araplbs weight FILE -o OUT.glb` with default settings on all processors.
 
-- **Seams**: positions shared by vertices of several primitives.
-- **Torn**: seams whose weights differ by more than 0.05, in the file / in the output.
-- **New faults**: faults that our own format validator finds in the output but not in the input.
-- **Seconds**: wall-clock time in the shell, including the startup of Python; the fastest of 3
-  runs.
-- **Of processors**: processor time, which depends less on other work on the machine."""
+- **Seams**: the number of positions that vertices of several primitives share.
+- **Torn**: the number of seams at which weights differ by more than 0.05, in the file / in the
+  output.
+- **New faults**: the number of faults that our own format validator finds in the output but not
+  in the input.
+- **Seconds**: wall-clock time in the shell, including the startup of Python, as the fastest of
+  3 runs.
+- **Of processors**: processor time in seconds, which depends less on other work on the machine."""
 
 
 def seams(path):

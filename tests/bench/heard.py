@@ -16,10 +16,10 @@ import gaps
 NOTE = """\
 The test runs large problems for each function (`tests/package/gaps.py`) on one thread and
 measures processor seconds. *calls*: number of calls of the progress function. *longest*: the
-longest time between two calls, during which Esc has no effect. *stage*: the stages that
-these two calls report. Functions check for Esc every 0.05 s if possible. If Esc is pressed during a
-solver step, the work stops at the next point from which the step can restart, or at the end of the
-step."""
+longest time between two calls, during which Esc has no effect. *stage*: the stages that the two
+calls report. Functions check for Esc every 0.05 s if possible. If Esc is pressed during a
+solver step, the work stops at the next point from which the step can restart, or at the end of
+the step."""
 
 
 def main(_zip_path, output, *_asked):

@@ -33,17 +33,18 @@ HEAD = (
     "ours", "ratio", "MiB B/o", "unweighted B/o",
 )  # fmt: skip
 NOTE = """\
-B is Blender's `parent_set(type='ARMATURE_AUTO')`. o is our complete operator, from the click to
-the finished vertex groups, on all processors. The two run alternately in one process of Blender
-{version}. Times are the fastest of 3 runs, or of 5 runs below 5,000 vertices. *s*: wall-clock
-seconds, and processor seconds including system time. *x4*: subdivided once (Catmull-Clark), up
-to about 60,000 vertices. An asterisk means that the method left vertices of faces without
-weights. *bones*: the number of bones flagged Deform. *MiB*: peak memory beyond the memory of the
-process before the run. [seen](seen.md) compares the visible measures of both."""
+*B* is Blender's `parent_set(type='ARMATURE_AUTO')`. *o* is our complete operator, from the
+click to the finished vertex groups, on all processors. B and o run alternately in one process
+of Blender {version}. Times are the fastest of 3 runs, or of 5 runs below 5,000 vertices. *s*:
+wall-clock seconds, and processor seconds including system time. *x4*: subdivided once
+(Catmull-Clark), up to about 60,000 vertices. An asterisk means that the method left vertices of
+faces without weights. *bones*: the number of bones flagged Deform. *MiB*: peak memory beyond
+the memory of the process before the run. The page [seen](seen.md) compares the visible measures
+of both methods."""
 MEDIANS = """\
 The table lists medians of ours / Blender, over the characters on which Blender's weights
-succeed, and over all characters. Below 1, ours is faster. The plot includes the subdivided
-meshes (x4)."""
+succeed, and over all characters. Below 1, our operator is faster. The plot includes the
+subdivided meshes (x4)."""
 
 
 def measure(zip_path, paths):

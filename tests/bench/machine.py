@@ -39,7 +39,7 @@ def description():
     return (
         f"{processors()} processors ({found.group(1) if found else 'unknown'}), "
         f"{size / 2**30:.0f} GiB, SIMD {araplbs.simd}"
-        + (", under other load (times are approximate)" if is_busy() else "")
+        + (", while other programs were running (times are approximate)" if is_busy() else "")
     )
 
 

@@ -16,18 +16,19 @@ USUAL = ("knight", "mage", "m2m_horse", "mh_game", "mh_base", "mh_subdiv1")
 FOLDER = BUILD / "only_new"
 LIMIT = 1800  # seconds for one character
 NOTE = """\
-The largest mesh of each character is weighted with default settings (*whole*: seconds of the
-operator). Then, the weights around three random vertices are removed, and *Weight Only What Is
-New* runs. All other weights remain bit-identical.
+The largest mesh of each character is weighted with default settings (*whole*: the operator's
+run time in seconds). Then, the weights around three random vertices are removed, and *Weight
+Only What Is New* runs. All other weights remain bit-identical.
 
 - *new*: mean number of vertices without weights.
-- *seconds*: run time of this operator, as the mean over the three regions, each the faster of
-  two runs.
-- *share*: this time as a share of *whole*.
-- *off*: difference from the former weights, summed over the bones and averaged over the vertices.
-- *seam*, *inside*: weight difference along an edge, summed over the bones, before and after. *seam*
-  is the mean over the edges that cross the seam, and *inside* the mean over the edges between new
-  vertices."""
+- *seconds*: run time of *Weight Only What Is New*, as the mean over the three regions; the
+  faster of two runs counts for each region.
+- *share*: ratio of *seconds* to *whole*.
+- *off*: difference from the former weights, summed over the bones and averaged over the
+  vertices.
+- *seam*, *inside*: weight difference along an edge, summed over the bones, before and after.
+  *Seam* is the mean over the edges that cross the seam, and *inside* is the mean over the edges
+  between new vertices."""
 
 
 def measure(zip_path, name):

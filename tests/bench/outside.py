@@ -38,10 +38,11 @@ HEADS = {
     "crossing": "crossing %", "crease": "crease %", "below": "below %", "through": "through %",
 }  # fmt: skip
 NOTE = """\
-Each cell lists Blender's bone heat / the weights of the file / our default weights, in 24 random
-poses (every bone swings by up to 60 and twists by up to 10 degrees). [seen.md](seen.md) explains
-all columns. The weights in the file determine which skin belongs to a bone. A dash (-) means
-that heat leaves vertices without weights or, for the volume, that the mesh is open."""
+Each cell lists Blender's bone heat / the weights of the file / our default weights, in 24
+random poses (every bone swings by up to 60 and twists by up to 10 degrees). [seen.md](seen.md)
+explains all columns. The weights in the file determine which skin belongs to a bone. A dash (-)
+means that heat leaves vertices without weights. In the column *volume*, a dash can also mean
+that the mesh is open."""
 
 
 @dataclass

@@ -81,14 +81,15 @@ NOTE = f"""\
 and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes these
 measures directly. *Blender envelope* uses the envelopes stored in the armature of the file. *libigl
 BBW* are bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the bones, if
-TetGen can fill the mesh. *Dem Bones* needs a sequence: it receives the animation, posed with the
-artist's weights, and the bone transforms, and finds weights for them. *Dem Bones* therefore knows
-the solution, and its similarity to the artist's weights proves little. *Nearest bone*, *BoneGlow*,
-*our heat*, *our BBW* (on the surface) and *biharmonic* (without bounds) are methods of
-`araplbs.automatic_weights`. None of them limits the number of influences. *Ours* is the operator
-with default settings and at most 4 influences. *as published* is its preset *As published (2018
-paper)*. Each method runs in its own process, with a limit of {LIMIT} s per character. **Times are
-approximate**, because other work on the machine slows all methods down and counts toward the limit.
+TetGen can fill the mesh. *Dem Bones* needs a sequence. It receives the bone transforms and the
+animation, posed with the artist's weights, and finds weights that reproduce this animation. *Dem
+Bones* therefore knows the solution, and its similarity to the artist's weights proves little.
+*Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (on the surface) and *biharmonic* (without bounds)
+are methods of `araplbs.automatic_weights`. None of these methods limits the number of influences.
+*Ours* is the operator with default settings and at most 4 influences. *As published* is the preset
+*As published (2018 paper)*. Each method runs in its own process, with a limit of {LIMIT} s per
+character. **Times are approximate**, because other programs on the machine slow all methods down,
+and the delay counts toward the limit.
 
 - *area*: surface strain in %, root mean square by area.
 - *p99*: 99th percentile of the strain over the triangles.
@@ -96,26 +97,25 @@ approximate**, because other work on the machine slows all methods down and coun
 - *volume*: volume change of closed meshes, in %.
 - *L1*: mean distance to the artist's weights, 0 to 2.
 - *precision*, *recall* of influences and *L1 by the protocol* ignore weights below 0.001. In the
-  evaluated weights, these three measures also ignore weights below 0.35 times the largest weight of
-  the vertex (`araplbs/measures/likeness.py`), so the artist's own small influences count as missed.
+  evaluated weights, these measures also ignore weights below 0.35 times the largest weight of the
+  vertex (`araplbs/measures/likeness.py`), so the artist's own small influences count as missed.
 - *bi-Laplacian*: the energy that biharmonic weights minimize, on the surface.
 
-A method that leaves vertices of triangles without weights has failed (-). fox_soup, a set of
-unconnected triangles, and human_game_engine, whose rig does not fit its mesh, are listed in the
-tables but excluded from the means."""
+A method that leaves vertices of triangles without weights has failed (-). Two characters are listed
+in the tables but excluded from the means: fox_soup is a set of unconnected triangles, and the rig
+of human_game_engine does not fit its mesh."""
 
 CLAIMS = """\
 According to the literature, bounded biharmonic weights are smoother than heat. The list shows
-their bi-Laplacian energy on the surface as a multiple of that of heat. Values below 1 mean
-smoother weights. (libigl minimizes the energy of the volume.) Biharmonic weights must be 1 at
-the handles of their bone; heat weights have no such constraint. Blender removes heat weights
-below 0.025."""
+the bi-Laplacian energy of biharmonic weights on the surface as a multiple of the energy of heat
+weights. Values below 1 mean smoother weights. (libigl minimizes the energy of the volume.)
+Biharmonic weights must be 1 at the handles of the bone; heat weights have no such constraint.
+Blender removes heat weights below 0.025."""
 GIVEN_NOTE = """\
 The meshes, skeletons and weights come from the files in the folder `--reference`, with joints
-converted to bones. The page in docs/bench uses the first of the files in RigNet's repository
-(`quick_start/*_ori.obj` and `*_ori_rig.txt`), with RigNet's own skeletons and the weights that
-it predicts for them. These files have no artist's weights for comparison. The other methods use
-RigNet's skeleton."""
+converted to bones. The page in docs/bench uses the first files in RigNet's repository
+(`quick_start/*_ori.obj` and `*_ori_rig.txt`). These files contain skeletons and weights predicted
+by RigNet, but no artist's weights for comparison. The other methods use RigNet's skeleton."""
 
 
 @dataclass
@@ -146,7 +146,7 @@ class Character:
         unweighted = found["random"]["unweighted"]
         if unweighted:
             of = len(np.unique(self.yardstick.triangles))
-            return f"leaves vertices without weights ({unweighted:,} of {of:,})"
+            return f"leaves {unweighted:,} of {of:,} vertices without weights"
         rows, artist = self.yardstick.rows(weights), self.yardstick.artist
         more = {"seconds": np.nan if seconds is None else seconds, "rough": self.roughness(rows)}
         if artist is not None:
@@ -338,8 +338,9 @@ def section(rows, ways, kinds):
         "characters that the method can weight.",
         means_table(judged, ways, [m for m in STRAIN if m.kind in kinds]),
         means_table(judged, ways, OTHERS),
-        "**Better than ours**: the list states where each method is better, with its value "
-        "against ours and the number of characters on which it is better.",
+        "**Better than ours**: for each method, the list names the measures on which the method "
+        "is better than ours, with both values and the number of characters on which the "
+        "method is better.",
         "\n".join(told(judged, ways)),
     ]  # fmt: skip
     for kind in kinds:

@@ -22,13 +22,13 @@ WAYS = {  # pose_weight of the frames, and settings
 MEASURES = ("area", "p99", "drift")
 MOST_FRAMES = 40  # the add-on's
 NOTE = f"""\
-The test uses the characters in ../shared/data with at least two clips. Weights are optimized for
-the random poses and for at most {MOST_FRAMES} frames of every second clip. The weights are
+The test uses the characters in ../shared/data with at least two clips. Weights are optimized
+for the random poses and for at most {MOST_FRAMES} frames of every second clip. The weights are
 evaluated on at most {POSES} frames of the remaining clips, which are not used for optimization.
-Then, the two halves of the clips swap roles. Values are relative to weights optimized for random
-poses alone, and are means over both roles. *random*: the same measures in the yardstick's random
-poses. *better*, *worse*: characters whose strain by area on the unseen clips changes by more than
-0.5 %."""
+The two halves of the clips then swap roles. Values are relative to weights optimized for random
+poses alone, and are means over both roles. *random*: the measures in the yardstick's random
+poses. *better*, *worse*: number of characters whose strain by area on the unseen clips changes
+by more than 0.5 %."""
 
 
 def evenly(frames, most):

@@ -27,8 +27,8 @@ MEASURES = (
 )
 NOTE = """\
 The test runs `araplbs weight MESH.obj -o OUT.glb --from RIG.txt` on the rigs and weights
-published by the authors. Each cell lists the predicted weights / ours when starting from them /
-ours when ignoring them (`--start-from fresh`)."""
+published by the authors. Each cell lists the predicted weights / ours, started from the
+predicted weights / ours, computed from scratch (`--start-from fresh`)."""
 
 
 def measure(name, rig, mesh):

@@ -39,31 +39,32 @@ LARGEST = 14_000  # vertices of the characters that are weighted
 SHOWN = {"cesium_man": (-70, 5), "m2m_horse": (-25, 10)}  # azimuth and elevation of the viewer
 PICTURED = 5  # poses
 NOTE = f"""\
-Each chain has {TARGETS} targets, each of which can be reached by a pose within the limits. Each
+Each chain has {TARGETS} targets, and a pose within the limits can reach each target. Each
 solve starts in the rest pose.
 
 - *free*: joints rotate without limits.
 - *limited*: each joint rotates by at most 60 degrees about X and Z, and by at most 10 degrees
   about its own axis.
 - *hinged*: all joints except the first rotate only about X, from 0 to 120 degrees.
-- *reached*: share of the targets within {TOLERANCE:g} of the chain's length (the tolerance;
-  Blender uses its own).
-- *error*: mean and 95th percentile of the distance to the target, in percent of the length of the
-  chain.
-- *iterations*: mean number of iterations (Blender does not report it).
+- *reached*: share of the targets within {TOLERANCE:g} of the chain's length (the tolerance of
+  our methods; Blender uses its own tolerance).
+- *error*: mean and 95th percentile of the distance to the target, in percent of the length of
+  the chain.
+- *iterations*: mean number of iterations, which Blender does not report.
 - *µs*: median time of a solve; for Blender, the time of an evaluation with the constraint minus
   the time without it.
 
 Each solve has at most {ITERATIONS} iterations."""
 SHARE_NOTE = f"""\
 `reach_poses` is the share of the 80 random poses in which limbs reach for a target. Values are
-relative to a share of 0, as geometric means over the characters with an animation, each averaged
-over {len(SEEDS)} seeds. *area*, *p99* and *drift* are the measures of [seen](seen.md), in random
-poses / in the animation. The animation is not used for optimization, and no limb reaches for a
-target in the random poses of the yardstick. *better*, *worse*: characters whose strain by area on
-their animation changes by more than 0.5 %. *other seed*: result of the second seed as a multiple of
-the result of the first, both with a share of 0. *{WIDE}*: no limb reaches for a target, but bones
-swing by more than the usual 60 degrees, like the joints of reaching limbs."""
+relative to a share of 0, as geometric means over the characters with an animation, each
+averaged over {len(SEEDS)} seeds. *area*, *p99* and *drift* are the measures of [seen](seen.md),
+in random poses / in the animation. The animation is not used for optimization, and no limb
+reaches for a target in the random poses of the yardstick. *better*, *worse*: number of
+characters whose strain by area in the animation changes by more than 0.5 %. *other seed*:
+result for the second seed as a multiple of the result for the first seed, both with a share of
+0. *{WIDE}*: no limb reaches for a target, but bones swing by more than the usual 60 degrees,
+like the joints of reaching limbs."""
 
 
 def chain_of(name):

@@ -31,11 +31,11 @@ MOST_OFF = 0.5  # L1, in the last color
 LIMIT_OFF = 0.05
 WHY = f"""\
 Distances above {LIMIT_OFF:g} arise because every method loses detail for which the new mesh has
-no vertices, as the columns show. Examples are meshes decimated to a few hundred vertices, and
-fingers and toes fused by voxels and QuadriFlow (red in the picture). When Data Transfer is
-closer, it gives some vertices more bones than any vertex had before. With the same number of
-bones, its distance is as large as ours. Data Transfer needs a copy of the old mesh, and it does
-not handle renamed bones, corrections or locks."""
+no vertices. Examples are meshes decimated to a few hundred vertices, and fingers and toes fused
+by voxels and QuadriFlow (red in the picture). In the cases in which Data Transfer is closer, it
+gives some vertices more bones than any vertex had before. With the same number of bones, the
+distance of Data Transfer is as large as ours. Data Transfer needs a copy of the old mesh, and
+does not handle renamed bones, corrections or locks."""
 NOTE = """\
 Five Blender tools change characters with their artists' weights: Voxel Remesh (150 voxels along
 the diagonal), QuadriFlow (the same number of faces), Decimate to half, Subdivision Surface (one
@@ -44,11 +44,12 @@ weights, the sum over bones of |w - w before| (0 to 2), mean / 99th percentile. 
 measured at all vertices and triangle centers of the earlier mesh, against the weights at the
 nearest point of the new mesh. Therefore, detail lost on a coarser mesh counts as well.
 
-- *left*: the weights that remain in the vertex groups after the tool.
-- *Data Transfer*: transfer from a copy made before the change, with *Nearest Face Interpolated*.
+- *left*: the weights that remain in the vertex groups after the Blender tool has run.
+- *Data Transfer*: transfer from a copy made before the change, with *Nearest Face
+  Interpolated*.
 - *ours*: Keep Weights and Restore Weights with default settings.
 
-"fails" means that the tool creates no mesh, and "-" that there is only one part."""
+"fails" means that the tool creates no mesh, and "-" means that the character has only one part."""
 
 
 def shares_at(vertices, triangles, points):

@@ -241,9 +241,9 @@ def falls_short(judged):
         found.append("fails: " + judged.error.strip().splitlines()[0])
     elif empty := int((judged.rows["ours"].sum(1) == 0).sum()):
         found.append(f"{empty} vertices without weights")
-    for way, most, what in (("heat", AS_HEAT, "heat's"), ("file", AS_FILE, "the file's")):
+    for way, most, what in (("heat", AS_HEAT, "heat"), ("file", AS_FILE, "the file's weights")):
         if judged.ratio(way) > most:
-            found.append(f"strain is {judged.ratio(way):.2f} times {what}")
+            found.append(f"strain is {judged.ratio(way):.2f} times the strain with {what}")
     if judged.extra > MOST_EXTRA:
         found.append(
             f"{100 * judged.extra:.1f} % of the weight is on bones that the file leaves empty"

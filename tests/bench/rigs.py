@@ -25,47 +25,49 @@ SUFFIXES = {".blend", ".glb", ".gltf", ".vrm", ".fbx"}  # what rig_weights.py op
 LIMIT = 1800  # seconds for one file
 PICTURES = 5
 NOTE = f"""\
-Every file is used unchanged. The test uses the rig that deforms the most vertices, with all its
-meshes, control rig, constraints and drivers, and removes the weights of its bones. *Ours* refers to
-the operator's weights with default settings, *heat* to Blender's automatic weights, and *file* to
-the original weights. The columns are:
+Every file is used unchanged. The test uses the rig that deforms the most vertices, with all
+meshes, controls, constraints and drivers of this rig, and removes the weights of its bones.
+*Ours* refers to the operator's weights with default settings, *heat* to Blender's automatic
+weights, and *file* to the original weights. The columns are:
 
-- *area*, *p99*: strain by area and in the worst percent of the faces, in %, over up to 24 frames of
-  the file's own actions, or over {RANDOM} random poses if it has none. A dash (-) means that heat
-  or the file leaves vertices without weights.
+- *area*, *p99*: strain by area and in the worst percent of the faces, in %, over up to 24
+  frames of the file's own actions, or over {RANDOM} random poses if the file has no actions. A
+  dash (-) means that heat or the file leaves vertices without weights.
 - *extra*: share of our weights, in %, on bones without weights in the file.
-- *deaf*: bones that do not move their skin. A bone is tested if the file gives it a weight above
-  {OWN} at {LEAST_OWN} vertices or more. The bone is rotated by 40 degrees about two axes
-  perpendicular to it, together with its children. The bone is deaf if these vertices then move less
-  than {DEAF} times as far with our weights as with the file's. Strain does not reveal this, because
-  a bone without influence stretches nothing. In some files, a limb's skin follows adjacent bones. A
-  separate count covers the deaf bones whose own vertices are at least {ELSEWHERE} times as far from
-  them as from the nearest bone.
-- *parts*: loose parts of at least {LEAST_PART} vertices on a wrong bone, out of all parts that the
-  file assigns to one bone (mean weight of at least {HANGS}). A part is on a wrong bone if our
-  weights give the file's bone a mean weight below {HELD}.
+- *deaf*: bones that do not move their skin. A bone is tested if it has a weight above {OWN} at
+  {LEAST_OWN} or more vertices in the file. The bone is rotated by 40 degrees about two axes
+  perpendicular to it, together with its children. The bone is deaf if these vertices then move
+  less than {DEAF} times as far with our weights as with the file's weights. Strain does not
+  reveal deaf bones, because a bone without influence stretches nothing. In some files, a limb's
+  skin follows adjacent bones. A separate count covers deaf bones that are at least {ELSEWHERE}
+  times as far from their own vertices as the nearest bone is.
+- *parts*: loose parts of at least {LEAST_PART} vertices on a wrong bone, out of all parts that
+  the file assigns to one bone (mean weight of at least {HANGS}). A part is on a wrong bone if
+  our weights give the file's bone a mean weight below {HELD}.
 - *gap*: distance by which loose parts separate, in the widest pose, from the surface that they
-  touch at rest. The number is the 95th percentile over pairs of vertices in contact, in % of the
-  character's size, for the file's weights and for ours.
+  touch at rest. The number is the 95th percentile over pairs of vertices in contact, in % of
+  the character's size, for the file's weights and for ours.
 - *L1*: sum of |ours - file| over the bones, from 0 to 2, averaged over the vertices.
-- *s*: total run time in seconds of the operator and of heat.
+- *s*: total run time of the operator and of heat, in seconds.
 
 A file falls short if
 
 - weighting fails, or vertices remain without weights,
-- the strain exceeds {AS_HEAT} times heat's or {AS_FILE} times the file's,
+- the strain exceeds {AS_HEAT} times the strain with heat or {AS_FILE} times the strain with the
+  file's weights,
 - more than {100 * MOST_EXTRA:.0f} % of the weight is on extra bones,
 - a bone is deaf,
 - more than {100 * MOST_WRONG:.0f} % of the parts, and more than one part, are on a wrong bone,
   or
-- gaps exceed the file's by more than {100 * WIDER} % of the character's size."""
+- gaps exceed those with the file's weights by more than {100 * WIDER} % of the character's
+  size."""
 EMPTY = """\
 ## Bones that the file leaves empty
 
 Some files have more than 1 % of our weight on bones that have no weight in the file. For these
-files, the table lists the bones with the most weight, their weight with heat, and the bone to which
-the file assigns most of that skin. In some cases, this is an adjacent bone, such as the one across
-the seam of a mirrored body."""
+files, the table lists the bones with the most weight, their weight with heat, and the bone to
+which the file assigns most of that skin. In some cases, this main bone is adjacent, such as the
+bone across the seam of a mirrored body."""
 STRETCHED = """\
 ## Bones that stretch
 
@@ -77,9 +79,9 @@ MANY = 0.5  # of the bones
 WORST = """\
 ## The worst
 
-These are the files with the highest strain relative to heat or to the file's weights. Each
-picture shows the pose in which our strain exceeds both by the most, with the strain by area in
-that pose. Vertices without weights are blue."""
+The pictures show the files with the highest strain relative to heat or to the file's weights,
+each in the pose in which our strain exceeds both by the most. Each picture gives the strain by
+area in its pose. Vertices without weights are blue."""
 HEAD = [
     *("file", "vertices", "deform bones", "poses", "area heat / ours / file"),
     *("p99 heat / ours / file", "extra %", "deaf", "parts", "gap file / ours", "L1"),
@@ -162,12 +164,12 @@ def folds(judged):
 def means(rows):
     """A table of ratios over the files in which both strains are known."""
     lines = []
-    for way, what in (("heat", "heat's"), ("file", "the file's")):
+    for way, what in (("heat", "heat"), ("file", "the file")):
         ratios = np.array([judged.ratio(way) for judged in rows])
         ratios = ratios[np.isfinite(ratios)]
         if len(ratios):
             mean = np.exp(np.log(ratios).mean())
-            lines.append([f"of {what}", f"{mean:.2f}", f"{ratios.max():.2f}", len(ratios)])
+            lines.append([f"relative to {what}", f"{mean:.2f}", f"{ratios.max():.2f}", len(ratios)])
     return table(["strain by area", "geometric mean", "worst", "files"], lines)
 
 
@@ -183,8 +185,9 @@ def totals(rows):
     return (
         f"The {len(painted)} files with weights have {deaf} deaf bones. The skin that the file "
         f"gives to {elsewhere} of these bones is next to other bones. {asleep} bones are nearly "
-        f"inactive: they have at most a tenth of the file's weight. {wrong} of {parts} parts are "
-        f"on a wrong bone. The mean L1 is {np.mean([judged.l1 for judged in painted]):.2f}."
+        f"inactive: their weight is at most a tenth of their weight in the file. {wrong} of "
+        f"{parts} parts are on a wrong bone. The mean L1 is "
+        f"{np.mean([judged.l1 for judged in painted]):.2f}."
     )
 
 

@@ -48,10 +48,11 @@ in up to 24 frames of the animation.
 - *p99*: 99th percentile of the strain over the triangles.
 - *drift*: distance by which limbs drift from their bones, in limb radii.
 - *volume*: volume change of closed meshes, in %.
-- *L1*: mean distance to the artist's weights, 0 to 2. Weights painted by the artist are marked +;
-  weights that the artist generated with bone heat do not serve as a reference.
-- *core*: mean weight of a bone at vertices where the artist gives it more than 0.9.
-- *influences*: mean number per vertex.
+- *L1*: mean distance to the artist's weights, 0 to 2. Weights painted by the artist are marked
+  +; weights that the artist generated with bone heat do not serve as a reference.
+- *core*: mean weight of a bone at the vertices at which the artist gives this bone more than
+  0.9.
+- *influences*: mean number of influences per vertex.
 - *s*: total run time of the operator in seconds.
 
 `tests/bench/yardstick.py` defines these measures. A dash (-) means that the method failed,
@@ -63,22 +64,24 @@ BEYOND_NOTE = """\
 ## What strain does not show
 
 Each cell lists Blender's bone heat / the artist / our default weights, in random poses. These
-measures show defects that stretch does not reveal: a bone without influence stretches nothing, and
-a closing fold causes little stretch. A *deaf* bone does not move its own skin, as defined by the
-artist's weights: when rotated by 40 degrees, it moves this skin less than a quarter as far.
+measures show defects that stretch does not reveal: a bone without influence stretches nothing,
+and a closing fold causes little stretch. A *deaf* bone does not move its own skin, as defined
+by the artist's weights. When rotated by 40 degrees, a deaf bone moves its skin less than a
+quarter as far as with the artist's weights.
 
-- *parts*: number of loose parts that follow a different bone than with the artist's weights, out of
-  the parts that the artist assigns to one bone.
-- *gap*: distance by which loose parts separate from the surface that they touch at rest, in % of
-  the diagonal.
+- *parts*: number of loose parts that follow a different bone than with the artist's weights,
+  out of the parts that the artist assigns to one bone.
+- *gap*: distance by which loose parts separate from the surface that they touch at rest, in %
+  of the diagonal.
 - *crossing*: share of the area, in %, of triangles that intersect others in a pose but not at
   rest.
 - *crease*: edges that fold by 60 degrees more than at rest, in % of the total edge length.
-- *below*: share of the vertices, in %, that lie on another part of the mesh at rest (as clothes do)
-  and end up below it.
-- *through*: vertices under another part that penetrate it.
-- *asymmetry*: mean difference from the weights on the opposite side, 0 to 2, for characters with
-  two sides.
+- *below*: share of the vertices, in %, that lie on another part of the mesh at rest (as clothes
+  do) and end up below that part.
+- *through*: share of the vertices, in %, that lie under another part at rest and penetrate that
+  part.
+- *asymmetry*: mean difference from the weights on the opposite side, 0 to 2, for characters
+  with two sides.
 
 `tests/bench/beyond_strain.py` defines these measures."""
 

@@ -26,18 +26,19 @@ WAYS = ("Data Transfer", "Surface Deform", "ours, not lifted", "ours")
 SHOWN = ("heavy man", "coat")
 NOTE = f"""\
 The test uses the MPFB body, with {{keys}} of its targets at full value as shape keys, and its
-garments. The garments are its helper meshes (tights, skirt, hair), a shirt 0.4 % of the body's
-size above the skin, and a coat 3 % above it.
+garments. The garments are helper meshes of the body (tights, skirt, hair), a shirt 0.4 % of the
+body's size above the skin, and a coat 3 % above the skin.
 
-- *Data Transfer*: displacements, passed to Blender as weights, *Nearest Face Interpolated*.
-- *Surface Deform*: bound at rest, with strength 1. "fails" means that Blender cannot bind
-  the garment.
+- *Data Transfer*: Blender transfers the displacements as if they were weights, with *Nearest
+  Face Interpolated*.
+- *Surface Deform*: bound at rest, with strength 1. "fails" means that Blender cannot bind the
+  garment.
 - *ours*: *Transfer Shape Keys* with default settings.
-- *not lifted*: the same without *Keep Above*.
-- **Below**: percentage of the vertices above the skin at rest that are below it in a shape key,
-  as the mean over all keys and for the worst key. The angle-weighted normal of the nearest of
-  {CANDIDATES} triangles, or of its edge or corner, determines the side; the engine's own rule is
-  not used.
+- *not lifted*: *Transfer Shape Keys* without *Keep Above*.
+- **Below**: percentage of the vertices above the skin at rest that are below the skin in a
+  shape key, as the mean over all keys and for the worst key. The angle-weighted normal of the
+  nearest of {CANDIDATES} triangles, or of its edge or corner, determines the side; the engine's
+  own rule is not used.
 - **Strain**: stretch of the triangles relative to their rest shape, as root mean square by area
   in %, averaged over the keys. The body's own keys strain the body in the same way.
 

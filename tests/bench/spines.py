@@ -20,24 +20,24 @@ weights that the solver finds for 20 poses. The first and the last ring are lock
 the last bone. *Ends free*: no vertices are locked, so the weights can reduce the energy by moving
 the skin less.
 
-- *ARAP energy*: the mean squared error of edges relative to rigidly rotated one-rings, for any kind
-  of bone.
-- *as desired*: the same error relative to edges of the length prescribed by the bones (as rigid as
-  desired, section 4.1 of the paper), computed by `araplbs.energy` with the bone kinds. The ARAP
-  energy counts all stretch of an arm as error, even intended stretch. Therefore, of two results
-  with equal stretch, the better one can have the higher energy.
+- *ARAP energy*: the mean squared error of edges relative to rigidly rotated one-rings, for any
+  kind of bone.
+- *as desired*: the mean squared error relative to edges of the length prescribed by the bones
+  (as rigid as desired, section 4.1 of the paper), computed by `araplbs.energy` with the bone
+  kinds. The ARAP energy counts all stretch of an arm as error, even intended stretch.
+  Therefore, of two results, the better one can have the higher ARAP energy.
 - *reached*: motion of the last ring relative to the first in the last pose, as a share of the
   motion of the bones.
-- *thinnest*: smallest distance from the axis relative to the rest pose, in poses that do not bend
-  the axis.
-- *longest edge*: length of the longest edge relative to its rest length. *of the hand*: the same in
-  the outer two thirds of the hand.
+- *thinnest*: smallest distance from the axis relative to the rest pose, in poses that do not
+  bend the axis.
+- *longest edge*: length of the longest edge relative to its rest length. *of the hand*: length
+  of the longest edge in the outer two thirds of the hand, relative to its rest length.
 
-The quads are split along alternating diagonals. If all quads are split along *one diagonal*, much
-of the intended stretch of a stretchable-twistable bone (STB) counts as error. The paper measures
-stretch along the principal axes of a one-ring's covariance, which follow the bone only if the edges
-are evenly distributed in all directions. A rigid bone with `bone_stretch` takes the intended
-stretch from its transform, so its result does not depend on the diagonals.
+The quads are split along alternating diagonals. If all quads are split along *one diagonal*,
+much of the intended stretch of a stretchable-twistable bone (STB) counts as error. The paper
+measures stretch along the principal axes of a one-ring's covariance, which follow the bone only
+if the edges are evenly distributed in all directions. A rigid bone with `bone_stretch` takes
+the intended stretch from its transform, so the result does not depend on the diagonals.
 
 The picture shows the last poses with bones in blue, and the error of each one-ring (root of its
 energy): *as desired* for the arm, ARAP for the other shapes. The captions list the energies of

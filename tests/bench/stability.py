@@ -38,10 +38,10 @@ to the weights of {MANY:,} random poses on all levels. *Subdivided*: distance be
 of a vertex on the mesh and on the same surface with every triangle split into four, with seed 0.
 *Stretch*: that of the finer mesh with its own weights over that of the mesh, on random poses that
 the solver has not seen. *Order*: the largest change of a single weight if the vertices and
-triangles have other numbers. Default settings."""
+triangles have other numbers. All other settings are the defaults."""
 CAUSES = """\
-This table lists the same means with one setting changed on both sides of each comparison. If a
-number is smaller than in the first row, the setting contributes to the difference."""
+This table repeats the comparison with one setting changed for both sets of weights. If a mean
+is smaller than in the first row, the changed setting contributes to the difference."""
 
 
 def halves(edges, first):

@@ -19,7 +19,7 @@ ABOUT = """
 - *visibility*: finding the nearest bones, and the bones visible from each vertex.
 - *heat*: initial weights and their influence maps.
 - *poses*: pose sampling.
-- *levels*: creating coarser meshes, and transferring their weights to finer ones.
+- *levels*: creating coarser meshes, and transferring their weights to finer meshes.
 - *maps*: choice of the bones that may influence a vertex.
 - *assembly* and *factor*: building and factorizing the system.
 - *local*: best rotations, right-hand sides, energies.
@@ -68,7 +68,7 @@ def left_out(rows):
     )
     if small:
         names = ", ".join(f"*{stage}*" for stage in small)
-        text += f" Stages that always take less than {100 * LEAST:g} % are not shown: {names}."
+        text += f" Stages that always take less than {100 * LEAST:g} % are omitted: {names}."
     return text
 
 

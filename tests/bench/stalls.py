@@ -18,17 +18,17 @@ A_SECOND = 60  # turns while it writes (BUSY_TICK in window/live_operator.py)
 INTRO = """# Cost of a live session for the interface
 
 The test weights a tube of {vertices:,} vertices with three bones in a live session that starts
-without weights, and then accepts the result. The session runs in a window under Xvfb, which the
-processor draws (llvmpipe, no graphics card), on {machine}. *Own work* is the work of a session on
+without weights, and then accepts the result. The session runs in a window under Xvfb, drawn by
+the processor (llvmpipe, no graphics card), on {machine}. *Own work* is the work of a session on
 the main thread between two turns of the event loop: reading, applying edits, and writing vertex
-groups, in seconds of processor time. The session may use 13 ms for each turn, and starts no step
-that would exceed this limit if the step took as long as the previous one. *Event loop* is the time
-from one turn to the next, in which Blender also evaluates and draws the mesh. *Idle* is the same
-time without a session, while the mesh is tagged and drawn repeatedly. Milliseconds: median / 99 % /
-longest. *Follows*: turns from the end of the iterations until the vertex groups show the result,
-the time of these turns at 60 per second, and the own work in them. Other work ran on all processors
-at the same time. This work increases *event loop* and *idle*, and leaves each turn less of its 13
-ms.
+groups, in seconds of processor time. The session may use 13 ms per turn. The session does not
+start a step if another step of the previous duration would exceed this limit. *Event loop* is
+the time from one turn to the next, in which Blender also evaluates and draws the mesh. *Idle*
+is the time between two turns without a session, while the mesh is tagged and drawn repeatedly.
+Cells list the median / 99th percentile / maximum in milliseconds. *Follows*: turns from the end
+of the iterations until the vertex groups show the result, the time of these turns at 60 per
+second, and the own work during these turns. Other programs ran on all processors at the same
+time. These programs increase *event loop* and *idle*, and leave a turn less of its 13 ms.
 
 | | own work | event loop | idle | frames shown | solved in | follows |
 |---|---|---|---|--:|--:|---|
@@ -36,8 +36,8 @@ ms.
 END = """
 ![Trace](stalls.png)
 
-The dotted line is at 16 ms, the duration of one frame on a screen. With a graphics card, drawing
-takes almost no time; in this test, it accounts for nearly all of *event loop*.
+The dotted line is at 16 ms, the duration of one frame on a screen. With a graphics card,
+drawing takes almost no time; in this test, drawing accounts for nearly all of *event loop*.
 
 Written by `tests/bench/stalls.py` after `tests/run.sh trixie-gui sid-gui`.
 """

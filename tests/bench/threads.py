@@ -22,22 +22,22 @@ RUNS = 3  # of the character
 CROWDS = (2, 4, 16)  # processors of `saved_seconds` in a report
 NOTE = f"""\
 The test uses {CHARACTER} of the [characters](stages.md) and the synthetic creature of
-[scaling](scaling.md) with default settings. Thread counts alternate. The table shows the fastest
-of {RUNS} runs, or of {SIZES[100_000]} and 1 runs for the larger creatures. The table lists
-seconds in total and per [stage](stages.md). *Side by side*: the share of the work that runs in
-parallel, if a single thread does all other work (Amdahl's law). `BENCH_MOST=1000000` adds a size of
-one million vertices. {{}}"""
+[scaling](scaling.md) with default settings. Thread counts alternate. The table shows the
+fastest of {RUNS} runs, or of {SIZES[100_000]} and 1 runs for the larger creatures. The table
+lists seconds in total and per [stage](stages.md). *Side by side*: the share of the work that
+runs in parallel, estimated from the speedup by Amdahl's law. `BENCH_MOST=1000000` adds a size
+of one million vertices. {{}}"""
 MORE = """\
 ## What more processors would bring
 
-The numbers come from the report of the run on one thread. *can be shared* is the share of the
-time in parallel sections, in factorizations, and in asynchronous work. *Simulated*: the speedup
-on this number of processors. The simulation assumes that the chunks of a section take equally
-long (c chunks on p processors take c / p, rounded up). A factorization takes the time of its
-longest path through the elimination tree plus a p-th of the rest. Of two asynchronous tasks, the
-longer one counts, and all threads of a section except one start 20 us late. The simulation
-ignores memory stalls, and clock rates that fall when all processors are busy. *Measured*: the
-table above."""
+The numbers are computed from the report of the run on one thread. *Can be shared*: the share of
+the time in parallel sections, in factorizations, and in asynchronous work. *Simulated*: the
+speedup on the given number of processors. The simulation assumes that the chunks of a section
+take equally long (c chunks on p processors take c / p, rounded up). A factorization takes the
+time of its longest path through the elimination tree plus a p-th of the rest. Of two
+asynchronous tasks, the longer one counts, and all threads of a section except one start 20 us
+late. The simulation ignores memory stalls, and clock rates that fall when all processors are
+busy. *Measured*: the speedup in the table above."""
 
 
 def counts():

@@ -39,20 +39,22 @@ Each garment receives the weights of the body below it.
 - *Blender*: Data Transfer, *Nearest Face Interpolated*.
 - *published*: robust weight transfer (Abdrashitov et al. 2023) with its published limits, 0.05
   of the garment's diagonal and 30 degrees, one-sided.
-- *taken*: ours without *Refine*.
-- *refined*: ours with the defaults of the operator.
+- *taken*: our transfer without *Refine*.
+- *refined*: our transfer with the operator's default settings.
 - **Below**: percentage of the vertices at most {NEAR:g} of the body's size above the skin at
-  rest that are below it in a pose. The percentage is taken over all vertices and poses: the 24
-  random poses of the yardstick, and {FRAMES} frames of the character's animation if it has one.
-  A vertex is compared with the {CANDIDATES} skin triangles that are nearest at rest, so
-  intersections with other limbs do not count.
+  rest that are below the skin in a pose. The percentage is taken over all vertices and poses:
+  the 24 random poses of the yardstick, and {FRAMES} frames of the character's animation if it
+  has one. A vertex is compared with the {CANDIDATES} skin triangles that are nearest at rest,
+  so intersections with other limbs do not count.
 - **Strain**: strain of the garment's surface, as measured by the yardstick, in %.
 
-Times are seconds of the engine, or of the operator for Data Transfer."""
+Times are the engine's run times in seconds; for Data Transfer, they are the operator's run
+times."""
 LOD_NOTE = """\
 Blender's Decimate modifier creates the levels of detail of mh_game, which receive their weights
-from LOD0. The table lists distances between the posed surfaces, from the vertices of each to the
-other, in thousandths of the body's size, as the mean and the maximum over all poses."""
+from LOD0. The table lists distances between the posed surfaces, from the vertices of each
+surface to the other surface, in thousandths of the body's size, as the mean and the maximum
+over all poses."""
 
 
 def dense_of(rows, bones):

@@ -13,8 +13,9 @@ TWISTS, BENDS = (90, 170), (60, 90, 120)  # degrees
 THIN = 0.5  # of the radius: below, a candy wrapper
 TOLD = f"""\
 The test uses a tube of radius 1 whose weights are blended over {2 * BLEND:g} radii around the
-joint. *Twisted* lists its smallest radius (near 0 for a candy wrapper). *Bent* lists the largest
-distance of a point from its bones, in radii (above 1 if the joint bulges)."""
+joint. *Twisted* lists the smallest radius of the twisted tube (near 0 for a candy wrapper).
+*Bent* lists the largest distance of a point from the bones, in radii (above 1 if the joint
+bulges)."""
 
 
 def tube():

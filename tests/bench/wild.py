@@ -24,19 +24,20 @@ SOURCES = paths.SHARED / "wild/sources.tsv"
 KINDS = {".blend": "drawn in Blender (.blend)", ".glb": "glTF, imported", ".fbx": "FBX, imported"}
 NOTE = """\
 The files come from {repositories} public repositories and are opened as a new user would open
-them. .blend files are used unchanged. .glb and .fbx files are imported with the default settings
-of Blender's importers, so the importers determine the bone directions. [rigs.md](rigs.md)
-explains the columns and the criteria for falling short. In the tables by kind and by generator,
-our numbers are means over all files. The numbers after a semicolon compare our numbers with those
-of heat, over the files in which heat weights every vertex. Means of strain are geometric means,
-followed by the number of files for which both strains are known."""
+them. .blend files are used unchanged. .glb and .fbx files are imported with the default
+settings of Blender's importers, so the importers determine the bone directions.
+[rigs.md](rigs.md) explains the columns and the criteria for falling short. In the tables by
+kind and by generator, our numbers are means over all files. The numbers after a semicolon
+compare ours with heat, over the files in which heat weights every vertex. Means of strain are
+geometric means, followed by the number of files for which both strains are known."""
 GENERATORS = """\
 ## By names of bones
 
 The table groups these files and the [production rigs](rigs.md) by the generators or engines
 whose bone names they use. A file can belong to several groups."""
 KIND_HEAD = [
-    *("kind", "files", "strain of heat's", "worst", "strain of the file's", "worst"),
+    *("kind", "files", "strain relative to heat", "worst"),
+    *("strain relative to the file", "worst"),
     *("deaf bones ours / heat", "parts on another bone ours / heat", "L1 ours / heat"),
     "fall short",
 ]

@@ -13,12 +13,13 @@ from test_wires import NO_FACES, creature, nearest, strands
 
 UNSEEN = 100
 NOTE = f"""\
-The test computes weights for meshes without faces, with default settings. The table lists the mean
-stretch (root of the ARAP energy with the wire edges of the paper's section 6, in %) in {UNSEEN}
-random poses not used for optimization, and the longest edge in these poses relative to its rest
-length. *Nearest*: every vertex follows its nearest bone. *Firmness* keeps the limbs of the creature
-on their bones, but its edges stretch more. The picture shows the rest pose and three of the poses
-from the front, with heat weights (gray) and ours (blue) over the bones (orange)."""
+The test computes weights for meshes without faces, with default settings. The table lists the
+mean stretch (root of the ARAP energy with the wire edges of the paper's section 6, in %) in
+{UNSEEN} random poses not used for optimization, and the longest edge in these poses relative to
+its rest length. *Nearest*: every vertex follows its nearest bone. *Firmness* keeps the limbs of
+the creature on their bones, but increases the stretch of the edges. The picture shows the rest
+pose and three of the poses from the front, with heat weights (gray) and ours (blue) over the
+bones (orange)."""
 
 
 def blend(vertices, weights, poses):

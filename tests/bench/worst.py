@@ -20,23 +20,24 @@ CASES = (  # name, function of worst_inputs.py, its arguments
     ("tube, a chain of bones", "tube", ((20_000, 100), (20_000, 300), (20_000, 1_000))),
     (f"hair, {HAIR} vertices each", "hair", ((20_000, 20), (60_000, 20), (200_000, 20))),
     (f"loose plates, {BALL**2} vertices each", "parts", ((1_000, 20), (2_500, 20), (5_000, 20))),
-    ("the same as rigid parts", "rigid", ((1_000, 20), (2_500, 20), (5_000, 20))),
+    ("loose plates as rigid parts", "rigid", ((1_000, 20), (2_500, 20), (5_000, 20))),
 )
 CHARACTER, OTHERWISE = "mh_game", "generated"  # which is always there
 SHARES = (0.25, 0.75)
 LIMIT = 3600  # seconds for a case
 NOTE = """\
-Each case uses default settings and one thread, and runs in its own process. *Seconds*: processor
-time of one run including system time, from the mesh to the weights. On a busy machine, this time is
-up to twice as long as on an idle one. *Coarse*: vertices of the next coarser mesh, or 0. *Factor*:
-size of the factor of the last system. *MiB*: peak memory beyond that of Python and the mesh."""
-GENERATED = "Generated inputs: `tests/bench/worst_inputs.py`."
+Each case uses default settings and one thread, and runs in its own process. *Seconds*:
+processor time of one run including system time, from the mesh to the weights. On a busy
+machine, this time is up to twice as long as on an idle machine. *Coarse*: vertices of the next
+coarser mesh, or 0. *Factor*: size of the factor of the last system. *MiB*: peak memory beyond
+the memory of Python and the mesh."""
+GENERATED = "The program `tests/bench/worst_inputs.py` generates the inputs."
 ONE = """\
-{name}: {vertices:,} vertices, {bones} bones. The first rows use each preset of the extension;
-presets with the same settings share a row. The other rows use the first preset. A share of the
-vertices is locked, starting from one end of the longest side, or belongs to rigid parts formed
-from the vertices of some bones. Only the engine settings of a preset matter here, because
-control bones are determined beforehand."""
+The test uses {name} ({vertices:,} vertices, {bones} bones). Each of the first rows uses a
+preset of the extension; presets with the same settings share a row. The other rows use the
+first preset. In these rows, a share of the vertices either is locked, starting from one end of
+the longest side, or belongs to rigid parts formed from the vertices of some bones. Only the
+engine settings of a preset matter here, because control bones are determined beforehand."""
 
 
 def measure(*about):

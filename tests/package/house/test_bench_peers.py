@@ -144,7 +144,7 @@ def test_what_is_better_in_the_mean_and_what_on_some():
     told = better.sentence(rows, [AREA, RECALL], "peer", "ours", "Peer")
     assert told == (
         "**Peer**: nothing in the mean. Better only on single characters: "
-        "less strain (on cat, out of 2); higher recall (on dog, out of 2)."
+        "less strain (on cat, out of 2 characters); higher recall (on dog, out of 2 characters)."
     )
     told = better.sentence(rows, [AREA, RECALL], "ours", "peer", "Ours")
     assert told == (

@@ -57,7 +57,7 @@ def torn():
 def test_more_strain():
     found = short(ours=torn())
     assert len(found) == 2
-    assert "times heat's" in found[0] and "times the file's" in found[1]
+    assert "strain with heat" in found[0] and "strain with the file's weights" in found[1]
     assert short(heat=torn(), W=torn()) == []
 
 

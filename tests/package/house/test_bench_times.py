@@ -31,8 +31,8 @@ def rows():
 SUMMARY = """\
 # Gains and costs
 
-Each cell lists the surface strain in percent ([seen.md](seen.md)). The last column has seconds
-of the whole operator on 2 cores, from an earlier run:
+Each cell lists the surface strain in percent ([seen.md](seen.md)). The last column has the
+operator's run time in seconds on 2 cores, from an earlier run:
 
 | character | ours | |
 |---|--:|--:|
@@ -67,7 +67,7 @@ def test_times_come_into_the_summary(rows, summary):
     assert text.endswith("as long.\n- Last point.\n\nThe end.\n")
     assert max(map(len, text.splitlines())) <= brings.WIDTH
     words = " ".join(text.split())
-    assert "seconds of the whole operator on 2 processors, from [heat.md](heat.md): |" in words
+    assert "operator's run time in seconds on 2 processors, from [heat.md](heat.md): |" in words
     assert (
         "Auto-weight takes 0.04 seconds, 4.0 times as long as Blender's weights (medians" in words
     )
