@@ -94,7 +94,7 @@ def test_changed_meanwhile(operator, change, monkeypatch):
     stay unchanged."""
     options, kind = scene_of(operator), addon("window.work").TaskOperator
     finish, states = kind.finish, []
-    name = "Inner" if "Inner" in bpy.data.objects else "Tube"  # the objects that get weights or shapes
+    name = "Inner" if "Inner" in bpy.data.objects else "Tube"  # these get weights or shapes
 
     def change_and_finish(self, task):
         change(bpy.data.objects[name])

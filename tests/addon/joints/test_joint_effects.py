@@ -45,7 +45,7 @@ def test_joints_come_nearer_and_weights_follow():
     vertices = [tuple(v.co) for v in tube.data.vertices]
     was = {name: off_axis(rig, name) for name in OFF}
     before = skeleton_of(rig)
-    poses = package("model.options").Options().pose_count  # the objects for which strain is reported
+    poses = package("model.options").Options().pose_count  # strain is reported for these
     assert optimize(tube, rig, pose_count=poses) == {"FINISHED"}
     for name in OFF:
         assert off_axis(rig, name) < 0.3 * was[name], name
