@@ -190,7 +190,7 @@ def table_text():
         "{section:",
         "{setting: (default, smallest, largest)}}. tools/declared.py generates this file from "
         "settings.def,",
-        'because reading the values from the engine would load the engine."""',
+        'so the values can be read without loading the engine."""',
         "",
         "from typing import Any",
         "",
