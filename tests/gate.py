@@ -1,5 +1,5 @@
-"""A gate for other processes: a test waits until a process arrives at the gate, and the process
-waits until the test opens it."""
+"""Provides a gate for other processes: a test waits until a process arrives at the gate, and the
+process waits until the test opens the gate."""
 
 import select
 import shutil

@@ -1,5 +1,5 @@
 """Holds another Blender process at a gate (gate.py), at a moment that the test chooses. The script
-runs there by `blender -P` or, if Blender is the module bpy, as sitecustomize.
+runs in the other process through `blender -P` or, if Blender is the module bpy, as sitecustomize.
 
 HOLD_AT: "open": when the first .blend file is opened; "serve": the same, but only in a process of
 --jobs or of a farm; "solve": at the first report of progress; "save": when the file is written but

@@ -230,8 +230,7 @@ def link(compiler, target, parts, objects, folder):
         own = ["-Wl,-install_name,@rpath/" + module.name, "-Wl,-undefined,dynamic_lookup"]
         compiler.cc(target, *command, f"-L{lib}", "-lopenblas", *own)
     else:
-        # Linux keeps only one library of a soname in a process, so this name is ours, as with
-        # auditwheel.
+        # Linux keeps only one library of a soname in a process, so this soname is ours.
         fortran = {
             f"araplbs.libs/{f.name}": f
             for f in (parts / "scipy_openblas32/lib").glob("libgfortran-*.so*")
@@ -281,8 +280,7 @@ def openblas_version(parts):
 
 
 def licenses(compiler, target, parts):
-    """Return the license texts for the wheel; build/cross/licenses contains the texts for all
-    wheels."""
+    """Return the license texts for the wheel; build/cross/licenses has the texts for all wheels."""
     (info,) = parts.glob("scipy_openblas32-*.dist-info")
     texts = [f for f in sorted(info.rglob("*")) if f.is_file() and sources.is_license(f)]
     version = openblas_version(parts)
@@ -336,8 +334,7 @@ def digest(data):
 
 
 def made_of(name):
-    """Return a hash of all inputs of a wheel except packages from pip, which have their own
-    hashes."""
+    """Return a hash of all inputs of a wheel, except packages from pip, which have hashes."""
     tops = (sources.SUITESPARSE / d for d in ("SuiteSparse_config", "AMD", "COLAMD", "CHOLMOD"))
     files = [f for d in (sources.CSRC, *tops) for f in d.rglob("*.*") if f.is_file()]
     files += sources.wheel_files()

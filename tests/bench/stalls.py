@@ -1,5 +1,5 @@
-"""The cost of a live session for the window: writes docs/live/stalls.md and .png from the files
-that the GUI tests leave in build/test (tests/run.sh trixie-gui sid-gui)."""
+"""Measures the cost of a live session for the window: writes docs/live/stalls.md and .png from the
+files that the GUI tests leave in build/test (tests/run.sh trixie-gui sid-gui)."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""The sentences of the Result box about a character, each checked by tools that do not use our
-energy: yardstick.py on the file's own frames, the weights of the file, and rig_response.py.
+"""Checks each sentence of the Result box about a character by means that do not use our energy:
+yardstick.py on the file's own frames, the weights of the file, and rig_response.py.
 
 A Statement is true or untrue; sentences that cannot be checked are left out. Two kinds are not
 sentences: facts that a box with gains must not omit."""
@@ -12,11 +12,11 @@ import rig_response
 from rig_judge import NOTHING, judge
 from yardstick import normalized
 
-MARGIN = 0.05  # of a measure: less is a matter of which poses are looked at
-SURE = 0.10  # the same, of the count of problems, which looks at other things than a measure
+MARGIN = 0.05  # of a measure: smaller changes depend on the choice of poses
+SURE = 0.10  # of the number of problems, which differs more from a measure
 OWN, MOST_OWN = rig_response.OWN, rig_response.LEAST_OWN
 ALONE = 0.9  # mean weight of the bone of a part that follows one
-STIFF = 0.02  # the most by which weights of a rigid part differ
+STIFF = 0.02  # maximum difference between weights of a rigid part
 TORN = 0.6  # strain by area: poses in which the other weights strain more are not a measure
 HEARD = 0.5  # of the way by the file's weights: a bone that moves its skin so far does answer
 
@@ -63,8 +63,8 @@ def statements(name, arrays):
 
 
 def _gains(judged, posed, said):
-    """posed: judged in random poses. If the box has numbers of the file's actions, these are
-    checked on its frames, and those of random poses in random poses."""
+    """posed: judged in random poses. Numbers about the file's actions, if the box has any, are
+    checked on the file's frames, and numbers about random poses in random poses."""
     facts = said["facts"]
     if "actions" in facts:
         if _is_measure(judged, "file"):
@@ -179,8 +179,8 @@ def _answers(arrays):
 
 
 def _parts(arrays, said):
-    """Parts that are said to follow one bone, or to be rigid, do so. Nothing is stated about parts
-    that differ from those of the report because of coincident corners."""
+    """Statements that parts follow one bone or are rigid, as the box says. Parts that differ from
+    the report's parts because of coincident corners are left out."""
     ours, _file = _weights(arrays)
     first, starts = 0, {}
     for name, size in zip(arrays["rig"][1:], _sizes(arrays), strict=True):

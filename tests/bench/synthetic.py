@@ -1,5 +1,5 @@
-"""A creature with any number of vertices and bones: a spine with arms on both sides, in one closed
-surface of even quads, like a subdivided mesh."""
+"""Generates a creature with any number of vertices and bones: a spine with arms on both sides, in
+one closed surface of even quads, like a subdivided mesh."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ UNIT = 0.1  # meters per cell; limbs are one cell thick
 
 
 def skeleton(spine, arm):
-    """(heads, tails, parents) in cells: `spine` bones upward and, from the middle of each, an arm
-    of `arm` bones to either side. The limbs run through the middle of their cells."""
+    """(heads, tails, parents) in cells: `spine` bones upward and, from the middle of each spine
+    bone, an arm of `arm` bones to either side. The limbs run through the middle of their cells."""
     heads, tails, parents = [], [], []
     for i in range(spine):
         heads.append((0.5, 0.5, LINK * i + (0.5 if i == 0 else 0)))

@@ -1,4 +1,5 @@
-"""A tet mesh of a character with vertices on its bones, as bounded biharmonic weights require."""
+"""Creates a tet mesh of a character with vertices on the bones, as bounded biharmonic weights
+require."""
 
 import igl
 import numpy as np
@@ -53,7 +54,7 @@ def fill(vertices, triangles, heads, tails):
     handles, owners = handles[inside], owners[inside]
     try:
         mesh = tetgen.TetGen(np.concatenate([points, handles]), faces)
-        # No new vertices on the surface: its weights are to be those of the tets.
+        # No new vertices on the surface, because its weights should be those of the tets.
         nodes, tets = mesh.tetrahedralize(minratio=QUALITY, nobisect=True)[:2]
     except RuntimeError as error:
         raise NoTets("TetGen: " + str(error).strip().splitlines()[0]) from error

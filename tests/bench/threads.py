@@ -1,4 +1,4 @@
-"""Time with 1 to all processors, on a character and on a synthetic creature.
+"""Measures the time with 1 to all processors, on a character and on a synthetic creature.
 
 threads.py ZIP OUTPUT_FOLDER     (called by bench.py)
 
@@ -86,7 +86,8 @@ def side_by_side(row):
 
 
 def draw(found, output):
-    """Bars for each number of threads: how they become shorter, and which part of them does not."""
+    """Draws bars for each number of threads, which show the part of the time that becomes shorter
+    and the part that does not."""
     stages = stage_times.stages([row for rows in found for row in rows])
     fig, [panels] = plots.figure(len(found), width=max(8, 3 * len(found)), height=4.6)
     for axes, rows in zip(panels, found, strict=True):

@@ -1,5 +1,5 @@
-"""Weights transferred from one mesh to another: clothes and levels of detail, compared with
-Blender's Data Transfer and robust weight transfer as published.
+"""Compares our transfer of weights to clothes and levels of detail with Blender's Data Transfer and
+with robust weight transfer as published.
 
 travel.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
@@ -21,8 +21,8 @@ from yardstick import Surface, chained, normalized, random_poses, rotation, skin
 
 FOLDER = BUILD / "travel"
 LIMIT = 900  # seconds for all transfers in Blender
-NEAR = 0.02  # of the size: so close above the skin a vertex counts
-ON = 1e-4  # of the size: nearer it is neither above nor below
+NEAR = 0.02  # of the size: vertices this close above the skin count
+ON = 1e-4  # of the size: nearer vertices are neither above nor below
 CANDIDATES = 16  # triangles of the skin that a vertex may be above
 FRAMES = 12
 REPEATS = 3
@@ -225,7 +225,7 @@ def measure_large(garment):
     large = garments.skirt(garment.model, 240, 208)
     large = garments.Garment("large", garment.model, garment.body, garment.body_weights, large)
     skeleton, seconds = skeleton_of(garment.model), []
-    for _ in range(REPEATS):  # one after the other: other work of the machine slows all equally
+    for _ in range(REPEATS):  # in turn, so other work of the machine slows all equally
         taken, refined = own(large, refine=False)[2], own(large)[2]
         start = time.perf_counter()
         araplbs.Solver(

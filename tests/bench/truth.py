@@ -1,10 +1,10 @@
-"""Untrue statements of the Result box, counted over characters, riggers' files and files from
+"""Counts the untrue statements of the Result box over characters, riggers' files and files from
 public repositories.
 
 truth.py ZIP OUTPUT_FOLDER [NAME...]     (called by bench.py)
 
-The files are the characters of ../shared/data, those of ../shared/rigs, and, if the environment
-variable WILD names a folder, those of ../shared/wild/sources.tsv."""
+The files are the characters of ../shared/data, the rigs of ../shared/rigs and, if the environment
+variable WILD names a folder, the files listed in ../shared/wild/sources.tsv."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The sentences of the Result box about a character, and its weights.
+"""Records the sentences of the Result box about a character, and the character's weights.
 
 truth_in_blender.py ZIP CHARACTER.{blend,glb,gltf,vrm,fbx} RESULT.npz      in a headless Blender
 

@@ -1,5 +1,5 @@
-"""The effect of deformers at one joint: a tube of radius 1 whose two bones meet in its middle, with
-smooth weights, twisted and bent."""
+"""Shows the effect of deformers at one joint: a tube of radius 1 with smooth weights, whose two
+bones meet in its middle, is twisted and bent."""
 
 import araplbs
 import bake

@@ -1,4 +1,4 @@
-"""Skinned files of public repositories, weighted in the way of a new user.
+"""Weights skinned files of public repositories as a new user would.
 
 wild.py ZIP OUTPUT_FOLDER [FILE...]     (called by bench.py)
 

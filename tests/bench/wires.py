@@ -1,4 +1,4 @@
-"""Meshes that consist only of edges: a creature, and hair on a bar.
+"""Evaluates meshes that consist only of edges: a creature, and hair on a bar.
 
 wires.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
 

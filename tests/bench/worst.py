@@ -1,6 +1,6 @@
-"""Time and memory for inputs whose cost once grew faster than their size (many bones, hair,
-thousands of parts), and for one character with each preset, with locked vertices and with rigid
-parts.
+"""Measures time and memory for inputs whose cost once grew faster than their size (many bones,
+hair, thousands of parts), and for one character with each preset, with locked vertices and with
+rigid parts.
 
 worst.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
 

@@ -1,5 +1,5 @@
-"""Inputs whose run time once grew faster than their size: a tube of many bones, hair, loose parts;
-and a character with locked vertices or rigid parts."""
+"""Generates inputs whose run time once grew faster than their size: a tube of many bones, hair,
+loose parts, and a character with locked vertices or rigid parts."""
 
 import numpy as np
 import synthetic
@@ -57,7 +57,7 @@ def creature(vertices, bones):
 
 
 def rigid(count, bones=20):
-    """The parts below, each of them rigid."""
+    """The parts of parts(), each of which is rigid."""
     given = parts(count, bones)
     return {**given, "rigid_parts": np.arange(len(given["vertices"])) // BALL**2}
 

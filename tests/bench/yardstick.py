@@ -1,8 +1,8 @@
-"""The visible quality of weights, in plain NumPy: the code depends neither on an energy nor on
-araplbs.
+"""Measures the visible quality of weights in plain NumPy. The code depends neither on an energy nor
+on araplbs.
 
-Linear blend skinning with normalized rows, on POSES random poses and on as many frames of the
-character's animation:
+The measures use linear blend skinning with normalized rows, in POSES random poses and in as many
+frames of the character's animation:
 
     area    root of the area-weighted mean, over triangles and poses, of the squared strain
             (s1 - 1)^2 + (s2 - 1)^2, with s1 and s2 the singular values of the map that takes the

@@ -1,5 +1,5 @@
-"""Every check of tools/check_binary.py fails on a wheel that is bad in just that way: what
-tools/cross.py left in build/cross/wheels, with a few bytes changed."""
+"""Every check of tools/check_binary.py fails on a wheel with exactly one fault: a wheel from
+build/cross/wheels in which a few bytes are changed."""
 
 import re
 import zipfile
@@ -54,7 +54,7 @@ def wheel(target):
 
 @pytest.fixture
 def unsigned(monkeypatch):
-    """Changed bytes break a signature too, which is another test."""
+    """Removes the check of signatures, which changed bytes also break and another test covers."""
     monkeypatch.setattr(check_binary, "check_signature", lambda *arguments: None)
 
 
@@ -122,7 +122,8 @@ def test_a_blas_name_without_our_prefix(wheel, unsigned):
 
 
 def rename_library(wheel, target, file):
-    """A system library that `file` wants becomes one that no system has: its name."""
+    """Changes the name of a system library that `file` needs to a name that no system has, and
+    returns the new name."""
     old, new = {
         "win": (b"KERNEL32.dll", b"KERNEL33.dll"),
         "macos": (b"libSystem.B.dylib", b"libSystem.C.dylib"),
@@ -210,8 +211,8 @@ def test_the_fortran_library_is_missing(wheel):
 
 
 def test_one_openblas_for_all():
-    """The wheel for this machine and those of the cross compiler hold the same version, one for
-    ARM and one for the others, and there is a hash for each target."""
+    """The wheel for this machine and the wheels from the cross compiler contain the same OpenBLAS
+    version, one for ARM and one for all others, and there is a hash for each target."""
 
     def versions(name):
         text = (ROOT / "tools" / name).read_text()

@@ -1,5 +1,5 @@
-"""A Blender with the extension, and characters, for the tests of the farm. These tests run outside
-of Blender: python -m pytest tests/farm"""
+"""Provides a Blender with the extension and characters for the tests of the farm. These tests run
+outside of Blender: python -m pytest tests/farm"""
 
 import os
 import sys
@@ -8,7 +8,7 @@ import pytest
 from installed_blender import InstalledBlender, Missing, find_blender, find_zip
 from paths import DATA
 
-# Small ones; more than there are workers, so that something is left when one fails.
+# Small characters, more than there are workers, so some are left when a worker fails.
 CHARACTERS = ("q_eagle", "q_cat_wire", "q_trex", "q_snake", "webxr_hand", "fox_soup")
 
 

@@ -1,4 +1,5 @@
-"""A Blender with the extension in a folder of its own, as the command that a farm calls."""
+"""Installs a Blender with the extension in a folder of its own, as the command that a farm
+calls."""
 
 import json
 import os

@@ -25,8 +25,8 @@ pytestmark = [
 
 
 class Cluster:
-    """tcp://127.0.0.1 with a port of its own. Each process leads a group, so that it can be frozen
-    or killed together with its Blender, as a machine would be."""
+    """A cluster on tcp://127.0.0.1 with a port of its own. Each process leads a group, so it can be
+    frozen or killed together with its Blender, like a machine."""
 
     def __init__(self, folder, workers=3, gate=None):
         with socket.socket() as free:
@@ -92,7 +92,7 @@ def cluster(tmp_path):
 
 @pytest.fixture
 def gate():
-    """Each Blender waits there when it begins a file."""
+    """A gate at which each Blender waits when it begins a file."""
     with Gate() as found:
         yield found
 
@@ -181,7 +181,7 @@ def test_all(plan, cluster, blender, reference, tmp_path):
 
 
 def test_killed_worker(plan, held, gate, blender, reference, tmp_path):
-    """Its Blender ends with it, and another worker processes its file."""
+    """The killed worker's Blender ends with it, and another worker processes the file."""
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)
@@ -197,8 +197,8 @@ def test_killed_worker(plan, held, gate, blender, reference, tmp_path):
 
 
 def test_frozen_worker(plan, held, gate, blender, reference, tmp_path):
-    """Like a machine that stands still: the others process its file. When it continues, it does not
-    write that file again."""
+    """A frozen worker is like a machine that stands still: other workers process its file. When the
+    worker continues, it does not write this file again."""
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)
@@ -213,8 +213,8 @@ def test_frozen_worker(plan, held, gate, blender, reference, tmp_path):
 
 
 def test_scheduler_restarts(plan, held, gate, blender, reference, tmp_path):
-    """Its workers are restarted as well, as a service would do; the client submits the remaining
-    tasks."""
+    """The workers are restarted with the scheduler, as a service would do; the client submits the
+    remaining tasks."""
     out = tmp_path / "out"
     watch = Watch(out)
     client = start(plan(out), held, blender)

@@ -1,5 +1,5 @@
-"""The MCP server with the real package mcp: lines of JSON-RPC over its standard input and output,
-as an assistant sends them."""
+"""Tests the MCP server with the real package mcp, through lines of JSON-RPC over its standard input
+and output, as an assistant sends them."""
 
 import json
 import subprocess

@@ -72,7 +72,7 @@ def test_openjd(few, blender, characters, reference, tmp_path):
 
 @pytest.mark.slow
 def test_slurm(few, blender, characters, reference, tmp_path):
-    """As an array of two tasks, without Slurm itself."""
+    """The script runs as an array of two tasks, without Slurm itself."""
     plan, out, _reports = few
     script = tmp_path / "araplbs.slurm"
     script.write_text(template("slurm"))
@@ -143,7 +143,7 @@ def test_flamenco_refuses(files, sentence, flamenco):
 
 @pytest.mark.slow
 def test_flamenco_command(flamenco, blender, characters, reference, tmp_path):
-    """Its commands exist in our command line."""
+    """The commands of the job type exist in our command line."""
     settings = {
         "files": str(characters[0]),
         "output": str(tmp_path / "out"),

@@ -1,4 +1,4 @@
-"""One call computes weights from arrays or from a file: the results equal those of the command, in
+"""One call computes weights from arrays or from a file. The results equal the command's results, in
 forms that programs use, and unsuitable arguments are refused by name."""
 
 import doctest
@@ -169,7 +169,7 @@ def test_a_file(api, core, tmp_path):
 
 @pytest.mark.parametrize("name", ["rows", "weights", "gltf", "options"])
 def test_everything_public_is_explained(api, name):
-    """Every public name has a signature and a docstring, and the examples in them run."""
+    """Every public name has a signature and a docstring, and the examples in the docstrings run."""
     module = api(name)
     for key, each in vars(module).items():
         if key[0] != "_" and getattr(each, "__module__", "") == module.__name__:

@@ -24,8 +24,8 @@ def test_module_comes_from_this_tree():
 
 
 def test_importing_the_package_loads_nothing():
-    """Neither the engine, whose file an update of Blender's extension replaces, nor NumPy, nor a
-    folder of the package: all of them may take 0.15 s."""
+    """Importing the package loads neither the engine, whose file an update of Blender's extension
+    replaces, nor NumPy, nor a folder of the package, all of which may take 0.15 s."""
     code = (
         f"import sys; sys.path[:0] = {[*filter(None, sys.path)]!r}; import araplbs; dir(araplbs); "
         "print(*(n for n in sys.modules if n.startswith(('araplbs', 'numpy'))))"
@@ -56,7 +56,8 @@ def test_version_is_the_manifests():
 
 
 def test_names_of_the_package():
-    """Each name is where the table says; the old name of baseline_weights works, with a warning."""
+    """Each name is in the module that the table states; the old name of baseline_weights works,
+    with a warning."""
     for name, place in araplbs._PLACES.items():
         assert getattr(araplbs, name).__module__ == "araplbs" + place, name
     with pytest.warns(DeprecationWarning, match="is now baseline_weights"):

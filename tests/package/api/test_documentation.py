@@ -1,5 +1,5 @@
-"""help() and inspect.signature() of all public names: signatures and documentation are those of the
-stubs."""
+"""For all public names, help() and inspect.signature() show the signatures and the documentation of
+the stubs."""
 
 import inspect
 
@@ -18,7 +18,7 @@ def of_engine(name):
     return value
 
 
-# Made of the tables of the parser: tests/package/api/test_settings.py.
+# Generated from the parser's tables: tests/package/api/test_settings.py.
 TABLES = {"Solver", "JointSolver"}
 
 

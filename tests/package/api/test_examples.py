@@ -20,7 +20,8 @@ def test_they_are_numbered():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example(path):
-    # Said in words: a Python that is only unpacked looks at neither PYTHONPATH nor this folder.
+    # The paths are set in code, because a Python that is only unpacked uses neither PYTHONPATH nor
+    # this folder.
     folders = [str(path.parent), *filter(None, sys.path)]
     code = (
         f"import runpy, sys; sys.path[:0] = {folders!r}; "
@@ -32,7 +33,7 @@ def test_example(path):
 
 
 def test_code_of_the_manual(tmp_path, monkeypatch, capsys):
-    """The blocks run one after the other, with arrays for the names that they leave to the
+    """The blocks run one after the other, with arrays for the names that the blocks leave to the
     reader."""
     text = (ROOT / "docs/manual/python.md").read_text("utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)

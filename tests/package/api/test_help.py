@@ -1,5 +1,5 @@
-"""help() and inspect.signature(): every public name has a signature and states what it does, which
-errors it raises, and the source of its method."""
+"""With help() and inspect.signature(), every public name has a signature and documents its purpose,
+its errors, and the source of its method."""
 
 import gc
 import inspect
@@ -147,7 +147,8 @@ def parsed():
 
 
 def test_signatures_are_those_of_the_parser():
-    """Names, their order, keyword-only arguments, and the defaults of settings."""
+    """Signatures have the parser's names in the same order, its keyword-only arguments, and its
+    defaults of settings."""
     found = parsed()
     assert len(found) > 25
     for name, words in found.items():

@@ -1,6 +1,6 @@
-"""The single table of settings: the parser, the stubs, help(), araplbs.SETTINGS and the options of
-the panel agree with it. The same holds for reports, with dictionaries and stubs. tools/declared.py
-writes both tables and is tested here as well."""
+"""The parser, the stubs, help(), araplbs.SETTINGS and the options of the panel agree with the
+single table of settings. The dictionaries and stubs of reports agree with their table in the same
+way. This file also tests tools/declared.py, which copies both tables."""
 
 import ast
 import inspect
@@ -14,9 +14,9 @@ from paths import ROOT
 
 KINDS = list(araplbs.SETTINGS)
 
-# The add-on starts elsewhere, on purpose.
+# The add-on deliberately has another default.
 OTHER_DEFAULTS = {"anchor": "an artist's joints shall go no farther than it pays"}
-# The add-on offers less than the engine takes, on purpose.
+# The add-on deliberately offers a smaller range than the engine.
 NARROWER = {
     "max_influences": "no more bones than a vertex can have in a file",
     "rigid_influences": "likewise",
@@ -29,7 +29,7 @@ NARROWER = {
     "joint_stiffness": "a thousand times the usual is plenty",
     "seed": "a seed is an integer of Blender",
 }
-# Settings of the engine that Options hands over in its own way.
+# Settings of the engine that Options passes in a special form.
 IN_ITS_OWN_WAY = {
     "joint_stiffness": "times the factors of the bones: araplbs/features/joints/joints.py",
 }
@@ -53,7 +53,7 @@ def stub(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_stubs_are_the_parser(kind):
-    """Names, keyword-only arguments, and defaults."""
+    """The stubs have the parser's names, keyword-only arguments and defaults."""
     written = stub(kind)
     found = inspect.signature(getattr(araplbs, kind)).parameters
     positional = [name for name, p in found.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
@@ -122,7 +122,8 @@ def engine_options(core, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_options_are_settings(core, kind):
-    """Default, range and choices; the range may be narrower, because a slider has two ends."""
+    """Options have the default, the range and the choices of the setting; the range may be
+    narrower, because a slider has two ends."""
     for option, name in engine_options(core, kind):
         about, setting = option.metadata, araplbs.SETTINGS[kind][name]
         default = option.default.lower() if "choices" in about else option.default
@@ -151,7 +152,7 @@ def test_all_that_is_marked_is_a_setting(core, kind):
 
 
 def test_arguments_of_a_solver_are_its_defaults(core):
-    """The arguments that the add-on passes, with its own form of texts."""
+    """The add-on passes arguments that equal the defaults, with its own form of texts."""
     for name, value in core("model.options").Options().solver_arguments().items():
         assert value == araplbs.SETTINGS["Solver"][name]["default"], name
 

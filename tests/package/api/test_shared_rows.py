@@ -1,5 +1,5 @@
-"""Mirror images are the same unknowns of the global step: its system is S'FS, and its weights have
-the least energy of all symmetric weights, whether the poses are symmetric or not."""
+"""Mirror images share unknowns in the global step: the system is S'FS, and the weights have the
+least energy of all symmetric weights, whether or not the poses are symmetric."""
 
 import itertools
 
@@ -118,7 +118,7 @@ def unknowns_of(inside, i):
     "settings", [{}, {"positivity": "penalty"}, {"max_influences": 2}], ids=str
 )
 def test_partners_have_the_same_unknowns(rng, settings):
-    """Also if influences are pruned and weights are held at zero."""
+    """Partners share unknowns even if influences are pruned and weights are held at zero."""
     solver = make(
         rng,
         **{"expansion_rounds": 1, "max_influences": 4, "positivity": "clip", **settings},

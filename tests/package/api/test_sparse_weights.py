@@ -1,4 +1,4 @@
-"""SparseWeights, compared with plain loops."""
+"""SparseWeights are compared with plain loops."""
 
 import numpy as np
 import pytest

@@ -301,7 +301,8 @@ def test_each_allocation_may_fail(name):
 
 
 def test_a_failed_iteration_ends_the_solver():
-    """The state of the solver is then uncertain: it says so, and does not crash."""
+    """The state of the solver is uncertain after a failure: the solver reports this fact and does
+    not crash."""
     for count in range(8):
         solver = start()
         solver.iterate(2)
@@ -315,14 +316,14 @@ def test_a_failed_iteration_ends_the_solver():
             solver.iterate()
 
 
-PER_ITERATION = 4  # of the global step; who makes it more says why in the commit
+PER_ITERATION = 4  # of the global step; any increase must be explained in the commit
 
 
 @pytest.mark.parametrize("size", [(12, 24), (24, 48)])
 @pytest.mark.parametrize("poses", [8, 40])
 def test_allocations_of_iterations(size, poses):
-    """Their number does not depend on the numbers of vertices and poses, because the inner loop
-    allocates nothing."""
+    """The number of allocations does not depend on the numbers of vertices and poses, because the
+    inner loop allocates nothing."""
 
     def iterate(count, allowed):
         solver = araplbs.Solver(

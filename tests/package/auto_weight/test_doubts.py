@@ -1,4 +1,4 @@
-"""The cases in which the Result says that the weights are likely to be unusable, the reasons, and
+"""The cases in which the Result states that the weights are probably unusable, the reasons, and
 possible remedies."""
 
 import numpy as np
@@ -49,8 +49,8 @@ def test_wider_poses_stretch_more():
 
 
 def test_tails_that_miss_the_joints():
-    """This is reported at a lower stretch, because good weights have little stretch even if bones
-    point aside."""
+    """Tails that miss the joints are reported at a lower stretch, because good weights have little
+    stretch even if bones point aside."""
     assert doubt_about(report(MUCH_ASIDE, tails_aside=True)) is None
     doubt = doubt_about(report(0.4, tails_aside=True, control_bones={"a": "TWIN"}))
     assert doubt.remedy == JOINTS and "40 %" in doubt.line and "Joints" in doubt.line
@@ -118,7 +118,7 @@ def test_feet_that_random_poses_tear_off():
 
 
 def test_bones_that_hang_elsewhere_are_the_likeliest_cause():
-    """Of two trees in one skin, the second begins at the end of the first."""
+    """One skin has two trees of bones, and the second tree begins at the end of the first."""
     doubt = doubt_about(report(2.0, torn_off=["second"], control_bones={"hand": "TWIN"}))
     assert doubt.remedy == PARENT and doubt.bones == ("second",)
     assert "1 bone is parented" in doubt.note and "second" in doubt.line
@@ -132,7 +132,8 @@ def test_bones_that_are_held_for_little(cost):
 
 
 def test_bones_that_are_held_at_a_price():
-    """This is reported whatever the poses are; stretch alone is reported if it is large."""
+    """Such bones are reported whatever the poses are; stretch alone is reported only if it is
+    large."""
     held = {"held_cost": 0.045, "held_bones": ["eye"]}
     doubt = doubt_about(report(0.1, **held))
     assert doubt.remedy == BONES and doubt.bones == ("eye",) and "eye" in doubt.line
@@ -156,7 +157,8 @@ def test_bones_that_are_held_in_vain():
 
 
 def test_vertebrae_share_the_skin_of_one_piece():
-    """As in a good dog, whose 11 held bones cost 19 % of the energy."""
+    """Held vertebrae are not reported, as in a good dog, whose 11 held bones cost 19 % of the
+    energy."""
     held = {"held_cost": 0.19, "held_bones": ["L_1", "L_2"], "deaf_bones": ["L_2"]}
     assert doubt_about(report(0.1, **held, parts=1)) is None
     assert doubt_about(report(0.1, **held, parts=2)).bones == ("L_1", "L_2")

@@ -1,5 +1,5 @@
-"""Characters whose halves differ by up to 1 %, as sculpted ones do: some vertices have partners on
-the other side, and others do not."""
+"""The halves of these characters differ by up to 1 %, as in sculpted ones: some vertices have
+partners on the other side, and others do not."""
 
 import araplbs
 import numpy as np

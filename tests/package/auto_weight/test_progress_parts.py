@@ -1,4 +1,4 @@
-"""araplbs/base/progress.py: a single way to report progress and to stop the work."""
+"""araplbs/base/progress.py provides the only way to report progress and to stop the work."""
 
 import araplbs
 import pytest
@@ -49,8 +49,8 @@ def test_false_alone_stops(answer):
 
 
 def test_a_solver(heard):
-    """Its first stages count up one after the other, and each iteration then takes a share of the
-    remainder; energies are reported from the first iteration on."""
+    """The first stages of a solver count up one after the other, and each iteration then takes a
+    share of the remainder; energies are reported from the first iteration on."""
     progress = SolverProgress(lambda *said: heard.append(said))
     for stage in ("mesh", "heat weights", "assembly", "factorization"):
         progress(stage, 0.0, None)

@@ -1,5 +1,5 @@
-"""Every bone moves its own skin: responses, the rows that hold bones, and what takes precedence
-over these rows."""
+"""Every bone moves its own skin: responses, the rows that hold bones, and the constraints that take
+precedence over these rows."""
 
 import araplbs
 import numpy as np
@@ -93,7 +93,7 @@ def test_responses_are_those_of_turned_bones(response):
 @pytest.mark.parametrize("length", [0.12, 0.1, 0.07])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_short_tip_answers(length, seed):
-    """On a mesh with one level, and on one with several."""
+    """A short tip moves its skin on meshes with one level or several."""
     for size in ({}, {"around": 30, "along": 90}):
         mesh = tipped(length, **size)
         without, held = (solved(mesh, seed=seed, response=r) for r in (0, 0.6))
@@ -296,7 +296,8 @@ def test_a_root_that_meets_the_hips_has_no_leg():
 
 
 def test_bones_beside_a_sheet_keep_its_skin():
-    """No other bone is inside the sheet, so nothing else can move it."""
+    """Bones next to a sheet keep its skin, because no other bone is inside the sheet and could move
+    it."""
     for turned in (False, True):
         mesh = biped(0.12, 0.2, (0, 0, 0.5), cape=True)
         if turned:

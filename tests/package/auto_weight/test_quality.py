@@ -1,6 +1,6 @@
-"""Visible quality of the default weights on characters of ../shared/data, so that nobody lowers it
-unknowingly: strain and drift in poses not used for optimization, and omitted control bones,
-compared with the numbers in quality.json. After an improvement, `python
+"""Compares the visible quality of the default weights on characters of ../shared/data with the
+numbers in quality.json, so nobody lowers it unknowingly: strain and drift in poses not used for
+optimization, and excluded control bones. After an improvement, `python
 tests/package/auto_weight/test_quality.py` writes these numbers again."""
 
 import json

@@ -75,7 +75,8 @@ def test_a_problem_that_is_refused_is_said(problem, tmp_path, capsys):
 
 
 def test_python_m(problem, tmp_path):
-    """As `python -m araplbs.replay`. For folders in words, see test_examples.py."""
+    """The program runs as `python -m araplbs.replay`; test_examples.py explains why the folders are
+    set in code."""
     path = tmp_path / "problem.npz"
     replay.save(path, problem)
     code = (
@@ -260,7 +261,7 @@ def snapshot(place):
     ],
 )
 def test_output_replaces_nothing_of_others(thing, problem, tmp_path, capsys, monkeypatch):
-    """This is checked before the solve, by the same rule as for the outputs of Blender's
+    """The output is checked before the solve, by the same rule as the outputs of Blender's
     commands."""
     from araplbs.base.refusal import Refused
     from araplbs.disk.outputs import Kind, refuse_foreign
@@ -353,7 +354,7 @@ NAMES = [
 @pytest.mark.parametrize("name", [*NAMES, "'quoted'", "x' is in 'y"])
 @pytest.mark.parametrize("known", [True, False])
 def test_names_in_sentences(name, known):
-    """As in sentences and in Python; unknown names are quoted."""
+    """Names are removed as they occur in sentences and in Python; unknown names are quoted."""
     from araplbs.reports.without_names import without_names
 
     names = [*NAMES, "'quoted'", "x' is in 'y"] if known else ()

@@ -13,7 +13,7 @@ TURN = shapes.rotation([1, 2, 3], 0.7)
 
 
 def body(around=24, along=60):
-    """An uneven tube that has a coarser mesh, and bones that lie on none of its lines."""
+    """An uneven tube that has a coarser mesh, and bones that do not lie on any line of the tube."""
     vertices, triangles = shapes.tube(around, along, 0.3, caps=True)
     x, y, z = vertices.T
     bent = [x * (1 + 0.3 * np.sin(3 * z)) + 0.1 * z, y * (1 + 0.2 * z) - 0.05 * z**2, z + 0.1 * x]
@@ -26,8 +26,8 @@ def body(around=24, along=60):
 
 
 def uneven_halves():
-    """Like a body, symmetric except for small shifts: of two partners between legs and hip, each
-    may be nearest to a different bone."""
+    """Like body(), but symmetric except for small shifts: two partners between legs and hip may be
+    nearest to different bones."""
     rng = np.random.default_rng(2)
     vertices, triangles = shapes.tube(16, 30, 0.5, caps=True)
     vertices = vertices + rng.uniform(-0.004, 0.004, vertices.shape)
@@ -135,7 +135,7 @@ def test_weights_are_the_same_in_another_order_of_the_vertices(make):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_rigid_parts_of_which_some_vertices_have_partners(seed):
-    """Whichever vertices are partners, every row is limited."""
+    """Every row is limited, whichever vertices are partners."""
     vertices, triangles = shapes.tube(8, 16, 0.2, caps=True)
     vertices = vertices + np.array([1, 0, 0])
     mesh = shapes.join((vertices, triangles), (vertices * [-1, 1, 1], triangles[:, ::-1]))
@@ -154,8 +154,8 @@ def test_rigid_parts_of_which_some_vertices_have_partners(seed):
 
 @pytest.mark.parametrize("name", ["ranger", "sintel"])
 def test_clothes_are_linked_and_clustered_the_same_in_another_order_of_the_vertices(name):
-    """Vertices of clothes are over edges of the surface below, and some vertices of several parts
-    coincide."""
+    """The vertices of the clothes lie over edges of the surface below, and some vertices of several
+    parts coincide."""
     character = Character(name)
     more = {**character.bones.more, "pose_count": 4}
     (vertices, triangles), number = renumbered(character.vertices, character.triangles)

@@ -1,5 +1,5 @@
-"""Generated meshes: their faults are found and named, shells and split edges stay together in
-poses, and nothing else changes."""
+"""Faults of generated meshes are found and named, shells and split edges stay together in poses,
+and nothing else changes."""
 
 import araplbs
 import creature

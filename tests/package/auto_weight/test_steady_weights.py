@@ -1,4 +1,4 @@
-"""Another seed, or the same surface with every triangle split into four, changes weights little.
+"""Neither another seed nor splitting every triangle of a surface into four changes weights much.
 Before decision 034, the distances between seeds were above these bounds. For twelve characters, see
 docs/bench/stability.md."""
 
@@ -56,7 +56,8 @@ def test_a_finer_mesh_of_the_same_surface():
 
 
 def test_a_stiff_sleeve_on_a_joint_belongs_to_both_bones():
-    """Otherwise, the bone with slightly more of its weight would move all of it, by chance."""
+    """Otherwise, the bone with slightly more of the sleeve's weight would by chance move the whole
+    sleeve."""
     (vertices, triangles), tube = shapes.tube(24, 15, 0.23, 0.6), shapes.tube(10, 13)
     sleeve = vertices + np.array([0, 0, 0.7]), triangles
     solver = shapes.solve(shapes.join(tube, sleeve), shapes.chain(2), precision="double")

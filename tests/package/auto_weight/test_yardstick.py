@@ -1,4 +1,4 @@
-"""The benchmark's yardstick, compared with that of ../shared on unsuitable weights."""
+"""The benchmark's yardstick is compared with the yardstick of ../shared on unsuitable weights."""
 
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-"""bake(): the weights, and bones on request, whose linear blending best approximates given
+"""bake() finds the weights and, on request, the bones whose linear blending best approximates given
 frames."""
 
 import itertools
@@ -98,7 +98,8 @@ def test_sums_are_exact_and_the_limit_is_obeyed():
 
 @pytest.mark.parametrize("noise", [0.02, 0.5])
 def test_weights_are_the_best_there_are(noise):
-    """Without a limit, the weights are as good as those of brute force over all sets of bones."""
+    """Without a limit, the weights are as good as the result of brute force over all sets of
+    bones."""
     _, transforms, posed = problem(bones=5, most=5, noise=noise)
     result = araplbs.bake(V, posed, transforms, max_influences=0)
     points = np.column_stack([V, np.ones(N)])
@@ -268,8 +269,8 @@ def test_the_error_never_rises(smoothness):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_history_is_that_of_shorter_runs(seed):
-    """Also for large transforms that few vertices determine, because their squares cancel in the
-    sums."""
+    """The history agrees even for large transforms that few vertices determine, whose squares
+    cancel in the sums."""
     rng = np.random.default_rng(seed)
     vertices, posed = rng.normal(size=(6, 3)), rng.normal(size=(4, 6, 3))
     far = 1e5 * rng.normal(size=(4, 5, 3, 4))
@@ -284,7 +285,8 @@ def test_the_history_is_that_of_shorter_runs(seed):
 
 
 def test_the_error_rises_by_what_the_pull_falls():
-    """Many weights reproduce the frames, and damping selects those nearest to the given ones."""
+    """Many weights reproduce the frames, and damping selects the weights nearest to the given
+    ones."""
     truth, transforms, posed = problem(bones=6, most=3, frames=2)
     damping = 1e-4
     options = {"weights": truth[::-1], "damping": damping, "tolerance": 0, "move_bones": True}
@@ -299,7 +301,7 @@ def test_the_error_rises_by_what_the_pull_falls():
 
 
 def test_smoothness():
-    """Weights of neighbors become more similar, at the cost of some error."""
+    """The weights of neighbors become more similar, at the cost of some error."""
     _, transforms, posed = problem(bones=5, most=4, noise=0.1)
     rough, smooth = (
         araplbs.bake(V, posed, transforms, triangles=F, smoothness=s, iterations=30, tolerance=1e-6)

@@ -1,4 +1,4 @@
-"""Clusters of vertices that share their rotations (paper section 5), compared with their
+"""Clusters of vertices that share rotations (paper section 5) are compared with their
 definition."""
 
 import araplbs
@@ -78,7 +78,7 @@ def character(**settings):
 
 
 def test_clusters_have_sixteen_vertices_at_most():
-    """With all weights equal according to the option."""
+    """The limit holds even if the option makes all weights count as equal."""
     (vertices, triangles), bones = shapes.tube(8, 12), shapes.chain(2)
     poses = araplbs.sample_poses(*bones, 4, **bones.more)
     solver = araplbs.Solver(

@@ -1,5 +1,5 @@
-"""Bendy bones: compared with the same problem with a rigid bone for every joint, and for many
-segments with a spine; refusals."""
+"""Bendy bones are compared with a rigid bone for every joint and, for many segments, with a spine;
+also tests refusals."""
 
 import araplbs
 import numpy as np
@@ -131,8 +131,8 @@ def test_one_segment_at_rest_is_a_rigid_bone():
 
 
 def test_many_segments_come_near_to_a_spine():
-    """The difference of the energies is proportional to 1 / segments^2, because each segment is a
-    chord."""
+    """The difference between the energies is proportional to 1 / segments^2, because each segment
+    is a chord."""
     mesh = shapes.tube(7, 60)
     bones = shapes.chain(2, kinds=["spine", "spine"])
     poses, bends = araplbs.sample_poses(*bones, 4, **bones.more)
@@ -192,7 +192,8 @@ def test_a_bent_and_stretched_one_comes_near_to_a_spine():
 
 @pytest.mark.parametrize("sampled", [False, True])
 def test_a_stretch_along_is_no_cost_where_it_is_desired(sampled):
-    """For stretch from bends as for that from scaled poses, also beyond the ends."""
+    """Stretch along a bone costs nothing if it is desired, whether it comes from bends or from
+    scaled poses, even beyond the ends."""
     mesh = shapes.tube(8, 41, height=3.0)
     still = [[0, 0], [0, 0], [0, 0], [0.5, 2]]
     bones = shapes.chain(1, kinds=["bendy"], segments=[4], ranges=[still])

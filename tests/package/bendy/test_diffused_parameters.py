@@ -1,4 +1,4 @@
-"""diffuse_parameters(): positions along bones, diffused along the mesh."""
+"""diffuse_parameters() computes positions along bones, diffused along the mesh."""
 
 import araplbs
 import numpy as np
@@ -25,7 +25,7 @@ def bent_tube(radius=0.15, angle=3.0, rings=60, around=12):
 
 
 def test_linear_along_a_straight_tube():
-    """Except at the ends, where the error is about the radius."""
+    """The positions are linear except at the ends, where the error is about the radius."""
     vertices, triangles = shapes.tube(12, 41, 0.1, 2.0)
     bones = shapes.chain(1)
     u = araplbs.diffuse_parameters(vertices, triangles, *bones)[:, 0]
@@ -92,7 +92,7 @@ def test_what_hangs_on_the_middle_of_a_bone_is_there():
 
 
 def test_a_tree_of_its_own_tells_nothing():
-    """In this case, the position of the vertex itself is used, as by default."""
+    """If a bone is a tree of its own, the position of the vertex itself is used, as by default."""
     vertices, triangles = shapes.tube(12, 41, 0.1, 2.0)
     heads, tails = [[0, 0, 0], [0, 0, 1.0]], [[0, 0, 2.0], [0, 0, 2.0]]
     u = araplbs.diffuse_parameters(vertices, triangles, heads, tails, [-1, -1])

@@ -45,8 +45,8 @@ def test_flaw(subject, kind):
 
 
 def test_what_two_checks_share(core, subject):
-    """Knowledge of the mesh from the check of other weights changes nothing: for a mesh with shells
-    and every fault of the weights, the findings are those of a separate check."""
+    """Mesh data shared with the check of other weights changes nothing: for a mesh with shells and
+    every fault of the weights, the findings equal the findings of a separate check."""
     check, inspected = core("features.check.check"), core("features.check.inspected")
     rows, options = (
         core("model.sparse_weights"),
@@ -74,7 +74,8 @@ def core_json(subject, findings, problem):
 
 
 def test_bone_in_the_skin(subject):
-    """Like the bones of facial muscles: skin next to such a bone is not its limb."""
+    """Skin next to a bone that lies in the skin, like the bones of facial muscles, is not a limb of
+    this bone."""
     FLAWS["DRIFT"](subject)
     for ends in ("heads", "tails"):
         subject.skeleton[ends][N("hand.L")] += [0, 0.1, 0.13]

@@ -1,4 +1,5 @@
-"""Bleeding weights: found across air but not across flesh, and rated by their effect in poses."""
+"""Bleeding weights are found across air but not across flesh, and are rated by their effect in
+poses."""
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def test_through_flesh_there_is_no_gap(subject, inside_out):
 
 
 def test_distances_are_from_the_largest_part_of_the_core(subject):
-    """A bone with much weight on both sides of a plate, like that of a lip: the skin around the
+    """If a bone has much weight on both sides of a plate, like a lip's bone, the skin around the
     smaller region is not across a gap either."""
     vertices, triangles = plate(0.03, 33)
     become(subject, vertices + np.array([1.3, -0.5, 1.3]), triangles)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import shapes
 
-SHORT = 1  # the bone between two others to which two influences leave no room
+SHORT = 1  # the bone between two others, for which two influences leave no room
 
 
 def bent_chain(**more):

@@ -1,4 +1,4 @@
-"""linear_skinning(), nearest_points() and inspect_weights(), compared with their definitions in
+"""Compares linear_skinning(), nearest_points() and inspect_weights() with their definitions in
 plain NumPy."""
 
 import araplbs
@@ -186,7 +186,7 @@ def test_linear_skinning(rng):
 
 
 def test_linear_skinning_of_bendy_bones(rng):
-    """Also tests their measures."""
+    """This test also covers the measures of bendy bones."""
     vertices, triangles = shapes.tube()
     bones = shapes.chain(2)
     weights = rng.uniform(size=(len(vertices), 2))
@@ -262,7 +262,7 @@ def test_reach(rng):
 
 
 def test_points_too_far():
-    """They have no nearest triangle."""
+    """Points that are too far away have no nearest triangle."""
     corners, _at, heights, _parts = araplbs.nearest_points(**SURFACE, points=[[1e200, 0, 0]])
     assert (corners == -1).all() and np.isinf(heights).all()
 

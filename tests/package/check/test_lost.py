@@ -1,4 +1,4 @@
-"""Bones that have lost the skin that they moved before."""
+"""Finds bones that have lost the skin that they moved before."""
 
 from types import SimpleNamespace
 
@@ -68,7 +68,8 @@ def test_a_few_vertices_are_no_skin(core, chain):
 
 
 def test_as_the_judge_of_the_benchmark_has_it(core, chain):
-    """Compared with tests/bench/rig_response.py, which shares no code with it."""
+    """The result is compared with tests/bench/rig_response.py, which shares no code with the
+    package."""
     lost, rng = core("features.check.lost").lost_bones, np.random.default_rng(3)
     import sys
 

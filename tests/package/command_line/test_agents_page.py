@@ -1,4 +1,4 @@
-"""docs/manual/agents.md equals SKILL.md in the package, and describes what the commands do."""
+"""docs/manual/agents.md equals SKILL.md in the package and describes the commands correctly."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def main(core, tmp_path, monkeypatch):
 
 
 def test_the_skill_is_the_page():
-    """After a head with name and purpose, which an assistant reads first."""
+    """The skill is the page after a head with name and purpose, which an assistant reads first."""
     nothing, head, body = SKILL.split("---\n", 2)
     assert nothing == "" and body == "\n" + PAGE, "copy docs/manual/agents.md into SKILL.md"
     named = dict(line.split(": ", 1) for line in head.splitlines())

@@ -1,4 +1,4 @@
-"""The command araplbs on files: its outputs, printed lines and exit codes."""
+"""Tests the outputs, printed lines and exit codes of the command araplbs on files."""
 
 import importlib
 import json
@@ -89,7 +89,7 @@ def test_a_file_that_fails_does_not_stop_the_others(main, folder, capsys):
 
 
 def test_check(main, folder, capsys):
-    """The tube follows its first joint with all of its skin, which `weight` changes."""
+    """All skin of the tube follows the first joint, until `weight` computes new weights."""
     check = ["check", "--fail-on", "medium"]
     assert main([*check, "in.glb", "--json", "found.json"]) == 3
     assert "medium: Idle Bone: 'joint 1'" in capsys.readouterr().out

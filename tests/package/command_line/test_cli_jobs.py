@@ -1,4 +1,5 @@
-"""araplbs with --jobs: the same files, results and exit codes as without it; presets."""
+"""With --jobs, araplbs gives the same files, results and exit codes as without; this file also
+tests presets."""
 
 import json
 import os
@@ -68,7 +69,7 @@ def test_a_bad_file_among_good_ones(main, place, capsys):
 
 
 def test_findings_of_jobs(main, place):
-    """The exit code is that of the worst file."""
+    """The exit code is the worst file's code."""
     assert main(["weight", "a.glb", "-o", "good.glb"]) == 0
     alone = main(["check", "a.glb", "--fail-on", "low", "-q"])
     assert main(["check", "good.glb", "a.glb", "--jobs", "2", "--fail-on", "low", "-q"]) == alone
@@ -86,7 +87,7 @@ def test_a_process_that_is_killed(core, place, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_stopped(place):
-    """All of its processes end, and no temporary file remains."""
+    """All processes end, and no temporary file remains."""
     many = [f"{k}.glb" for k in range(40)]
     for name in many:
         plain().write(place / name)

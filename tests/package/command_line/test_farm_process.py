@@ -32,7 +32,7 @@ def run(arguments, results):
 serve(run, sys.argv[2], lambda: os._exit(9))
 """
 
-# Lines of WORK that find the pipe of the replies.
+# Lines of WORK that access the pipe of the replies.
 PIPE = "replies = sys._getframe(1).f_locals['replies']"
 
 
@@ -181,7 +181,8 @@ def test_replies_that_make_no_sense(reply):
 
 @pytest.mark.parametrize("begun", [True, False])
 def test_end_of_the_parent(started, begun):
-    """Nobody waits for a task any more, so the process ends in the middle of it or before."""
+    """Nobody waits for a task anymore, so the process ends in the middle of the task or before
+    it."""
     with Gate() as gate:
         blender = started(gate.wait)
         blender.process.stdin.write(b"[]\n")

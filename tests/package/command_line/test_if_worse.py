@@ -1,5 +1,5 @@
-"""--if-worse: weights that are worse than those of the file are reported, cause a failure, or are
-not kept."""
+"""With --if-worse, weights that are worse than the file's weights are reported, cause a failure, or
+are not kept."""
 
 import json
 
@@ -62,7 +62,7 @@ def test_reported(main, good, capsys):
 
 
 def test_fails(main, good, tmp_path):
-    """With an exit code of its own; the output is written for inspection."""
+    """The command fails with an exit code of its own; the output is written for inspection."""
     arguments = ["weight", "good.glb", "-o", "out.glb", "--if-worse", "fail", "-q"]
     assert main([*arguments, *WORSE]) == 3
     assert not np.array_equal(weights("out.glb"), weights("good.glb"))
@@ -125,7 +125,7 @@ def test_nothing_before(core):
 
 
 def test_weights_of_one_bone_are_nothing(core):
-    """They stretch nothing, which does not make them good."""
+    """Weights of one bone stretch nothing, but this does not make them good."""
     has_weights = core("measures.standing").has_weights
     rows = core("model.sparse_weights").make_sparse_weights
     vertices = np.arange(40)

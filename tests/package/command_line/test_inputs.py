@@ -38,8 +38,8 @@ def test_a_name_that_looks_like_a_pattern(inputs, tmp_path):
 
 @posix
 def test_a_broken_link_is_a_name(core, inputs, tmp_path):
-    """Its name is not a pattern. For .glb files, the message used to state that no file matches it,
-    and a matching file was used instead."""
+    """The name of a broken link is not a pattern. For .glb files, the message used to state that no
+    file matches the name, and a matching file was used instead."""
     inputs_of, suffix = inputs
     (tmp_path / f"[a]{suffix}").symlink_to("nowhere")
     (tmp_path / f"a{suffix}").touch()

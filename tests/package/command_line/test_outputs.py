@@ -44,7 +44,7 @@ def write(path, kind):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_each_kind_is_known_again(name, tmp_path):
-    """By its content, under any name; no other kind may replace it."""
+    """Each kind is recognized by its content, under any name; no other kind may replace it."""
     path = tmp_path / "anything"
     write(path, KINDS[name])
     before = path.read_bytes()
@@ -88,7 +88,7 @@ def test_empty_file_holds_nothing(tmp_path):
 
 
 def test_what_comes_meanwhile_stays(tmp_path):
-    """A file that another process writes there at the same time."""
+    """A file that another process writes to the same path in the meantime stays."""
     path = tmp_path / "out.blend"
     with pytest.raises(Refused, match="already exists"), replaced(path, BLEND) as temporary:
         temporary.write_bytes(b"BLENDER")
@@ -264,8 +264,8 @@ def leftover(folder, space, number, age=0.0):
 
 
 def test_leftovers(tmp_path):
-    """Those of an ended process are removed at once, and all others after a day: their process may
-    run elsewhere, or another process may have its number."""
+    """Leftovers of an ended process are removed at once, and all others after a day, because their
+    process may run elsewhere, or another process may have its number."""
     old = files.FORGOTTEN + 60
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
@@ -289,7 +289,8 @@ def test_leftovers(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="containers are those of Linux")
 def test_containers_of_one_name(tmp_path):
-    """Process numbers of one container say nothing about those of another, with any host name."""
+    """Process numbers in one container give no information about another container, whatever the
+    host names are."""
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from pathlib import Path\n"

@@ -1,5 +1,5 @@
-"""The methods, compared on a small character: the registry, the evaluation, and methods that cannot
-run."""
+"""The methods are compared on a small character: the registry, the evaluation, and methods that
+cannot run."""
 
 from dataclasses import replace
 
@@ -147,7 +147,7 @@ def test_without_weights_and_animation():
 
 
 def test_a_deformer_needs_the_weights_of_ours():
-    """They are solved for without being requested, and are not a row."""
+    """Our weights are solved without being requested, and do not form a row."""
     found = compare(tube_case(), OPTIONS, methods=["ours-dual"])
     assert [o.identifier for o in found.outcomes] == ["OURS_DUAL"] and not found.failed
     case = tube_case()

@@ -1,4 +1,4 @@
-"""Likeness of weights, compared with results computed by hand and with dense arrays."""
+"""The likeness of weights is compared with results computed by hand and with dense arrays."""
 
 import numpy as np
 import pytest

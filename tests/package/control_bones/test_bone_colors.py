@@ -1,4 +1,4 @@
-"""The weights of all bones as colors."""
+"""The weights of all bones are shown as colors."""
 
 import numpy as np
 from araplbs.measures.bone_colors import NO_WEIGHTS, bone_colors, palette
@@ -19,7 +19,7 @@ def test_mixed_by_the_weights():
 
 
 def test_bones_are_told_apart():
-    """Neighbors in the list, and all bones of a rig."""
+    """Colors distinguish neighbors in the list and all bones of a rig."""
     colors = palette(60)
     assert (colors >= 0).all() and (colors <= 1).all()
     apart = np.linalg.norm(colors[:, None] - colors[None], axis=2) + np.eye(60)

@@ -1,5 +1,5 @@
-"""bone_directions(): armatures with meaningless tails are recognized, and their directions are
-derived from the joints."""
+"""bone_directions() recognizes armatures with meaningless tails and derives the directions from the
+joints."""
 
 import araplbs
 import joint_reference as reference
@@ -241,7 +241,7 @@ def test_twist_bones_go_along_the_way_they_lie_on():
 
 
 def test_every_way_of_a_bone_counts():
-    """Skin belongs to the bone with the nearest of all ways, as computed by NumPy."""
+    """Skin belongs to the bone that has the nearest of all ways, as computed by NumPy."""
     vertices, triangles = shapes.sphere(20, 30, 1)
     mesh = vertices * [1.1, 0.7, 0.2], triangles
     knuckles = np.array([(x, 0.1, 0.0) for x in (-0.6, 0, 0.6)])

@@ -1,4 +1,4 @@
-"""Evidence about which bones move skin: each kind alone, its weight, and generators."""
+"""Evidence shows which bones move skin: each kind alone, its weight, and generators."""
 
 import importlib
 import itertools
@@ -71,7 +71,7 @@ def test_bones_that_do_not_deform_are_not_counted():
 
 @pytest.mark.parametrize("fact", ["ik_target", "aimed_at"])
 def test_both_ends_of_a_piston(fact):
-    """Each aims at the other, but they are not targets."""
+    """Each end of a piston aims at the other, but neither is a target."""
     assert sums(**{fact: [0, 1], "pulled": [0, 1]}) == [-1, -1, 0, 0]
 
 

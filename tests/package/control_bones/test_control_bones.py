@@ -1,5 +1,5 @@
-"""control_bones(): control bones are recognized by their positions, and real bones are never taken
-for control bones."""
+"""control_bones() recognizes control bones by their positions, and never takes real bones for
+control bones."""
 
 import araplbs
 import numpy as np
@@ -179,7 +179,8 @@ def test_foot_that_hangs_on_the_root():
 
 
 def test_lone_tail_outside_the_body():
-    """A tail is a thin part of its own, with bones apart from the body and off its own middle."""
+    """A tail is a thin part of its own, with bones that lie apart from the body and off the tail's
+    middle."""
     rig = Rig()
     tail = shapes.tube(6, 12, 0.03, 1.5)
     rig.parts.append((tail[0] @ shapes.rotation([1, 0, 0], -np.pi / 2).T + [0, 0.3, 0.3], tail[1]))

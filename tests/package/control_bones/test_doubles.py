@@ -1,4 +1,4 @@
-"""Branches of bones that coincide with others: which they are, which parts follow them, and the
+"""Branches of bones that coincide with others: how they are found, which parts follow them, and the
 resulting weights of a body with a backpack."""
 
 from dataclasses import replace
@@ -215,7 +215,7 @@ def test_a_chain_beside_its_copy_moves_all_the_skin():
 
 
 def test_the_lesser_one_is_left_out_unless_it_was_painted():
-    """Of two bones with which a bendy rig deforms, one is the handle of the other."""
+    """A bendy rig deforms with two bones, one of which is the handle of the other."""
     bones, mesh = skeleton(((1, None),)), mesh_of(BODY)
     facts = BoneFacts(bones.names, bones.deform, bones.parents, bones.opposite)
     facts.copies, facts.handle = np.ones(5, bool), np.arange(5) == 4

@@ -1,4 +1,4 @@
-"""Anderson acceleration, compared with its textbook form in NumPy, and its benefit."""
+"""Compares Anderson acceleration with its textbook form in NumPy, and tests its benefit."""
 
 import araplbs
 import numpy as np

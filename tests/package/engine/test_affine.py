@@ -1,4 +1,4 @@
-"""Affine transforms of points and their inverses, compared with NumPy."""
+"""Compares affine transforms of points and inverse transforms with NumPy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Small loose parts that share their rows while influences are chosen."""
+"""Small loose parts share rows while influences are chosen."""
 
 import araplbs
 import numpy as np

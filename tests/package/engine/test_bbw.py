@@ -1,4 +1,4 @@
-"""Biharmonic weights on volumes, with and without bounds, compared with dense algebra."""
+"""Compares biharmonic weights on volumes, with and without bounds, with dense algebra."""
 
 import araplbs
 import numpy as np

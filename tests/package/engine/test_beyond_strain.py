@@ -1,4 +1,4 @@
-"""Measures of the benchmark other than strain, on small meshes with known results."""
+"""Tests the benchmark's measures other than strain on small meshes with known results."""
 
 import sys
 from importlib import import_module

@@ -1,7 +1,7 @@
-"""Bone springs: their energy terms, compared with explicit sums in which they are vertices of fixed
-weight and one-way neighbors; how they weaken; and their behavior with edits, symmetry and coarser
-meshes. test_spring_bones.py tests the choice of bones, and test_joint_anchors.py the motion with
-joints."""
+"""Compares the energy terms of bone springs with explicit sums in which springs are vertices of
+fixed weight and one-way neighbors. Also tests how springs weaken, and how they behave with edits,
+symmetry and coarser meshes. test_spring_bones.py tests the choice of bones, and
+test_joint_anchors.py the motion with joints."""
 
 import araplbs
 import numpy as np
@@ -163,7 +163,7 @@ def test_shared_rotations(rng):
 
 
 def test_stretched_rings(rng):
-    """If the ring should stretch with its bones, its springs should as well."""
+    """If a ring should stretch with its bones, its springs should stretch, too."""
     from test_stretch import scaled, tensor
 
     mesh, bones = shapes.tube(5, 7), shapes.chain(3)

@@ -1,5 +1,5 @@
-"""Surface strain, limb drift and volume change, compared with sums written out in NumPy, and with
-the yardstick of ../shared if available."""
+"""Compares surface strain, limb drift and volume change with sums written out in NumPy and, if
+available, with the yardstick of ../shared."""
 
 import importlib.util
 

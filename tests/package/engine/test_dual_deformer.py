@@ -1,5 +1,5 @@
-"""Weights for dual quaternions: energy and gradient compared with dense sums and finite
-differences, a decreasing energy, and all other requirements on weights."""
+"""Tests weights for dual quaternions: energy and gradient are compared with dense sums and finite
+differences, the energy decreases, and all other requirements on weights hold."""
 
 import araplbs
 import numpy as np

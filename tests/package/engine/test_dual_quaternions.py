@@ -1,4 +1,4 @@
-"""dual_quaternion_skinning(), compared with dual quaternions written out in NumPy."""
+"""Compares dual_quaternion_skinning() with dual quaternions written out in NumPy."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""Elastic poses: steps compared with dense NumPy, and the requirements on a reference for
-weights."""
+"""Compares the steps of elastic poses with dense NumPy, and tests the requirements on a reference
+for weights."""
 
 import araplbs
 import numpy as np
@@ -472,7 +472,7 @@ test_bad_values_are_named = table(
 @pytest.mark.parametrize("method", ["free", "mixed"])
 @pytest.mark.parametrize(("size", "shift"), [(1, 5e4), (1e12, 0), (1e-4, 0)])
 def test_meshes_far_larger_than_their_bones_or_far_away(method, size, shift):
-    """Weak springs hold them, but these are sufficient for a definite system."""
+    """Only weak springs hold such meshes, but the springs are sufficient for a definite system."""
     mesh = MESH[0] * size + shift
     posed = araplbs.elastic_poses(
         **{**GOOD, "vertices": mesh},

@@ -1,4 +1,5 @@
-"""Points in tets: the tet that contains each point, or the nearest point of the nearest tet."""
+"""Embeds points in tets: each point gets the tet that contains it, or the nearest point of the
+nearest tet."""
 
 import araplbs
 import numpy as np
