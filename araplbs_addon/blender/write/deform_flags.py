@@ -1,5 +1,6 @@
-"""Turns off Deform for bones, and turns it on again when weights need these bones. Each bone stores
-whether the add-on turned off its Deform (Bone.araplbs_reduced), also in the file."""
+"""Turns off Deform for bones, and turns it on again when weights need these bones.
+Bone.araplbs_reduced records whether the add-on turned off a bone's Deform, and is saved with the
+file."""
 
 from contextlib import contextmanager
 

@@ -1,6 +1,6 @@
 """A task that compares new weights with the earlier ones, or with Blender's heat weights if there
-were no earlier ones. Scripts and the command line use this task; windows use measured.py, which
-measures more."""
+were no earlier ones. Scripts and the command line use this task; operators in a window use
+measured.py, which measures more."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.features.check.lost import with_lost

@@ -1,5 +1,5 @@
-"""A weighting task that also measures and reports the gains over the earlier weights. Windows use
-this task, because it reads and measures more than a script needs."""
+"""A weighting task that also measures and reports the gains over the earlier weights. Operators in
+a window use this task, because it reads and measures more than a script needs."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.features.check.before_after import gains

@@ -1,5 +1,5 @@
-"""Draws a list next to the mouse in Weight Paint mode. It names the bones that move the vertex
-under the mouse, each with its share and its color in *All Bones*."""
+"""Draws a list next to the mouse in Weight Paint mode. The list names the bones that move the
+vertex under the mouse, each with its share and its color in *All Bones*."""
 
 import blf
 import gpu

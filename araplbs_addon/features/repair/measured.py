@@ -1,4 +1,4 @@
-"""A repair that also measures the stretch with its weights. Windows use this task."""
+"""A repair that also measures the stretch with its weights. Operators in a window use this task."""
 
 from araplbs.base.progress import Listener, Progress
 from araplbs.character.pose_sets import measured_poses
