@@ -1,4 +1,5 @@
-"""A creature with good weights, and one fault of each kind that Check Weights finds."""
+"""Creates a creature with good weights, and adds one fault of each kind that Check Weights
+finds."""
 
 import creature
 import generated

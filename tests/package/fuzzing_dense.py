@@ -1,5 +1,5 @@
-"""Small meshes with dense systems, and edits on everything: fans, in which all vertices are in each
-other's two-rings, small solids, clouds of triangles, many bones, unlimited influences."""
+"""Generates small meshes with dense systems and edits on all data: fans, in which all vertices are
+in each other's two-rings, small solids, clouds of triangles, many bones, unlimited influences."""
 
 import numpy as np
 import shapes

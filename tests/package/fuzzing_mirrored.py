@@ -1,6 +1,6 @@
-"""Random bodies that are their own mirror images, as characters are: with loose parts on one side
-or both, wires, bones with and without mirrored partners, and rigid parts with and without mirror
-images."""
+"""Generates random bodies that, like characters, are their own mirror images: with loose parts on
+one side or both, wires, bones with and without mirrored partners, and rigid parts with and without
+mirror images."""
 
 import numpy as np
 import shapes

@@ -1,5 +1,5 @@
-"""How late the module may notice a cancellation: every function and type that takes `progress`, on
-problems that are large for it, and the longest time of this thread between two calls of `progress`.
+"""Measures how late the module may notice a cancellation: for every function and type that takes
+`progress`, on large problems, the longest time between two calls of `progress` in this thread.
 
 `python tests/package/gaps.py [NAME...]` prints processor seconds on one thread, so a busy machine
 does not lengthen them."""

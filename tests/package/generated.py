@@ -1,5 +1,5 @@
-"""Meshes as generators create them: the creature with a second shell, an inner hull, edges that are
-split where it bends and slightly apart, islands, and noise; a union of voxels."""
+"""Creates meshes like those of generators: the creature with a second shell, an inner hull,
+slightly open split edges where it bends, islands, and noise; and a union of voxels."""
 
 import creature
 import numpy as np

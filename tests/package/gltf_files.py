@@ -1,4 +1,4 @@
-"""Small glTF files created by tests: a tube on a chain of joints, in every form of the format."""
+"""Creates small glTF files for tests: a tube on a chain of joints, in every form of the format."""
 
 import base64
 import json

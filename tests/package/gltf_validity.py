@@ -1,6 +1,6 @@
-"""Faults of a glTF file, found by independent code: a substitute for Khronos's validator, limited
-to the rules that a program that writes skins could break. For tests: faults(path) of a weighted
-file must be among those of the original file."""
+"""Finds faults of a glTF file with independent code. It is a substitute for Khronos's validator,
+limited to the rules that a program that writes skins could break. In tests, faults(path) of a
+weighted file must be among the faults of the original file."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Guarantees for every result, with any input."""
+"""Checks the guarantees for every result, with any input."""
 
 import numpy as np
 import shapes
@@ -7,8 +7,8 @@ LEAST = 0.001
 
 
 def check_weights(solver, limit, count=None):
-    """Every vertex has weights, which are finite, >= 0, of sum 1, at most `limit`, and none below
-    0.001."""
+    """Checks that every vertex has at most `limit` weights, which are finite, >= 0 and not below
+    0.001, with sum 1."""
     weights = solver.weights
     assert count is None or len(weights) == count
     assert np.isfinite(weights).all()

@@ -1,4 +1,4 @@
-"""Selects vertices of a mesh in whichever mode the window has, and changes the mode if
+"""Selects vertices of a mesh in the current mode of the window, and changes the mode if
 necessary."""
 
 import bmesh

@@ -175,7 +175,8 @@ def test_not_for_other_objects(tube):
 
 
 def test_edits_stay_with_their_vertices(tube):
-    """Edits stay with their vertices whatever happens to the mesh; new vertices have no edits."""
+    """Edits stay with their vertices through all changes to the mesh; new vertices have no
+    edits."""
     z = {v.index: tuple(v.co) for v in tube.data.vertices}
     pick(tube, [100, 101])
     edit(kind="WEIGHT", bone="upper", weight=0.5)

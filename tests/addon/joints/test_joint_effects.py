@@ -176,7 +176,7 @@ def test_control_bones_follow():
 
 
 def test_whole_is_scaled_and_turned():
-    """Joints move in armature space, whatever the transforms of the objects."""
+    """Joints move in armature space, for all transforms of the objects."""
     from mathutils import Matrix
 
     tube, rig = bent_tube()

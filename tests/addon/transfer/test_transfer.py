@@ -190,8 +190,8 @@ def test_matches_follow_the_options():
 
 
 def test_of_two_the_weighted_one_is_the_source():
-    """The weighted mesh is the source whichever mesh is active, because clothes are often added to
-    the selection last."""
+    """The weighted mesh is the source even if the other mesh is active, because clothes are often
+    added to the selection last."""
     tube, _rig, sleeve = body_and_sleeve()
     select(tube, sleeve, active=sleeve)
     assert bpy.ops.object.araplbs_transfer() == {"FINISHED"}

@@ -132,8 +132,7 @@ def test_bones_that_are_held_for_little(cost):
 
 
 def test_bones_that_are_held_at_a_price():
-    """Such bones are reported whatever the poses are; stretch alone is reported only if it is
-    large."""
+    """Such bones are reported for all poses; stretch alone is reported only if it is large."""
     held = {"held_cost": 0.045, "held_bones": ["eye"]}
     doubt = doubt_about(report(0.1, **held))
     assert doubt.remedy == BONES and doubt.bones == ("eye",) and "eye" in doubt.line

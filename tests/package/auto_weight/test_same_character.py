@@ -135,7 +135,7 @@ def test_weights_are_the_same_in_another_order_of_the_vertices(make):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_rigid_parts_of_which_some_vertices_have_partners(seed):
-    """Every row is limited, whichever vertices are partners."""
+    """Every row is limited, regardless of which vertices are partners."""
     vertices, triangles = shapes.tube(8, 16, 0.2, caps=True)
     vertices = vertices + np.array([1, 0, 0])
     mesh = shapes.join((vertices, triangles), (vertices * [-1, 1, 1], triangles[:, ::-1]))

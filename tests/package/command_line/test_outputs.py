@@ -289,8 +289,8 @@ def test_leftovers(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="containers are those of Linux")
 def test_containers_of_one_name(tmp_path):
-    """Process numbers in one container give no information about another container, whatever the
-    host names are."""
+    """Process numbers in one container give no information about another container, even if the
+    host names are equal."""
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from pathlib import Path\n"

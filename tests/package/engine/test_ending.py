@@ -82,7 +82,8 @@ def test_in_a_progress_function_that_does_not_come_back():
 
 
 def test_threads_end_by_themselves():
-    """Without a message, and so that their last lines run; others can wait for them."""
+    """The threads end without a message, their last lines run, and other threads can wait for
+    them."""
     said = end(
         """
         def work(begun):
@@ -133,7 +134,7 @@ def test_frames_that_are_read_one_by_one():
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="without fork")
 def test_a_process_that_was_forked_in_the_midst():
-    """It has none of its parent's threads, and does not wait for them."""
+    """A forked process has none of its parent's threads and does not wait for them."""
     said = end(
         """
         import warnings

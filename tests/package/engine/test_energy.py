@@ -1,4 +1,4 @@
-"""`araplbs.energy`, compared with the sums in docs/energy.md 3."""
+"""Compares `araplbs.energy` with the sums in docs/energy.md 3."""
 
 import araplbs
 import numpy as np

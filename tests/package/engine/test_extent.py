@@ -1,6 +1,6 @@
 """Unsuitable sizes: vertices and objects far away, bones far from the mesh, weights close to zero.
-Each problem is solved as well as without them, or is refused with a message that states the
-value."""
+Each problem is solved as well as one without such data, or is refused with a message that states
+the value."""
 
 import araplbs
 import numpy as np
@@ -27,7 +27,7 @@ def plain():
 @pytest.mark.parametrize("tie", ["loose", "edge", "face"])
 @pytest.mark.parametrize("sizes", [1e3, 1e5, 1e8, 1e12])
 def test_stray_vertices(plain, sizes, tie):
-    """They change nothing for the others, whatever connects them."""
+    """Stray vertices change nothing for other vertices, however they are connected."""
     stray = np.array([[sizes, sizes / 3, -sizes], [0, -sizes, 0.1]])
     vertices, triangles = np.concatenate([TUBE[0], stray]), TUBE[1]
     edges = [[3, COUNT], [80, COUNT + 1]] if tie == "edge" else None
@@ -69,7 +69,7 @@ def test_a_second_object_far_off():
 
 
 def test_ordinary_sizes_are_those_of_the_box():
-    """Bit-identical, up to 50 times the size of the central part."""
+    """The results are bit-identical up to 50 times the size of the central part."""
     for vertices in (TUBE[0], TUBE[0] * [1, 40, 0.01], np.concatenate([TUBE[0], [[60, 0, 0]]])):
         low, high = vertices.min(axis=0), vertices.max(axis=0)
         inside = araplbs.Solver(vertices, TUBE[1], *BONES)._inside
@@ -85,7 +85,7 @@ def test_collapsed_triangles_are_counted():
 @pytest.mark.parametrize("shape", ["wire", "sliver", "tube"])
 @pytest.mark.parametrize("size", [1e-2, 1e-4, 1e-6, 1e-10])
 def test_small_things_far_from_the_bones(shape, size):
-    """Up to a distance of 1e5 sizes, they follow bones; farther away, they are refused."""
+    """Up to a distance of 1e5 sizes, small objects follow bones; farther away, they are refused."""
     edges, triangles = None, NO_FACES
     if shape == "wire":
         vertices = np.column_stack([np.zeros(20), np.zeros(20), np.linspace(0, 1, 20)])

@@ -18,7 +18,7 @@ def test_refusal_says_itself_what_is_wrong(error, capsys):
 
 
 def test_fault(capsys):
-    """Its text is cut to one line; the traceback goes to the console."""
+    """The text of a fault is cut to one line, and the traceback goes to the console."""
     error = ValueError("several\nlines " + 300 * "x")
     text = sentence("Auto-weight", error)
     assert text.startswith(

@@ -1,4 +1,4 @@
-"""The Laplacian filter of the weights, compared with its definition. (test_fixtures.py tests the
+"""Compares the Laplacian filter of the weights with its definition. (test_fixtures.py tests the
 filter over many iterations.)"""
 
 import numpy as np

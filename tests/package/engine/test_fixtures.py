@@ -1,5 +1,5 @@
-"""The fixtures next to this file, made by an independent reference implementation, to the
-tolerances in their README. Joints are tested in test_joints.py."""
+"""Compares the engine with the fixtures next to this file, which an independent reference
+implementation produced, to the tolerances in their README. Joints are tested in test_joints.py."""
 
 import araplbs
 import numpy as np
@@ -63,7 +63,7 @@ def test_edge_weights(name):
 
 @weights_problems
 def test_gram_matrix(name):
-    """G in the solver's coordinates is that of the fixture for x = diagonal x' + center."""
+    """G in the solver's coordinates equals the fixture's G for x = diagonal x' + center."""
     d = fixture(name)
     inside = start(d)._inside
     bones = len(d["bone_parent"])
@@ -200,8 +200,8 @@ def test_supports_and_initial_weights(name):
 
 
 def test_attach_and_neumann_rows():
-    """The number of rows is the same, and so is the step that they cause at the fixture's vertices.
-    (On fx05, only rounding decides which of several equal weights is a maximum.)"""
+    """The number of rows and the step that they cause at the fixture's vertices are the same. (On
+    fx05, only rounding decides which of several equal weights is a maximum.)"""
     d = fixture("fx07_init_virtual")
     settings = {"pruning": (1, 0.95, 0.05), "neumann": True, "pose_count": 6}
     vertices, bones = d["attach"].T

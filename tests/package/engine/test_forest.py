@@ -70,8 +70,8 @@ def ends(mesh, bones, edits=None, **settings):
 @pytest.mark.parametrize("around", [32, 100])
 @pytest.mark.parametrize("later", [False, True])
 def test_smooth_over_a_cone(around, later):
-    """All vertices are in each other's two-rings: one dense system, whose supernode has no
-    child."""
+    """All vertices are in each other's two-rings, so there is one dense system, whose supernode has
+    no child."""
     mesh, bones = shapes.cone(around), shapes.chain(8, height=1)
     edits = {"smoothed": (np.arange(len(mesh[0])), np.ones(len(mesh[0])))}
     ends(mesh, bones, edits) if later else ends(mesh, bones, **edits)

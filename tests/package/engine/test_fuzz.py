@@ -45,7 +45,7 @@ def test_what_long_runs_found(seed):
 
 
 def test_a_broken_promise_is_seen(monkeypatch):
-    """The fuzzer can fail: it finds a solver whose weights do not sum to 1 at once."""
+    """The fuzzer can fail: it immediately finds a solver whose weights do not sum to 1."""
 
     solver_type = fuzzing.araplbs.Solver
 

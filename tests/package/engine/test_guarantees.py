@@ -1,4 +1,4 @@
-"""The guarantees for results, on generated meshes that are as difficult as possible."""
+"""Tests the guarantees for results on generated meshes that are as difficult as possible."""
 
 import araplbs
 import numpy as np
@@ -255,8 +255,8 @@ def test_energy_is_never_above_that_of_the_start(name):
 @pytest.mark.parametrize("name", ["open tube", "noisy", "split", "soup", "two tubes", "fan"])
 @pytest.mark.parametrize("positivity", ["none", "clip"])
 def test_iterations_never_raise_the_energy(name, positivity):
-    """Not at all without clipping and with little damping; clipping may raise it slightly in
-    between, which the best weights of the stage compensate at its end."""
+    """Without clipping and with little damping, iterations never raise the energy. Clipping may
+    raise it slightly in between, but a stage ends with its best weights."""
     vertices, triangles = MESHES[name]
     bones = shapes.chain(5)
     for limit in (0, 4):
@@ -277,8 +277,8 @@ def test_iterations_never_raise_the_energy(name, positivity):
 
 
 def test_energy_is_that_of_araplbs_energy():
-    """The energy of the returned weights, over the solver's poses, without links, with the paper's
-    edge weights."""
+    """The reported energy equals araplbs.energy of the returned weights over the solver's poses,
+    without links and with the paper's edge weights."""
     mesh, bones = shapes.join(TUBE, shapes.sphere(at=(0, 0, 1))), shapes.chain(5)
     wires = [[0, 215]]
     given = np.random.default_rng(1).normal(size=(3, 5, 3, 4))

@@ -1,4 +1,4 @@
-"""The harmonic term of the weights (paper Eq. 13), compared with its definition in dense NumPy:
+"""Compares the harmonic term of the weights (paper Eq. 13) with its definition in dense NumPy:
 delta sum_i c_i sum_b |(L w_b)_i|^2, c_i = constraint_strength #poses Lambda_i in the solver's
 coordinates. (test_fixtures.py tests the paper's own iterations with this term.)"""
 
@@ -81,7 +81,8 @@ FIXED = {"coarsen": 0, "expansion_rounds": 0, "max_influences": 0, "tolerance": 
 @pytest.mark.parametrize("settings", [{}, FIXED], ids=["all stages", "fixed maps"])
 @pytest.mark.slow
 def test_stronger_is_smoother_and_less_rigid(settings):
-    """Less rigid on the same influence patterns, because the term can lead to other patterns."""
+    """The weights are smoother and less rigid on equal influence patterns; without this
+    restriction, the term can lead to other patterns."""
     rough, energies = [], []
     for harmonic in (0.0, 0.01, 1.0):
         mesh, solver = character(harmonic=harmonic, **settings)

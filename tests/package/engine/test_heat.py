@@ -15,7 +15,7 @@ def start(mesh, bones, **settings):
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_heat_against_a_dense_solve(count, rng):
-    """Inside an open tube, its nearest bone is visible from every vertex."""
+    """Inside an open tube, the nearest bone is visible from every vertex."""
     mesh, bones = shapes.tube(8, 13), shapes.chain(count)
     mesh[0][:] += rng.normal(size=mesh[0].shape) * 0.01
     solver = start(mesh, bones)

@@ -1,5 +1,5 @@
-"""Automatic methods from the literature: nearest bones, BoneGlow and biharmonic weights, compared
-with dense formulas, and guarantees for all of them."""
+"""Compares automatic methods from the literature (nearest bones, BoneGlow and biharmonic weights)
+with dense formulas, and tests guarantees for all methods."""
 
 import araplbs
 import numpy as np
@@ -94,7 +94,8 @@ def test_nearest_bones():
     mesh, bones = shapes.tube(8, 25), shapes.tree()
     found = automatic(mesh, bones, "nearest", **ALL)
     assert ((found == 0) | (found == 1)).all() and (found.sum(1) == 1).all()
-    # Of gaps and of what does not deform, the owner: test_heat.py; here what is plainly nearest.
+    # Only vertices with an unambiguous nearest bone count here; test_heat.py tests gaps and bones
+    # that do not deform.
     distance = distances(mesh[0], bones.heads, bones.tails)
     distance[:, ~bones.deform] = np.inf
     trunk = mesh[0][:, 2] < 1.6
@@ -106,7 +107,7 @@ def test_nearest_bones():
 
 
 def test_nearest_bones_need_not_be_seen():
-    """A wall lies between them: the indicative function of the paper does not require
+    """A wall lies between vertices and bone, but the paper's indicative function does not require
     visibility."""
     tube, wall = shapes.tube(8, 9), shapes.tube(8, 2, radius=0.3, height=0.5)
     bones = shapes.Bones(
@@ -181,7 +182,7 @@ def test_boneglow_against_a_dense_solve(count, rng):
 
 
 def test_the_glow_is_an_integral_over_the_length_of_the_bone():
-    """Over sin(alpha) as over s: of V sin(phi) cos(theta) / r^2 ds."""
+    """The integral of V sin(phi) cos(theta) / r^2 ds is the same over sin(alpha) as over s."""
     p, normal = np.array([0.3, 0, 0.4]), np.array([1, 0, 0.0])
     s = (np.arange(200_000) + 0.5) / 200_000 * 2
     line = np.column_stack([np.zeros((len(s), 2)), s]) - p
@@ -336,8 +337,8 @@ def test_wires_sheets_and_slivers(method, rng):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_vertex_far_off(method):
-    """It is so far away that rounding of its distance to a bone exceeds the differences between
-    bones."""
+    """The vertex is so far away that the rounding of its distance to a bone exceeds the differences
+    between bones."""
     bones = shapes.chain(7)
     path = np.column_stack([np.arange(7) / 7, np.zeros(7), np.zeros(7)])
     edges = np.column_stack([np.arange(6), np.arange(6) + 1])

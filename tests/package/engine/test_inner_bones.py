@@ -1,5 +1,5 @@
-"""Bones in the middle of a part move only that part, such as eyes in a head; parts that do not meet
-the conditions."""
+"""Bones in the middle of a part, such as eyes in a head, move only this part; also tests parts that
+do not meet the conditions."""
 
 import itertools
 

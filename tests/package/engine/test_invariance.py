@@ -76,7 +76,7 @@ def problem(name):
 
 @cache
 def weights_of(name, limit):
-    """Solved once for all transformed problems."""
+    """The weights, solved once for all transformed problems."""
     return problem(name).weights(max_influences=limit)
 
 
@@ -94,7 +94,7 @@ def test_moved_problems_have_the_same_weights(name, move):
 
 @names
 def test_a_mirrored_character_is_mirrored_without_roll_axes_too(name):
-    """If the skeleton gives no roll axes, they are chosen so that they mirror."""
+    """If the skeleton has no roll axes, mirrored ones are chosen."""
     one = copy(problem(name))
     one.bones = one.bones.but(roll_axes=None)
     other = one.moved(*MOVES["all at once"])

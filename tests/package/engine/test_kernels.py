@@ -365,8 +365,8 @@ def test_wires_are_the_same_by_both_ways(library, name, double, rng):
 @sets
 @pytest.mark.parametrize("line", [False, True])
 def test_stretched_rings(library, name, double, line, rng):
-    """R U instead of R, where R is the best for cov U; for parallel edges, the direction in which R
-    U moves them."""
+    """The result is R U instead of R, where R is the best rotation for cov U; for parallel edges,
+    it is the direction in which R U moves them."""
     poses, used, weights = 21, np.array([1, 0]), np.array([0.7, 0.3])
     transforms = rng.normal(size=(poses, 2, 3, 4)) * 0.3
     transforms[..., :3] += shapes.random_rotations(rng, poses, 2)

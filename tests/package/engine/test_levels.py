@@ -72,7 +72,8 @@ def test_thousands_of_small_parts_lose_vertices_too():
 
 @pytest.mark.parametrize("limit", [0, 2, 4])
 def test_as_good_as_without(limit):
-    """In poses not used for optimization; in the end, nothing of the coarse mesh remains."""
+    """The weights are as good in poses not used for optimization; in the end, nothing of the coarse
+    mesh remains."""
     poses = araplbs.sample_poses(*BONES, 60, seed=99)
     settings = {"max_influences": limit}
     direct, levels = start(coarsen=0, **settings), start(**settings)
@@ -115,7 +116,7 @@ def test_what_is_held_stays_held(symmetry):
 
 
 def test_weights_on_the_way():
-    """Complete at any time, even while only the coarse mesh is solved."""
+    """The weights are complete at any time, even while only the coarse mesh is solved."""
     solver = start()
     first = solver.initial_weights
     np.testing.assert_allclose(first.sum(1), 1, atol=1e-12)
@@ -142,8 +143,8 @@ def test_locks_and_constraints(rng):
 
 
 def test_from_given_weights(rng):
-    """As good as without levels; locked vertices stay bit-identical, and requested weights
-    apply."""
+    """The result is as good as without levels; locked vertices stay bit-identical, and requested
+    weights apply."""
     poses = araplbs.sample_poses(*BONES, 60, seed=99)
     weights = 0.5 * start().initial_weights + 0.5 / len(BONES)
     locked = TUBE[0][:, 2] < np.median(TUBE[0][:, 2])
@@ -233,8 +234,8 @@ def test_other_recipes_stay_on_the_mesh(settings):
 
 
 def test_not_where_it_is_not_worth_it():
-    """From given weights, with few clusters for each bone, and for parts that cannot be made
-    coarser."""
+    """There is no coarser mesh with given weights, with few clusters per bone, or for parts that
+    cannot be made coarser."""
     weights = np.full((len(TUBE[0]), len(BONES)), 0.25)
     assert start(weights=weights, start_from_weights=True).report["coarse_vertices"] == 0
     assert start(bones=shapes.chain(40)).report["coarse_vertices"] == 0
@@ -267,7 +268,7 @@ def test_finer_meshes_have_fewer_random_poses():
 
 
 def test_a_large_coarsest_mesh_has_fewer_random_poses():
-    """Its poses are those of the energy of the initial weights."""
+    """The energy of the initial weights is measured in the same poses."""
     for count, is_large in ((450, False), (900, True)):
         plates, settings = mail(count), {"coarsen": 1000, "pose_count": 10}
         few, all_poses = (start(plates, fine_poses=share, **settings) for share in (0.3, 1.0))
@@ -277,7 +278,7 @@ def test_a_large_coarsest_mesh_has_fewer_random_poses():
 
 
 def test_fewer_random_poses_count_as_much_as_all():
-    """In addition to those of the caller: the Gram matrix is that of 6 poses of weight 10/6 and 3
+    """Together with the caller's poses, the Gram matrix is that of 6 poses of weight 10/6 and 3
     others."""
     given = araplbs.sample_poses(*BONES, 3, seed=77)
     solver = start(poses=given, pose_count=10)

@@ -1,5 +1,5 @@
-"""OpenBLAS is tested when the engine is loaded. If a routine is wrong, plain loops replace it: a
-message says so, and all results stay the same."""
+"""OpenBLAS is tested when the engine is loaded. If a routine is wrong, plain loops replace it, a
+message reports this fact, and all results stay the same."""
 
 import os
 import subprocess

@@ -48,7 +48,7 @@ def test_locked_vertices(problem, start, limit, rng):
 @pytest.mark.parametrize("bone_spring_stiffness", [0.0, 12.0])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_only_rings_whose_weights_have_changed_are_visited(bone_spring_stiffness, threads, rng):
-    """The energy is still that of all rings, including the contribution of the others."""
+    """The energy still includes the contributions of all rings."""
     mesh, bones = shapes.tube(12, 40), shapes.chain(4)
     n = len(mesh[0])
     weights, locked = shapes.random_weights(rng, n, 4), mesh[0][:, 2] < 1.2
@@ -79,7 +79,8 @@ def test_only_rings_whose_weights_have_changed_are_visited(bone_spring_stiffness
 
 
 def test_free_vertices_follow_the_locked_ones(problem):
-    """The locked rows are part of the energy, so the solution differs from that without locks."""
+    """The locked rows are part of the energy, so the solution differs from a solution without
+    locks."""
     mesh, bones, _ = problem
     weights = np.zeros((len(mesh[0]), 4))
     weights[:, 3] = 1
@@ -230,7 +231,7 @@ def test_start_from_weights_keeps_their_pattern(problem):
 
 
 def test_start_from_weights_with_locked_vertices_that_have_none(problem):
-    """They are solved like the others and returned empty."""
+    """Locked vertices without weights are solved like the others and returned empty."""
     mesh, bones, weights = problem
     weights = weights.copy()
     locked = np.arange(len(mesh[0])) % 5 == 2
@@ -296,7 +297,8 @@ def test_what_rounding_leaves_is_no_influence(problem, limit, rng):
 
 
 def test_initial_rows(problem):
-    """The same weights as rows and as a dense array, with locked ones between others."""
+    """The same weights can be given as rows or as a dense array, with locked weights between
+    others."""
     mesh, bones, weights = problem
     lock = np.array([False, True, False, True])
     solver = araplbs.Solver(*mesh, *bones, weights=weights, locked_bones=lock)

@@ -1,5 +1,6 @@
-"""Poses of so many transforms that only the products of transforms that occur together in a row of
-weights are computed: compared with the same problem without the bones that no vertex follows."""
+"""Tests poses with so many transforms that products are computed only for transforms that occur
+together in a row of weights. The reference is the same problem without the bones that no vertex
+follows."""
 
 import araplbs
 import numpy as np

@@ -79,7 +79,7 @@ def test_any_direction_and_place(way, names):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_joints_and_skin_that_are_a_little_off(way, rng):
-    """By about 0.3 % of the size; the skin determines the plane."""
+    """Joints and skin are off by about 0.3 % of the size, and the skin determines the plane."""
     turn, offset = WAYS[way]
     bones, points = skeleton(turn, offset), skin(turn, offset)[0]
     size = np.linalg.norm(np.ptp(points, axis=0))
@@ -89,13 +89,13 @@ def test_joints_and_skin_that_are_a_little_off(way, rng):
 
 
 def test_skin_that_is_off_from_the_joints():
-    """Joints at X = 0.012, skin at 0."""
+    """The joints' plane is at X = 0.012, and the skin's plane is at 0."""
     found = symmetry_plane(skeleton(offset=(0.012, 0, 0)), skin()[0])
     assert_plane(found, np.eye(3), np.zeros(3), 1e-9)
 
 
 def test_tails_that_say_nothing(rng):
-    """As importers leave them: in one direction, or anywhere."""
+    """As importers leave them, tails point in one direction, or anywhere."""
     for tails in (np.tile([0.1, 0, 0], (len(NAMES), 1)), rng.normal(size=(len(NAMES), 3))):
         bones = skeleton()
         bones.tails = bones.heads + tails
@@ -103,7 +103,8 @@ def test_tails_that_say_nothing(rng):
 
 
 def test_most_bones_decide_not_those_that_happen_to_fit():
-    """At X = 0, only the trunk has a partner, itself; in the true plane, all bones have one."""
+    """At X = 0, only the trunk has a partner, which is itself; in the true plane, all bones have
+    one."""
     bones = skeleton(shapes.rotation([0, 0, 1], np.pi / 2))
     assert (np.abs(bones.heads[:, 0]) < 1e-9).sum() > len(NAMES) // 3
     assert bone_partners(bones).tolist() == PARTNERS
@@ -127,7 +128,8 @@ def chain(count=6):
 
 
 def test_a_chain_is_no_image_of_itself_turned_around():
-    """Its joints are images of each other across its middle, but the hierarchy is reversed."""
+    """The chain's joints are images of each other across its middle, but the hierarchy is
+    reversed."""
     assert bone_partners(chain()) is None
 
 
@@ -194,7 +196,8 @@ def weights(turn, offset, noise=0.0, off=0.0):
 
 @pytest.mark.parametrize("way", ["faces along X", "beside the origin", "any way"])
 def test_weights_are_the_same_on_both_sides(way):
-    """Bit-identical, as at X = 0, and equal within the noise if joints and skin are off."""
+    """Weights are bit-identical on both sides, as at X = 0, and equal within the noise if joints
+    and skin are off."""
     vertices = creature.creature()[0]
     image = np.linalg.norm(vertices[:, None] * [-1, 1, 1] - vertices[None], axis=2).argmin(1)
     dense = weights(*WAYS[way])

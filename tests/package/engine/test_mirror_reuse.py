@@ -1,5 +1,5 @@
-"""Results that one half of a symmetric character takes from the other: the right-hand side and F w
-of both equal plain sums over all one-rings, and hardly more than one half is visited."""
+"""One half of a symmetric character takes results from the other: the right-hand side and F w of
+both halves equal plain sums over all one-rings, and hardly more than one half is visited."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,8 @@ def test_both_halves_are_as_if_each_was_visited(bone_spring_stiffness):
 
 
 def test_halves_of_another_shape_are_both_visited(rng):
-    """As far as vertices are moved, including the vertices affected by them."""
+    """Both halves are visited where vertices were moved, including the vertices that these
+    affect."""
     mesh = body()
     n = len(mesh[0])
     moved = mesh[0].copy()

@@ -24,7 +24,8 @@ def posed(mesh, weights, bones, count=40):
 @pytest.mark.parametrize("limit", [0, 4])
 @pytest.mark.parametrize("noise", [0, 1e-8])
 def test_coincident_vertices_get_identical_weights(limit, noise, rng):
-    """Also if the exporter's rounding keeps them slightly apart."""
+    """Coincident vertices get identical weights even if the exporter's rounding keeps them slightly
+    apart."""
     joined, bones = shapes.tube(10, 21), shapes.chain(4)
     vertices, triangles = shapes.split(*joined)
     vertices = vertices + noise * rng.uniform(-1, 1, vertices.shape)
@@ -83,7 +84,7 @@ def test_without_links_loose_parts_are_on_their_own():
 
 
 def test_parts_linked_in_a_row():
-    """A stack of boxes on a tube: each is linked to the next."""
+    """In a stack of boxes on a tube, each box is linked to the next."""
     body = shapes.tube(12, 21)
     stack = [shapes.box((0.08, 0.08, 0.08), (0.25 + 0.09 * k, 0, 1.5)) for k in range(4)]
     mesh, bones = shapes.join(body, *stack), shapes.chain(2)
@@ -140,8 +141,8 @@ def body_and_stray_cubes():
 
 
 def test_thirteen_stray_cubes():
-    """Far from the body: all get weights, each follows its nearest bone as a whole, and all are
-    reported."""
+    """The cubes are far from the body: all get weights, each follows its nearest bone as a whole,
+    and all are reported."""
     (body, mesh), bones = body_and_stray_cubes(), INSIDE
     solver = solve(mesh, bones)
     weights = check_weights(solver, 4, len(mesh[0]))

@@ -29,7 +29,7 @@ def check_step(s, rows, atol=1e-7):
 
 @pytest.mark.parametrize("name", ["tube", "fan", "wires"])
 def test_constraints_of_the_user(name, rng):
-    """On first (eliminated) and other entries, one of them given twice."""
+    """Constraints apply to first (eliminated) entries and to others, even if one is given twice."""
     s = Solved(rng, name)
     picked = [(0, s.mask[0].argmax()), (5, np.nonzero(s.mask[5])[0][-1]), (9, s.mask[9].argmax())]
     picked.append(picked[0])
@@ -126,7 +126,8 @@ def test_a_stage_with_rows_ends_where_the_next_ones_would_need_a_factor():
 
 
 def test_rows_without_a_limit_are_eliminated_by_their_sizes():
-    """Without a limit, the order is another one: a larger factor, and the same weights."""
+    """Without a limit, the elimination order differs, which gives a larger factor and the same
+    weights."""
     mesh, bones = shapes.tube(40, 60), shapes.chain(8)
     by_rows, by_vertices = (
         shapes.solve(

@@ -1,5 +1,5 @@
-"""The rasterizer, compared with known results for single triangles and for a sphere; PNG files read
-back."""
+"""Compares the rasterizer with known results for single triangles and for a sphere, and reads PNG
+files back."""
 
 import struct
 import zlib
@@ -59,7 +59,8 @@ def test_random_triangles(seed):
 
 
 def test_coverage_is_the_area():
-    """Two triangles that form a rectangle cover each pixel inside once, and none outside."""
+    """Two triangles that form a rectangle cover each pixel inside exactly once, and no pixel
+    outside."""
     xy = np.array([(2, 3), (12, 3), (12, 8), (2, 8)], float)
     triangles = np.array([(0, 1, 2), (0, 2, 3)])
     triangle, _coordinates, _depth = rasterize(xy, np.zeros(4), triangles, 20, 15)

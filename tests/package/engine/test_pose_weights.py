@@ -1,5 +1,4 @@
-"""Pose weights, compared with explicit sums; a pose of weight 2 equals the same pose given
-twice."""
+"""Compares pose weights with explicit sums; a pose of weight 2 equals the same pose given twice."""
 
 import araplbs
 import joint_rigs

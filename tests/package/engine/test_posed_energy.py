@@ -1,4 +1,4 @@
-"""posed_energy(), compared with the energy of weights and with explicit sums."""
+"""Compares posed_energy() with the energy of weights and with explicit sums."""
 
 import araplbs
 import numpy as np

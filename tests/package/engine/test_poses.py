@@ -1,4 +1,4 @@
-"""Forward kinematics and sampled poses."""
+"""Tests forward kinematics and sampled poses."""
 
 import araplbs
 import numpy as np

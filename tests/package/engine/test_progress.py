@@ -1,4 +1,5 @@
-"""The progress function: its calls, how it stops the work, and what it must not do."""
+"""Tests the progress function: when it is called, how it stops the work, and what it must not
+do."""
 
 import gc
 import signal
@@ -201,9 +202,9 @@ def test_references_to_the_progress_function():
     threading.current_thread() is not threading.main_thread(), reason="signals need the main thread"
 )
 def test_control_c_stops_the_work():
-    """Also without a progress function, because Python's signal handlers run between steps. The
-    thread that sends the signal runs when the call releases the GIL, not before, because Python is
-    set to let no thread give way for an hour."""
+    """Control-C also stops the work without a progress function, because Python's signal handlers
+    run between steps. The thread that sends the signal runs when the call releases the GIL, not
+    before, because Python is set to let no thread give way for an hour."""
     solver = make(iterations=10**6, tolerance=0, max_influences=0)
     # A shell's background job ignores it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,7 +1,7 @@
-"""The guarantees of every function and type, by the table in properties.py: the same input gives
-bit-identical results for any number of threads; arrays of any layout, type or flags are accepted,
-not changed, and read only once; invalid arrays are refused by name; and progress stops the work by
-returning False."""
+"""Tests the guarantees of every function and type in the table of properties.py: the same input
+gives bit-identical results for any number of threads; arrays of any layout, type or flags are
+accepted, not changed, and read only once; invalid arrays are refused by name; and progress stops
+the work by returning False."""
 
 import os
 import re
@@ -35,7 +35,7 @@ def test_the_table_has_every_function():
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_bits(name):
-    """In a second run, and with other numbers of threads."""
+    """A second run and runs with other numbers of threads give the same bits."""
     counts = (1, 2, 5) if name in THREADED else (None, None)
     how = [{} if count is None else {"threads": count} for count in counts]
     first, *others = (run(name, problem_of(name, LARGE), **each) for each in how)

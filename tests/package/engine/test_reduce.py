@@ -32,7 +32,8 @@ def test_never_more_than_asked_for(problem, limit):
 @pytest.mark.parametrize("limit", [3, 4, 6])
 @pytest.mark.slow
 def test_solving_again_beats_cutting_off(problem, limit):
-    """On average, because the influences that are found depend on the random poses."""
+    """Solving again is better on average, because the influences that are found depend on the
+    random poses."""
     mesh, bones = problem
     poses = araplbs.sample_poses(*bones, 60, seed=99, **bones.more)
     ours, theirs = [], []
@@ -333,7 +334,7 @@ def test_many_influences_are_limited_to_good_ones(crowd):
 
 
 def test_the_bone_of_a_spring_takes_part(crowd, rng):
-    """And it stays, although its weight is the smallest of 150."""
+    """The spring's bone is considered and stays, although its weight is the smallest of 150."""
     mesh, bones = crowd
     every, n = np.arange(len(mesh[0])), len(mesh[0])
     tied = shapes.solver(mesh, bones)._inside["spring_bone"]

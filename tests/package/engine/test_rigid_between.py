@@ -101,7 +101,7 @@ def test_a_bone_keeps_its_only_plate():
 
 
 def test_the_shell_of_a_hand_follows_the_hand():
-    """It lies over the first bones of four fingers."""
+    """The shell lies over the first bones of four fingers but follows the hand."""
     arm = shapes.box((1.6, 0.3, 0.3), (-1.0, 0, 0))
     parts, heads, tails, parents = [arm], [(-1.8, 0, 0)], [(-0.1, 0, 0)], [-1]
     for finger in range(4):

@@ -1,5 +1,5 @@
-"""Cards of hair: strips of surface that touch the skin at one end follow, as a whole, the skin at
-their roots. Cards that lie along the skin, are not strips, or have bones of their own do not
+"""Hair cards, which are strips of surface that touch the skin at one end, follow the skin at their
+roots as a whole. Cards that lie along the skin, are not strips, or have bones of their own do not
 change."""
 
 import numpy as np
@@ -69,7 +69,8 @@ TOUCHING = {"root": (0.21, 1.9), "tip": (0.305, 1.0)}  # and its tip lies on the
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("turned", [False, True], ids=["from the root", "from the tip"])
 def test_a_card_follows_what_its_root_sits_on(kind, sides, turned):
-    """Its tip is next to the trunk; the order of its vertices does not matter."""
+    """The card's tip is next to the trunk, but the card follows its root; the order of its vertices
+    does not matter."""
     vertices, triangles = card(**kind, sides=sides)
     part = (vertices[::-1], len(vertices) - 1 - triangles) if turned else (vertices, triangles)
     (free,) = rows_of([part], rigid_departure=0)

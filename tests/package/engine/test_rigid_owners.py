@@ -47,7 +47,7 @@ def turn_to(way):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_balls_in_wrists_follow_the_arm(seed):
-    """Several bones start there."""
+    """Balls in wrists follow the arm, because several bones start at a wrist."""
     mesh, bones, balls, expected = mannequin(3)
     solver = shapes.solve(mesh, bones, precision="double", seed=seed)
     size = len(balls[0][0])
@@ -58,8 +58,9 @@ def test_balls_in_wrists_follow_the_arm(seed):
 
 @pytest.mark.parametrize("most", [0, -1])
 def test_balls_go_the_way_that_most_of_them_go(most):
-    """They follow the bones that end in their joints if most already do, and otherwise those that
-    start there, because an artist puts all balls of a figure on the same kind of bone."""
+    """Balls follow the bones that end in their joints if most balls already do. Otherwise, they
+    follow the bones that start there, because an artist puts all balls of a figure on the same kind
+    of bone."""
     mesh, bones = spine = doll()
     count, size = len(bones) - 1, len(mesh[0]) // (2 * len(bones) - 1)
     for odd in (0, 3):
@@ -111,7 +112,7 @@ def test_a_ball_at_a_bone_whose_parent_ends_elsewhere():
 
 
 def test_a_head_is_no_ball_in_the_joint_of_its_jaw():
-    """The jaw begins in its middle, and a bone of the neck ends there."""
+    """The jaw begins in the middle of the head, and a bone of the neck ends there."""
     body = shapes.tube(10, 9, 0.2, 1.6, caps=True)
     head = shapes.sphere(9, 14, 0.5, (0, 0, 2.0))
     jaw = shapes.box((0.2, 0.4, 0.1), (0, 0.5, 1.85))
@@ -128,7 +129,8 @@ def test_a_head_is_no_ball_in_the_joint_of_its_jaw():
 
 
 def test_a_sleeve_around_a_joint_is_no_ball():
-    """All of it is about equally far from the joint, because its length is about its width."""
+    """All of the sleeve is about equally far from the joint, because its length is about its
+    width."""
     arm, sleeve = shapes.tube(10, 13), shapes.tube(12, 7, 0.3, 0.4)
     mesh = shapes.join(arm, (sleeve[0] + [0, 0, 0.8], sleeve[1]))
     first = len(arm[0])
@@ -206,7 +208,7 @@ def test_no_bone_loses_its_only_plate():
 
 
 def test_no_bone_takes_what_is_far_from_it():
-    """Of two bones in one soft ear, the nearer one has lost its skin; the eyes stay on the head."""
+    """The nearer of two bones in one soft ear has lost its skin; the eyes stay on the head."""
     head = shapes.sphere(11, 16, 0.5, (0, 0, 1.0))
     eye = shapes.box((0.06, 0.06, 0.06), (0.2, 0.47, 1.05))
     ear = shapes.box((0.15, 0.1, 0.5), (0.3, 0, 1.7))

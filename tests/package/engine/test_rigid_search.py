@@ -152,7 +152,7 @@ def test_a_blend_has_room_under_the_limit():
 
 
 def test_a_box_follows_the_bone_inside():
-    """Regardless of its individual vertices, because there are too few for bending."""
+    """The box follows the bone as a whole, because it has too few vertices for bending."""
     arm = shapes.box((0.6, 0.6, 0.9), (0, 0, 0.45))
     mesh = shapes.join(shapes.tube(10, 13, 0.2), arm)
     bones = shapes.chain(2)
@@ -217,7 +217,7 @@ def test_marked_wanted_and_locked_parts_are_not_searched():
 
 
 def test_strands_bend_with_the_skin():
-    """They have no faces and are short compared with the bones."""
+    """Strands bend although they have no faces and are short compared with the bones."""
     strands = [[(x, 0, 0.8 + 0.02 * k) for x in (0.2, 0.25)] for k in range(20)]
     roots = len(TUBE[0]) + 2 * np.arange(20)
     vertices = np.concatenate([TUBE[0], *strands])

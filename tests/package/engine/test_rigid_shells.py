@@ -1,4 +1,4 @@
-"""Plates that cover each other follow one bone; those that overlap at their edges do not."""
+"""Plates that cover each other follow one bone; plates that overlap only at their edges do not."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Centers of rotation, compared with the published formulas in explicit loops, and their
+"""Compares centers of rotation with the published formulas in explicit loops, and tests their
 purpose."""
 
 import araplbs

@@ -1,5 +1,5 @@
-"""Springs between the middle of a whole limb and its bone: gradient and steps compared with
-explicit sums, and their purpose."""
+"""Tests springs between the middle of a whole limb and its bone: gradient and steps are compared
+with explicit sums, and their purpose is checked."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_slope():
 
 
 def test_report_of_a_coarser_mesh():
-    """While that mesh is solved, the energies are its own."""
+    """While the coarser mesh is solved, the reported energies are those of this mesh."""
     mesh = shapes.tube(24, 60, 0.15)
     made = shapes.solver(mesh, shapes.chain(8), pose_count=6, seed=3)
     assert made.report["coarse_vertices"] > 0

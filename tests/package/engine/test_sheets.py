@@ -1,4 +1,4 @@
-"""2D cutouts: flat sheets with bones in their plane, so that vertices lie on the bones."""
+"""Tests 2D cutouts: flat sheets with bones in their plane, so vertices lie on the bones."""
 
 import araplbs
 import numpy as np

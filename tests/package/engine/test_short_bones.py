@@ -1,4 +1,4 @@
-"""Bones that are short for their limb keep their skin: see csrc/solver/promise.c."""
+"""Bones that are short for their limb keep their skin (csrc/solver/promise.c)."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,4 @@
-"""The name of the other side, for all ways in which importers and riggers mark sides."""
+"""Finds the name of the other side for all ways in which importers and riggers mark sides."""
 
 import numpy as np
 import pytest

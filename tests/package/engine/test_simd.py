@@ -1,5 +1,5 @@
 """The kernels in use are the widest that the processor supports. A build that does not look for
-wider ones would give the same weights and only take longer, so nobody would notice."""
+wider kernels would give the same weights and only take longer, so nobody would notice."""
 
 import ctypes
 import platform

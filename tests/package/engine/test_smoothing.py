@@ -1,4 +1,4 @@
-"""Vertices at which the Laplacian of the weights should be zero (paper section 6), compared with
+"""Compares vertices at which the Laplacian of the weights should be zero (paper section 6) with
 their rows in dense NumPy: s^2 0.01 c_i sum_b |(L w_b)_i / L_ii|^2, where c_i is that of
 constraints."""
 
@@ -98,7 +98,7 @@ def test_weights_are_smooth_there_and_hardly_change_elsewhere():
 
 
 def test_without_it_again():
-    """The system is again that of one-rings, and so are the weights."""
+    """Without smoothing, the system and the weights are again those of one-rings."""
     none, empty = solved(), np.zeros(0)
     taken_back = solved((PATCH, np.ones(len(PATCH))))
     wide = taken_back.report["factor_size"]
@@ -123,7 +123,7 @@ def test_no_vertex_is_as_if_there_were_no_such_edit():
 
 @pytest.mark.parametrize("begun", [0, 2])
 def test_on_levels(begun):
-    """From the coarse mesh on, or after a session has begun."""
+    """Smoothing works from the coarse mesh on, and after a session has begun."""
     mesh, bones = shapes.tube(24, 81, 0.3, 2.0), shapes.chain(3)
     patch = np.flatnonzero((abs(mesh[0][:, 2] - 0.7) < 0.13) & (mesh[0][:, 0] > 0.05))
     laplacian = reference.laplacian(*mesh)

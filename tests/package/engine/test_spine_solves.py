@@ -1,4 +1,5 @@
-"""Sampled poses of stretchable-twistable bones and spines, and complete solves with them."""
+"""Tests sampled poses of stretchable-twistable bones and spines, and complete solves with such
+bones."""
 
 import araplbs
 import numpy as np

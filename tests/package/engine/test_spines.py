@@ -1,5 +1,5 @@
-"""Stretchable-twistable bones and spines: the points that they move, and the energy of weights for
-them, compared with quadrature, finite differences, many small rigid bones and dense NumPy.
+"""Compares the points that stretchable-twistable bones and spines move, and the energy of weights
+for such bones, with quadrature, finite differences, many small rigid bones and dense NumPy.
 (test_fixtures.py compares them with an independent implementation.)"""
 
 import araplbs

@@ -1,4 +1,4 @@
-"""The bone that the spring of a vertex leads to, and the strength of the spring: on bodies, parts
+"""Tests to which bone the spring of a vertex leads, and how strong the spring is: on bodies, parts
 side by side, armor, buttons, skirts, and meshes that surround nothing."""
 
 import araplbs
@@ -175,8 +175,8 @@ def skirt():
 
 
 def test_a_skirt_gives_way():
-    """Its springs follow one leg, which its skin cannot do, so they weaken; those of the legs
-    hold."""
+    """The skirt's springs follow one leg, which its skin cannot do, so these springs weaken; the
+    springs of the legs hold."""
     mesh, first, bones = skirt()
     solver = shapes.solved(araplbs.Solver(*mesh, *bones, coarsen=0, pose_count=40))
     inside = solver._inside

@@ -1,4 +1,4 @@
-"""A Solver's report of its springs: Solver.bone_springs."""
+"""Tests Solver.bone_springs, a Solver's report of its springs."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_springs_give_way():
 
 
 def test_released():
-    """Springs that the present edits name, then the others again."""
+    """Springs named by the current edits are released; without the edits, they hold again."""
     solver = start()
     solver.iterate(1)
     vertices, bones, *_rest = solver.bone_springs

@@ -1,4 +1,4 @@
-"""Local and global steps, compared with dense least squares, and the gradient, compared with finite
+"""Compares local and global steps with dense least squares, and the gradient with finite
 differences."""
 
 import araplbs

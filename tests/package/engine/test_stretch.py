@@ -1,4 +1,4 @@
-"""Stretchable bones: transforms that scale, and edges that should follow them."""
+"""Tests stretchable bones: transforms that scale, and edges that should follow them."""
 
 import araplbs
 import numpy as np

@@ -1,5 +1,5 @@
-"""Symmetric characters: the symmetry map, poses that mirror each other, bit-identical weights on
-both sides, and vertices solved without symmetry."""
+"""Tests symmetric characters: the symmetry map, poses that mirror each other, bit-identical weights
+on both sides, and vertices solved without symmetry."""
 
 import re
 
@@ -320,7 +320,7 @@ def test_poses_mirror_each_other(limited):
 
 
 def test_each_bone_turns_to_both_sides_alike():
-    """It gets from its partner the images of its own rotations: the twists add up to 0."""
+    """A bone's partner makes the images of the bone's rotations: the twists add up to 0."""
     poses = araplbs.sample_poses(*BONES, 20, **BONES.more, symmetry=(PARTNERS, *PLANE))
     for bone in range(1, 6):
         parent = BONES.parents[bone]

@@ -1,5 +1,4 @@
-"""Volumes: edge weights, energy, heat and visibility for tets, compared with explicit sums in
-NumPy."""
+"""Compares edge weights, energy, heat and visibility for tets with explicit sums in NumPy."""
 
 import araplbs
 import numpy as np
@@ -177,7 +176,7 @@ def test_coarse_levels_keep_volumes_whole(cells):
 
 
 def test_parts_are_linked():
-    """A sheet that lies on a volume follows it."""
+    """A sheet that lies on a volume follows the volume."""
     vertices, tets = shapes.bar((2, 2, 8))
     card = np.array([[0.21, -0.1, 0.4], [0.21, 0.1, 0.4], [0.21, 0, 0.6]])
     solver = solver_of(

@@ -1,4 +1,5 @@
-"""Python threads: the GIL is released, solvers do not interfere, and threads may share a solver."""
+"""Tests Python threads: the GIL is released, solvers do not interfere, and threads may share a
+solver."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Meshes that consist of edges entirely or in part: skeletons of edges, hair, drawn links."""
+"""Tests meshes that consist entirely or partly of edges: skeletons of edges, hair, drawn links."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Pictures of joints in their worst poses: the chosen joints, the pose, and the contents."""
+"""Tests pictures of joints in their worst poses: the chosen joints, the pose, and the contents."""
 
 import araplbs
 import numpy as np
@@ -107,7 +107,7 @@ def test_each_joint_in_its_worst_pose(problem):
 
 
 def test_before_and_now(problem):
-    """Both are named, and drawn by the same camera."""
+    """The states before and now are named and drawn by the same camera."""
     poses = Poses(np.stack([bent(1.0, 0.6)]), None)
     rows, late = tube([1, 2])[2], tube([1.6, 2])[2]
     seen = worst_poses(problem, late, rows, poses, UP)

@@ -1,5 +1,6 @@
-"""New weights in glTF files whose arrays have every form that the format allows: all skinned
-vertices get weights, the file is as valid as before, and everything else in it stays unchanged."""
+"""Writes new weights into glTF files whose arrays have every form that the format allows: all
+skinned vertices get weights, the file is as valid as before, and all other data in it stays
+unchanged."""
 
 import numpy as np
 import pytest

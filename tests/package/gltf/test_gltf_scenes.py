@@ -1,5 +1,5 @@
-"""All arrangements of skins, meshes and primitives in glTF files: the meshes on one skeleton are
-solved together, and no seam between their parts opens."""
+"""Tests all arrangements of skins, meshes and primitives in glTF files: the meshes on one skeleton
+are solved together, and no seam between parts opens."""
 
 import numpy as np
 import pytest

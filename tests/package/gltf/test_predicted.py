@@ -1,5 +1,5 @@
-"""araplbs weight --from: rigs predicted by networks, as a .txt file next to an .obj file, or as a
-.glb file."""
+"""Tests araplbs weight --from with rigs predicted by networks, as a .txt file next to an .obj file
+or as a .glb file."""
 
 import json
 
@@ -52,7 +52,7 @@ def test_weights_are_ignored_on_request(main):
 
 
 def test_the_weights_that_it_starts_from(core, tmp_path, main):
-    """They are those of the file, matched by vertex numbers and joint names."""
+    """The initial weights are those of the file, matched by vertex numbers and joint names."""
     document, numbers = core("gltf.obj").read_obj("mesh.obj")
     given = core("gltf.predicted").Predicted("rig.txt")
     given.give_skeleton(document)

@@ -1,4 +1,4 @@
-"""Every command of docs/manual/predicted.md runs, and the numbers of the page are those of the
+"""Every command of docs/manual/predicted.md runs, and the page's numbers equal those of the
 benchmark page."""
 
 import re
