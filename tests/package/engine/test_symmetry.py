@@ -320,7 +320,8 @@ def test_poses_mirror_each_other(limited):
 
 
 def test_each_bone_turns_to_both_sides_alike():
-    """A bone's partner makes the images of the bone's rotations: the twists add up to 0."""
+    """In mirrored poses, each bone gets the images of its own rotations, so its twists add up to
+    0."""
     poses = araplbs.sample_poses(*BONES, 20, **BONES.more, symmetry=(PARTNERS, *PLANE))
     for bone in range(1, 6):
         parent = BONES.parents[bone]
