@@ -1,9 +1,9 @@
-"""The folders that tests read. `pythonpath` in pyproject.toml and tests/window/run_in_gui.py put
-this folder and those of the modules that tests share on sys.path.
+"""Defines the folders that tests read. `pythonpath` in pyproject.toml and
+tests/window/run_in_gui.py put this folder and those of the modules that tests share on sys.path.
 
 The root comes last on sys.path and is there for araplbs_addon. The root also contains the package
 araplbs, which has an engine only after `make build`; the tests use the installed package instead:
-in Blender the one from the wheel, otherwise the one that PYTHONPATH names."""
+in Blender, the package from the wheel; otherwise, the package that PYTHONPATH names."""
 
 import os
 import sys

@@ -1,5 +1,6 @@
-"""Runs a command with its output in a log, and stops the command if it hangs: if the log has not
-grown for some minutes. The exit code is that of the command, or 124 if the command was stopped.
+"""Runs a command with its output in a log, and stops the command if it hangs, that is, if the log
+has not grown for some minutes. The exit code is the command's own, or 124 if the command was
+stopped.
 
 usage: watched.py LOG MINUTES COMMAND...
 

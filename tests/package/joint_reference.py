@@ -1,5 +1,5 @@
-"""A skeleton derived from joints, in NumPy: it follows the rules in joint_skeleton.c directly,
-without trees, for skeletons in which all bones deform and a mesh that surrounds all of them."""
+"""Derives a skeleton from joints in NumPy. The code follows the rules in joint_skeleton.c directly,
+without trees, for skeletons in which all bones deform and a mesh that surrounds all bones."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Meshes and skeletons for tests that move joints."""
+"""Creates meshes and skeletons for tests that move joints."""
 
 import araplbs
 import numpy as np

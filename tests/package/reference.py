@@ -1,5 +1,5 @@
-"""The energy, its local and global steps, and heat weights in plain dense NumPy, as in
-docs/energy.md: explicit sums without simplifications. For tiny meshes only."""
+"""Computes the energy, its local and global steps, and heat weights in plain dense NumPy, as in
+docs/energy.md: explicit sums without simplifications, only for tiny meshes."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A small valid problem, and a check that invalid variants of it are refused."""
+"""Provides a small valid problem, and checks that invalid variants of it are refused."""
 
 import re
 

@@ -1,5 +1,5 @@
-"""Progress functions that react only to new reports. During long work, and on a busy machine during
-any work, the last report is repeated so that Esc is noticed."""
+"""Provides progress functions that react only to new reports. During long work, and on a busy
+machine during any work, the last report is repeated so that Esc is noticed."""
 
 import os
 

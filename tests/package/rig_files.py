@@ -1,4 +1,4 @@
-"""Files as networks write them: an .obj mesh and a rig in RigNet's format, of the tube in
+"""Creates files like those of networks: an .obj mesh and a rig in RigNet's format, for the tube in
 gltf_files.py."""
 
 import numpy as np

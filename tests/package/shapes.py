@@ -1,4 +1,4 @@
-"""Generated meshes and skeletons. A mesh is (vertices, triangles), and a skeleton is a Bones."""
+"""Generates meshes and skeletons. A mesh is (vertices, triangles), and a skeleton is a Bones."""
 
 import itertools
 from dataclasses import dataclass, replace

@@ -1,5 +1,5 @@
-"""Numbers of the reference implementation (fixtures/), and the characters of the folder `shared`
-next to the project, if there is one; tests that need one of them are skipped without it."""
+"""Reads the numbers of the reference implementation (fixtures/), and the characters in the folder
+`shared` next to the project. Tests that need missing data are skipped."""
 
 from functools import cache
 

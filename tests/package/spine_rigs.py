@@ -1,4 +1,4 @@
-"""A chain of the three kinds of bones, its poses, and positions along it."""
+"""Creates a chain of the three kinds of bones, its poses, and positions along the chain."""
 
 import araplbs
 import numpy as np

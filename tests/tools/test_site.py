@@ -107,7 +107,7 @@ def test_search_knows_the_manual(site):
 
 
 def test_search_ranks_the_manual_first(site):
-    """A rigger who searches for "mac" finds the page on installing before the one for testers."""
+    """A rigger who searches for "mac" finds the page on installing before the page for testers."""
     index = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))
     boost = {each["location"]: each.get("boost", 1) for each in index["docs"]}
     assert boost["docs/manual/install/"] > 1 > boost["docs/systems/"]

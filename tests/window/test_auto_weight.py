@@ -1,4 +1,4 @@
-"""The operator as a user sees it: button, progress, Esc, undo, redo panel, pictures."""
+"""Tests the operator as a user sees it: button, progress, Esc, undo, redo panel, pictures."""
 
 from unittest import SkipTest
 
@@ -104,7 +104,7 @@ def test_unbound_mesh_is_one_undo_step(ui):
 
 
 def test_escape(ui):
-    """Half-way: everything is as before, at once, and nothing is left behind."""
+    """Esc half-way restores everything at once and leaves nothing behind."""
     make_tube()
     bpy.context.view_layer.update()
     before = scenes.snapshot()

@@ -1,4 +1,4 @@
-"""The brushes, during a live session and without one."""
+"""Tests the brushes during a live session and without one."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""Optimize Joints as a user sees it: ghosts of the old bones, accepting, cancelling, undo."""
+"""Tests Optimize Joints as a user sees it: ghosts of the old bones, accepting, cancelling, undo."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""The tab in other languages, for visual inspection of the space that words take."""
+"""Draws the tab in other languages, for visual inspection of the space that words take."""
 
 from unittest import SkipTest
 

@@ -1,5 +1,5 @@
-"""The live session as a user sees it: watching, accepting, cancelling, and everything that can
-happen in between."""
+"""Tests the live session as a user sees it: watching, accepting, cancelling, and everything that
+can happen in between."""
 
 import json
 import threading
@@ -56,7 +56,7 @@ def test_watch_then_escape(ui):
 
 
 def test_right_mouse_cancels_nothing(ui):
-    """It opens menus and selects, as everywhere."""
+    """The right mouse button opens menus and selects, as everywhere."""
     make_tube()
     begin(ui)
     yield from settle()
@@ -118,7 +118,7 @@ def test_keeps_on_while_posing(ui):
 
 
 def test_undo_from_the_menu_leaves_the_session(ui):
-    """It leads to other weights than those at the start of the session, and nothing is written into
+    """Undo leads to weights that differ from the start of the session, and nothing is written into
     them."""
     tube, _rig = make_tube()
     first = scenes.entries(tube)

@@ -1,4 +1,4 @@
-"""The icon files of the brushes are those that tools/brush_icons.py draws."""
+"""The icon files of the brushes equal the icons that tools/brush_icons.py draws."""
 
 import brush_icons
 import numpy as np

@@ -1,4 +1,4 @@
-"""The changelog lists every name that is removed, in the part for users."""
+"""The part of the changelog for users lists every name that is removed."""
 
 import ast
 import re
@@ -35,7 +35,7 @@ def test_old_names_are_listed():
 
 
 def test_no_line_is_there_twice():
-    """Neither as a line nor as another line with the same beginning."""
+    """No two lines are equal or have the same beginning."""
     of_version = CHANGELOG.split(f"\n## {VERSION}\n")[1].split("\n## ")[0]
     lines = [" ".join(each.split()) for each in re.split(r"\n- ", of_version)[1:]]
     starts = [" ".join(line.split()[:6]) for line in lines]

@@ -1,6 +1,6 @@
-"""No test uses a clock. A test waits for an event, or holds unfinished work at a gate (gate.py). If
-the subject of a test is time, it counts work, or a page of docs/bench measures the time. Only
-patience.py uses a clock, to end tests that hang."""
+"""No test uses a clock. A test waits for an event, or holds unfinished work at a gate (gate.py). A
+test about time counts work instead, or a page of docs/bench measures the time. Only patience.py
+uses a clock, to end tests that hang."""
 
 import ast
 import re
@@ -22,7 +22,7 @@ CLOCKS = {
 }
 # A limit that only ends what hangs, and 0: the others get the processor, or one look.
 LAST_RESORTS = {"HANGS", "3 * HANGS", "0"}
-# What may look at a clock, and why.
+# Code that may use a clock, and the reason.
 EXCEPTIONS = {
     "package/engine/test_progress.py": "those of a report are compared with those of the call",
     "package/command_line/test_outputs.py": "files get an age",
@@ -107,9 +107,9 @@ def test_what_may_be(line):
 
 
 def test_only_what_hangs_is_given_up():
-    """The limits of tests/run.sh, and those of pytest for a single test: a test is stopped before
-    its run, and several tests that hang are named before the 90 minutes of a hosted machine are
-    over."""
+    """The limits of tests/run.sh and pytest's limits for a single test fit together: a test is
+    stopped before its run, and several tests that hang are named before the 90 minutes of a hosted
+    machine are over."""
     script = (TESTS / "run.sh").read_text("utf-8")
     assert "sleep" not in script and not re.search(r"\btimeout\b", script)
     settings = (ROOT / "pyproject.toml").read_text("utf-8")

@@ -1,9 +1,9 @@
-"""The amount of work of a solve, in counts that do not depend on the load of the machine.
+"""Tests the amount of work of a solve, in counts that do not depend on the load of the machine.
 
 Decisions in the choice of influences may depend on the last bits of sums, which differ between
-compilers. Therefore, the counts are those of double precision, and have the tolerance that results
-from moving vertices by 1e-9 of their coordinates. A change that reduces a count also records it
-here; a change that increases one must give the reason in the commit message."""
+compilers. Therefore, the counts are for double precision, and their tolerance is the change that
+results from moving vertices by 1e-9 of their coordinates. A change that reduces a count also
+records it here; a change that increases one must give the reason in the commit message."""
 
 import numpy as np
 import pytest

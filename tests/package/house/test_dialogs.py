@@ -1,6 +1,5 @@
-"""If one of our operators starts another of ours, as the OK button of a dialog does, it must hand
-over to it, because the guard refuses operators that are started during another one
-(window/guard.py)."""
+"""An operator of ours that starts another of ours, like the OK button of a dialog, must hand over
+to it, because the guard refuses operators that are started during another one (window/guard.py)."""
 
 import ast
 

@@ -1,13 +1,13 @@
 """The features of araplbs/features and araplbs_addon/features: each is a folder or file, with the
-same name in both. Shared code imports no feature, and a feature imports another only if PAIRS lists
-the pair."""
+same name in both. Shared code imports no feature, and a feature imports another one only if PAIRS
+lists the pair."""
 
 import ast
 
 import pytest
 from paths import ADDON, PACKAGE, ROOT
 
-# Features that may use another, and why. Less is better.
+# Features that may use another one, and the reason; fewer pairs are better.
 PAIRS = {
     ("auto_weight", "check"): "the Result lists the findings before and after",
     ("auto_weight", "new_vertices"): "Auto-weight of new vertices alone, by an option",

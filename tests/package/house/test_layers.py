@@ -1,5 +1,5 @@
-"""The folders of csrc/: a file includes only files in its own folder or in one below, and files
-call each other in cycles only where this is necessary."""
+"""A file in csrc/ includes only files in its own folder or in a folder below, and files call each
+other in cycles only if this is necessary."""
 
 import os
 import re
@@ -50,7 +50,7 @@ def floor(file):
 def wrong_includes(file, text):
     """Files that a file in csrc/ must not include: files above it, and paths that name no room.
 
-    The public header is for all, and includes none of them."""
+    The public header is for all files, and includes none of ours."""
     for name in INCLUDE.findall(text):
         if name in PUBLIC[1:] or (name == PUBLIC[0] and str(file) not in PUBLIC):
             continue
@@ -110,7 +110,7 @@ def test_every_room_has_its_floor():
 
 
 def test_every_room_says_what_belongs_there():
-    """Two lines each, from the top down; ARCHITECTURE.md lists the same folders."""
+    """Each folder has two lines, from the top down; ARCHITECTURE.md lists the same folders."""
     said = re.findall(
         r"^\*\*(\w+)/\*\* .+\n.+\n(?:\n|\Z)", (CSRC / "README.md").read_text("utf-8"), re.M
     )
@@ -133,7 +133,8 @@ def test_the_search_finds_them(name):
 
 
 def test_the_public_header_stands_alone(tmp_path):
-    """It needs no other file of ours, and every type in it is defined there or opaque."""
+    """The public header needs no other file of ours, and every type in it is defined there or
+    opaque."""
     compiler = os.environ.get("CC") or shutil.which("gcc")
     if not compiler:
         pytest.skip("no C compiler")

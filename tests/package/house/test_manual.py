@@ -1,4 +1,4 @@
-"""The manual: every picture is made by a window test and shown on a page, and every link has a
+"""In the manual, every picture is made by a window test and shown on a page, and every link has a
 target."""
 
 import json
@@ -20,7 +20,7 @@ NOT_OF_THE_WINDOW = {"compare", "through_rig"}  # a page in a browser; a drawing
 
 
 def test_pictures_are_made_by_tests_of_the_window():
-    """So that no picture shows something that no longer exists."""
+    """Tests make the pictures, so no picture shows something that no longer exists."""
     tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests/window").glob("test_*.py"))
     assert {path.stem for path in MANUAL.glob("*.png")} == {
         *(name for _picture, name in CUT),
@@ -55,8 +55,8 @@ def test_links(page):
 
 @pytest.mark.parametrize("page", sorted(MANUAL.glob("*.md")), ids=lambda page: page.stem)
 def test_a_page_opens_with_its_task(page):
-    """First when to use the tool, a few steps, and the expected result. The reasons come
-    afterwards."""
+    """A page first states when to use the tool, a few steps, and the expected result. The reasons
+    come afterwards."""
     if page.stem in {"README", "terms", "first_minutes"}:  # an index, a table, steps throughout
         return
     text = page.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""How the engine is loaded."""
+"""Tests how the engine is loaded."""
 
 import json
 import os

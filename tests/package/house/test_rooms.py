@@ -1,5 +1,5 @@
-"""The folders of araplbs/ and araplbs_addon/: a module imports only from its own folder or from
-those below it, and the package imports only NumPy and itself."""
+"""A module in araplbs/ or araplbs_addon/ imports only from its own folder or from folders below it,
+and the package imports only NumPy and itself."""
 
 import ast
 import sys

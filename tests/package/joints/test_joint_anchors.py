@@ -1,5 +1,5 @@
-"""Anchors of springs, which move with the joints: the energy and its gradient, compared with
-explicit sums, and their purpose, joints in the middle of their limbs."""
+"""Tests the anchors of springs, which move with the joints: the energy and its gradient are
+compared with explicit sums, and joints come to the middle of their limbs."""
 
 import araplbs
 import numpy as np
@@ -81,7 +81,8 @@ def test_moves_of_joints_by_differences(rng):
 
 
 def test_steps_of_joints_have_the_energy_of_their_places(rng):
-    """After some steps of the joints, including the anchors."""
+    """After some steps of the joints, the energy is that of the new positions, including the
+    anchors."""
     s = WithFeet(rng)
     s.solver.iterate(3)
     assert s.solver.report["joint_steps"] > 1
@@ -103,8 +104,8 @@ TUBES = {  # (mesh, bones, radius)
 @pytest.mark.parametrize("off", [0, 0.2, 0.4])
 @pytest.mark.slow
 def test_joints_come_to_the_middle_of_a_tube(name, off):
-    """With the default bone springs, and so many poses that no side is preferred; a joint that is
-    already there stays."""
+    """Joints come to the middle with the default bone springs and enough poses to prefer no side; a
+    joint that is already in the middle stays."""
     mesh, bones, radius = TUBES[name]
     start = moved(bones, 1, np.array([0.8, 0.6, 0]) * off * radius)
     s = shapes.solved(solver(start, mesh, pose_count=240))

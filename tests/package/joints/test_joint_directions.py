@@ -1,5 +1,5 @@
-"""Optimize Joints on skeletons that are derived from joints: the given tails have no meaning, and
-the written skeleton keeps them."""
+"""Tests Optimize Joints on skeletons derived from joints: the given tails have no meaning, and the
+written skeleton keeps them."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""Joints in the poses of a rig: what each depends on, how far it moves, and poses in which all of
-them move."""
+"""Tests joints in the poses of a rig: the parent of each joint, how far the joint moves, and poses
+in which all joints move."""
 
 import numpy as np
 import pytest
@@ -137,7 +137,8 @@ def test_motion_is_taken_apart_and_put_together(core, skeleton):
 
 
 def test_what_the_rig_leaves_still_turns_on_its_own(core, skeleton):
-    """In addition to the motion of the rig, with its children; the rest is unchanged."""
+    """A joint that the rig leaves still turns in addition to the rig's motion, together with its
+    children; all other joints are unchanged."""
     rig = skeleton(ARM)
     joints = joints_of(core, rig)
     transforms, segments = poses_of(core, rig, ("upper", "fore", "finger"))
@@ -227,7 +228,7 @@ def test_nothing_moves(core, skeleton):
 
 
 def test_images(core, skeleton):
-    """Of both sides, and of an object in one hand, which follows that hand."""
+    """Both sides have mirror images, and an object in one hand follows this hand in the image."""
     held = ("sword", (1.5, 0, 1), (1.5, 0, 2), "hand.L")
     kinds = ["bendy" if name in ("hand.L", "hand.R", "sword") else "rigid" for name, *_ in SIDES]
     rig = skeleton([*SIDES, held], kinds=[*kinds, "bendy"], segments=np.full(6, 2, np.int32),

@@ -1,4 +1,4 @@
-"""The solver of joints on any mesh and skeleton: units, threads, given weights, stopping and
+"""Tests the solver of joints on any mesh and skeleton: units, threads, given weights, stopping and
 continuing, and refusals."""
 
 import threading
@@ -108,7 +108,7 @@ def test_sparse_weights_are_the_same():
 
 @pytest.mark.parametrize("method", ["alternate", "together"])
 def test_cancelled_iterations_can_go_on(method):
-    """Wherever it is stopped, joints and weights are those of an accepted step."""
+    """Wherever the solver is stopped, joints and weights come from an accepted step."""
     bones = moved(BONES, 1, [0.15, 0, 0])
     settings = {"iterations": 2, "method": method, **reference.PAPER_HELD}
     told = Told()

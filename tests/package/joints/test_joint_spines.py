@@ -1,5 +1,5 @@
-"""Joints of STBs and spines: the quadratic of a step, compared with dense NumPy, invariants of a
-step, and refusals."""
+"""Tests joints of STBs and spines: the quadratic of a step is compared with dense NumPy; also
+invariants of a step, and refusals."""
 
 import araplbs
 import numpy as np
@@ -254,7 +254,7 @@ def test_trees_stay_connected():
 
 
 def test_displaced_ends_come_back():
-    """Across the bones, including both ends of the spine."""
+    """Displaced ends come back across the bones, including both ends of the spine."""
     s = shapes.solved(solver(iterations=12, pose_count=20))
     before = np.linalg.norm(BENT.heads[1:, :2], axis=1)
     after = np.linalg.norm(s.heads[1:, :2], axis=1)

@@ -1,5 +1,5 @@
-"""Joints: the derivative of the energy, compared with finite differences, the fixture fx10, and
-invariants of a step."""
+"""Compares the derivative of the energy by joints with finite differences, and tests the fixture
+fx10 and invariants of a step."""
 
 import araplbs
 import numpy as np
@@ -142,8 +142,8 @@ def test_both_methods_find_the_same_joints():
 
 
 def test_perturbed_joints_come_back():
-    """Across the bones, to the axis of the tube; along the bones, the mesh determines no
-    position."""
+    """Perturbed joints come back to the axis of the tube across the bones; along the bones, the
+    mesh determines no position."""
     for bone_spring_stiffness in (5, 12, 20):
         for by in ([0.15, 0, 0], [-0.05, 0.12, 0]):
             bones = moved(moved(BONES, 1, by), 2, [0, -0.1, 0])

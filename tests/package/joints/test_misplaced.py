@@ -1,5 +1,5 @@
-"""Joints that contradict the present weights: which ones, where they move, and what moves with
-them."""
+"""Tests joints that contradict the current weights: which joints they are, where they move, and
+what moves with them."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_good_joints_stay():
 
 @pytest.mark.parametrize("x", [1.65, 2.35])
 def test_a_wrong_joint_goes_to_where_the_weights_bend(x):
-    """On either side; coincident ends move with it, and nothing else does."""
+    """A joint that is wrong on either side moves there; only coincident ends move with it."""
     vertices = tube([1, 2], n=60)[0]
     skeleton = with_joint_at(x)
     start = better_start(skeleton, vertices, soft(vertices), FREE, 0.5)
@@ -119,7 +119,7 @@ def run_of(skeleton, vertices, triangles, rows, locks=FREE, **options):
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_the_wrong_joint_moves_most(weighted):
-    """With weights; without them, nothing reveals it."""
+    """The wrong joint moves most if there are weights; without weights, nothing reveals it."""
     vertices, triangles, _rows = tube([1, 2], n=40)
     skeleton = with_joint_at(1.6)
     run = run_of(skeleton, vertices, triangles, soft(vertices) if weighted else None)
@@ -148,7 +148,8 @@ def test_only_the_chosen_joint_moves():
 
 
 def test_given_poses_go_along():
-    """Those of an animation: the bones rotate about the joints where the search begins."""
+    """Given poses, as of an animation, are changed so that the bones rotate about the joints where
+    the search begins."""
     vertices, triangles, _rows = tube([1, 2], n=40)
     skeleton = with_joint_at(1.6)
     mesh_rows = soft(vertices)

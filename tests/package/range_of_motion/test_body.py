@@ -1,4 +1,4 @@
-"""Legs, arms and trunk of skeletons, and their motion in a walk."""
+"""Tests how legs, arms and trunk of skeletons are found, and how they move in a walk."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""The body parts of a skeleton."""
+"""Tests the body parts of a skeleton."""
 
 import numpy as np
 from araplbs.features.compare.methods import as_sparse

@@ -1,5 +1,5 @@
-"""The bones that a character needs least, and the resulting weights of the others; without
-Blender."""
+"""Tests which bones a character needs least, and the resulting weights of the remaining bones,
+without Blender."""
 
 import araplbs
 import numpy as np

@@ -1,4 +1,4 @@
-"""Repair of a finding of each kind, and everything that stays unchanged."""
+"""Tests the repair of a finding of each kind, and that all other data stays unchanged."""
 
 from types import SimpleNamespace
 
@@ -117,7 +117,7 @@ def test_loose_part_goes_with_what_it_sits_on(subject):
 
 
 def test_symmetric_weights_stay_symmetric(subject):
-    """The same fault on both sides, one of which is repaired."""
+    """Both sides have the same fault, and one side is repaired."""
     FLAWS["SPECKLE"](subject)
     done, _before = repaired(subject, "SPECKLE")
     assert worst(done.findings, "ASYMMETRY") == 0
@@ -158,7 +158,7 @@ def test_weights_that_are_no_numbers(subject):
 
 
 def test_worse_weights_are_taken_back(subject, monkeypatch):
-    """A solver that makes the weights worse instead of repairing them."""
+    """The repair is taken back if the solver makes the weights worse."""
     bone, vertices = FLAWS["SPECKLE"](subject)
     module, rows = subject.core("features.repair.repair"), subject.core("model.sparse_weights")
 

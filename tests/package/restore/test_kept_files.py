@@ -1,4 +1,4 @@
-"""Files of kept weights from untrusted sources: any damage or oddity is reported with a sentence
+"""Damage and oddities in files of kept weights from untrusted sources are reported with a sentence
 that names the mesh and the value, before oversized data is unpacked."""
 
 import io

@@ -153,7 +153,7 @@ def test_a_garment_of_many_vertices_is_refined_by_levels(monkeypatch):
 
 
 def test_robe():
-    """On a character: the robe is below the skin no more often than with the weights of the nearest
+    """On a character, the robe is below the skin no more often than with the weights of the nearest
     points."""
     mage = Character("mage")
     names, part = [str(n) for n in mage.data["part_names"]], mage.data["part_id"]

@@ -1,5 +1,5 @@
-"""Random poses of disconnected skeletons: the displacements of their components (paper sections 4.4
-and 7, Figure 12)."""
+"""Tests the displacements of the components of disconnected skeletons in random poses (paper
+sections 4.4 and 7, Figure 12)."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""Weights of one mesh for another: matching and inpainting, compared with dense NumPy, and
-refusals."""
+"""Compares matching and inpainting of one mesh's weights for another mesh with dense NumPy, and
+tests refusals."""
 
 import araplbs
 import numpy as np
@@ -338,7 +338,8 @@ def test_what_matching_refuses():
 
 @pytest.mark.parametrize(("size", "far"), [(1e-60, 1e150), (1.0, 1e153), (1e-150, 1e3), (1, 1e155)])
 def test_a_stray_whose_squared_distance_overflows(size, far):
-    """It gets the weights of the nearest point; the others get theirs as without it."""
+    """The stray vertex gets the weights of the nearest point; all others get the same weights as
+    without it."""
     vertices, triangles = SOURCE[0] * size, SOURCE[1]
     stray = np.concatenate([vertices, [[far, 0, 0]]])
     if far > 1e154:

@@ -1,5 +1,5 @@
-"""Shapes of one mesh for another: copied and continued displacements, compared with dense NumPy;
-vertices kept above the surface; refusals."""
+"""Compares copied and continued displacements of one mesh's shapes for another mesh with dense
+NumPy, and tests vertices kept above the surface, and refusals."""
 
 import araplbs
 import numpy as np
