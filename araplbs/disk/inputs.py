@@ -9,8 +9,8 @@ from ..base.refusal import Refused
 
 
 def read_input(path: str | Path, most: int) -> bytes:
-    """All bytes of a file. Raises Refused, naming the file, if it cannot be read or has more than
-    `most` bytes."""
+    """All bytes of a file. Raises Refused, with the name of the file, if the file cannot be read or
+    has more than `most` bytes."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(path, flags)

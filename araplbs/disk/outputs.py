@@ -1,8 +1,8 @@
 """Rules for written files: the kinds of our files, the mark that identifies each kind, and the
 files that a run must not replace.
 
-A file is replaced only by one of the same kind: a report by a report, a page by a page. The first
-bytes of the existing file must be the mark of that kind; its name does not matter. An empty file
+A file is replaced only by one of the same kind: a report by a report, a page by a page. The
+existing file must begin with the mark of that kind; the file's name does not matter. An empty file
 may always be replaced. `Outputs` compares all files that a run will write with its inputs and with
 each other before any work begins; `replaced` checks again just before a file is moved into place.
 No other code writes files.

@@ -236,8 +236,8 @@ def read_plan(path: str | Path) -> list[Task]:
 
 
 def _is_task(task: Any) -> bool:
-    """Whether this has the form that make_task() produces, as far as other code relies on that
-    form."""
+    """Whether this object has the form that make_task() produces, as far as other code relies on
+    this form."""
     if not isinstance(task, dict):
         return False
     words = task.get("arguments")

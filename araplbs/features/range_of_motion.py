@@ -174,7 +174,7 @@ def motion_warnings(
     still: Iterable[str], before: str | None, acts: bool, broken: Sequence[str] = ()
 ) -> list[str]:
     """Lines that an artist should read. still: unmoved(); before: the name of the action that was
-    active until now; acts: a requested walk was not possible; broken: paths of drivers."""
+    active until now; acts: whether a requested walk was not possible; broken: paths of drivers."""
     lines, names = [], list(still)
     if broken:
         what = "driver does not run, so its target stays unchanged" if len(broken) == 1 else ""

@@ -60,7 +60,7 @@ NAMES: Final = {kind: name for kind, name, _about in KINDS}
 
 
 def level(severity: float) -> str:
-    """The name in LEVELS of a severity."""
+    """The level of a severity, as named in LEVELS."""
     return next(name for name, least in LEVELS.items() if severity >= least)
 
 
