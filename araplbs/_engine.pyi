@@ -234,7 +234,7 @@ class Solver:
           vertex_sets (n,), which gives the row of each vertex. A lock on one of several welded
           vertices locks all of them.
           With start_from_weights, the solver also starts from these weights instead of heat
-          weights. The pattern of the start weights, including explicit zeros in rows, determines
+          weights. The pattern of the starting weights, including explicit zeros in rows, determines
           the first influence patterns. Vertices without any weight still start from heat weights.
         Edits (paper section 5), which `edit()` can replace later
           constraints: soft constraints w(vertex, bone) = target, as (vertices, bones, targets). A
@@ -313,7 +313,7 @@ class Solver:
           Anderson acceleration mixes, at most 20, 0 for plain iterations. coarsen: a mesh of at
           least this many vertices is first solved on a coarser mesh with about a third of the
           vertices, recursively; 0 for never. The setting has no effect with the paper's constraint
-          rows. With given start weights, it takes effect only if coarsen_given is set, which is
+          rows. With given starting weights, it takes effect only if coarsen_given is set, which is
           faster but may lose some detail of the weights. fine_poses: share of the random poses used
           on meshes finer than the coarsest, unless components move. If `poses` are also given, each
           of the remaining random poses gets a correspondingly higher weight.
@@ -561,9 +561,9 @@ class JointSolver:
         Both ends of an STB or spine are joints. The bends of such a bone stay the same in rest
         orientation, except that STBs always turn about their own axis. Vertices without
         `parameters` use their positions along the moved bone.
-        weights (n, m) or rows: start weights. Their pattern determines the influence patterns,
-        reduced to max_influences if weights are optimized. Without start weights, the stages of a
-        Solver run first, with one iteration each, before any joint moves.
+        weights (n, m) or rows: starting weights. Their pattern determines the influence patterns,
+        reduced to max_influences if weights are optimized. Without starting weights, the stages of
+        a Solver run first, with one iteration each, before any joint moves.
         optimize_weights: False keeps the weights unchanged. method: "alternate" takes several joint
         steps, then rebuilds the system of the weights for the new poses and takes several weight
         steps. "together" alternates single joint steps and weight steps without another
@@ -782,7 +782,7 @@ def dual_quaternion_skinning(
     the sum is 1e-4 or less, the vertex stays at rest. poses (p, m, 3, 4) or (p, m, 4, 4), with any
     scale and shear.
     bone_axes (m, 3, 3): local X, Y (head to tail) and Z of each bone at rest as columns. The
-    rotation of a scaled or sheared bone depends on these axes (default: the axes of the space).
+    rotation of a scaled or sheared bone depends on these axes (default: the coordinate axes).
 
     Raises InputError if the weights cannot be used, and ValueError or TypeError for any other
     invalid argument (the message names it).
@@ -881,10 +881,10 @@ def bake(
 
     The weights of a vertex are >= 0 and sum to 1, and at most max_influences of them are nonzero
     (0: 32). The weights are optimal for the vertex's set of bones, and the set itself is found by a
-    search. weights: start weights, toward which `damping` pulls where the frames do not determine
-    the weights. locked_vertices (n,) and locked_bones (m,) keep the start weights. candidates (n,
-    m): False if a bone may not move a vertex. smoothness, with triangles or edges: strength of the
-    pull between the weights of neighbors. new_bones start from clusters of vertices that move in
+    search. weights: starting weights, toward which `damping` pulls where the frames do not
+    determine the weights. locked_vertices (n,) and locked_bones (m,) keep the starting weights.
+    candidates (n, m): False if a bone may not move a vertex. smoothness, with triangles or edges:
+    strength of the pull between the weights of neighbors. new_bones start from clusters of vertices that move in
     the same way (Le and Deng 2012). The transforms of new bones are optimized; with move_bones, the
     transforms of the given bones are also optimized. The transforms are rigid, or affine with
     rigid=False. Then weights and transforms are improved alternately, and no step increases the
@@ -1064,7 +1064,7 @@ def deformation(
 
 @final
 class Deformation:
-    """Visible measures of a deforming mesh, over any poses that are added.
+    """Measures of the visible deformation of a mesh, over all poses that you add.
 
     The measures are independent of the energy that the weights minimize. Vertices are not welded.
 

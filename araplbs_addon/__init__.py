@@ -2,7 +2,7 @@
 
 Each layer uses only the layers below it:
   registration              everything that is registered with Blender
-  script                    bind() for scripts, and the command line without an executable
+  script                    bind() for scripts, and the command line for Python without Blender
   ui, cli                   the tab, menus and overlay of all features; their command line
   features                  a folder for each: task, operator, live session, panel
   window                    shared code: operator bases, settings, sessions, views

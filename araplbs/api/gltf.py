@@ -135,5 +135,5 @@ def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFi
 def save_gltf(file: GltfFile, path: str | Path) -> None:
     """Write a file that load_gltf() has read, with the weights assigned to its characters; the call
     is equivalent to file.save(path). The file is written completely or not at all. Raises Refused
-    if the file at `path` is of another kind, and OSError if the file cannot be written."""
+    if the file at `path` is of a different type, and OSError if the file cannot be written."""
     file.save(path)

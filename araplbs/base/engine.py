@@ -1,6 +1,6 @@
 """The C extension araplbs._engine, loaded on first use.
 
-An update of Blender's extension replaces the engine's file. Windows refuses to replace a loaded
+An update of the Blender extension replaces the engine's file. Windows refuses to replace a loaded
 file; on other systems, the replacement would change the memory of the running program. Each file
 therefore uses `import araplbs`, which loads nothing, and accesses the engine's names only in
 functions.

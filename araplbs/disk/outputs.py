@@ -98,7 +98,7 @@ def is_stream(path: str | Path) -> bool:
 
 def refuse_foreign(path: str | Path, kind: Kind) -> None:
     """Raises Refused if a file of this kind could not be written to this path, or would replace a
-    file of another kind."""
+    file of a different type."""
     refuse_output(path)
     real = resolved(path)
     try:

@@ -3,10 +3,10 @@ bpy.
 
 A character whose bones were misread is weighted without an error, and the only symptom is stretch
 in poses. The stretch is therefore compared with the stretch of good weights, which was measured on
-86 files in random poses of up to 60 degrees. Results that agree with the weights in the files reach
-a stretch of 0.48 (hands, whose joints are close together), or 0.31 if bone tails point sideways.
-Random poses tear off bones at the end of a limb that have another parent, such as feet on a root.
-No weights can prevent this tearing, so such rigs reach 1.15.
+86 files in random poses of up to 60 degrees. In results that agree with the weights in the files,
+stretch is at most 0.48 (in hands, whose joints are close together). If bone tails point sideways,
+it is at most 0.31. Random poses tear off bones at the end of a limb that have another parent, such
+as feet on a root. No weights can prevent this tearing, so such rigs reach 1.15.
 
 Stretch does not reveal bones that move the wrong skin. However, holding a bone to its own skin
 increases the energy (held_cost). In 58 good results, the increase is below 2 % of the energy. If

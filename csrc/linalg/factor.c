@@ -11,10 +11,11 @@
  * with polls for cancellation. A simplicial factor takes little work, so CHOLMOD computes it.
  *
  * In single precision, a factor takes half the time and memory, and a solve with it has an error of
- * eps times the condition number. The factor preconditions conjugate gradients with A in double
- * precision, which need one step, or a few if A is close to singular. If conjugate gradients need
- * too many steps, or if a pivot in single precision is not positive, the matrix is factorized again
- * in double precision, and all later factorizations also use double precision (docs/decisions/019).
+ * eps times the condition number. The factor serves as a preconditioner for conjugate gradients on
+ * A in double precision. One step is enough, or a few if A is close to singular. If conjugate
+ * gradients need too many steps, or if a pivot in single precision is not positive, the matrix is
+ * factorized again in double precision, and all later factorizations also use double precision
+ * (docs/decisions/019).
  *
  * Each factor has its own CHOLMOD common object, so factors share no state and may be used from
  * different threads. A matrix that is not positive definite gives ARAP_NOT_FACTORED; the caller may

@@ -1,9 +1,9 @@
 /* Proximity links: see links.h.
  *
  * Buttons, eyes, teeth, hair cards and layers of clothing are separate parts, which no edge of the
- * energy ties to the body. Every part is therefore linked to its nearest other part by wire edges
- * (docs/energy.md 1). Each vertex of the part searches for the nearest triangle of another part.
- * With d0 the smallest distance found,
+ * energy ties to the body. Wire edges therefore link every part to the nearest other part
+ * (docs/energy.md, section 1). Each vertex of the part searches for the nearest triangle of another
+ * part. With d0 the smallest distance found,
  *   - vertices within d0 + TOUCHING x (size of the part) are linked, such as the root of a hair
  *     card, the neck of a head, or all of a button;
  *   - vertices within d0 + LAYERED x size over a surface that faces the same way are also linked,

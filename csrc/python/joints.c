@@ -1,5 +1,5 @@
 /* The Python type araplbs.JointSolver: see the stubs for its documentation. Every method holds the
- * lock of the object while it works. Arguments are copied and the work runs without the GIL;
+ * object's lock while it runs. Arguments are copied and the work runs without the GIL;
  * cost and failures are those of the functions called. */
 #include "python/joints.h"
 

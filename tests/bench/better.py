@@ -96,5 +96,5 @@ def sentence(rows, measures, way, base, told):
     in_mean, on_some = clauses(rows, measures, way, base)
     text = f"**{told}**: " + ("; ".join(in_mean) if in_mean else "nothing in the mean") + "."
     if on_some:
-        text += f" Better only on single characters: {'; '.join(on_some)}."
+        text += f" Better on some characters only: {'; '.join(on_some)}."
     return text

@@ -347,7 +347,7 @@ def section(rows, ways, kinds):
         name = "random poses" if kind == "random" else "animations"
         blocks += [f"The cells list *area* / *p99* in %, in {name}.",
                    characters_table(rows, ways, pick("area", "p99"), kind),
-                   f"The cells list *drift* / *volume* in %, in {name}.",
+                   f"Each cell gives *drift* / *volume* (in %) in {name}.",
                    characters_table(rows, ways, pick("drift", "volume %"), kind)]  # fmt: skip
     if "artist" in ways:
         keys = pick("L1", "precision", "recall")

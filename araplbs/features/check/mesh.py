@@ -1,6 +1,6 @@
 """Finds faults of the mesh itself, as in generated meshes: shells inside or on top of other parts,
-split edges, floating parts and noise. The severity of a fault is high if a gap opens there in a
-pose."""
+split edges, floating parts and noise. A fault is rated as severe if it opens into a gap in
+a pose."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def files_of(folder: str | Path, names: Sequence[str] = ()) -> list[tuple[Path, 
 
 
 def refuse_folder(folder: str | Path, names: Sequence[str] = ()) -> None:
-    """Raises Refused if the files cannot be written or would replace files of another kind."""
+    """Raises Refused if the files cannot be written or would replace files of a different type."""
     refuse_no_folder(folder)
     for path, kind in files_of(folder, names):
         refuse_foreign(path, kind)

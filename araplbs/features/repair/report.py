@@ -1,4 +1,4 @@
-"""Formats lines for the user about a repair."""
+"""Formats the report lines that describe a repair."""
 
 from __future__ import annotations
 

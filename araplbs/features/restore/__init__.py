@@ -1,2 +1,2 @@
-"""Keep Weights and Restore Weights: stores the weights before the mesh changes, and restores them
+"""Keep Weights stores the weights before the mesh changes; Restore Weights restores them
 afterwards."""

@@ -172,5 +172,5 @@ def write_kept(path: str | Path, kept: Sequence[Kept]) -> None:
 
 
 def read_kept(path: str | Path) -> list[Kept]:
-    """Reads kept weights. Raises Refused if the file is missing or of another kind."""
+    """Reads kept weights. Raises Refused if the file is missing or of a different type."""
     return unpack(read_input(path, MOST), f"'{path}'")

@@ -223,7 +223,7 @@ def _chunks(text: bytes, binary: bytes, more: bytes) -> bytes:
 def save_document(document: Document, path: str | Path) -> None:
     """Writes the file completely or not at all: as text if the name ends with .gltf, otherwise as
     binary, which embeds the separate files of a .gltf. Raises Refused if this would replace a file
-    of another kind or lose separate files."""
+    of a different type or lose separate files."""
     path = Path(path)
     binary = path.suffix.lower() != ".gltf"
     away = path.resolve().parent != document.path.resolve().parent

@@ -1,4 +1,4 @@
-"""Checks whether the caches that modifiers read exist and belong to this mesh. If a cache is
+"""Checks that the caches used by modifiers exist and belong to this mesh. If a cache is
 missing, Blender shows an error in the modifier and leaves the mesh unchanged, and the unchanged
 mesh would be baked."""
 

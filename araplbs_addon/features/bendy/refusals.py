@@ -1,5 +1,5 @@
-"""Refuses conversions of bendy bones that are not possible, and finds the meshes that a conversion
-changes."""
+"""Refuses bendy-bone conversions that are not possible, and finds the meshes that a conversion
+would change."""
 
 import bpy
 import numpy as np

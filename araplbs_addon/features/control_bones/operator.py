@@ -1,4 +1,4 @@
-"""Operators for control bones: use a bone for deformation again, or turn off its Deform."""
+"""Operators for control bones: use a bone for deformation again, or turn off *Deform* for it."""
 
 from araplbs.base.refusal import Refused
 from bpy.props import BoolProperty, StringProperty
