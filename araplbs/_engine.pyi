@@ -885,10 +885,10 @@ def bake(
     determine the weights. locked_vertices (n,) and locked_bones (m,) keep the starting weights.
     candidates (n, m): False if a bone may not move a vertex. smoothness, with triangles or edges:
     strength of the pull between the weights of neighbors. new_bones start from clusters of vertices
-    that move in the same way (Le and Deng 2012). The transforms of new bones are optimized; with move_bones, the
-    transforms of the given bones are also optimized. The transforms are rigid, or affine with
-    rigid=False. Then weights and transforms are improved alternately, and no step increases the
-    error.
+    that move in the same way (Le and Deng 2012). The transforms of new bones are optimized; with
+    move_bones, the transforms of the given bones are also optimized. The transforms are rigid, or
+    affine with rigid=False. Then weights and transforms are improved alternately, and no step
+    increases the error.
 
     Returns a dict: weights (start, bones, weights) of the given bones followed by the new ones;
     transforms (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of the
