@@ -80,7 +80,7 @@ def test_a_sentence_that_is_gone_is_missed(rows, summary, capsys):
     """The missing sentence is reported, and the others are updated."""
     other = summary.replace("- Below ", "- Under ")
     text = brings.changed(other, changes(brings.BRINGS), rows, 2)
-    assert "The costs" in capsys.readouterr().out
+    assert "The text with updated costs" in capsys.readouterr().out
     assert "- Under 5,000 vertices it takes 0.1 seconds," in text
     assert text.count("| 0.2 s |") == len(brings.ROWS)
 
