@@ -258,8 +258,8 @@ def test_the_box_names_the_key_where_it_helps():
         # without a window, there is no width, so each letter is on a line of its own
         return "".join(word for word in layout.words if word).replace(" ", "")
 
-    assert "HoldY:theotherweights" not in words()
+    assert "HoldYtoseetheotherweights" not in words()
     bpy.ops.object.araplbs_show_worst()
-    assert "HoldY:theotherweights" in words()
+    assert "HoldYtoseetheotherweights" in words()
     bpy.ops.object.araplbs_own_pose()
-    assert "HoldY:theotherweights" not in words()
+    assert "HoldYtoseetheotherweights" not in words()

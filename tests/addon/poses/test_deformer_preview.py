@@ -146,7 +146,7 @@ def test_weights_for_preserve_volume(tube, capsys):
     next(m for m in ob.modifiers if m.type == "ARMATURE").use_deform_preserve_volume = True
     assert auto_weight(ob, rig, deformer="DUAL_QUATERNIONS") == {"FINISHED"}
     said = capsys.readouterr().out
-    assert "The weights are optimized for Preserve Volume by vertex groups" in said
+    assert "The weights are optimized for Preserve Volume with vertex groups" in said
     assert "which is off" not in said
 
 
