@@ -143,7 +143,7 @@ def test_what_is_better_in_the_mean_and_what_on_some():
     rows = rows_of(peer=[(0.1, 0.5), (0.9, 0.5)], ours=[(0.2, 0.9), (0.2, 0.4)])
     told = better.sentence(rows, [AREA, RECALL], "peer", "ours", "Peer")
     assert told == (
-        "**Peer**: nothing in the mean. Better only on single characters: "
+        "**Peer**: nothing in the mean. Better on some characters only: "
         "less strain (on cat, out of 2 characters); higher recall (on dog, out of 2 characters)."
     )
     told = better.sentence(rows, [AREA, RECALL], "ours", "peer", "Ours")
