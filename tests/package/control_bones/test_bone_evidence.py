@@ -364,7 +364,12 @@ QUIET = {
     [
         ([], [], None, None),
         (["end"], [], "1 deform bone has no skin of its own: end", None),
-        (["end", "arm"], ["arm"], "1 deform bone has no skin of its own: end", "although there is skin nearby"),
+        (
+            ["end", "arm"],
+            ["arm"],
+            "1 deform bone has no skin of its own: end",
+            "there is skin nearby",
+        ),
         (["a", "b"], [], "2 deform bones have no skin of their own: a, b", None),
     ],
 )
