@@ -4,6 +4,7 @@ declares:
 PROPERTIES   ((type of Blender's or group of ours, name, property), ...)
 HANDLERS     ((name of a list of bpy.app.handlers, function), ...)
 KEYS         ((keymap, its type of space, operator, type of event, its value, other settings), ...)
+             The keymap's name has _ instead of blanks, because it is not a text to translate.
 
 A module may also define register() or unregister() for anything else that it starts and ends."""
 
@@ -26,7 +27,7 @@ def begin(part):
     for name, space, operator, kind, value, more in getattr(part, "KEYS", ()):
         configuration = bpy.context.window_manager.keyconfigs.addon
         if configuration:  # none in background mode
-            keymap = configuration.keymaps.new(name, space_type=space)
+            keymap = configuration.keymaps.new(name.replace("_", " "), space_type=space)
             item = keymap.keymap_items.new(operator, kind, value, **more)
             _keys.setdefault(part.__name__, []).append((keymap, item))
     getattr(part, "register", _nothing)()

@@ -242,7 +242,7 @@ static int is_mere_root(arap_study *t, int root) {
 static double sum_branch(const arap_study *t, int d) {
     double sum = 0;
     for (int o = 0; o < t->s.deform_count; o++)
-        if (!t->control[o] && arap_study_is_below(t, o, d)) sum += t->own[o];
+        if (!t->control[o] && arap_is_below(&t->s, o, d)) sum += t->own[o];
     return sum;
 }
 
@@ -392,7 +392,7 @@ static int drop_roots(arap_study *t) {
 static int count_below(const arap_study *t, int d) {
     int count = 0;
     for (int o = 0; o < t->s.deform_count; o++)
-        count += !t->control[o] && arap_study_is_below(t, o, d);
+        count += !t->control[o] && arap_is_below(&t->s, o, d);
     return count;
 }
 
@@ -409,9 +409,9 @@ static int chains_coincide(const arap_study *t, int a, int b) {
 /* Whether d is the copy of another bone, and not the other way round. */
 static int is_copy(const arap_study *t, int d) {
     for (int o = 0; o < t->s.deform_count; o++) {
-        if (o == d || t->control[o] || !coincide(t, d, o) || arap_study_is_below(t, d, o)) continue;
+        if (o == d || t->control[o] || !coincide(t, d, o) || arap_is_below(&t->s, d, o)) continue;
         if (has_sign(t, d) && t->evidence[d] > t->evidence[o]) return 1;
-        if (arap_study_is_below(t, o, d) || is_skin(t, d)) continue;
+        if (arap_is_below(&t->s, o, d) || is_skin(t, d)) continue;
         if (has_sign(t, d) == has_sign(t, o) && chains_coincide(t, d, o) &&
             count_below(t, d) < count_below(t, o))
             return 1;
@@ -436,7 +436,7 @@ static int is_helper(const arap_study *t, int d) {
         return 0;
     for (int o = 0; o < t->s.deform_count; o++) {
         int above = arap_study_parent(t, o);
-        if (!t->control[o] && above >= 0 && above != up && !arap_study_is_below(t, d, o) &&
+        if (!t->control[o] && above >= 0 && above != up && !arap_is_below(&t->s, d, o) &&
             arap_study_continues(t, o, above) && is_continued(t, o) &&
             arap_distance2(arap_study_head(t, o), arap_study_head(t, d)) <= near * near)
             return 1;

@@ -45,11 +45,6 @@ int arap_study_parent(const arap_study *t, int d) {
     return up >= 0 && !t->control[up] ? up : -1;
 }
 
-int arap_study_is_below(const arap_study *t, int d, int ancestor) {
-    while (d >= 0 && d != ancestor) d = t->s.deform_parent[d];
-    return d >= 0;
-}
-
 double arap_study_distance2(const arap_study *t, int d, const double *point) {
     double nearest[3];
     return arap_distance2_to_bone(&t->s, d, point, nearest);

@@ -48,10 +48,8 @@ void arap_study_clear(arap_study *t);
 const double *arap_study_head(const arap_study *t, int d);
 const double *arap_study_tail(const arap_study *t, int d);
 
-/* The parent, or -1 if it is a control bone; whether d is the ancestor or one of its
- * descendants. */
+/* The parent, or -1 if it is a control bone. */
 int arap_study_parent(const arap_study *t, int d);
-int arap_study_is_below(const arap_study *t, int d, int ancestor);
 
 /* Whether the head of d is at the tail of `parent` or, in a skeleton of joints alone, at the end of
  * one of its segments. */

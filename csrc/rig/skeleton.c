@@ -385,6 +385,11 @@ double arap_distance2_to_bone(const arap_skeleton *skeleton, int d, const double
     return min;
 }
 
+int arap_is_below(const arap_skeleton *skeleton, int d, int ancestor) {
+    while (d >= 0 && d != ancestor) d = skeleton->deform_parent[d];
+    return d >= 0;
+}
+
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
                       arap_excluded_fn excluded, const void *data) {
     double min = INFINITY, point[3];

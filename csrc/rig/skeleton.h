@@ -86,6 +86,9 @@ int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch);
 arap_status arap_skeleton_components(arap_context *context, const arap_skeleton *skeleton,
                                      int *component, int *count);
 
+/* Whether deforming bone d is `ancestor` or descends from it. */
+int arap_is_below(const arap_skeleton *skeleton, int d, int ancestor);
+
 /* The squared distance from point p to deforming bone d: to the nearest of its `lines`, at
  * `nearest` (3). */
 double arap_distance2_to_bone(const arap_skeleton *skeleton, int d, const double *p,

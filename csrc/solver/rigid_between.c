@@ -120,8 +120,7 @@ static int find_common(const between *w, const arap_candidate *c) {
 /* Whether the rule concerns a part. */
 static int is_open_to(const arap_rigid_search *s, int p) {
     const arap_candidate *c = &s->parts[p];
-    if (!s->may[p] || c->fixed || c->hangs || c->around == 1) return 0;
-    return 1;
+    return s->may[p] && !c->fixed && !c->hangs && c->around != 1;
 }
 
 /* Find w->common and w->own. */

@@ -136,6 +136,28 @@ int arap_candidate_follow(const arap_rigid_search *s, int part, int bone) {
     return 1;
 }
 
+int arap_candidate_majority(const arap_rigid_search *s, const arap_candidate *c, const int *nearest,
+                            const int *set, double share) {
+    const double *area = s->solver->mesh.area;
+    double lead = 0, own = 0, all = 0;
+    int most = -1;
+    for (int round = 0; round < 2; round++)
+        for (int k = 0; k < c->size; k++) {
+            int i = s->vertices[c->first + k];
+            int on = set && nearest[i] >= 0 ? set[nearest[i]] : nearest[i];
+            if (round) {
+                all += area[i];
+                own += on == most ? area[i] : 0;
+                continue;
+            }
+            /* the one with more than half of the area, if any */
+            if (lead <= 0) most = on;
+            lead += on == most ? area[i] : -area[i];
+            if (lead < 0) most = on, lead = -lead;
+        }
+    return own > share * all ? most : -1;
+}
+
 int arap_candidate_bone(const arap_rigid_search *s, int central) {
     const arap_solver *solver = s->solver;
     int best = -1;

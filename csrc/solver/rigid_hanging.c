@@ -17,13 +17,6 @@
 
 #define OWN 0.1 /* mean weight of a bone that moves the card */
 
-/* Whether bone a is an ancestor of bone b. */
-static int is_above(const arap_skeleton *skeleton, int a, int b) {
-    for (b = skeleton->deform_parent[b]; b >= 0; b = skeleton->deform_parent[b])
-        if (b == a) return 1;
-    return 0;
-}
-
 /* The bone with the most weight beneath one end; -1: the end touches nothing. */
 static int bone_beneath(const arap_rigid_search *s, arap_candidate *c, int end) {
     c->hangs = end;
@@ -36,8 +29,9 @@ static int bone_beneath(const arap_rigid_search *s, arap_candidate *c, int end) 
 static int choose_root(const arap_rigid_search *s, arap_candidate *c) {
     int low = bone_beneath(s, c, 1), high = bone_beneath(s, c, 2);
     if (low < 0 || high < 0) return low >= 0 ? 1 : high >= 0 ? 2 : 0;
-    if (is_above(&s->solver->skeleton, low, high)) return 2;
-    return is_above(&s->solver->skeleton, high, low) ? 1 : 0;
+    if (low == high) return 0;
+    if (arap_is_below(&s->solver->skeleton, high, low)) return 2;
+    return arap_is_below(&s->solver->skeleton, low, high) ? 1 : 0;
 }
 
 /* Whether the card is moved by a bone inside no part, and not only by the bones of the surface on

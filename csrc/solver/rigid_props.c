@@ -103,31 +103,6 @@ static int has_no_bone_of_its_own(const arap_rigid_search *s, const int *set, in
     return 1;
 }
 
-/* The prop nearest to most of the area of a part, at less than the radius of the part, or -1.
- * nearest: (vertices) the nearest other part, or -1. */
-static int ridden_by(const arap_rigid_search *s, const arap_candidate *c, const int *set,
-                     const int *nearest) {
-    const double *area = s->solver->mesh.area;
-    int prop = -1;
-    for (int round = 0; round < 2; round++) {
-        double own = 0, all = 0, lead = 0;
-        for (int k = 0; k < c->size; k++) {
-            int i = s->vertices[c->first + k], on = nearest[i] < 0 ? -1 : set[nearest[i]];
-            all += area[i];
-            if (round) {
-                own += on == prop ? area[i] : 0;
-                continue;
-            }
-            /* the one with more than half of it, if any */
-            if (lead <= 0) prop = on;
-            lead += on == prop ? area[i] : -area[i];
-            if (lead < 0) prop = on, lead = -lead;
-        }
-        if (round && own <= all / 2) return -1;
-    }
-    return prop;
-}
-
 /* Parts attached to a prop follow its hand, as do parts attached to them. hand: (parts) of
  * props. */
 static arap_status hold_riders(arap_context *context, arap_rigid_search *s, const int *hand,
@@ -154,7 +129,7 @@ static arap_status hold_riders(arap_context *context, arap_rigid_search *s, cons
         for (int p = 0; p < mesh->part_count; p++) {
             const arap_candidate *c = &s->parts[p];
             if (!s->may[p] || c->around || set[p] >= 0) continue;
-            int prop = ridden_by(s, c, set, nearest);
+            int prop = arap_candidate_majority(s, c, nearest, set, 0.5);
             if (prop < 0) continue;
             set[p] = prop;
             arap_candidate_follow(s, p, hand[prop]);

@@ -24,33 +24,11 @@ static int is_plate(const arap_rigid_search *s, int p) {
            s->rod[p] < 0;
 }
 
-/* The plate that covers part c, or -1. nearest: (vertices) */
-static int covered_by(const arap_rigid_search *s, const arap_candidate *c, const int *nearest) {
-    const double *area = s->solver->mesh.area;
-    const int *vertex = s->vertices + c->first;
-    double lead = 0, own = 0;
-    int most = -1;
-    for (int k = 0; k < c->size; k++) { /* the one with more than half of it, if any */
-        int on = nearest[vertex[k]];
-        if (lead <= 0) most = on;
-        lead += on == most ? area[vertex[k]] : -area[vertex[k]];
-        if (lead < 0) most = on, lead = -lead;
-    }
-    for (int k = 0; k < c->size; k++) own += nearest[vertex[k]] == most ? area[vertex[k]] : 0;
-    return own > COVERED * c->area ? most : -1;
-}
-
-/* Whether bone b descends from bone a. */
-static int descends(const arap_skeleton *skeleton, int b, int a) {
-    for (b = skeleton->deform_parent[b]; b >= 0 && b != a;) b = skeleton->deform_parent[b];
-    return b == a;
-}
-
 /* Give plates p and q the lower of their bones; returns whether anything changes. */
 static int join(arap_rigid_search *s, int p, int q) {
     const arap_skeleton *skeleton = &s->solver->skeleton;
     int a = s->parts[p].bone, b = s->parts[q].bone;
-    int upper = descends(skeleton, b, a) ? p : descends(skeleton, a, b) ? q : -1;
+    int upper = arap_is_below(skeleton, b, a) ? p : arap_is_below(skeleton, a, b) ? q : -1;
     if (upper < 0) return 0;
     int bone = upper == p ? b : a;
     if (arap_candidate_is_own_image(s, &s->parts[upper]) && s->solver->symmetry.bone[bone] != bone)
@@ -81,7 +59,7 @@ arap_status arap_hold_shells(arap_context *context, arap_rigid_search *s, int *n
             double near2 = CLOSE * CLOSE * c->radius2 / c->area;
             nearest[i] = arap_touching_nearest(&touching, i, p, &near2);
         }
-        over[p] = covered_by(s, c, nearest);
+        over[p] = arap_candidate_majority(s, c, nearest, NULL, COVERED);
         status = arap_progress(context, "rigid parts", 0);
     }
     for (int p = 0; p < mesh->part_count && plates > 1 && !status; p++) {

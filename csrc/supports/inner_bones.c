@@ -98,16 +98,11 @@ static double distance_from(const search *s, int bone, const double *point) {
     return sqrt(arap_nearest_on_segment(point, head_of(s, bone), tail, nearest));
 }
 
-static int hangs_on(const search *s, int bone, int other) {
-    while (bone >= 0 && bone != other) bone = s->skeleton->deform_parent[bone];
-    return bone == other;
-}
-
 /* Whether the bone, or one below it, is the bone nearest to a point. */
 static int is_nearest(const search *s, int bone, const double *point) {
     double own = INFINITY, others = INFINITY;
     for (int b = 0; b < s->skeleton->deform_count; b++) {
-        double *min = hangs_on(s, b, bone) ? &own : &others;
+        double *min = arap_is_below(s->skeleton, b, bone) ? &own : &others;
         *min = fmin(*min, distance_from(s, b, point));
     }
     return own < others;
@@ -120,7 +115,7 @@ static int is_in_middle(const search *s, int bone, const part *p) {
 /* Whether other bones share the part. */
 static int is_shared(const search *s, int bone, const part *p) {
     for (int b = 0; b < s->skeleton->deform_count; b++) {
-        if (hangs_on(s, b, bone)) {
+        if (arap_is_below(s->skeleton, b, bone)) {
             if (!is_in_middle(s, b, p)) return 1;
             continue;
         }

@@ -12,7 +12,6 @@ from ...preferences import preferred_threads
 from .outcome import OfOutcome, outcome_at_hand
 
 STOP = "object.araplbs_stop_counting"
-KEYMAP = "3D_View_Generic".replace("_", " ")  # Blender's name, not a text to translate
 EVERY = 0.1  # seconds between two checks of the thread
 
 _counted = []  # Outcomes whose problems are being counted
@@ -77,7 +76,8 @@ class OBJECT_OT_araplbs_stop_counting(OfOutcome, Operator):
 
 
 CLASSES = (OBJECT_OT_araplbs_stop_counting,)
-KEYS = ((KEYMAP, "VIEW_3D", STOP, "ESC", "PRESS", {}),)  # others get the key if nothing is counted
+# Others get the key if nothing is counted.
+KEYS = (("3D_View_Generic", "VIEW_3D", STOP, "ESC", "PRESS", {}),)
 
 
 def unregister():

@@ -15,7 +15,6 @@ from .show_problems import list_problems
 
 IDNAME = "object.araplbs_show_worst"
 PEEK = "object.araplbs_peek_weights"
-KEYMAP = "3D_View".replace("_", " ")  # Blender's name, not a text to translate
 KEY = "Y"  # free in all modes in which a rig is viewed
 MODES = ("OBJECT", "POSE", "PAINT_WEIGHT")
 
@@ -130,4 +129,4 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
 
 
 CLASSES = (OBJECT_OT_araplbs_show_worst, OBJECT_OT_araplbs_peek_weights)
-KEYS = ((KEYMAP, "VIEW_3D", PEEK, KEY, "PRESS", {}),)
+KEYS = (("3D_View", "VIEW_3D", PEEK, KEY, "PRESS", {}),)

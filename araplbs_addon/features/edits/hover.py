@@ -17,7 +17,6 @@ from ...blender.poses.posed import posed_vertices
 
 IDNAME = "object.araplbs_hover"
 MOST = 4  # bones that are listed
-KEYMAP = "Weight_Paint".replace("_", " ")  # Blender's name, not a text to translate
 LEAST = 0.005  # smallest share that rounds to 1 %
 
 
@@ -146,5 +145,5 @@ PROPERTIES = ((bpy.types.WindowManager, "araplbs_hover", HOVER),)
 HANDLERS = (("load_pre", _forget),)
 
 
-KEYS = ((KEYMAP, "EMPTY", IDNAME, "MOUSEMOVE", "ANY", {"any": True}),)
+KEYS = (("Weight_Paint", "EMPTY", IDNAME, "MOUSEMOVE", "ANY", {"any": True}),)
 unregister = _forget
