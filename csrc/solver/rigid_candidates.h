@@ -68,7 +68,8 @@ int arap_candidate_follow(const arap_rigid_search *search, int part, int bone);
 int arap_candidate_is_own_image(const arap_rigid_search *search, const arap_candidate *candidate);
 
 /* The part, or with `set` its set[part], that is nearest to more than `share`, at least half, of
- * the area of a part; -1 if there is none. nearest: (vertices) the nearest other part, or -1. */
+ * the area of a part; -1 if no part qualifies. nearest: (vertices) the nearest other part, or -1.
+ */
 int arap_candidate_majority(const arap_rigid_search *search, const arap_candidate *candidate,
                             const int *nearest, const int *set, double share);
 
