@@ -53,14 +53,24 @@ def test_a_second_object_at_a_hundred_sizes(plain):
     np.testing.assert_allclose(solver.weights[:COUNT], plain.weights, atol=1e-3)
 
 
-def test_a_second_object_far_off():
-    """The number of poses is fixed: from a thousand sizes on, the far object may decide about
-    influences of the near one that are worth about their price. With some other poses, rows then
-    differ by 0.02 on average."""
-    plain, solver = solve(*TUBE, pose_count=80), with_second([1e5, -2e4, 0], pose_count=80)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("distance", [2e3, 1e4, 1e5])
+def test_a_second_object_far_off(distance, seed):
+    """From a thousand sizes on, the far object dominates the accelerated steps and may decide about
+    influences of the near one that are worth about their price. The near object is still solved as
+    well as alone: in unseen poses, its energy is 8 % lower to 7 % higher."""
+    plain, solver = solve(*TUBE, seed=seed), with_second([distance, -0.2 * distance, 0], seed=seed)
     np.testing.assert_allclose(solver.initial_weights[:COUNT], plain.initial_weights, atol=1e-6)
-    difference = np.abs(solver.weights[:COUNT] - plain.weights)
-    assert difference.max() < 0.05 and difference.sum(1).mean() < 0.005
+    unseen = araplbs.sample_poses(*BONES, 200, seed=77, **BONES.more)
+    near, alone = (
+        araplbs.energy(*TUBE, weights, unseen)
+        for weights in (np.ascontiguousarray(solver.weights[:COUNT]), plain.weights)
+    )
+    assert near < 1.1 * alone
+    assert np.abs(solver.weights[:COUNT] - plain.weights).max() < 0.1
+
+
+def test_objects_too_far_apart_are_refused():
     farther = np.concatenate([TUBE[0], TUBE[0] + [1e9, 0, 0]])
     with pytest.raises(
         ValueError, match=r"too far apart: the whole mesh measures 1e\+09, its largest"
