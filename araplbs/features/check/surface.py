@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import araplbs
 import numpy as np
 
-from ...base.arrays import Floats, Integers
+from ...base.arrays import Bools, Floats, Integers
 from .inspected import COVERED, TOUCHES
 from .quantities import counted, ramp, share_of
 
@@ -26,8 +26,9 @@ IN_REGION = 0.75  # quantile over the triangles of a region: a single one is noi
 LEAST_REGION = 3  # vertices: fewer are a speckle or a sliver
 LARGE_REGION = 0.004  # of the surface: smaller regions are less severe
 # A fold on one side of a limb closes on itself, as inside any bend, and nobody sees into it. Such a
-# fold does not ruin the skin, but the loss of a limb's girth does. The outward normals of half a
-# tube add up to 0.64 of their total length, and the normals of a whole tube to 0.
+# fold does not ruin the skin, but the loss of a limb's girth does. The area vectors of half a
+# tube add up to 0.64 of their total length, and the normals of a whole tube to 0. Each pose counts
+# by itself: in different poses, a limb may fold on opposite sides without losing its girth.
 ONE_SIDE = 0.6
 FOLD = 0.6  # severity of a fold on one side, at most
 
@@ -39,6 +40,9 @@ ABOVE = 0.7  # cosine between the normal of cloth and the direction to the skin 
 CARRIED = 0.1  # quantile over the contact: a part is carried if some of the contact is
 LEAST_COVERED = 12  # vertices: fewer are a joint in a socket, not clothing
 LEAST_THROUGH = 3  # vertices
+# Severity at most if the parts cross at rest, such as an eye in its socket or a lace in its hole:
+# only the line along which they cross moves.
+CROSSING = 0.6
 # Depth below cloth at rest, 0.4 mm on a man. Nearer surfaces lie on each other, such as copies of a
 # mesh for other levels of detail, and rounding decides which surface is below.
 BELOW = 0.0002
@@ -67,11 +71,12 @@ def _regions_of(
     bad &= look.sums > 0
     region_of, regions = np.full(len(look), -1), look.regions(bad)
     bones = np.full(len(regions) + 1, -1)
-    for number, region in enumerate(regions):
-        region_of[region] = number
-        if len(region) >= LEAST_REGION:
-            bones[number] = look.leading(region)
-    bone_of = bones[region_of[corners].max(axis=1)]
+    for number, some in enumerate(regions):
+        region_of[some] = number
+        if len(some) >= LEAST_REGION:
+            bones[number] = look.leading(some)
+    region = region_of[corners].max(axis=1)
+    bone_of = bones[region]
     for bone in np.unique(bone_of[bone_of >= 0]):
         own = np.flatnonzero(bone_of == bone)
         vertices = np.flatnonzero(bad & (bones[region_of] == bone))
@@ -82,19 +87,28 @@ def _regions_of(
         amount = f"{value:.1f} times as long"
         if kind == "COLLAPSE":
             amount = f"{100 * value:.0f} % of a length lost"
-            if _on_one_side(look, [regions[k] for k in np.flatnonzero(bones[:-1] == bone)]):
-                severity = min(severity, FOLD)
+            if severity > FOLD:
+                around = _around_limbs(look, values[:, own] >= limits[0], corners[own], region[own])
+                lost = np.where(around, values[:, own], 0).max(axis=0)[around.any(axis=0)]
+                left = ramp(share_of(lost, IN_REGION), limits) if len(lost) else 0.0
+                severity = max(FOLD, min(severity, left))
         words = f"{counted(len(vertices))} at {look.name(bone)}: up to {amount} in the worst pose"
         yield from look.finding(kind, severity, vertices, value, words, bone, pose)
 
 
-def _on_one_side(look: Inspected, regions: list[Integers]) -> bool:
-    """Whether most of these skin regions face one direction, each region considered by itself. A
-    region around a limb does not."""
-    normals = [look.outward[0][region] for region in regions]
-    sums = sum(float(np.linalg.norm(each.sum(axis=0))) for each in normals)
-    total = sum(float(np.linalg.norm(each, axis=1).sum()) for each in normals)
-    return sums >= ONE_SIDE * total
+def _around_limbs(look: Inspected, bad: Bools, corners: Integers, region: Integers) -> Bools:
+    """The bad triangles (p, t) without folds: the triangles of a region that are bad in the same
+    pose are a fold if most of their area faces one direction."""
+    a, b, c = (look.vertices[corners[:, k]] for k in range(3))
+    faces = np.cross(b - a, c - a)
+    areas = np.linalg.norm(faces, axis=1)
+    around = bad.copy()
+    for pose in range(len(bad)):
+        for number in np.unique(region[bad[pose]]):
+            some = bad[pose] & (region == number)
+            total = float(np.linalg.norm(faces[some].sum(axis=0)))
+            around[pose, some] = total < ONE_SIDE * float(areas[some].sum())
+    return around
 
 
 def loose_parts(look: Inspected) -> Iterator[Finding]:
@@ -218,4 +232,25 @@ def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Ite
             f"{100 * value:.1f} % of the mesh size"
         )
         severity = ramp(value, THROUGH) * min(1, 0.4 + 0.6 * len(region) / LEAST_COVERED)
+        if severity > CROSSING and _crosses(look, region, cloth):
+            severity = CROSSING
         yield from look.finding("INTERSECTION", severity, region, value, words, bone, pose)
+
+
+def _crosses(look: Inspected, region: Integers, cloth: int) -> bool:
+    """Whether, at rest, most of the vertices that surround a region less deep in the part are
+    above it. Vertices beyond a hem are not above."""
+    corners, at, heights, parts = look.neighbors
+    inside = np.zeros(len(look), bool)
+    inside[region] = True
+    a, b, c = inside[look.corners]
+    around = np.unique(look.triangles[a | b | c])
+    around = around[~inside[around] & (corners[around, 0] >= 0)]
+    around = around[parts[corners[around, 0]] == cloth]
+    around = around[heights[around] > heights[region].mean()]
+    below = look.vertices[corners[around]]
+    normal = np.cross(below[:, 1] - below[:, 0], below[:, 2] - below[:, 0])
+    off = look.vertices[around] - np.einsum("kci,kc->ki", below, at[around])
+    above = (off * normal).sum(1) > ABOVE * np.linalg.norm(normal, axis=1) * heights[around]
+    above &= heights[around] > 0
+    return bool(2 * np.count_nonzero(above) > len(around))

@@ -93,3 +93,31 @@ def test_clothes_that_are_clearly_above(core):
     weights = np.concatenate([blended(vertices), rigid])
     meshes = [(vertices, triangles), (vertices * (1.02, 1.02, 1), triangles)]
     assert worst(checked(core, meshes, weights, turned((1, 0, 0), 60)), "INTERSECTION") >= 0.66
+
+
+def test_folds_on_opposite_sides_in_different_poses(core):
+    """A limb that bends both ways folds all around over the poses, but in no pose loses its
+    girth."""
+    mesh = vertices, _triangles = shapes.tube(24, 81, 0.3)
+    weights = blended(vertices)
+    ways = [turned((x, y, 0), 90) for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+    bends = np.concatenate(ways)
+    alone, both = (checked(core, [mesh], weights, each) for each in (ways[0], bends))
+    assert 0.33 <= worst(alone, "COLLAPSE") <= worst(both, "COLLAPSE") <= 0.6
+    twist = np.concatenate([bends, turned((0, 0, 1), 175)])
+    assert worst(checked(core, [mesh], blended(vertices, 0.4), twist), "COLLAPSE") >= 0.66
+
+
+@pytest.mark.parametrize("sunk", [True, False])
+def test_a_ball_in_its_socket_is_no_skin_below_cloth(core, sunk):
+    """Of a ball that is partly visible at rest, only the visible part grows when it moves. A patch
+    of skin that is covered at rest becomes visible."""
+    vertices, triangles = shapes.tube(48, 81, 0.3)
+    ball, faces = shapes.sphere(24, 24, radius=0.12 if sunk else 0.09, at=(0.2, 0, 1))
+    rigid = np.column_stack([np.ones(len(vertices)), np.zeros(len(vertices))])
+    weights = np.concatenate([rigid, np.tile([0.0, 1], (len(ball), 1))])
+    moved = np.stack([np.eye(3, 4), np.eye(3, 4)])[None]
+    moved[0, 1, 0, 3] = 0.035
+    found = checked(core, [(vertices, triangles), (ball, faces)], weights, moved)
+    severity = worst(found, "INTERSECTION")
+    assert severity == pytest.approx(0.6) if sunk else severity >= 0.66
