@@ -97,7 +97,7 @@ def rig_alone(tube, rig):
 @row
 def rig_alone_with_hidden_bystanders():
     scene = hidden_bystanders()
-    said = ("Skipped, bound to 'Rig' but hidden: Hidden, Disabled, Excluded",)
+    said = ("Hidden meshes bound to 'Rig' were skipped: Hidden, Disabled, Excluded",)
     return Odd(scene.tube, scene.rig, said=said, by_rig=True)
 
 

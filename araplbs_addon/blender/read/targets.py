@@ -102,7 +102,7 @@ def _bound_to(context, armature):
         raise Refused(f"All meshes bound to '{armature.name}' are hidden: {names}")
     targets = Targets(armature, meshes, bound=True, hidden=hidden)
     if hidden:
-        targets.skipped.append(f"Skipped, bound to '{armature.name}' but hidden: {names}")
+        targets.skipped.append(f"Hidden meshes bound to '{armature.name}' were skipped: {names}")
     return targets
 
 

@@ -77,8 +77,8 @@ games. The bendy bones stay as controls that the new bones follow"""
             (
                 "PARENT",
                 "Deform Bone Above",
-                "All new bones have the same parent, so none inherits the scale of "
-                "another. Formats without shear could not store inherited scale",
+                "All new bones have the same parent, so no bone inherits scale from another. "
+                "Inherited scale can cause shear, which many formats cannot store",
             ),
             (
                 "CHAIN",
@@ -211,8 +211,8 @@ games. The bendy bones stay as controls that the new bones follow"""
             self.report(
                 {"WARNING"},
                 translated(
-                    f"Some vertices have {done.most_influences} influences: exporters keep "
-                    f"{GAME_INFLUENCES} unless set otherwise"
+                    f"Some vertices have {done.most_influences} influences, but exporters keep "
+                    f"only {GAME_INFLUENCES} by default"
                 ),
             )
         if done.sheared:
