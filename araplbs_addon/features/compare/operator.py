@@ -13,7 +13,7 @@ from araplbs.features.compare.methods import find_methods
 from araplbs.features.compare.options import CompareOptions
 from araplbs.features.compare.report import compare_summary
 from bpy.app.handlers import persistent
-from bpy.props import StringProperty
+from bpy.props import PointerProperty, StringProperty
 from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
@@ -24,6 +24,7 @@ from ...window.guard import handing_over
 from ...window.last_report import keep_report
 from ...window.menu_entries import Placed
 from ...window.properties import OptionProperties, folder_property, option_properties
+from ...window.settings import ARAPLBS_settings, own_properties
 from ...window.work import WorkOperator, poll_targets
 from .task import CompareTask, comparison_files, write_pages
 
@@ -32,6 +33,10 @@ ASK = "object.araplbs_compare_methods"
 LABEL = "Compare Methods"
 
 _pages: list[Path] = []  # only the last page created for this file, possibly in an earlier session
+
+
+class ARAPLBS_compare_settings(bpy.types.PropertyGroup):
+    __annotations__ = own_properties(CompareOptions) | {"directory": folder_property()}
 
 
 def real_folder(directory):
@@ -170,10 +175,12 @@ def _find_pages(*_arguments):
 HANDLERS = (("load_pre", _forget), ("load_post", _find_pages))
 unregister = _forget
 CLASSES = (
+    ARAPLBS_compare_settings,
     OBJECT_OT_araplbs_compare,
     OBJECT_OT_araplbs_compare_methods,
     OBJECT_OT_araplbs_open_comparison,
 )
+PROPERTIES = ((ARAPLBS_settings, "comparison", PointerProperty(type=ARAPLBS_compare_settings)),)
 COMMAND = Command(
     "compare",
     "compare all methods on the characters of a .blend file",

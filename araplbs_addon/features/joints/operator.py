@@ -1,11 +1,12 @@
 """The operator "Optimize Joints (ARAP)", which runs live in a window and in a single run otherwise,
-and the operator that locks joints."""
+the operator that locks joints, and the settings of the tab."""
 
+import bpy
 from araplbs.base.refusal import Refused
 from araplbs.features.joints.joints import joint_summary
 from araplbs.features.joints.options import JointOptions
 from araplbs.reports.last_lines import joint_line
-from bpy.props import BoolProperty, EnumProperty
+from bpy.props import BoolProperty, EnumProperty, PointerProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
@@ -13,6 +14,7 @@ from ...languages.translate import OURS, translated
 from ...window.command import WHICH, Command
 from ...window.live_operator import LiveOperator
 from ...window.properties import OptionProperties, option_properties
+from ...window.settings import ARAPLBS_settings, own_properties
 from ...window.work import tell
 from .effects import refuse_armature
 from .live import JointSession
@@ -20,6 +22,10 @@ from .task import JointTask
 
 IDNAME = "object.araplbs_joints"
 LABEL = "Optimize Joints (ARAP)"
+
+
+class ARAPLBS_joint_settings(bpy.types.PropertyGroup):
+    __annotations__ = own_properties(JointOptions)
 
 
 def find_joint_targets(context):
@@ -110,7 +116,8 @@ joints"""
         return [posed.bone for posed in context.selected_pose_bones or ()]
 
 
-CLASSES = (OBJECT_OT_araplbs_joints, OBJECT_OT_araplbs_lock_joints)
+CLASSES = (ARAPLBS_joint_settings, OBJECT_OT_araplbs_joints, OBJECT_OT_araplbs_lock_joints)
+PROPERTIES = ((ARAPLBS_settings, "joints", PointerProperty(type=ARAPLBS_joint_settings)),)
 COMMAND = Command(
     "joints",
     "optimize the joints of the armatures of .blend files",

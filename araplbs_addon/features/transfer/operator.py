@@ -1,11 +1,13 @@
-"""The operators "Transfer Weights (ARAP)" and "Show Matches"."""
+"""The operators "Transfer Weights (ARAP)" and "Show Matches", and the settings of the tab."""
 
+import bpy
 from araplbs.base.faults import refusals
 from araplbs.base.steps import finish
 from araplbs.cli.own_arguments import add_sources_and_targets
 from araplbs.features.transfer.options import TransferOptions
 from araplbs.features.transfer.transfer import transfer_summary
 from araplbs.reports.last_lines import transfer_line
+from bpy.props import PointerProperty
 from bpy.types import Operator
 
 from ...blender.data.references import Reference
@@ -15,13 +17,18 @@ from ...languages.translate import translated
 from ...preferences import preferred_threads
 from ...window.command import Command
 from ...window.properties import OptionProperties, option_properties, split
+from ...window.settings import ARAPLBS_settings, own_properties
 from ...window.work import WorkOperator, poll_targets
-from .shown_matches import hide, show, shown, transfer_options
+from .shown_matches import hide, outdate_matches, show, shown, transfer_options
 from .task import TransferTask
 
 IDNAME = "object.araplbs_transfer"
 LABEL = "Transfer Weights (ARAP)"
 SHOW = "object.araplbs_show_matches"
+
+
+class ARAPLBS_transfer_settings(bpy.types.PropertyGroup):
+    __annotations__ = own_properties(TransferOptions, outdate_matches)
 
 
 def _find(context):
@@ -45,7 +52,13 @@ of detail) where they lie close to it, and fill in and optimize the rest"""
     find = staticmethod(_find)
 
     def draw(self, _context):
-        draw_transfer_options(split(self.layout), self, self)
+        layout = split(self.layout)
+        layout.prop(self, "sources")
+        column = layout.column(align=True)
+        column.prop(self, "distance")
+        column.prop(self, "angle")
+        for name in ("two_sided", "refine", "bones", "mix", "max_influences", "iterations"):
+            layout.prop(self, name)
 
     def start(self, context):
         options = self.read_options()
@@ -101,23 +114,12 @@ them"""
         return {"FINISHED"}
 
 
-def draw_transfer_options(layout, own, common):
-    """Draws the options of a transfer. own: the holder of the options that only transfers have;
-    common: the holder of the options shared with Auto-weight."""
-    layout.prop(own, "sources")
-    column = layout.column(align=True)
-    column.prop(own, "distance")
-    column.prop(own, "angle")
-    layout.prop(own, "two_sided")
-    layout.prop(own, "refine")
-    layout.prop(own, "bones")
-    layout.prop(own, "mix")
-    layout.prop(common, "max_influences")
-    if own == common:
-        layout.prop(common, "iterations")
-
-
-CLASSES = (OBJECT_OT_araplbs_transfer, OBJECT_OT_araplbs_show_matches)
+CLASSES = (
+    ARAPLBS_transfer_settings,
+    OBJECT_OT_araplbs_transfer,
+    OBJECT_OT_araplbs_show_matches,
+)
+PROPERTIES = ((ARAPLBS_settings, "transfer", PointerProperty(type=ARAPLBS_transfer_settings)),)
 COMMAND = Command(
     "transfer",
     "transfer weights between meshes of .blend files",
