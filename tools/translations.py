@@ -55,7 +55,10 @@ SENTENCES = (
 )
 MADE = {"Sentence", "counted"}  # araplbs/base/sentence.py
 REFUSALS = {"Refused", "Changed", "BadOption", "NotLoaded"}
-SAID = {"report", "poll_message_set", "label", "draw_wrapped", "translated", "status_text_set"}
+SAID = {
+    *("report", "inform", "poll_message_set", "label", "draw_wrapped", "translated"),
+    "status_text_set",
+}
 DECLARED = {"bl_label", "bl_description"}
 WORDS = {"text", "title", "heading", "message"}  # arguments of layouts
 NO_SENTENCE = re.compile(

@@ -33,6 +33,16 @@ def translated(text):
     return printable(str(text)) if text else text
 
 
+def inform(operator, text):
+    """Reports a text of the add-on in the interface language."""
+    operator.report({"INFO"}, translated(text))
+
+
+def warn(operator, text):
+    """Does the same as inform(), as a warning."""
+    operator.report({"WARNING"}, translated(text))
+
+
 def messages(language):
     """The messages in Blender's format. Blender's own translation of a text takes precedence,
     except in OURS."""

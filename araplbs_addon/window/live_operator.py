@@ -9,7 +9,7 @@ from araplbs.measures.deformation import in_percent
 from bpy.types import Operator
 
 from ..blender.data.views import redraw_views
-from ..languages.translate import translated
+from ..languages.translate import inform, translated
 from ..preferences import preferred_threads
 from .last_report import keep_report
 from .session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
@@ -112,7 +112,7 @@ class LiveOperator(TaskOperator):
         if session.message:
             self.report({"ERROR" if session.error else "WARNING"}, translated(session.message))
         elif session.restored:
-            self.report({"INFO"}, translated(self.cancelled))
+            inform(self, self.cancelled)
         return {"CANCELLED"}
 
     def let_go(self, context):

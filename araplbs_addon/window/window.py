@@ -1,7 +1,7 @@
 """Runs work while a window stays usable: divides the work into short timer steps, shows a line in
 the status bar, lets Esc cancel, and handles the end."""
 
-from ..languages.translate import translated
+from ..languages.translate import inform, translated
 from .menu_entries import Placed
 
 # Tools that move the view continue to work; everything else waits.
@@ -62,7 +62,7 @@ class WindowOperator(Placed):
         return {"PASS_THROUGH"} if passes else {"RUNNING_MODAL"}
 
     def say_cancelled(self):
-        self.report({"INFO"}, translated(f"{self.bl_label} was cancelled: nothing was changed"))
+        inform(self, f"{self.bl_label} was cancelled: nothing was changed")
         return {"CANCELLED"}
 
     def end_waiting(self, context):

@@ -11,7 +11,7 @@ from bpy.app.handlers import persistent
 
 from ..blender.data.references import reason_of, references_of
 from ..blender.read.targets import find_targets
-from ..languages.translate import translated
+from ..languages.translate import inform, warn
 from ..preferences import preferred_threads
 from ..task import MEASURING
 from ..weighting import WeightingTask
@@ -34,13 +34,13 @@ def tell(operator, report, task, done=None):
     `done`, by default the line for the weights. All other lines are in the Info log. report: the
     report of the weights, None if the weights stay unchanged."""
     for line in notes(report):
-        operator.report({"INFO"}, translated(line))
+        inform(operator, line)
     if report and not done:
-        operator.report({"INFO"}, translated(summary(report)))
+        inform(operator, summary(report))
     for line in warnings(report) + task.warnings:
-        operator.report({"WARNING"}, translated(line))
+        warn(operator, line)
     if done:
-        operator.report({"INFO"}, translated(done))
+        inform(operator, done)
     return {"FINISHED"}
 
 
@@ -56,8 +56,10 @@ class TaskOperator(WindowOperator):
 
     task_kind: the class of the task; find(context): returns the operator's Targets."""
 
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     task_kind = WeightingTask
     find = staticmethod(find_targets)
+    summary = None  # static function of the report: the last line; None: the line for weights
     _task = None
     _reading = None
     _references = ()  # references to the data that it works on
@@ -116,6 +118,8 @@ class TaskOperator(WindowOperator):
         return self.tell(report, task)
 
     def tell(self, report, task):
+        if self.summary:
+            return tell(self, None, task, self.summary(report))
         return tell(self, report, task)
 
 

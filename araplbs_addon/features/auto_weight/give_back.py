@@ -22,7 +22,7 @@ from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.weight_slots import WeightSlot
 from ...blender.write.write_weights import write_weights
-from ...languages.translate import translated
+from ...languages.translate import inform
 from ...preferences import preferred_threads
 from ...task import MEASURING
 from ...window.work import WorkOperator
@@ -148,7 +148,6 @@ new weights around them"""
 
     bl_idname = IDNAME
     bl_label = "Give Back"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     doing = "Measuring"
 
@@ -168,8 +167,7 @@ new weights around them"""
 
     def tell(self, _report, task):
         redraw_views()
-        words = f"Earlier weights restored on {task.count} vertices"
-        self.report({"INFO"}, translated(words))
+        inform(self, f"Earlier weights restored on {task.count} vertices")
         return {"FINISHED"}
 
 

@@ -14,7 +14,7 @@ from ...blender.data.views import redraw_views
 from ...blender.read.read_armature import read_armature
 from ...blender.read.read_mesh import read_topology, refuse_linked
 from ...blender.write.edit_bones import editing
-from ...languages.translate import translated
+from ...languages.translate import inform
 from .outcome import OfOutcome, outcome_at_hand
 from .result import vertices_of
 
@@ -40,7 +40,6 @@ class OBJECT_OT_araplbs_unlock_groups(OfOutcome, Operator):
 
     bl_idname = UNLOCK
     bl_label = "Unlock Groups"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context):
         outcome, count = outcome_at_hand(context), 0
@@ -52,7 +51,7 @@ class OBJECT_OT_araplbs_unlock_groups(OfOutcome, Operator):
         if not count:
             raise Refused("No vertex group of a bone is locked")
         which = "1 group" if count == 1 else f"{count} groups"
-        self.report({"INFO"}, translated(f"{which} unlocked: press Auto-weight again"))
+        inform(self, f"{which} unlocked: press Auto-weight again")
         return {"FINISHED"}
 
 
@@ -61,7 +60,6 @@ class OBJECT_OT_araplbs_make_rigid(_OfNote, Operator):
 
     bl_idname = RIGID
     bl_label = "Make Rigid"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     index: INDEX
 
@@ -78,7 +76,7 @@ class OBJECT_OT_araplbs_make_rigid(_OfNote, Operator):
             raise Refused("It no longer exists")
         redraw_views()
         which = "1 rigid part" if count == 1 else f"{count} rigid parts"
-        self.report({"INFO"}, translated(f"{which} marked: press Auto-weight again"))
+        inform(self, f"{which} marked: press Auto-weight again")
         return {"FINISHED"}
 
 
@@ -87,7 +85,6 @@ class OBJECT_OT_araplbs_parent_at_joint(_OfNote, Operator):
 
     bl_idname = PARENT
     bl_label = "Parent at Joint"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     index: INDEX
 
@@ -117,8 +114,7 @@ class OBJECT_OT_araplbs_parent_at_joint(_OfNote, Operator):
                 raise Refused(f"'{above}' is already a descendant of '{name}'")
         redraw_views()
         for name, above in pairs.items():
-            words = f"'{name}' is now a child of '{above}': press Auto-weight again"
-            self.report({"INFO"}, translated(words))
+            inform(self, f"'{name}' is now a child of '{above}': press Auto-weight again")
         return {"FINISHED"}
 
 

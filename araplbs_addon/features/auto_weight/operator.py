@@ -21,7 +21,6 @@ from .originals import is_seen
 from .outcome import tell_outcome
 
 IDNAME = "object.araplbs_auto_weight"
-LABEL = "Auto-weight (ARAP)"
 
 
 class OBJECT_OT_araplbs_auto_weight(WorkOperator, WeightOptions, Operator):
@@ -29,7 +28,7 @@ class OBJECT_OT_araplbs_auto_weight(WorkOperator, WeightOptions, Operator):
 possible when the armature is posed"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
+    bl_label = "Auto-weight (ARAP)"
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
     places = (("VIEW3D_MT_object_parent", 10), ("VIEW3D_MT_paint_weight", 10))
     icon = "MOD_VERTEX_WEIGHT"

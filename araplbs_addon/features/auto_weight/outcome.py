@@ -30,7 +30,7 @@ from ...blender.data.ours import mark_ours
 from ...blender.data.references import Reference
 from ...blender.read.read_mesh import coordinates
 from ...blender.write.weight_slots import WeightSlot, WrittenSlot
-from ...languages.translate import translated
+from ...languages.translate import inform
 from ...window.session import refuse_session
 from ...window.work import tell
 from .originals import take_originals
@@ -260,11 +260,15 @@ def tell_outcome(operator, report, task):
     outcome = keep_outcome(report, task)
     tell(operator, report, task)
     count = len(outcome.warnings) + sum(note.urgent for note in outcome.notes)
-    operator.report({"INFO"}, translated(result_line(report, outcome.facts, count)))
+    inform(operator, result_line(report, outcome.facts, count))
     return {"FINISHED"}
 
 
 class OfOutcome:
+    """Mix-in for an operator on the displayed Outcome."""
+
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
     @classmethod
     def poll(cls, context):
         refuse_session()

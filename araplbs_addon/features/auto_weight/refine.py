@@ -5,7 +5,7 @@ from bpy.app.handlers import persistent
 from bpy.types import Operator
 
 from ...blender.read.targets import find_posing
-from ...languages.translate import translated
+from ...languages.translate import inform
 from ...weighting import WeightingTask
 from ...window.live_operator import LiveOperator
 from ...window.properties import BoneChoice, OptionProperties, option_properties
@@ -15,7 +15,6 @@ from .live import WeightSession
 from .outcome import latest_outcome, tell_outcome
 
 IDNAME = "object.araplbs_refine_weights"
-LABEL = "Refine Live (ARAP)"
 LIVE = ("max_influences", "bone_spring_stiffness")  # settings that take effect in a session
 FIRST_TOOL = "araplbs.weight"
 
@@ -49,7 +48,7 @@ class OBJECT_OT_araplbs_refine_weights(LiveOperator, BoneChoice, OptionPropertie
 Weight Paint mode until you accept or cancel"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
+    bl_label = "Refine Live (ARAP)"
     bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: nothing of it could be adjusted afterwards
     places = (("VIEW3D_MT_object_parent", 20), ("VIEW3D_MT_paint_weight", 20))
     icon = "PLAY"
@@ -74,13 +73,9 @@ Weight Paint mode until you accept or cancel"""
         if event.type == "Z" and (event.ctrl or event.oskey) and context.mode != "POSE":
             redo = event.shift
             if not session.undo_edit(redo):
-                self.report(
-                    {"INFO"}, translated(f"Nothing to {'redo' if redo else 'undo'} in this session")
-                )
+                inform(self, f"Nothing to {'redo' if redo else 'undo'} in this session")
         elif event.type == "LEFTMOUSE" and space == "VIEW" and self._would_paint(context, event):
-            self.report(
-                {"INFO"}, translated("Paint with the Auto-weight brushes while the session runs")
-            )
+            inform(self, "Paint with the Auto-weight brushes while the session runs")
         else:
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}

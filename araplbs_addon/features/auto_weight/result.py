@@ -13,7 +13,7 @@ from ...blender.read.targets import find_targets
 from ...blender.write.deform_flags import deform_on_again
 from ...blender.write.select_bones import select_bones
 from ...blender.write.select_region import select_region
-from ...languages.translate import translated
+from ...languages.translate import inform
 from ...window.session import refuse_session
 from .originals import originals_of
 from .outcome import AFTER, BEFORE, ORIGINAL, OfOutcome, outcome_at_hand
@@ -30,7 +30,6 @@ the set they were painted on"""
 
     bl_idname = SHOW
     bl_label = "Show Weights"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     which: EnumProperty(
         name="Weights",
@@ -63,7 +62,6 @@ discarded"""
 
     bl_idname = KEEP
     bl_label = "Keep These Weights"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     which: EnumProperty(
         name="Weights",
@@ -126,7 +124,6 @@ class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
 
     bl_idname = SELECT
     bl_label = "Select"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     index: IntProperty(name="Index", description="Number of the note", min=0)
 
@@ -139,7 +136,7 @@ class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
             select_bones(context, outcome.armature.get(), note.bones)
         elif note.selects:
             self._select_vertices(context, outcome, note)
-        self.report({"INFO"}, translated(note.text))
+        inform(self, note.text)
         return {"FINISHED"}
 
     @staticmethod

@@ -25,7 +25,6 @@ the mesh by stretch. Hold Y to see the earlier weights"""
 
     bl_idname = IDNAME
     bl_label = "Show Worst Pose"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     index: IntProperty(
         name="Index",

@@ -4,7 +4,7 @@ from araplbs.features.bake import BakeOptions, bake_summary
 from araplbs.reports.last_lines import bake_line
 from bpy.types import Operator
 
-from ...languages.translate import translated
+from ...languages.translate import inform
 from ...window.command import WHICH, Command
 from ...window.properties import (
     BoneChoice,
@@ -14,11 +14,10 @@ from ...window.properties import (
     split,
 )
 from ...window.sidebar import ARROW
-from ...window.work import WorkOperator
+from ...window.work import WorkOperator, tell
 from .task import BakeTask
 
 IDNAME = "object.araplbs_bake"
-LABEL = "Bake Modifiers to Weights (ARAP)"
 
 # Options for only one source of frames:
 RANDOM = ("swing", "twist", "reach_poses", "seed", "use_joint_limits")
@@ -30,7 +29,7 @@ class OBJECT_OT_araplbs_bake(WorkOperator, BoneChoice, OptionProperties, Operato
 the selected meshes: Corrective Smooth, Preserve Volume, shape keys, lattices, cloth, caches"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
+    bl_label = "Bake Modifiers to Weights (ARAP)"
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
     places = (
         ("VIEW3D_MT_object_parent", 40),
@@ -58,11 +57,8 @@ the selected meshes: Corrective Smooth, Preserve Volume, shape keys, lattices, c
                 layout.prop(self, name)
 
     def tell(self, report, task):
-        self.report({"INFO"}, translated(bake_summary(report)))
-        for line in task.warnings:
-            self.report({"WARNING"}, translated(line))
-        self.report({"INFO"}, translated(bake_line(report)))
-        return {"FINISHED"}
+        inform(self, bake_summary(report))
+        return tell(self, None, task, bake_line(report))
 
 
 CLASSES = (OBJECT_OT_araplbs_bake,)

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Operator
 
 from ...blender.data.bones import selected_bones
-from ...languages.translate import translated
+from ...languages.translate import inform, warn
 from ...window.properties import split
 from ...window.session import refuse_session
 from ...window.window import WindowOperator
@@ -194,36 +194,22 @@ games. The bendy bones stay as controls that the new bones follow"""
 
     def tell(self, done):
         for bone, ob in done.locked.items():
-            self.report(
-                {"WARNING"},
-                translated(
-                    f"'{bone}' stays unchanged because its vertex group in '{ob}' is locked"
-                ),
-            )
+            warn(self, f"'{bone}' stays unchanged because its vertex group in '{ob}' is locked")
         for ob, group in done.kept_groups:
-            self.report(
-                {"WARNING"},
-                translated(
-                    f"'{ob}': the vertex group '{group}' was kept because it has other uses"
-                ),
-            )
+            warn(self, f"'{ob}': the vertex group '{group}' was kept because it has other uses")
         if done.most_influences > GAME_INFLUENCES:
-            self.report(
-                {"WARNING"},
-                translated(
-                    f"Some vertices have {done.most_influences} influences, but exporters keep "
-                    f"only {GAME_INFLUENCES} by default"
-                ),
+            warn(
+                self,
+                f"Some vertices have {done.most_influences} influences, but exporters keep only "
+                f"{GAME_INFLUENCES} by default",
             )
         if done.sheared:
-            self.report(
-                {"WARNING"},
-                translated(
-                    f"{len(done.sheared)} of the new bones shear in this pose (first: "
-                    f"'{done.sheared[0]}'), which glTF cannot store"
-                ),
+            warn(
+                self,
+                f"{len(done.sheared)} of the new bones shear in this pose (first: "
+                f"'{done.sheared[0]}'), which glTF cannot store",
             )
-        self.report({"INFO"}, translated(summary(done)))
+        inform(self, summary(done))
 
 
 def refuse_context(context):

@@ -10,7 +10,7 @@ from bpy.props import IntProperty
 from bpy.types import Operator
 
 from ...blender.read.read_mesh import coordinates, refuse_edited, refuse_linked
-from ...languages.translate import translated
+from ...languages.translate import inform
 from .findings_list import found
 from .operator import OfFinding
 
@@ -25,7 +25,6 @@ rough surface. The remaining vertices keep their weights"""
 
     bl_idname = IDNAME
     bl_label = "Mend Mesh"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     index: IntProperty(
         name="Index", description="Index in the list; -1 for the chosen finding", default=-1
@@ -55,7 +54,7 @@ rough surface. The remaining vertices keep their weights"""
         words = (
             f"'{ob.name}' now has {gone} fewer vertices" if gone else f"'{ob.name}' is now smoother"
         )
-        self.report({"INFO"}, translated(words))
+        inform(self, words)
         return {"FINISHED"}
 
 

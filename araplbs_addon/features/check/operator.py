@@ -10,10 +10,10 @@ from bpy.types import Operator
 from ...blender.read.targets import find_checked
 from ...blender.write.edit_mode import flush_edit_mode
 from ...blender.write.select_region import select_region
-from ...languages.translate import translated
+from ...languages.translate import inform
 from ...window.command import Command, find_read
 from ...window.properties import OptionProperties
-from ...window.work import WorkOperator
+from ...window.work import WorkOperator, tell
 from .findings_list import found, quietly
 from .look_at import look_at, places_of, view_of
 from .task import CHECKED, CheckTask
@@ -48,18 +48,17 @@ that follows the wrong bone, vertices without weights... Nothing is changed"""
 
     def tell(self, _report, task):
         found.keep_of(task.findings, task)
-        for line in task.warnings:
-            self.report({"WARNING"}, translated(line))
-        self.report({"INFO"}, translated(counted(found.findings)))
-        return {"FINISHED"}
+        return tell(self, None, task, counted(found.findings))
 
     def say_cancelled(self):
-        self.report({"INFO"}, translated(f"{self.bl_label} was cancelled"))
+        inform(self, f"{self.bl_label} was cancelled")
         return {"CANCELLED"}
 
 
 class OfFinding:
     """Mix-in for an operator on one finding of the list."""
+
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
     def poll(cls, _context):
@@ -94,7 +93,6 @@ Paint mode, and make its bone the active one"""
 
     bl_idname = SELECT
     bl_label = "Select Finding"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     index: INDEX
 
@@ -104,7 +102,7 @@ Paint mode, and make its bone the active one"""
         armature = found.armature.get()
         if bone in armature.data.bones and armature.mode != "EDIT":
             armature.data.bones.active = armature.data.bones[bone]
-        self.report({"INFO"}, translated(finding.words))
+        inform(self, finding.words)
         return {"FINISHED"}
 
 

@@ -36,7 +36,6 @@ pose"""
 
     bl_idname = IDNAME
     bl_label = "Show Pose"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     index: IntProperty(
         name="Index", description="Index in the list; -1 for the chosen finding", default=-1

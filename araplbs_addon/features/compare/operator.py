@@ -18,7 +18,7 @@ from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
 from ...blender.read.targets import find_posing
-from ...languages.translate import translated
+from ...languages.translate import inform, warn
 from ...window.command import Command, find_read
 from ...window.guard import handing_over
 from ...window.last_report import keep_report
@@ -30,7 +30,6 @@ from .task import CompareTask, comparison_files, write_pages
 
 IDNAME = "object.araplbs_compare"
 ASK = "object.araplbs_compare_methods"
-LABEL = "Compare Methods"
 
 _pages: list[Path] = []  # only the last page created for this file, possibly in an earlier session
 
@@ -65,7 +64,7 @@ class OBJECT_OT_araplbs_compare(WorkOperator, OptionProperties, Operator):
 optimized for, and write a page with pictures and tables. Nothing in the file is changed"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
+    bl_label = "Compare Methods"
     bl_options = {"REGISTER"}  # noqa: RUF012
 
     __annotations__ = option_properties(CompareOptions) | {
@@ -98,15 +97,10 @@ optimized for, and write a page with pictures and tables. Nothing in the file is
         index = write_comparisons(self._folder, made, bpy.data.filepath)
         _pages[:] = [Path(index)]
         for line in task.warnings:
-            self.report({"WARNING"}, translated(line))
-        self.report({"INFO"}, translated(f"{compare_summary(report)}. The page: {index}"))
+            warn(self, line)
+        inform(self, f"{compare_summary(report)}. The page: {index}")
         count = len(report["methods"])
-        self.report(
-            {"INFO"},
-            translated(
-                f"{count} methods compared: to see them, click Open Page in Check and Repair"
-            ),
-        )
+        inform(self, f"{count} methods compared: to see them, click Open Page in Check and Repair")
         redraw_views()
         return {"FINISHED"}
 

@@ -14,11 +14,10 @@ from ...blender.read.transfer_targets import (
 )
 from ...window.command import Command
 from ...window.properties import ListedOptions, option_names, option_properties
-from ...window.work import WorkOperator, tell
+from ...window.work import WorkOperator
 from .task import CopyTask
 
 IDNAME = "object.araplbs_copy_weights"
-LABEL = "Copy Weights"
 
 
 class OBJECT_OT_araplbs_copy_weights(WorkOperator, ListedOptions, Operator):
@@ -27,8 +26,7 @@ other side (the other glove, a mirrored character), or unchanged for copies with
 vertices"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_label = "Copy Weights"
     places = (("VIEW3D_PT_araplbs_clothes", 30), ("VIEW3D_MT_make_links", 30))
     icon = "MOD_MIRROR"
 
@@ -36,11 +34,9 @@ vertices"""
     option_table = CopyOptions
     own_options = tuple(option_names(CopyOptions))
     task_kind = CopyTask
+    summary = staticmethod(copies_summary)
     doing = "Copying"
     find = staticmethod(find_copy_targets)
-
-    def tell(self, report, task):
-        return tell(self, None, task, copies_summary(report))
 
 
 CLASSES = (OBJECT_OT_araplbs_copy_weights,)

@@ -12,7 +12,7 @@ from bpy.types import Operator
 from ...blender.data.edits import add_rigid_part, leave_rigid_parts
 from ...blender.data.mesh_shape import corner_vertices
 from ...blender.read.read_mesh import read_topology
-from ...languages.translate import translated
+from ...languages.translate import inform, translated, warn
 from ...window.menu_entries import Placed
 from .operator import Change, OfMesh
 
@@ -68,7 +68,7 @@ class OBJECT_OT_araplbs_mark_rigid(_OfAnyMode, Operator):
                     add_rigid_part(ob.data, vertices, name)
         count = sum(len(vertices) for _name, vertices in parts)
         which = "1 rigid part" if len(parts) == 1 else f"{len(parts)} rigid parts"
-        self.report({"INFO"}, translated(f"{which} of {count} vertices in '{ob.name}'"))
+        inform(self, f"{which} of {count} vertices in '{ob.name}'")
         return {"FINISHED"}
 
     def find(self, ob):
@@ -166,7 +166,7 @@ class OBJECT_OT_araplbs_clear_rigid(_OfAnyMode, Operator):
             with Change(self.bl_label, ob):
                 left = leave_rigid_parts(ob.data, vertices)
         if not left:
-            self.report({"WARNING"}, translated(f"'{ob.name}' has no rigid parts to clear"))
+            warn(self, f"'{ob.name}' has no rigid parts to clear")
         return {"FINISHED"}
 
 

@@ -7,7 +7,7 @@ from bpy.types import Operator
 
 from ...blender.read.deformation_errors import object_strain
 from ...blender.write.select_region import select_vertices
-from ...languages.translate import translated
+from ...languages.translate import inform
 from ...preferences import preferred_threads
 from ...window.settings import present_options
 from .operator import OfMesh
@@ -51,12 +51,10 @@ class OBJECT_OT_araplbs_select_worst(OfMesh, Operator):
         )
         chosen = worst(strain, self.percent / 100)
         select_vertices(ob.data, chosen)
-        self.report(
-            {"INFO"},
-            translated(
-                f"{len(chosen)} vertices of {short(ob.name)} with a stretch from "
-                f"{100 * strain[chosen].min():.1f} to {100 * strain[chosen].max():.1f} %"
-            ),
+        inform(
+            self,
+            f"{len(chosen)} vertices of {short(ob.name)} with a stretch from "
+            f"{100 * strain[chosen].min():.1f} to {100 * strain[chosen].max():.1f} %",
         )
         return {"FINISHED"}
 

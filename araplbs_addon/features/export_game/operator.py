@@ -17,7 +17,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
-from ...languages.translate import translated
+from ...languages.translate import inform, translated
 from ...window.menu_entries import Placed
 from ...window.properties import split
 from ...window.work import poll_targets
@@ -110,14 +110,12 @@ unchanged"""
             if export("EXEC_DEFAULT", filepath=str(path), **settings) != {"FINISHED"}:
                 raise Refused(f"Blender's exporter wrote nothing to '{path.name}'")
         for line in words(engine):
-            self.report({"INFO"}, translated(line))
+            inform(self, line)
         bones, every = facts["bones"]
         limited = f", {facts['limited']:,} vertices limited" if facts["limited"] else ""
-        self.report(
-            {"INFO"},
-            translated(
-                f"{path.name}: {bones} of {every} bones, at most {engine.most} influences{limited}"
-            ),
+        inform(
+            self,
+            f"{path.name}: {bones} of {every} bones, at most {engine.most} influences{limited}",
         )
         return {"FINISHED"}
 

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, PointerProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
-from ...languages.translate import OURS, translated
+from ...languages.translate import OURS, inform
 from ...window.command import WHICH, Command
 from ...window.live_operator import LiveOperator
 from ...window.properties import OptionProperties, option_properties
@@ -21,7 +21,6 @@ from .live import JointSession
 from .task import JointTask
 
 IDNAME = "object.araplbs_joints"
-LABEL = "Optimize Joints (ARAP)"
 
 
 class ARAPLBS_joint_settings(bpy.types.PropertyGroup):
@@ -42,7 +41,7 @@ class OBJECT_OT_araplbs_joints(LiveOperator, OptionProperties, Operator):
 their shape when posed. The meshes keep their rest shape"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
+    bl_label = "Optimize Joints (ARAP)"
     bl_options = {"UNDO"}  # noqa: RUF012  no REGISTER: a window shows the way before it is written
     places = (("VIEW3D_MT_object_parent", 70), ("VIEW3D_MT_pose", 10))
     icon = "GROUP_BONE"
@@ -64,7 +63,7 @@ their shape when posed. The meshes keep their rest shape"""
     find = staticmethod(find_joint_targets)
 
     def tell(self, report, task):
-        self.report({"INFO"}, translated(joint_summary(report)))
+        inform(self, joint_summary(report))
         return tell(self, report["weights"], task, joint_line(report))
 
 

@@ -5,13 +5,12 @@ from araplbs.reports.report import summary_of_new
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
-from ...languages.translate import translated
+from ...languages.translate import inform
 from ...window.properties import WeightOptions
 from ...window.work import WorkOperator, tell
 from .task import NewVerticesTask
 
 IDNAME = "object.araplbs_new_vertices"
-LABEL = "Weight Only What Is New"
 
 
 class OBJECT_OT_araplbs_new_vertices(WorkOperator, WeightOptions, Operator):
@@ -19,8 +18,7 @@ class OBJECT_OT_araplbs_new_vertices(WorkOperator, WeightOptions, Operator):
 with a paint mask, weight the selected vertices instead. All other vertices stay unchanged"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_label = "Weight Only What Is New"
     places = (
         ("VIEW3D_MT_object_parent", 30),
         ("VIEW3D_MT_paint_weight", 30),
@@ -36,7 +34,7 @@ with a paint mask, weight the selected vertices instead. All other vertices stay
         return find_targets(context, editing=True)
 
     def tell(self, report, task):
-        self.report({"INFO"}, translated(summary_of_new(report)))
+        inform(self, summary_of_new(report))
         return tell(self, report, task, new_line(report))
 
 

@@ -3,14 +3,12 @@
 from araplbs.features.quantize import QuantizeOptions, summary_of_quantized
 from bpy.types import Operator
 
-from ...languages.translate import translated
 from ...window.command import WHICH, Command
 from ...window.properties import OptionProperties, option_names, option_properties, split
 from ...window.work import WorkOperator
 from .task import QuantizeTask
 
 IDNAME = "object.araplbs_quantize"
-LABEL = "Quantize Weights"
 
 
 class OBJECT_OT_araplbs_quantize(WorkOperator, OptionProperties, Operator):
@@ -18,7 +16,7 @@ class OBJECT_OT_araplbs_quantize(WorkOperator, OptionProperties, Operator):
 8-bit or 16-bit steps that sum to exactly 1, with no more influences than the platform allows"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
+    bl_label = "Quantize Weights"
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
     places = (("VIEW3D_PT_araplbs_export", 10),)
     icon = "MOD_VERTEX_WEIGHT"
@@ -27,6 +25,7 @@ class OBJECT_OT_araplbs_quantize(WorkOperator, OptionProperties, Operator):
     option_table = QuantizeOptions
     own_options = tuple(option_names(QuantizeOptions))  # not in the panel
     task_kind = QuantizeTask
+    summary = staticmethod(summary_of_quantized)
     doing = "Quantizing"
 
     def draw(self, _context):
@@ -37,12 +36,6 @@ class OBJECT_OT_araplbs_quantize(WorkOperator, OptionProperties, Operator):
         row.active = self.platform == "CUSTOM"
         row.prop(self, "max_influences")
         layout.prop(self, "threshold")
-
-    def tell(self, report, task):
-        for line in task.warnings:
-            self.report({"WARNING"}, translated(line))
-        self.report({"INFO"}, translated(summary_of_quantized(report)))
-        return {"FINISHED"}
 
 
 CLASSES = (OBJECT_OT_araplbs_quantize,)

@@ -8,12 +8,11 @@ from ...blender.poses import own_motion
 from ...blender.read.targets import Targets, find_armatures_in_file
 from ...window.command import Command
 from ...window.properties import OptionProperties, option_properties, split
-from ...window.work import WorkOperator, tell
+from ...window.work import WorkOperator
 from ..control_bones.operator import armature_at_hand
 from .task import MotionTask
 
 IDNAME = "object.araplbs_range_of_motion"
-LABEL = "Range of Motion"
 OWN = ("combinations", "acts", "spacing", "symmetric")
 
 
@@ -34,7 +33,7 @@ together, and makes a biped walk and reach; each pose has a marker. It uses the 
 the rig, if there are any"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
+    bl_label = "Range of Motion"
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
     places = (
         ("VIEW3D_PT_araplbs_poses", 10),
@@ -47,6 +46,7 @@ the rig, if there are any"""
     option_table = MotionOptions
     own_options = OWN
     task_kind = MotionTask
+    summary = staticmethod(motion_summary)
     doing = "Making poses"
     find = staticmethod(find_armature)
 
@@ -59,9 +59,6 @@ the rig, if there are any"""
         layout.prop(self, "combinations")
         layout.prop(self, "acts")
         layout.prop(self, "spacing")
-
-    def tell(self, report, task):
-        return tell(self, None, task, motion_summary(report))
 
 
 CLASSES = (own_motion.ARAPLBS_motion, OBJECT_OT_araplbs_range_of_motion)

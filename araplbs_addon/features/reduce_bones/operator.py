@@ -6,11 +6,10 @@ from bpy.types import Operator
 from ...blender.read.targets import find_posing
 from ...window.command import WHICH, Command
 from ...window.properties import OptionProperties, option_names, option_properties, split
-from ...window.work import WorkOperator, tell
+from ...window.work import WorkOperator
 from .task import ReduceBonesTask
 
 IDNAME = "object.araplbs_reduce_bones"
-LABEL = "Reduce Bones"
 OWN = tuple(name for name in option_names(ReduceBonesOptions) if name not in option_names())
 
 
@@ -30,21 +29,19 @@ class OBJECT_OT_araplbs_reduce_bones(WorkOperator, OptionProperties, Operator):
 others again to come as close as possible to the effect of all bones"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
+    bl_label = "Reduce Bones"
     bl_options = {"REGISTER", "UNDO", "PRESET"}  # noqa: RUF012
     __annotations__ = option_properties(ReduceBonesOptions)
     option_table = ReduceBonesOptions
     own_options = OWN
     task_kind = ReduceBonesTask
+    summary = staticmethod(reduce_bones_summary)
     doing = "Reducing"
     find = staticmethod(find_posing)
 
     def draw(self, _context):
         draw_choice(self.layout, self)
         self.layout.prop(self, "animation")
-
-    def tell(self, report, task):
-        return tell(self, None, task, reduce_bones_summary(report))
 
 
 CLASSES = (OBJECT_OT_araplbs_reduce_bones,)

@@ -14,7 +14,7 @@ from bpy.props import EnumProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import Targets, find_checked
-from ...languages.translate import translated
+from ...languages.translate import inform, warn
 from ...preferences import preferred_threads
 from ...window.command import WHICH, Command
 from ...window.properties import WeightOptions
@@ -34,7 +34,6 @@ weights are not better, the old ones are kept"""
 
     bl_idname = IDNAME
     bl_label = "Repair Weights"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     doing = "Repairing"
     first = ("which", "kinds")
@@ -109,8 +108,8 @@ weights are not better, the old ones are kept"""
             self._outcome.renew(left, task.stretch)
             self._outcome.draw_again(task.checked.problem, task.rows)
         for line in task.warnings + repair_notes(report):
-            self.report({"WARNING"}, translated(line))
-        self.report({"INFO"}, translated(repair_summary(report)))
+            warn(self, line)
+        inform(self, repair_summary(report))
         return {"FINISHED"}
 
 

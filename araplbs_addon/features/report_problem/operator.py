@@ -15,7 +15,7 @@ from bpy.props import BoolProperty, StringProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
-from ...languages.translate import translated
+from ...languages.translate import inform
 from ...native_module import version
 from ...preferences import preferred_threads
 from ...weighting import WeightingTask
@@ -74,9 +74,7 @@ review and send to its maintainers. Nothing is sent automatically"""
             about = why or f"{problem.name}: python -m araplbs.replay {problem.name}"
         content = report_text(_blender(), _sizes(context), present_options(context), about)
         write_content(text, PROBLEM_TEXT, content)
-        self.report(
-            {"INFO"}, translated(f"Wrote {' and '.join(written)} for you to send. Nothing was sent")
-        )
+        inform(self, f"Wrote {' and '.join(written)} for you to send. Nothing was sent")
         return {"FINISHED"}
 
 

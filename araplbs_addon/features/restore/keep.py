@@ -10,12 +10,11 @@ from bpy.types import Operator
 
 from ...window.command import WHICH, Command, find_read
 from ...window.properties import OptionProperties, option_names, option_properties
-from ...window.work import WorkOperator, tell
+from ...window.work import WorkOperator
 from .read import find_keepable
 from .task import KeepOneOfSeveral, KeepTask, keep_together
 
 IDNAME = "object.araplbs_keep_weights"
-LABEL = "Keep Weights"
 
 
 class OBJECT_OT_araplbs_keep_weights(WorkOperator, OptionProperties, Operator):
@@ -23,19 +22,16 @@ class OBJECT_OT_araplbs_keep_weights(WorkOperator, OptionProperties, Operator):
 before you remesh, decimate or export them"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_label = "Keep Weights"
     places = (("VIEW3D_MT_make_links", 30),)
 
     __annotations__ = option_properties(KeepOptions)
     option_table = KeepOptions
     own_options = tuple(option_names(KeepOptions))
     task_kind = KeepTask
+    summary = staticmethod(keep_summary)
     doing = "Keeping"
     find = staticmethod(find_keepable)
-
-    def tell(self, report, task):
-        return tell(self, None, task, keep_summary(report))
 
 
 def _choose(command, arguments):

@@ -6,12 +6,11 @@ from bpy.types import Operator
 
 from ...window.command import WHICH, Command
 from ...window.properties import ListedOptions, option_names, option_properties
-from ...window.work import WorkOperator, tell
+from ...window.work import WorkOperator
 from .read import find_keepable
 from .task import RestoreTask
 
 IDNAME = "object.araplbs_restore_weights"
-LABEL = "Restore Weights"
 
 
 class OBJECT_OT_araplbs_restore_weights(WorkOperator, ListedOptions, Operator):
@@ -20,19 +19,16 @@ remeshed, decimated, reimported, joined or split. They must be in the same place
 armature"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_label = "Restore Weights"
     places = (("VIEW3D_MT_make_links", 40),)
 
     __annotations__ = option_properties(RestoreOptions)
     option_table = RestoreOptions
     own_options = tuple(option_names(RestoreOptions))  # not in the panel
     task_kind = RestoreTask
+    summary = staticmethod(restore_summary)
     doing = "Restoring"
     find = staticmethod(find_keepable)
-
-    def tell(self, report, task):
-        return tell(self, None, task, restore_summary(report))
 
 
 CLASSES = (OBJECT_OT_araplbs_restore_weights,)

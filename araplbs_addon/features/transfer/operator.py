@@ -13,17 +13,16 @@ from bpy.types import Operator
 from ...blender.data.references import Reference
 from ...blender.data.views import redraw_views
 from ...blender.read.transfer_targets import find_transfer_in_file, find_transfer_targets
-from ...languages.translate import translated
+from ...languages.translate import inform
 from ...preferences import preferred_threads
 from ...window.command import Command
 from ...window.properties import OptionProperties, option_properties, split
 from ...window.settings import ARAPLBS_settings, own_properties
-from ...window.work import WorkOperator, poll_targets
+from ...window.work import WorkOperator, poll_targets, tell
 from .shown_matches import hide, outdate_matches, show, shown, transfer_options
 from .task import TransferTask
 
 IDNAME = "object.araplbs_transfer"
-LABEL = "Transfer Weights (ARAP)"
 SHOW = "object.araplbs_show_matches"
 
 
@@ -40,8 +39,7 @@ class OBJECT_OT_araplbs_transfer(WorkOperator, OptionProperties, Operator):
 of detail) where they lie close to it, and fill in and optimize the rest"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_label = "Transfer Weights (ARAP)"
     places = (("VIEW3D_MT_make_links", 10),)
     icon = "MOD_DATA_TRANSFER"
 
@@ -69,11 +67,8 @@ of detail) where they lie close to it, and fill in and optimize the rest"""
 
     def tell(self, report, task):
         hide()
-        self.report({"INFO"}, translated(transfer_summary(report)))
-        for line in task.warnings:
-            self.report({"WARNING"}, translated(line))
-        self.report({"INFO"}, translated(transfer_line(report)))
-        return {"FINISHED"}
+        inform(self, transfer_summary(report))
+        return tell(self, None, task, transfer_line(report))
 
 
 class OBJECT_OT_araplbs_show_matches(Operator):
@@ -107,10 +102,7 @@ them"""
             raise
         found = [matched for _reference, matched in shown]
         count, matched = sum(map(len, found)), sum(int(each.sum()) for each in found)
-        self.report(
-            {"INFO"},
-            translated(f"{matched:,} of {count:,} vertices match {task.reading.source.label}"),
-        )
+        inform(self, f"{matched:,} of {count:,} vertices match {task.reading.source.label}")
         return {"FINISHED"}
 
 

@@ -15,11 +15,10 @@ from ...blender.read.transfer_targets import (
 from ...languages.translate import translated
 from ...window.command import Command
 from ...window.properties import OptionProperties, option_properties, split
-from ...window.work import WorkOperator, tell
+from ...window.work import WorkOperator
 from .task import ShapesTask
 
 IDNAME = "object.araplbs_transfer_shapes"
-LABEL = "Transfer Shape Keys"
 
 
 class OBJECT_OT_araplbs_transfer_shapes(WorkOperator, OptionProperties, Operator):
@@ -27,8 +26,7 @@ class OBJECT_OT_araplbs_transfer_shapes(WorkOperator, OptionProperties, Operator
 levels of detail). Parts close to it follow it, and the rest is filled in"""
 
     bl_idname = IDNAME
-    bl_label = LABEL
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_label = "Transfer Shape Keys"
     places = (("VIEW3D_MT_make_links", 20),)
     icon = "SHAPEKEY_DATA"
 
@@ -36,6 +34,7 @@ levels of detail). Parts close to it follow it, and the rest is filled in"""
     option_table = ShapeOptions
     own_options = ("keep_above", "sliders")
     task_kind = ShapesTask
+    summary = staticmethod(shapes_summary)
     doing = "Transferring"
     find = staticmethod(find_shape_targets)
 
@@ -56,9 +55,6 @@ levels of detail). Parts close to it follow it, and the rest is filled in"""
         layout.prop(self, "two_sided")
         layout.prop(self, "keep_above")
         layout.prop(self, "sliders")
-
-    def tell(self, report, task):
-        return tell(self, None, task, shapes_summary(report))
 
 
 CLASSES = (OBJECT_OT_araplbs_transfer_shapes,)
