@@ -19,8 +19,8 @@ from ..features.edits.brush import current_stroke, image_of, tied_vertices
 from ..features.joints import ghosts as joint_ghosts
 from ..features.transfer.shown_matches import shown as shown_matches
 from ..window import deformer_view, error_view
+from ..window.drawing import draw_box, draw_lines, draw_points
 from ..window.live_operator import session_facts
-from ..window.points import draw_points
 from ..window.session import current_session
 
 MARGIN = 20
@@ -89,29 +89,14 @@ def _draw_text(text, x, y):
     return y + LINE_HEIGHT
 
 
-def _lines(points, color, width=1.5):
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "LINE_STRIP", {"pos": [(*p, 0) for p in points]})
-    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    shader.uniform_float("lineWidth", width)
-    shader.uniform_float("color", color)
-    batch.draw(shader)
-
-
-def _box(x, y, width, height, colors):
-    """Draws a filled rectangle, with its colors given from left to right."""
-    xs = np.linspace(x, x + width, len(colors))
-    points = [(at, side) for at in xs for side in (y, y + height)]
-    shades = [c for c in colors for _side in range(2)]
-    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
-    batch = batch_for_shader(shader, "TRI_STRIP", {"pos": points, "color": shades})
-    batch.draw(shader)
-
-
 def _draw_scale(x, y):
     gpu.state.blend_set("ALPHA")
     scale = strain_colors(np.linspace(0, FULL_SCALE, SCALE_STEPS)) / 255
-    _box(x, y, CURVE[0], 10, [(*c, 1.0) for c in scale.tolist()])
+    across = np.linspace(x, x + CURVE[0], SCALE_STEPS)
+    points = [(at, side) for at in across for side in (y, y + 10)]
+    shades = [(*color, 1.0) for color in scale.tolist() for _side in range(2)]
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+    batch_for_shader(shader, "TRI_STRIP", {"pos": points, "color": shades}).draw(shader)
     gpu.state.blend_set("NONE")
     _draw_text("0 %", x, y + 12)
     end = f"{100 * FULL_SCALE:.0f} % and more"
@@ -125,7 +110,7 @@ def _draw_curve(frame, x, y):
     """Draws the stretch so far; for joints, the energies on a logarithmic scale."""
     width, height = CURVE
     gpu.state.blend_set("ALPHA")
-    _box(x, y, width, height, [SHADE, SHADE])
+    draw_box(x, y, width, height, SHADE)
     values = np.array(frame.curve) if frame.curve else np.log(np.maximum(frame.energies, 1e-12))
     if len(values) == 1:
         values = values.repeat(2)  # no change yet
@@ -133,8 +118,9 @@ def _draw_curve(frame, x, y):
         least = LEAST_RISE * values.max() if frame.curve else 1e-9
         rise = (values - values.min()) / max(np.ptp(values), least)
         across = np.linspace(0.03, 0.97, len(values))
-        points = np.column_stack([x + across * width, y + (0.1 + 0.8 * rise) * height])
-        _lines(points, LINE, 2.0)
+        up = y + (0.1 + 0.8 * rise) * height
+        points = np.column_stack([x + across * width, up, np.zeros(len(up))])
+        draw_lines(points, LINE, 2.0, "LINE_STRIP")
     gpu.state.blend_set("NONE")
     return y + height + 4
 
@@ -191,12 +177,7 @@ def _ties(context, ob):
 
 def _line(points):
     if len(points) == 2:
-        shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-        batch = batch_for_shader(shader, "LINES", {"pos": points.astype(np.float32)})
-        shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-        shader.uniform_float("lineWidth", 3.0)
-        shader.uniform_float("color", LINE)
-        batch.draw(shader)
+        draw_lines(points, LINE, 3.0)
         draw_points(points, [LINE] * 2, POINT_SIZE + 2)
 
 

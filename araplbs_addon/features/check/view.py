@@ -6,11 +6,10 @@ import gpu
 import numpy as np
 from araplbs.features.check.findings import NAMES
 from bpy_extras import view3d_utils
-from gpu_extras.batch import batch_for_shader
 
 from ...blender.poses.posed import posed_vertices
 from ...languages.translate import translated
-from ...window.points import draw_points
+from ...window.drawing import draw_box, draw_lines, draw_points
 from .findings_list import found
 
 FOUND = (1.0, 0.2, 1.0, 1.0)  # differs from all colors of weights and stretch
@@ -75,18 +74,9 @@ def _draw_name(context, at, text):
     most = np.array([context.region.width - width, context.region.height - height]) - 2 * PADDING
     end = np.clip(end, 2 * PADDING, np.maximum(most, 2 * PADDING))
     gpu.state.blend_set("ALPHA")
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    line = {"pos": [(*at, 0.0), (*end, 0.0)]}
-    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    shader.uniform_float("lineWidth", 1.5)
-    shader.uniform_float("color", FOUND)
-    batch_for_shader(shader, "LINES", line).draw(shader)
+    draw_lines([(*at, 0.0), (*end, 0.0)], FOUND, 1.5)
     (x, y), pad = end, PADDING
-    right, top = x + width + 2 * pad, y + height + 2 * pad
-    box = [(x, y - pad), (right, y - pad), (x, top - pad), (right, top - pad)]
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    shader.uniform_float("color", SHADE)
-    batch_for_shader(shader, "TRI_STRIP", {"pos": box}).draw(shader)
+    draw_box(x, y - pad, width + 2 * pad, height + 2 * pad, SHADE)
     gpu.state.blend_set("NONE")
     blf.color(0, 1, 1, 1, 1)
     blf.position(0, x + pad, y, 0)

@@ -4,9 +4,9 @@ vertex under the mouse, each with its share and its color in *All Bones*."""
 import blf
 import gpu
 from araplbs.measures.bone_colors import palette
-from gpu_extras.batch import batch_for_shader
 
 from ...blender.data.binding import armature_of
+from ...window.drawing import draw_box
 from .hover import under
 
 TEXT_SIZE, LINE_HEIGHT, PADDING = 12, 17, 6
@@ -42,24 +42,16 @@ def _draw_lines(context, at, lines, colors):
     x = min(at[0] + OFFSET[0] * scale, context.region.width - width)
     y = max(at[1] + OFFSET[1] * scale, height)
     gpu.state.blend_set("ALPHA")
-    _draw_box(x, y - height, width, height, SHADE)
+    draw_box(x, y - height, width, height, SHADE)
     for number, line in enumerate(lines):
         base = y - step * (number + 1) + pad / 2
         name = line.rpartition("  ")[0]
         if name in colors:
-            _draw_box(x, base - pad / 2, pad, step, colors[name])
+            draw_box(x, base - pad / 2, pad, step, colors[name])
         blf.color(0, *(TEXT if name in colors else OTHERS))
         blf.position(0, x + 2 * pad, base, 0)
         blf.draw(0, line)
     gpu.state.blend_set("NONE")
-
-
-def _draw_box(x, y, width, height, color):
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    corners = [(x, y), (x + width, y), (x, y + height), (x + width, y + height)]
-    batch = batch_for_shader(shader, "TRI_STRIP", {"pos": corners})
-    shader.uniform_float("color", color)
-    batch.draw(shader)
 
 
 def draw_choice(layout, context):

@@ -20,6 +20,7 @@ from ...blender.poses.posed import posed_vertices
 from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
 from ...window.session import current_session
+from .hover import ray_cast
 from .operator import Change, active_bone, paint_edit, refuse_bone, takes_edits
 
 IDNAME = "object.araplbs_brush"
@@ -105,16 +106,8 @@ class Stroke:
 
     def _hit(self, context, at):
         """The point of the mesh below the mouse, in world space, or None."""
-        region, view = context.region, context.region_data
-        origin = view3d_utils.region_2d_to_origin_3d(region, view, at)
-        direction = view3d_utils.region_2d_to_vector_3d(region, view, at)
-        matrix = self.evaluated.matrix_world
-        back = matrix.inverted_safe()
-        start = back @ origin
-        hit, place, _normal, _face = self.evaluated.ray_cast(
-            start, (back @ (origin + direction) - start).normalized()
-        )
-        return matrix @ place if hit else None
+        hit, place, _normal, _face = ray_cast(context, self.evaluated, at)
+        return self.evaluated.matrix_world @ place if hit else None
 
     def _dab(self, context, at):
         place = self._hit(context, at)

@@ -9,7 +9,6 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
 from bpy.types import Operator
 from bpy_extras import view3d_utils
-from mathutils import Vector
 
 from ...blender.data.binding import armature_of
 from ...blender.data.views import redraw_views
@@ -75,7 +74,7 @@ def vertex_under(context, at):
         return None
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = ob.evaluated_get(depsgraph)
-    hit, place, _normal, face = _ray(context, evaluated, at)
+    hit, place, _normal, face = ray_cast(context, evaluated, at)
     if not hit:
         return None
     vertex = _nearest(ob, evaluated, place, face, depsgraph)
@@ -94,10 +93,9 @@ def _nearest(ob, evaluated, place, face, depsgraph):
     return int(np.square(points - there).sum(1).argmin())
 
 
-def _ray(context, evaluated, at):
-    """Does the same as Blender's ray_cast(), in object space."""
+def ray_cast(context, evaluated, at):
+    """The result of Blender's ray_cast(), in object space, for a pixel of the region."""
     region, view = context.region, context.region_data
-    at = Vector(at)
     origin = view3d_utils.region_2d_to_origin_3d(region, view, at)
     direction = view3d_utils.region_2d_to_vector_3d(region, view, at)
     back = evaluated.matrix_world.inverted_safe()

@@ -5,7 +5,8 @@ import gpu
 import numpy as np
 from araplbs.features.joints.ghost_lines import EDGES, corners, crosses, dashed, ways
 from araplbs.features.joints.moved_joints import moved_bones
-from gpu_extras.batch import batch_for_shader
+
+from ...window.drawing import draw_lines
 
 OLD, NEW, WAY = (0.9, 0.9, 0.9, 0.7), (0.2, 0.8, 1.0, 1.0), (1.0, 0.25, 0.75, 1.0)
 LOCKED = (1.0, 0.2, 0.15, 1.0)
@@ -31,7 +32,9 @@ def draw(session):
         (ways(old, new), WAY, 3.0),
         (crosses(old, task.run.pinned[shown]), LOCKED, 2.5),
     ):
-        _draw_lines(points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3], color, width)
+        if len(points):
+            places = points.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+            draw_lines(places, color, width)
     gpu.state.blend_set("NONE")
 
 
@@ -43,14 +46,3 @@ def _posed(armature, shown):
     return np.array(
         [poses[i].matrix @ bones[i].matrix_local.inverted_safe() for i in shown.tolist()]
     )
-
-
-def _draw_lines(points, color, width):
-    if not len(points):
-        return
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "LINES", {"pos": points.astype(np.float32)})
-    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-    shader.uniform_float("lineWidth", width)
-    shader.uniform_float("color", color)
-    batch.draw(shader)
