@@ -41,8 +41,8 @@ _handles = []
 
 def draw_view():
     """Draws in scene space."""
-    error_view.draw()
-    deformer_view.draw()
+    error_view.view.draw()
+    deformer_view.view.draw()
     context = bpy.context
     if context.space_data.overlay.show_overlays:
         with suppress(Refused, ReferenceError):  # the displayed data was just deleted

@@ -3,16 +3,16 @@ deformer with centers of rotation. The file stays unchanged."""
 
 import bpy
 import gpu
-import numpy as np
 from araplbs.measures.deformer_preview import DeformerPreview, shaded
 from araplbs.model.options import Options
 from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 
+from ..blender.data.bones import rest_digest
 from ..blender.poses.read_poses import present_pose
 from ..blender.read.deformation_errors import read_weighted
 from ..preferences import preferred_threads
-from .mesh_view import MeshView, colored_batch, mesh_at_hand
+from .mesh_view import MeshView, colored_batch
 from .session import current_session
 
 FRONT = 0.01  # fraction of the depth range, nearest to the eye, reserved for the preview
@@ -30,10 +30,6 @@ class _DeformerView(MeshView):
     def clear(self):
         super().clear()  # source: (key, armature name, Problem, DeformerPreview)
         self._batch = None
-
-    def subject(self, context):
-        ob = getattr(context, "active_object", None)  # a timer may run without a window
-        return mesh_at_hand(context, ob, self.name)
 
     def ready(self, ob):
         return not current_session() and (self.calm or not self._stale(ob))
@@ -59,15 +55,11 @@ class _DeformerView(MeshView):
     def new_result(self):
         self._batch = None
 
-    def draw(self, context):
-        ob = bpy.data.objects.get(self.name) if self.name else None
-        if self.result is None or not self._source or not ob or ob.mode == "EDIT":
-            return
-        if len(self.result) != len(ob.data.vertices) or not ob.visible_get():
-            return
-        armature, preview = bpy.data.objects.get(self._source[1]), self._source[3]
+    def draw_result(self, context, _ob):
+        armature = bpy.data.objects.get(self._source[1]) if self._source else None
         if not armature:
             return
+        preview = self._source[3]
         if self._batch is None:
             color = COLORS[context.window_manager.araplbs_deformer]
             lit = shaded(self.result, preview.triangles, color)
@@ -90,16 +82,7 @@ def _source_key(ob):
     armature = ob.find_armature()
     if not armature:
         return ob.session_uid, None
-    bones, values = armature.data.bones, []
-    for name, kind, width in (
-        ("use_deform", np.bool_, 1),
-        ("head_local", np.float32, 3),
-        ("tail_local", np.float32, 3),
-    ):
-        numbers = np.empty(width * len(bones), kind)
-        bones.foreach_get(name, numbers)
-        values.append(numbers.tobytes())
-    return ob.session_uid, armature.session_uid, *values
+    return ob.session_uid, armature.session_uid, rest_digest(armature)
 
 
 view = _DeformerView("araplbs_deformer")
@@ -117,37 +100,24 @@ def _after_update(scene, depsgraph):
 view.after_update = _after_update
 
 
-def draw():
-    if view.on and bpy.context.space_data.overlay.show_overlays:
-        view.draw(bpy.context)
-
-
-def register():
-    bpy.types.WindowManager.araplbs_deformer = EnumProperty(
-        name="Preview Deformer",
-        description="Draw the active mesh as another deformer would pose it with its weights, "
-        "in the current pose of the armature. Nothing in the file changes",
-        items=(
-            ("NONE", "Off", "No preview"),
-            ("LINEAR", "Linear", "Transforms are blended: the Armature modifier by default"),
-            (
-                "DUAL_QUATERNIONS",
-                "Dual Quaternions",
-                "The Armature modifier with Preserve Volume",
-            ),
-            (
-                "CENTERS",
-                "Centers of Rotation",
-                "Every vertex rotates about the center of the vertices with similar weights. "
-                "This avoids the candy-wrapper effect of Linear and the bulging joints of Dual "
-                "Quaternions. Blender has no such deformer, but some game engines do",
-            ),
+DEFORMER = EnumProperty(
+    name="Preview Deformer",
+    description="Draw the active mesh as another deformer would pose it with its weights, "
+    "in the current pose of the armature. Nothing in the file changes",
+    items=(
+        ("NONE", "Off", "No preview"),
+        ("LINEAR", "Linear", "Transforms are blended: the Armature modifier by default"),
+        ("DUAL_QUATERNIONS", "Dual Quaternions", "The Armature modifier with Preserve Volume"),
+        (
+            "CENTERS",
+            "Centers of Rotation",
+            "Every vertex rotates about the center of the vertices with similar weights. "
+            "This avoids the candy-wrapper effect of Linear and the bulging joints of Dual "
+            "Quaternions. Blender has no such deformer, but some game engines do",
         ),
-        update=lambda _manager, _context: view.start(),
-        options={"SKIP_SAVE"},
-    )
-
-
-def unregister():
-    view.end()
-    del bpy.types.WindowManager.araplbs_deformer
+    ),
+    update=lambda _manager, _context: view.start(),
+    options={"SKIP_SAVE"},
+)
+PROPERTIES = ((bpy.types.WindowManager, "araplbs_deformer", DEFORMER),)
+unregister = view.end

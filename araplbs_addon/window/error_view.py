@@ -17,7 +17,7 @@ from ..blender.poses.posed import posed_vertices
 from ..blender.poses.read_poses import present_pose
 from ..blender.read.deformation_errors import pose_options, poses_of, read_weighted
 from ..preferences import preferred_threads
-from .mesh_view import MeshView, colored_batch, mesh_at_hand
+from .mesh_view import MeshView, colored_batch
 from .session import current_session
 from .settings import present_options
 
@@ -33,10 +33,6 @@ class _ErrorView(MeshView):
         # source: (key, armature name, Problem, SparseWeights) of a mesh without session
         self._poses = None  # (key, Poses) for an armature
         self._batch = self._drawn = None
-
-    def subject(self, context):
-        ob = getattr(context, "active_object", None)  # a timer may run without a window
-        return mesh_at_hand(context, ob, self.name)
 
     def ready(self, ob):
         session = current_session()
@@ -95,11 +91,8 @@ class _ErrorView(MeshView):
     def new_result(self):
         self._drawn = None
 
-    def draw(self, context):
-        ob = bpy.data.objects.get(self.name) if self.name else None
-        if self.result is None or not ob or ob != self.subject(context) or ob.mode == "EDIT":
-            return
-        if len(self.result) != len(ob.data.vertices) or not ob.visible_get():
+    def draw_result(self, context, ob):
+        if ob != self.subject(context):
             return
         points = posed_vertices(ob, context.evaluated_depsgraph_get()).astype(np.float32)
         if self._drawn is None or not np.array_equal(points, self._drawn):
@@ -173,41 +166,34 @@ def _show_stretch(manager, shown):
     manager.araplbs_errors = "POSES" if shown else "NONE"
 
 
-def draw():
-    if view.on and bpy.context.space_data.overlay.show_overlays:
-        view.draw(bpy.context)
-
-
-def register():
-    bpy.types.WindowManager.araplbs_stretch_shown = BoolProperty(
-        name="Stretch Colors",
-        description="Color the mesh by how much its faces stretch when posed: gray faces keep "
-        "their shape, dark red faces do not",
-        get=_stretch_shown,
-        set=_show_stretch,
-        options={"SKIP_SAVE"},
-    )
-    bpy.types.WindowManager.araplbs_errors = EnumProperty(
-        name="Colors on the Mesh",
-        description="Colors that show how the faces of the mesh stretch, compress or shear when "
-        "posed, or the weights of all bones",
-        items=(
-            ("NONE", "Off", "No colors"),
-            ("POSES", "Stretch", "Stretch over the poses defined by the settings of this tab"),
-            ("POSE", "This Pose", "Stretch in the current pose of the armature"),
-            (
-                "BONES",
-                "All Bones",
-                "The weights of all bones at once: each bone has a color, and colors are mixed "
-                "where several bones move a vertex",
-            ),
+STRETCH_SHOWN = BoolProperty(
+    name="Stretch Colors",
+    description="Color the mesh by how much its faces stretch when posed: gray faces keep "
+    "their shape, dark red faces do not",
+    get=_stretch_shown,
+    set=_show_stretch,
+    options={"SKIP_SAVE"},
+)
+ERRORS = EnumProperty(
+    name="Colors on the Mesh",
+    description="Colors that show how the faces of the mesh stretch, compress or shear when "
+    "posed, or the weights of all bones",
+    items=(
+        ("NONE", "Off", "No colors"),
+        ("POSES", "Stretch", "Stretch over the poses defined by the settings of this tab"),
+        ("POSE", "This Pose", "Stretch in the current pose of the armature"),
+        (
+            "BONES",
+            "All Bones",
+            "The weights of all bones at once: each bone has a color, and colors are mixed "
+            "where several bones move a vertex",
         ),
-        update=_chosen,
-        options={"SKIP_SAVE"},
-    )
-
-
-def unregister():
-    view.end()
-    del bpy.types.WindowManager.araplbs_errors
-    del bpy.types.WindowManager.araplbs_stretch_shown
+    ),
+    update=_chosen,
+    options={"SKIP_SAVE"},
+)
+PROPERTIES = (
+    (bpy.types.WindowManager, "araplbs_stretch_shown", STRETCH_SHOWN),
+    (bpy.types.WindowManager, "araplbs_errors", ERRORS),
+)
+unregister = view.end

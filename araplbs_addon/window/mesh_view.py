@@ -22,9 +22,10 @@ CALM = 0.4  # seconds without change before weights are read, which takes tenths
 
 class MeshView(ABC):
     """result: the drawing computed for the object `name`, or None; message: the reason if None. A
-    kind of view defines the displayed mesh (subject), whether the mesh may be read now (ready) and
-    the computation (work). It stores the data that was read from the mesh as its source. While it
-    is on, Blender calls its after_update, a persistent handler, when the scene has changed.
+    kind of view defines whether the mesh may be read now (ready), the computation (work), and how
+    to draw its result on the object (draw_result). It stores the data that was read from the mesh
+    as its source. While it is on, Blender calls its after_update, a persistent handler, when the
+    scene has changed.
     """
 
     after_update = None
@@ -41,9 +42,22 @@ class MeshView(ABC):
         self._changed = 0.0  # when a change of the weights was last seen
         self._reading = False  # whether Blender is temporarily changed for reading
 
-    @abstractmethod
     def subject(self, context):
-        """The displayed object, or None."""
+        """The mesh to display: the active mesh. While an armature is active, it is the first
+        selected mesh that the armature moves, or else the mesh that was displayed before. None if
+        no mesh qualifies."""
+        active = getattr(context, "active_object", None)  # a timer may run without a window
+        if active and active.type == "MESH":
+            return active
+        if not active or active.type != "ARMATURE":
+            return None
+        objects = context.view_layer.objects
+        seen = bpy.data.objects.get(self.name) if self.name else None
+        for ob in (*(o for o in objects if o.select_get()), seen):
+            if ob and ob.type == "MESH" and ob.find_armature() == active:
+                return ob
+        moved = [o for o in objects if o.type == "MESH" and o.visible_get()]
+        return next((o for o in moved if o.find_armature() == active), None)
 
     @abstractmethod
     def ready(self, ob):
@@ -103,6 +117,21 @@ class MeshView(ABC):
     def new_result(self):
         """Marks the drawing as out of date."""
 
+    def draw(self):
+        """Draws the result in scene space, if it is on and matches the object."""
+        context = bpy.context
+        if not self.on or not context.space_data.overlay.show_overlays:
+            return
+        ob = bpy.data.objects.get(self.name) if self.name else None
+        if self.result is None or not ob or ob.mode == "EDIT":
+            return
+        if len(self.result) == len(ob.data.vertices) and ob.visible_get():
+            self.draw_result(context, ob)
+
+    @abstractmethod
+    def draw_result(self, context, ob):
+        """Draws the result on this object."""
+
     def _tell(self, message):
         if message != self.message:
             self.message = message
@@ -158,19 +187,3 @@ def colored_batch(points, colors, triangles):
         {"pos": points.astype(np.float32), "color": colors},
         indices=triangles.astype(np.int32),
     )
-
-
-def mesh_at_hand(context, active, before):
-    """The mesh to display: the active mesh. While an armature is active, it is the first selected
-    mesh that the armature moves, or else the mesh that was displayed before. None if no mesh
-    qualifies."""
-    if active and active.type == "MESH":
-        return active
-    if not active or active.type != "ARMATURE":
-        return None
-    seen = bpy.data.objects.get(before) if before else None
-    for ob in (*(o for o in context.view_layer.objects if o.select_get()), seen):
-        if ob and ob.type == "MESH" and ob.find_armature() == active:
-            return ob
-    moved = [o for o in context.view_layer.objects if o.type == "MESH" and o.visible_get()]
-    return next((o for o in moved if o.find_armature() == active), None)

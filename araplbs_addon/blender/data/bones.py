@@ -1,4 +1,6 @@
-"""Finds the selected and visible bones of an armature."""
+"""Finds the selected and visible bones of an armature, and changes of its bones at rest."""
+
+import hashlib
 
 import bpy
 import numpy as np
@@ -39,6 +41,16 @@ def visible_bones(armature):
             for bone, flag in zip(bones, flags, strict=True)
         ]
     )
+
+
+def rest_digest(armature):
+    """A digest of the deform bones and their rest positions."""
+    bones = armature.data.bones
+    deform, ends = np.zeros(len(bones), bool), np.zeros((2, 3 * len(bones)), np.float32)
+    bones.foreach_get("use_deform", deform)
+    bones.foreach_get("head_local", ends[0])
+    bones.foreach_get("tail_local", ends[1])
+    return hashlib.blake2b(deform.tobytes() + ends.tobytes(), digest_size=8).digest()
 
 
 def bone_flags(armature):

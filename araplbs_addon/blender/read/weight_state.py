@@ -2,8 +2,7 @@
 
 import hashlib
 
-import numpy as np
-
+from ..data.bones import rest_digest
 from .read_mesh import coordinates, group_entries
 
 
@@ -18,8 +17,4 @@ def weight_state(ob):
 
 def bone_state(armature):
     """The state of an armature: names, positions, and which bones deform."""
-    state = hashlib.blake2b(digest_size=16)
-    for bone in armature.data.bones:
-        state.update(f"{bone.name}\n{bone.use_deform}\n".encode())
-        state.update(np.array([*bone.head_local, *bone.tail_local], np.float32).tobytes())
-    return state.hexdigest()
+    return *(bone.name for bone in armature.data.bones), rest_digest(armature)

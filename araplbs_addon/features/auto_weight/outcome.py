@@ -25,7 +25,7 @@ from araplbs.reports.last_lines import result_line
 from araplbs.reports.notes import Note, result_notes
 from bpy.app.handlers import persistent
 
-from ...blender.data.bones import chosen_bones
+from ...blender.data.bones import chosen_bones, rest_digest
 from ...blender.data.ours import mark_ours
 from ...blender.data.references import Reference
 from ...blender.read.read_mesh import coordinates
@@ -74,7 +74,7 @@ class Outcome:
     def state_now(self):
         """A value that changes with the bones, and with the shapes of the meshes."""
         shapes = (_shape_digest(each.get()) for each in self.objects)
-        return _bones_digest(self.armature.get()), *shapes
+        return rest_digest(self.armature.get()), *shapes
 
     def stretches_more(self, where="stretch"):
         """Whether the surface stretches more than before, without an improvement in return. where:
@@ -285,16 +285,6 @@ def free_bones(armature, deform_names):
 
 
 _shapes: dict[int, bytes] = {}  # by session_uid of the mesh
-
-
-def _bones_digest(armature):
-    """A digest of the deform bones and their rest positions."""
-    bones = armature.data.bones
-    deform, ends = np.zeros(len(bones), bool), np.zeros((2, 3 * len(bones)), np.float32)
-    bones.foreach_get("use_deform", deform)
-    bones.foreach_get("head_local", ends[0])
-    bones.foreach_get("tail_local", ends[1])
-    return hashlib.blake2b(deform.tobytes() + ends.tobytes(), digest_size=8).digest()
 
 
 def _shape_digest(ob):

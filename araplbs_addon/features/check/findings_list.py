@@ -29,7 +29,7 @@ class Checked:
     bones: list[str]
     armature: Reference
     objects: list[Reference]
-    states: list[str | None]
+    states: list[object]  # of the armature and of each mesh; None for an object that has changed
     poses: object = None  # (p, m, 3, 4) transforms of the bones in which they were found
     active: int = -1  # index in the list
     marks: list[bool] | None = None
