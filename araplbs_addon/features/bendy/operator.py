@@ -5,7 +5,7 @@ import time
 
 import bpy
 from araplbs.base.refusal import Refused
-from araplbs.reports.report import names_in_line
+from araplbs.features.bendy.report import converted_summary, converted_warnings
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Operator
 
@@ -21,7 +21,6 @@ IDNAME = "object.araplbs_bendy"
 PATIENCE = 0.4  # seconds for which a window may freeze before it gives the reason
 TURN = 0.1  # seconds of work between two turns of the window
 MODES = {"OBJECT", "POSE", "EDIT_ARMATURE"}
-GAME_INFLUENCES = 4  # influences per vertex, in most engines and by default in the glTF exporter
 
 
 class OBJECT_OT_araplbs_bendy(WindowOperator, Operator):
@@ -193,23 +192,9 @@ games. The bendy bones stay as controls that the new bones follow"""
         )
 
     def tell(self, done):
-        for bone, ob in done.locked.items():
-            warn(self, f"'{bone}' stays unchanged because its vertex group in '{ob}' is locked")
-        for ob, group in done.kept_groups:
-            warn(self, f"'{ob}': the vertex group '{group}' was kept because it has other uses")
-        if done.most_influences > GAME_INFLUENCES:
-            warn(
-                self,
-                f"Some vertices have {done.most_influences} influences, but exporters keep only "
-                f"{GAME_INFLUENCES} by default",
-            )
-        if done.sheared:
-            warn(
-                self,
-                f"{len(done.sheared)} of the new bones shear in this pose (first: "
-                f"'{done.sheared[0]}'), which glTF cannot store",
-            )
-        inform(self, summary(done))
+        for line in converted_warnings(done):
+            warn(self, line)
+        inform(self, converted_summary(done))
 
 
 def refuse_context(context):
@@ -222,23 +207,6 @@ def refuse_context(context):
     if not armature.visible_get():
         raise Refused(f"'{armature.name}' is hidden")
     refuse_armature(armature)
-
-
-def summary(done):
-    """A one-line summary for display."""
-    bones = sum(len(names) for names in done.names.values())
-    one = len(done.names) == 1
-    line = f"{len(done.names)} bendy bone{'' if one else 's'} became {bones} bones"
-    if not done.meshes:
-        return f"{line}; no mesh has their vertex groups"
-    line += f", with groups in {names_in_line(done.meshes)}"
-    if not done.difference:
-        return f"{line}; no visible mesh shows the difference"
-    worst = max(done.difference, key=done.difference.get)
-    return (
-        f"{line}; in this pose no vertex moved by more than {done.difference[worst]:.1e} of the "
-        f"size of '{worst}'"
-    )
 
 
 CLASSES = (OBJECT_OT_araplbs_bendy,)

@@ -7,7 +7,7 @@ head. Nothing else may move the new bones: they inherit neither rotation nor sca
 and a Limit Location constraint removes the inherited location. Only exporters need the parent.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -21,6 +21,7 @@ from araplbs.features.bendy.handles import (
     split_weights,
     stations,
 )
+from araplbs.features.bendy.report import Converted
 from araplbs.model.group_entries import batches
 from mathutils import Matrix, Vector
 
@@ -55,21 +56,6 @@ class _Plan:
     rests: list[Matrix]  # of the new bones, in the space of the armature
     length: float  # of each
     exact: bool  # every joint is the head of a new bone
-
-
-@dataclass
-class Converted:
-    """The result. difference: for each visible mesh that keeps its number of vertices, the largest
-    distance from its shape with bendy bones, as a fraction of the bounding box.
-    """
-
-    names: dict = field(default_factory=dict)  # for each bendy bone: its new bones
-    meshes: list = field(default_factory=list)
-    difference: dict = field(default_factory=dict)
-    locked: dict = field(default_factory=dict)  # bones left alone: the mesh with the locked group
-    kept_groups: list = field(default_factory=list)  # (mesh, group) that is used elsewhere
-    most_influences: int = 0
-    sheared: list = field(default_factory=list)  # new bones that shear in this pose
 
 
 def convert_in_steps(
