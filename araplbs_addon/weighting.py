@@ -13,7 +13,7 @@ from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.base.worker import work_in_steps
 from araplbs.character.coincident_bones import part_doubles
-from araplbs.character.mesh import Mesh, selection
+from araplbs.character.mesh import Mesh, overfull_warning, selection
 from araplbs.character.problem import Problem
 from araplbs.measures.armature_modifier import refuse_deformer
 from araplbs.model.sparse_weights import SparseWeights
@@ -54,8 +54,6 @@ from .blender.rig.rig_poses import given_poses_in_steps
 from .blender.write.all_or_nothing import all_or_nothing
 from .blender.write.write_weights import write_weights
 from .task import Task
-
-OVERFULL = 1e-3  # a sum above 1 by more than this is not a rounding error
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,7 @@ class WeightingTask(Task):
             meshes.append(mesh)
             all_entries.append(entries)
             self.warnings += other_modifiers(ob, targets.armature)
-            self.warnings += _overfull(mesh)
+            self.warnings += overfull_warning(mesh)
             others = [other.name for other in shared if other not in targets.meshes]
             if others:
                 self.warnings.append(
@@ -318,21 +316,6 @@ class WeightingTask(Task):
 def _unweighted(count: int) -> str:
     which = "1 vertex has" if count == 1 else f"{count} vertices have"
     return f"{which} no weights yet, and fresh weights are computed"
-
-
-def _overfull(mesh: Mesh) -> list[str]:
-    """A message about vertices whose locked groups exceed the total weight: [] or [sentence]."""
-    if mesh.locked_bones is None:
-        return []
-    locked = mesh.weights.weights * mesh.locked_bones[mesh.weights.bones]
-    sums = np.bincount(mesh.weights.vertices, locked, mesh.weights.count)
-    count = int((sums > 1 + OVERFULL).sum())
-    which = "1 vertex has" if count == 1 else f"{count} vertices have"
-    words = (
-        f"{which} a total weight above 1 in locked groups, which leaves no weight for other "
-        "bones there"
-    )
-    return [f"'{mesh.name}': {words}"] if count else []
 
 
 def _refuse_twice(ob: bpy.types.Object, before: list[bpy.types.Object]) -> None:

@@ -47,6 +47,24 @@ class Mesh:
         )
 
 
+OVERFULL = 1e-3  # a sum above 1 by more than this is not a rounding error
+
+
+def overfull_warning(mesh: Mesh) -> list[str]:
+    """A message about vertices whose locked groups exceed the total weight: [] or [sentence]."""
+    if mesh.locked_bones is None or mesh.weights is None:
+        return []
+    rows = mesh.weights
+    locked = rows.weights * mesh.locked_bones[rows.bones]
+    count = int((np.bincount(rows.vertices, locked, rows.count) > 1 + OVERFULL).sum())
+    which = "1 vertex has" if count == 1 else f"{count} vertices have"
+    words = (
+        f"{which} a total weight above 1 in locked groups, which leaves no weight for other "
+        "bones there"
+    )
+    return [f"'{mesh.name}': {words}"] if count else []
+
+
 def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
     """The data written for a mesh: (bones with groups, bones with weights, vertices), all bool."""
     bones = skeleton.deform | skeleton.left_out  # their old weights would otherwise still deform

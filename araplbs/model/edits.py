@@ -3,11 +3,12 @@ energy."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..base.arrays import Array, Integers
+from ..base.arrays import Array, Floats, Integers
 
 EDIT_KINDS = ("WEIGHT", "INFLUENCE", "RELEASE", "LINK", "SMOOTH", "RIGID")
 
@@ -51,6 +52,30 @@ class Edits:
     smoothed: Pairs = field(default_factory=Pairs)  # values: strengths; bones: unused
     links: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))  # vertices
     rigid: list[np.ndarray] = field(default_factory=list)  # vertices of each rigid part
+
+    @classmethod
+    def of(cls, items: Iterable[tuple[str, int, Floats]]) -> Edits:
+        """The Edits of items (kind in EDIT_KINDS, bone or -1 for none, values (n,) of the vertices
+        as araplbs_addon/blender/data/edits.py defines them)."""
+        edits = cls()
+        for kind, bone, whole in items:
+            vertices = np.flatnonzero(whole)
+            values = whole[vertices].astype(np.float64)
+            pairs = Pairs(vertices, np.full(len(vertices), bone), values)
+            if kind == "WEIGHT":
+                edits.constraints += replace(pairs, values=np.clip(values - 1, 0, 1))
+            elif kind == "INFLUENCE":
+                edits.influences += replace(pairs, values=values > 0)
+            elif kind == "RELEASE":
+                edits.released += pairs
+            elif kind == "SMOOTH":
+                edits.smoothed += replace(pairs, values=np.clip(values, 0, 1))
+            elif kind == "RIGID":
+                if len(vertices):
+                    edits.rigid.append(vertices)
+            elif len(vertices) == 2:  # a link without one of its ends is meaningless
+                edits.links = np.vstack([edits.links, vertices])
+        return edits
 
     def held_on_bone(self, bone: int, count: int) -> Edits:
         """The Edits, in which every one of the `count` vertices without a desired weight is held on

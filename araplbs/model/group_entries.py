@@ -3,12 +3,12 @@ groups, weights) in the order that Blender needs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
-from .sparse_weights import SparseWeights
+from .sparse_weights import SparseWeights, make_sparse_weights
 
 Entries = tuple[Integers, Integers, Floats]
 MANY = 4  # minimum number of vertices with one weight to write at once
@@ -19,6 +19,19 @@ def in_order(vertices: Integers, groups: Integers, weights: Floats) -> Entries:
     keys = vertices.astype(np.int64) * (1 + int(groups.max(initial=0))) + groups
     order = np.argsort(keys, kind="stable")
     return vertices[order], groups[order], weights[order]
+
+
+def bone_weights(
+    names: Sequence[str], entries: Entries, bones: Mapping[str, int], count: int
+) -> SparseWeights:
+    """The SparseWeights of `count` vertices that these entries contain. names: the names of the
+    groups; bones: the index of each bone by name. Other groups are left out, and so are groups that
+    are no longer in the list, of which files can contain entries."""
+    vertices, groups, weights = entries
+    bone = np.array([*(bones.get(name, -1) for name in names), -1])
+    owner = bone[np.minimum(groups, len(names))]
+    known = owner >= 0
+    return make_sparse_weights(count, vertices[known], owner[known], weights[known])
 
 
 def are_plain(entries: Entries, count: int) -> bool:

@@ -65,6 +65,13 @@ class SparseWeights(NamedTuple):
         weights = np.where(locked, self.weights, self.weights * scale)
         return make_sparse_weights(self.count, vertices[keep], self.bones[keep], weights[keep])
 
+    def of_bones(self, bones: Bools) -> SparseWeights:
+        """The entries of these bones (m,) bool."""
+        some = bones[self.bones]
+        return make_sparse_weights(
+            self.count, self.vertices[some], self.bones[some], self.weights[some]
+        )
+
     def slice(self, begin: int, end: int) -> SparseWeights:
         """The rows from begin to end-1."""
         first, last = self.start[begin], self.start[end]

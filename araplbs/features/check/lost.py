@@ -106,6 +106,17 @@ def _moved(
     return np.bincount(bone[with_it], taken, minlength=count).astype(float)
 
 
+def with_locked(rows: SparseWeights, present: SparseWeights, locked: Bools) -> SparseWeights:
+    """The weights after `rows` are written, in which locked bones (m,) keep their present
+    weights."""
+    parts = rows.of_bones(~locked), present.of_bones(locked)
+    vertices, bones, weights = (
+        np.concatenate([getattr(part, key) for part in parts])
+        for key in ("vertices", "bones", "weights")
+    )
+    return make_sparse_weights(rows.count, vertices, bones, weights)
+
+
 def given_back(
     before: SparseWeights, after: SparseWeights, lost: Bools, locked: Bools
 ) -> tuple[SparseWeights, Bools]:

@@ -16,7 +16,7 @@ import secrets
 
 import bpy
 import numpy as np
-from araplbs.model.edits import Edits, Pairs
+from araplbs.model.edits import Edits
 
 KINDS = (
     ("WEIGHT", "Pinned Weight", "The bone's weight is pinned to a target value", "PINNED", 0),
@@ -157,28 +157,11 @@ def edited_vertices(mesh, item):
 def read_edits(mesh, bones):
     """The core Edits of a mesh: the edits that are in use and belong to these bones."""
     index = {name: i for i, name in enumerate(bones)}
-    edits = Edits()
-    for item in mesh.araplbs.edits:
-        if not item.use or (item.kind not in OF_NO_BONE and item.bone not in index):
-            continue
-        values = read_values(mesh, item)
-        vertices = np.flatnonzero(values)
-        values = values[vertices].astype(np.float64)
-        pairs = Pairs(vertices, np.full(len(vertices), index.get(item.bone, -1)), values)
-        if item.kind == "WEIGHT":
-            edits.constraints += Pairs(vertices, pairs.bones, np.clip(values - 1, 0, 1))
-        elif item.kind == "INFLUENCE":
-            edits.influences += Pairs(vertices, pairs.bones, values > 0)
-        elif item.kind == "RELEASE":
-            edits.released += pairs
-        elif item.kind == "SMOOTH":
-            edits.smoothed += Pairs(vertices, pairs.bones, np.clip(values, 0, 1))
-        elif item.kind == "RIGID":
-            if len(vertices):
-                edits.rigid.append(vertices)
-        elif len(vertices) == 2:  # a link without one of its ends is meaningless
-            edits.links = np.vstack([edits.links, vertices])
-    return edits
+    return Edits.of(
+        (item.kind, index.get(item.bone, -1), read_values(mesh, item))
+        for item in mesh.araplbs.edits
+        if item.use and (item.kind in OF_NO_BONE or item.bone in index)
+    )
 
 
 def copy_edits(mesh):

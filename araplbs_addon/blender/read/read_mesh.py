@@ -9,7 +9,7 @@ from araplbs.base.refusal import Refused
 from araplbs.base.steps import finish
 from araplbs.character.mesh import Mesh
 from araplbs.character.mirror_modifier import Reflection
-from araplbs.model.sparse_weights import make_sparse_weights
+from araplbs.model.group_entries import bone_weights
 
 from ..data.binding import armature_modifier, bone_it_hangs_on
 from ..data.edits import read_edits
@@ -290,16 +290,6 @@ def named_entries_in_steps(ob):
 def present_weights(ob, skeleton, read=None):
     """The SparseWeights that deform bones have now or, if `read` is given, in these
     NamedEntries."""
-    names, (vertices, groups, weights) = named_entries(ob) if read is None else read
-    index = {name: i for i, name in enumerate(skeleton.names) if skeleton.deform[i]}
-    bone_of_group = np.array([index.get(name, -1) for name in names] or [-1])
-    if not len(vertices):
-        return make_sparse_weights(len(ob.data.vertices), vertices, groups, weights)
-    # Files can contain entries of groups that are no longer in the list.
-    known = groups < len(names)
-    vertices, groups, weights = vertices[known], groups[known], weights[known]
-    bones = bone_of_group[groups]
-    of_bone = bones >= 0
-    return make_sparse_weights(
-        len(ob.data.vertices), vertices[of_bone], bones[of_bone], weights[of_bone]
-    )
+    names, entries = named_entries(ob) if read is None else read
+    bones = {name: i for i, name in enumerate(skeleton.names) if skeleton.deform[i]}
+    return bone_weights(names, entries, bones, len(ob.data.vertices))

@@ -8,16 +8,16 @@ from araplbs.base.progress import Progress
 from araplbs.base.refusal import Refused
 from araplbs.character.pose_sets import measured_poses
 from araplbs.features.check.before_after import gains
-from araplbs.features.check.lost import given_back
+from araplbs.features.check.lost import given_back, with_locked
 from araplbs.measures.deformation import measured_report
-from araplbs.model.sparse_weights import make_sparse_weights
+from araplbs.model.group_entries import bone_weights
 from araplbs.reports.notes import GIVE_BACK
 from bpy.types import Operator
 
 from ...blender.data.references import references_of
 from ...blender.data.views import redraw_views
 from ...blender.poses.own_actions import poses_of_actions
-from ...blender.read.read_mesh import present_weights
+from ...blender.read.read_mesh import named_entries
 from ...blender.read.targets import Targets
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.weight_slots import WeightSlot
@@ -31,13 +31,6 @@ from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
 
 IDNAME = "object.araplbs_give_back"
 REPORT_SHARE = 0.3  # of the time for measuring; the rest is for finding problems
-
-
-class _Bones(NamedTuple):
-    """The skeleton attributes that present_weights() uses."""
-
-    names: list[str]
-    deform: np.ndarray
 
 
 class _Sets(NamedTuple):
@@ -71,15 +64,17 @@ class GiveBackTask(CheckTask):
         armature, skeleton = targets.armature, self.problem.skeleton
         self._actions = poses_of_actions(armature, skeleton, view_layer)
         yield
-        bones = _Bones(outcome.bones, np.ones(len(outcome.bones), bool))
+        bones = {name: i for i, name in enumerate(outcome.bones)}
         for ob in self.find_objects()[1]:
-            after = None if shows_after else slots[AFTER][ob.session_uid].read()
+            before = slots[BEFORE][ob.session_uid].read()
+            after = named_entries(ob) if shows_after else slots[AFTER][ob.session_uid].read()
+            count = len(ob.data.vertices)
             locks = {group.name for group in ob.vertex_groups if group.lock_weight}
             self._sets.append(
                 _Sets(
-                    present_weights(ob, bones, slots[BEFORE][ob.session_uid].read()),
-                    present_weights(ob, bones, after),
-                    np.array([name in locks for name in bones.names]),
+                    bone_weights(*before, bones, count),
+                    bone_weights(*after, bones, count),
+                    np.array([name in locks for name in outcome.bones]),
                 )
             )
             yield
@@ -90,7 +85,7 @@ class GiveBackTask(CheckTask):
         wanted = np.array([name in self._lost for name in self._outcome.bones])
         self._given = [given_back(s.before, s.after, wanted, s.locked) for s in self._sets]
         now = [
-            _with_locked(rows, sets.after, sets.locked)
+            with_locked(rows, sets.after, sets.locked)
             for (rows, _where), sets in zip(self._given, self._sets, strict=True)
         ]
         before = self._present([sets.before for sets in self._sets])
@@ -107,7 +102,7 @@ class GiveBackTask(CheckTask):
         """Combines each mesh's SparseWeights of deform bones into the SparseWeights of the
         problem."""
         deform = self.problem.skeleton.deform
-        return self.problem.join([_of_bones(each, deform) for each in weights])
+        return self.problem.join([each.of_bones(deform) for each in weights])
 
     def apply(self):
         """Writes the weights; returns the number of vertices. There is no new report."""
@@ -123,23 +118,6 @@ class GiveBackTask(CheckTask):
         slots = [WeightSlot(each.get()) for each in outcome.objects]
         outcome.rewritten(slots, self._lost, self.facts, self.findings, self.judged_poses)
         outcome.draw_again(self.problem, self.rows)
-
-
-def _of_bones(rows, wanted):
-    some = wanted[rows.bones]
-    return make_sparse_weights(
-        rows.count, rows.vertices[some], rows.bones[some], rows.weights[some]
-    )
-
-
-def _with_locked(rows, after, locked):
-    """The weights after `rows` are written, in which locked groups keep their weights."""
-    parts = _of_bones(rows, ~locked), _of_bones(after, locked)
-    vertices, bones, weights = (
-        np.concatenate([getattr(part, key) for part in parts])
-        for key in ("vertices", "bones", "weights")
-    )
-    return make_sparse_weights(rows.count, vertices, bones, weights)
 
 
 class OBJECT_OT_araplbs_give_back(OfOutcome, WorkOperator, Operator):

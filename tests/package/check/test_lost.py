@@ -141,3 +141,11 @@ def test_what_bones_still_move(core, chain):
         blended[18:, 3], blended[18:, 2] = share, 1 - share
         found = answers(problem, rows(own), rows(blended))
         assert found.owners == [0, 1, 2, 3] and (found.heard, found.lost) == (heard, lost)
+
+
+def test_locked_bones_keep_their_present_weights(core):
+    module = core("model.sparse_weights")
+    new = module.sparse_of(np.array([[0.5, 0.5, 0], [0, 0, 1.0]]))
+    now = module.sparse_of(np.array([[0.25, 0, 0.75], [0, 1.0, 0]]))
+    found = core("features.check.lost").with_locked(new, now, np.array([False, True, False]))
+    assert module.dense_of(found, 3).tolist() == [[0.5, 0, 0], [0, 1, 1]]
