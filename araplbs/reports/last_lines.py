@@ -39,6 +39,13 @@ def problems_in_words(counts: tuple[int | None, int], arrow: str = "->") -> Sent
     return Sentence("{problems} visible problems", problems=problems)
 
 
+def plain_facts(report: dict[str, Any]) -> dict[str, Any]:
+    """The facts of result_line() that every report contains, including the stretch before if the
+    weighting started from the current weights."""
+    before = report["options"]["start_from"] == "PRESENT"
+    return {"stretch": (_stretch(report, "before") if before else None, _stretch(report, "after"))}
+
+
 def result_line(
     report: dict[str, Any], facts: dict[str, Any] | None = None, notes: int = 0
 ) -> Sentence:

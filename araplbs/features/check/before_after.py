@@ -16,7 +16,7 @@ from ...model.options import Options
 from ...model.sparse_weights import SparseWeights
 from ...skeleton.poses import Poses
 from .check import findings_of
-from .findings import health
+from .findings import health, level
 from .inspected import Inspected
 from .lost import answers
 
@@ -103,6 +103,29 @@ def gains(
         facts["had_skin"] = [b for b in said.owners if left_out[b] and b not in said.lost]
         facts["as_before"] = sorted(deaf | set(said.heard))
     return facts, found[-1], few
+
+
+def seen_in(
+    facts: dict[str, Any], findings: Iterable[Finding], problem: Problem
+) -> dict[str, list[Any]]:
+    """The arguments of result_notes() in reports/notes.py that the facts and findings of gains()
+    provide. Bones that are lost or that move their skin as before are not deaf."""
+    names, found = problem.skeleton.names, list(findings)
+    known = {*facts.get("lost", ()), *facts.get("as_before", ())}
+    return {
+        "deaf": [
+            names[each.bone]
+            for each in found
+            if each.kind == "DEAF_BONE" and each.bone not in known
+        ],
+        "leaving": [
+            (problem.names[each.mesh], int(each.vertices[0]))
+            for each in found
+            if each.kind == "LOOSE_PART" and level(each.severity) in VISIBLE
+        ],
+        "lost": [names[bone] for bone in facts.get("lost", ())],
+        "had_skin": [names[bone] for bone in facts.get("had_skin", ())],
+    }
 
 
 def _contradict(counts: list[int | None], strains: list[float | None]) -> bool:

@@ -17,11 +17,11 @@ import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.base.worker import Worker
-from araplbs.features.check.before_after import VISIBLE, visible
-from araplbs.features.check.findings import Finding, level
+from araplbs.features.check.before_after import seen_in, visible
+from araplbs.features.check.findings import Finding
 from araplbs.measures.standing import is_worse, stretches_more
 from araplbs.model.options import Options
-from araplbs.reports.last_lines import result_line
+from araplbs.reports.last_lines import plain_facts, result_line
 from araplbs.reports.notes import Note, result_notes
 from bpy.app.handlers import persistent
 
@@ -143,7 +143,9 @@ _shown_before_saving: list[tuple[Outcome, str]] = []
 def keep_outcome(report, task):
     """Stores the result of a WeightingTask that was just written."""
     armature, objects = task.find_objects()
-    facts = getattr(task, "facts", None) or _plain_facts(report)
+    facts, findings = getattr(task, "facts", None), getattr(task, "findings", None)
+    seen = seen_in(facts, findings, task.problem) if facts else {}
+    facts = facts or plain_facts(report)
     before = [
         WeightSlot(*each) for each in zip(objects, task.reading.entries, strict=True) if each[1]
     ]
@@ -159,14 +161,14 @@ def keep_outcome(report, task):
         task.armature,
         list(task.objects),
         facts,
-        _notes(report, task, names, locked_groups(objects, armature)),
+        result_notes(report, locked_groups(objects, armature), **seen),
         list(task.warnings),
         list(names),
         task.chosen,
         {ORIGINAL: original, BEFORE: before, AFTER: after},
     )
     outcome.replaced_ours, outcome.options = all(task.replaces_ours), task.options
-    outcome.findings = getattr(task, "findings", None)
+    outcome.findings = findings
     poses = getattr(task, "judged_poses", None)
     outcome.poses = None if poses is None else poses.transforms
     outcome.to_draw = getattr(task, "to_draw", None)
@@ -179,49 +181,11 @@ def keep_outcome(report, task):
     return outcome
 
 
-def _notes(report, task, names, locked):
-    """The Notes of a report, with the task's observations on the weights."""
-    facts = getattr(task, "facts", None) or {}
-    lost, had = ([names[bone] for bone in facts.get(key, ())] for key in ("lost", "had_skin"))
-    return result_notes(report, locked, _deaf(task, names), _leaving(task), lost, had)
-
-
-def _deaf(task, names):
-    """Names of the bones that, according to the task, have newly lost almost all influence on the
-    skin around them."""
-    found, facts = getattr(task, "findings", None) or (), getattr(task, "facts", None) or {}
-    known = {*facts.get("lost", ()), *facts.get("as_before", ())}
-    return [
-        names[each.bone] for each in found if each.kind == "DEAF_BONE" and each.bone not in known
-    ]
-
-
-def _leaving(task):
-    """Returns [(object, vertex)] for the loose parts that, according to the task, separate from the
-    surface below them."""
-    found = getattr(task, "findings", None) or ()
-    return [
-        (task.problem.names[each.mesh], int(each.vertices[0]))
-        for each in found
-        if each.kind == "LOOSE_PART" and level(each.severity) in VISIBLE
-    ]
-
-
 def _token(rows):
     state = hashlib.blake2b(digest_size=4)
     for array in rows:
         state.update(np.ascontiguousarray(array).tobytes())
     return state.hexdigest()
-
-
-def _plain_facts(report):
-    """The numbers that every report contains, including the numbers before if the weighting started
-    from the current weights."""
-    both = report["deformation"]
-    before = (
-        both["before"]["surface_strain"] if report["options"]["start_from"] == "PRESENT" else None
-    )
-    return {"stretch": (before, both["after"]["surface_strain"])}
 
 
 def locked_groups(objects, armature):

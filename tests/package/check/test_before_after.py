@@ -1,5 +1,8 @@
 """Messages that compare new weights with the earlier ones."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 
@@ -20,3 +23,40 @@ def test_numbers_of_places_that_stretch_contradicts(core, counts, strains, expec
     """Fewer findings are no improvement if the surface stretches clearly more."""
     contradict = core("features.check.before_after")._contradict
     assert contradict(list(counts), list(strains)) is expected
+
+
+def test_what_facts_and_findings_say_about_bones(core):
+    """A bone that is lost, or that moves its skin as before, is not called deaf as well."""
+    finding = core("features.check.findings").Finding
+    problem = SimpleNamespace(
+        names=["Body", "Belt"], skeleton=SimpleNamespace(names=["root", "arm", "hand", "eye"])
+    )
+    findings = [
+        *(finding("DEAF_BONE", 0.9, 0, bone) for bone in (1, 2, 3)),
+        finding("LOOSE_PART", 0.9, 1, vertices=np.array([7, 8])),
+        finding("LOOSE_PART", 0.1, 0, vertices=np.array([1])),
+        finding("STRETCH", 0.9, 0, 0),
+    ]
+    seen_in = core("features.check.before_after").seen_in
+    facts = {"lost": [2], "had_skin": [0], "as_before": [3]}
+    assert seen_in(facts, findings, problem) == {
+        "deaf": ["arm"],
+        "leaving": [("Belt", 7)],
+        "lost": ["hand"],
+        "had_skin": ["root"],
+    }
+    assert seen_in({}, findings[:1], problem) == {
+        "deaf": ["arm"],
+        "leaving": [],
+        "lost": [],
+        "had_skin": [],
+    }
+
+
+@pytest.mark.parametrize(("start", "before"), [("FRESH", None), ("PRESENT", 0.5)])
+def test_facts_of_every_report(core, start, before):
+    report = {
+        "options": {"start_from": start},
+        "deformation": {"before": {"surface_strain": 0.5}, "after": {"surface_strain": 0.25}},
+    }
+    assert core("reports.last_lines").plain_facts(report) == {"stretch": (before, 0.25)}
