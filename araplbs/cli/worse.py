@@ -1,5 +1,5 @@
-"""--if-worse: determines what a command does if its new weights are worse than the weights in the
-file."""
+"""Arguments for files that already have weights. --if-worse determines what a command does if its
+new weights are worse than the weights in the file. --only-new keeps the weights in the file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from ..base.refusal import Refused
 from .errors import DONE, FINDINGS
 
 REPORT, FAIL, KEEP = "report", "fail", "keep"
@@ -22,6 +23,25 @@ def add_if_worse(parser: argparse.ArgumentParser) -> None:
         help="what to do if the surface stretches more than with the earlier weights: report "
         f"it, fail with exit code 3, or keep the earlier weights (default: {REPORT})",
     )
+
+
+def add_only_new(parser: argparse.ArgumentParser) -> None:
+    """Adds the argument."""
+    parser.add_argument(
+        "--only-new",
+        action="store_true",
+        help="weight only vertices without weights and leave all others unchanged; if there are "
+        "none, the output is the same as the input",
+    )
+
+
+def refuse_with_only_new(arguments: argparse.Namespace) -> None:
+    """Raises Refused for arguments that have no effect together with --only-new."""
+    for name, default in (("if_worse", REPORT), ("volume", "none"), ("start_from", "fresh")):
+        value = getattr(arguments, name)
+        if value != default:
+            flag = name.replace("_", "-")
+            raise Refused(f"--only-new and --{flag} {value} cannot be used together")
 
 
 def is_worse(report: dict[str, Any]) -> bool:

@@ -3,8 +3,13 @@
 from dataclasses import replace
 from functools import partial
 
-from araplbs.base.refusal import Refused
-from araplbs.cli.worse import KEEP, REPORT, add_if_worse, code_if_worse
+from araplbs.cli.worse import (
+    KEEP,
+    add_if_worse,
+    add_only_new,
+    code_if_worse,
+    refuse_with_only_new,
+)
 from araplbs.model.options import Options
 from araplbs.reports.report import summary, summary_of_new
 from bpy.types import Operator
@@ -43,12 +48,7 @@ possible when the armature is posed"""
 
 
 def _own(parser):
-    parser.add_argument(
-        "--only-new",
-        action="store_true",
-        help="weight only vertices without weights and leave all others unchanged; if there are "
-        "none, the output is the same as the input",
-    )
+    add_only_new(parser)
     add_if_worse(parser)
 
 
@@ -56,13 +56,7 @@ def _choose_new(command, arguments):
     if not arguments.only_new:
         keep = arguments.if_worse == KEEP
         return replace(command, task=partial(ComparedWeighting, keep=keep))
-    if arguments.if_worse != REPORT:
-        raise Refused(f"--only-new and --if-worse {arguments.if_worse} cannot be used together")
-    for name, usual in (("volume", "none"), ("start_from", "fresh")):
-        value = getattr(arguments, name)
-        if value != usual:
-            flag = name.replace("_", "-")
-            raise Refused(f"--only-new and --{flag} {value} cannot be used together")
+    refuse_with_only_new(arguments)
     return replace(command, task=NewVerticesTask, summary=summary_of_new)
 
 

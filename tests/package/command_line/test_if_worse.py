@@ -1,10 +1,13 @@
 """With --if-worse, weights that are worse than the file's weights are reported, cause a failure, or
 are not kept."""
 
+import argparse
 import json
 
 import numpy as np
 import pytest
+from araplbs.base.refusal import Refused
+from araplbs.cli import worse
 from gltf_files import plain, rows
 from gltf_validity import File
 
@@ -137,3 +140,17 @@ def test_weights_of_one_bone_are_nothing(core):
 def test_wrong_values(main, good, capsys):
     assert main(["weight", "in.glb", "-o", "out.glb", "--if-worse", "cry"]) == 2
     assert "--if-worse" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("if_worse", "keep"), ("volume", "inside"), ("start_from", "present")]
+)
+def test_arguments_without_effect_on_new_vertices(name, value):
+    parser = argparse.ArgumentParser()
+    worse.add_only_new(parser)
+    assert parser.parse_args(["--only-new"]).only_new and not parser.parse_args([]).only_new
+    given = {"if_worse": "report", "volume": "none", "start_from": "fresh"}
+    worse.refuse_with_only_new(argparse.Namespace(**given))
+    flag = name.replace("_", "-")
+    with pytest.raises(Refused, match=f"^--only-new and --{flag} {value} cannot be used together$"):
+        worse.refuse_with_only_new(argparse.Namespace(**given | {name: value}))
