@@ -140,7 +140,15 @@ def summary_of_quantized(report: dict[str, Any]) -> str:
     )
 
 
-def largest_change(before: SparseWeights, after: SparseWeights) -> float:
+def quantized(before: SparseWeights, after: SparseWeights) -> dict[str, Any]:
+    """The part of a report about one mesh, with these weights before and after."""
+    return {
+        "most_influences": int(np.diff(after.start).max()),
+        "largest_change": _largest_change(before, after),
+    }
+
+
+def _largest_change(before: SparseWeights, after: SparseWeights) -> float:
     """The largest change in any weight."""
     stride = 1 + max(int(rows.bones.max(initial=0)) for rows in (before, after))
     keys = np.concatenate([rows.vertices * stride + rows.bones for rows in (before, after)])

@@ -156,6 +156,51 @@ def unmoved(skeleton: Skeleton, moved: Bools) -> list[str]:
     return [skeleton.names[b] for b in np.flatnonzero(still)]
 
 
+@dataclass
+class Motion:
+    """poses: [(name or None, {(bone, property): values})]; bones that are not listed are at
+    rest."""
+
+    poses: list[tuple[str | None, Snapshot]]
+    rest: Snapshot
+    joints: int
+    combinations: int
+    acts: bool
+    moved: np.ndarray  # (m,) bool: deform bones that some joint turns
+    broken: list[str]  # paths of drivers that do not run, so their bones do not move
+
+    def markers(self, frames: Sequence[int]) -> list[tuple[str, int]]:
+        """Returns [(name, frame)] of the poses that have a name."""
+        pairs = zip(self.poses, frames, strict=True)
+        return [(name, int(frame)) for (name, _pose), frame in pairs if name]
+
+
+def motion_report(
+    armature: str,
+    action: str,
+    motion: Motion,
+    frames: Sequence[int],
+    skeleton: Skeleton,
+    seconds: float,
+    options: MotionOptions,
+    warnings: Sequence[str],
+) -> dict[str, Any]:
+    """The report of an action with these poses in these frames."""
+    return {
+        "armature": armature,
+        "action": action,
+        "joints": motion.joints,
+        "combinations": motion.combinations,
+        "acts": motion.acts,
+        "frames": [int(frames[0]), int(frames[-1])],
+        "markers": [[name, frame] for name, frame in motion.markers(frames)],
+        "unmoved": unmoved(skeleton, motion.moved),
+        "seconds": seconds,
+        "options": options.as_dict(),
+        "warnings": list(warnings),
+    }
+
+
 def motion_summary(report: dict[str, Any]) -> str:
     """A one-line summary for the user."""
     parts = [f"{report['joints']} joints alone"]

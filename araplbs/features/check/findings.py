@@ -99,6 +99,25 @@ def as_json(findings: Iterable[Finding], problem: Problem) -> list[dict[str, Any
     ]
 
 
+def check_report(
+    armature: str,
+    problem: Problem,
+    findings: Sequence[Finding],
+    seconds: float,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """The report of a check. options: the options that the check used."""
+    return {
+        "armature": armature,
+        "objects": list(problem.names),
+        "vertices": sum(problem.sizes),
+        "health": health(findings),
+        "findings": as_json(findings, problem),
+        "seconds": seconds,
+        "options": options,
+    }
+
+
 def check_summary(report: dict[str, Any]) -> str:
     """Lines for the user, the worst first; the last line gives the counts."""
     lines = [

@@ -1,13 +1,49 @@
-"""Formats the report lines that describe a repair."""
+"""Makes the report of a repair, and formats the lines that describe it."""
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from typing import TYPE_CHECKING, Any
 
 from ...reports.report import names_in_line
-from ..check.findings import KINDS, NAMES, OF_MESH
+from ..check.findings import KINDS, NAMES, OF_MESH, as_json
+
+if TYPE_CHECKING:
+    from ...base.option_table import OptionTable
+    from ...character.problem import Problem
+    from .repair import Repaired
 
 EVERY_KIND = frozenset(kind for kind, _name, _about in KINDS) - OF_MESH  # that can be repaired
+
+
+def repair_report(
+    armature: str,
+    problem: Problem,
+    repaired: Repaired,
+    written: list[dict[str, Any]],
+    started: float,
+    options: OptionTable,
+) -> dict[str, Any]:
+    """The report of a repair. written: the part about each mesh; started: time.perf_counter() when
+    the work began."""
+    outcomes = repaired.outcomes
+    found = as_json([each.finding for each in outcomes], problem)
+    return {
+        "armature": armature,
+        "objects": written,
+        "repairs": [
+            {
+                **finding,
+                "result": outcome.result,
+                "severity_now": round(float(outcome.severity), 3),
+                "why": outcome.words,
+            }
+            for outcome, finding in zip(outcomes, found, strict=True)
+        ],
+        "findings": as_json(repaired.findings, problem),
+        "seconds": time.perf_counter() - started,
+        "options": options.as_dict(),
+    }
 
 
 def repair_summary(report: dict[str, Any]) -> str:

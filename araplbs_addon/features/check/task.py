@@ -14,7 +14,7 @@ from araplbs.base.steps import Steps
 from araplbs.character.mesh import Mesh
 from araplbs.character.pose_sets import checked_poses
 from araplbs.features.check.check import check
-from araplbs.features.check.findings import as_json, health
+from araplbs.features.check.findings import check_report
 from araplbs.model.options import Options
 from araplbs.skeleton.skeleton import Skeleton
 
@@ -89,12 +89,6 @@ class CheckTask(WeightingTask):
 
     def apply(self) -> dict[str, Any]:
         """Returns the report."""
-        return {
-            "armature": self.armature.get().name,
-            "objects": list(self.problem.names),
-            "vertices": sum(self.problem.sizes),
-            "health": health(self.findings),
-            "findings": as_json(self.findings, self.problem),
-            "seconds": self.seconds,
-            "options": {name: getattr(self.options, name) for name in sorted(CHECKED)},
-        }
+        name = self.armature.get().name
+        options = {name: getattr(self.options, name) for name in sorted(CHECKED)}
+        return check_report(name, self.problem, self.findings, self.seconds, options)

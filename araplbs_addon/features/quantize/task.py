@@ -11,7 +11,7 @@ from araplbs.base.arrays import Integers
 from araplbs.base.progress import Listener, Progress
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
-from araplbs.features.quantize import STEPS, largest_change, quantize
+from araplbs.features.quantize import STEPS, quantize, quantized
 from araplbs.model.sparse_weights import SparseWeights
 from araplbs.reports.report import names_in_line
 from araplbs.skeleton.skeleton import Skeleton
@@ -102,13 +102,6 @@ class QuantizeTask(Task):
             done = write_weights(
                 ob, rows, names, np.zeros(len(bones), bool), bones, np.ones(rows.count, bool)
             )
-            written.append(
-                {
-                    "name": ob.name,
-                    "vertices": rows.count,
-                    **done,
-                    "most_influences": int(np.diff(rows.start).max()),
-                    "largest_change": largest_change(before, rows),
-                }
-            )
+            own = {"name": ob.name, "vertices": rows.count}
+            written.append(own | done | quantized(before, rows))
         return written

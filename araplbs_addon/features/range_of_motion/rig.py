@@ -14,7 +14,7 @@ from araplbs.base.affine import inverse
 from araplbs.body.acts import acts_of, turns_to, within_reach
 from araplbs.body.body import find_body
 from araplbs.body.chains import Chain, Tree
-from araplbs.features.range_of_motion import chained, joint_turns
+from araplbs.features.range_of_motion import Motion, chained, joint_turns
 from araplbs.skeleton.poses import BENDY, sample
 from araplbs.skeleton.rig_poses import deform_parents, nearest_rotations, rotation_vectors
 from araplbs.skeleton.rig_relations import drives_itself
@@ -32,20 +32,6 @@ from ...blender.rig.rig_relations import owner_of, read_relations
 TRIED = 0.3  # radians, and fraction of a limb: the size of a trial motion
 SAME_END = 0.2  # of a limb's length: a control chain that ends this near its end is the limb
 LEAST = 0.02  # radians: a control that turns every deform bone by less is not a joint
-
-
-@dataclass
-class Motion:
-    """poses: [(name or None, {(bone, property): values})]; bones that are not listed are at
-    rest."""
-
-    poses: list
-    rest: dict
-    joints: int
-    combinations: int
-    acts: bool
-    moved: np.ndarray  # (m,) bool: deform bones that some joint turns
-    broken: list  # paths of drivers that do not run, so their bones do not move
 
 
 def motion_in_steps(armature, skeleton, options, up):

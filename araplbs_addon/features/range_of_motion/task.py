@@ -11,7 +11,13 @@ from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.character.directions import read_directions_in_steps
-from araplbs.features.range_of_motion import curves, motion_warnings, unmoved
+from araplbs.features.range_of_motion import (
+    Motion,
+    curves,
+    motion_report,
+    motion_warnings,
+    unmoved,
+)
 from araplbs.skeleton.skeleton import Skeleton
 
 from ...blender.data.binding import is_deformed_by
@@ -23,7 +29,7 @@ from ...blender.read.read_mesh import read_shape_in_steps
 from ...blender.read.targets import Targets
 from ...blender.rig.rig_copy import NotDrivable
 from ...task import Task
-from .rig import Motion, motion_in_steps
+from .rig import motion_in_steps
 
 if TYPE_CHECKING:
     import bpy
@@ -91,29 +97,22 @@ class MotionTask(Task):
         (armature, _meshes), motion = read.subjects.find(), read.motion
         refuse_action(armature)
         frames = FIRST + spacing * np.arange(len(motion.poses))
-        markers = [
-            (name, int(frame))
-            for (name, _pose), frame in zip(motion.poses, frames, strict=True)
-            if name
-        ]
+        markers = [("Rest", FIRST), *motion.markers(frames)]
         keys = [(*key, frames[which], values) for *key, which, values in self.keys]
         name = f"{armature.name} Range of Motion"
-        action, before = write_action(armature, name, keys, [("Rest", FIRST), *markers])
+        action, before = write_action(armature, name, keys, markers)
         for scene in armature.users_scene:
             scene.frame_end = max(scene.frame_end, int(frames[-1]))
-        still = unmoved(read.skeleton, motion.moved)
         wanted = self.options.acts and not motion.acts
+        still = unmoved(read.skeleton, motion.moved)
         self.warnings += motion_warnings(still, before, wanted, motion.broken)
-        return {
-            "armature": armature.name,
-            "action": action.name,
-            "joints": motion.joints,
-            "combinations": motion.combinations,
-            "acts": motion.acts,
-            "frames": [FIRST, int(frames[-1])],
-            "markers": [[name, frame] for name, frame in markers],
-            "unmoved": still,
-            "seconds": time.perf_counter() - read.started,
-            "options": self.options.as_dict(),
-            "warnings": list(self.warnings),
-        }
+        return motion_report(
+            armature.name,
+            action.name,
+            motion,
+            frames,
+            read.skeleton,
+            time.perf_counter() - read.started,
+            self.options,
+            self.warnings,
+        )

@@ -13,9 +13,9 @@ from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.character.mesh import Mesh
 from araplbs.character.pose_sets import checked_poses
-from araplbs.features.check.findings import Finding, as_json
+from araplbs.features.check.findings import Finding
 from araplbs.features.repair.repair import RepairInput, repair
-from araplbs.features.repair.report import EVERY_KIND
+from araplbs.features.repair.report import EVERY_KIND, repair_report
 from araplbs.model.options import Options
 from araplbs.skeleton.skeleton import Skeleton
 from araplbs.solvers.weigh import without_controls_in_steps
@@ -143,8 +143,12 @@ class RepairTask(Task):
     def apply(self) -> dict[str, Any]:
         """See Task."""
         armature, objects = self.checked.find_objects()
+        problem, started = self.checked.problem, self.reading.started
         with all_or_nothing(objects, made=None):
-            return self._report(armature, self._write(objects))
+            written = self._write(objects)
+            return repair_report(
+                armature.name, problem, self.repaired, written, started, self.options
+            )
 
     def _write(self, objects: list[bpy.types.Object]) -> list[dict[str, Any]]:
         read, done, written = self.reading, self.repaired, []
@@ -162,28 +166,6 @@ class RepairTask(Task):
                 facts = write(ob, rows, read.skeleton.names, used & bones, bones, changed)
             written.append({"name": ob.name, "vertices": len(changed), **facts})
         return written
-
-    def _report(self, armature: bpy.types.Object, written: list[dict[str, Any]]) -> dict[str, Any]:
-        outcomes = self.repaired.outcomes
-        problem = self.checked.problem
-        return {
-            "armature": armature.name,
-            "objects": written,
-            "repairs": [
-                {
-                    **found,
-                    "result": outcome.result,
-                    "severity_now": round(float(outcome.severity), 3),
-                    "why": outcome.words,
-                }
-                for outcome, found in zip(
-                    outcomes, as_json([each.finding for each in outcomes], problem), strict=True
-                )
-            ],
-            "findings": as_json(self.repaired.findings, problem),
-            "seconds": time.perf_counter() - self.reading.started,
-            "options": self.options.as_dict(),
-        }
 
 
 def _why_not(ob: bpy.types.Object) -> str | None:

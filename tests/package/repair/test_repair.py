@@ -190,3 +190,24 @@ def test_cancelled(subject):
     with pytest.raises(araplbs.Cancelled):
         subject.core("features.repair.repair").repair(given, lambda _finding: True, progress=told)
     assert fractions == sorted(fractions)
+
+
+def test_report_of_a_repair(core):
+    rows, finding = core("features.repair.repair"), core("features.check.findings").Finding
+    problem = SimpleNamespace(names=["Body"], skeleton=SimpleNamespace(names=["arm"]))
+    found = finding("STRETCH", 0.9, 0, 0, np.array([3, 4]), 2.0, "it stretches")
+    outcome = rows.Outcome(found, "UNCHANGED", 0.12345, "It is locked")
+    repaired = rows.Repaired([], [], [found], [outcome])
+    options = core("model.options").Options()
+    report = core("features.repair.report").repair_report(
+        "Rig", problem, repaired, [{"name": "Body"}], 0.0, options
+    )
+    (each,) = report["repairs"]
+    assert (each["kind"], each["bone"], each["vertices"]) == ("STRETCH", "arm", [3, 4])
+    assert (each["result"], each["severity_now"], each["why"]) == (
+        "UNCHANGED",
+        0.123,
+        outcome.words,
+    )
+    assert report["findings"][0]["words"] == "it stretches" and report["seconds"] > 0
+    assert report["objects"] == [{"name": "Body"}] and report["options"] == options.as_dict()
