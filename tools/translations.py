@@ -45,6 +45,7 @@ ELSEWHERE = (
 # Files in which lines for users are put together from parts.
 SENTENCES = (
     *("araplbs/reports/report.py", "araplbs/reports/notes.py", "araplbs/reports/last_lines.py"),
+    "araplbs/reports/pose_sources.py",
     *("araplbs/reports/warning_lines.py", "araplbs/base/sentence.py"),
     *("araplbs/features", "araplbs/measures/deformation.py", "features"),
     *("features/joints/effects.py", "blender/read/other_modifiers.py"),

@@ -5,12 +5,11 @@ be loaded. Users can link or append them first.
 """
 
 import time
-from dataclasses import dataclass
 from numbers import Real
 
 import bpy
 from araplbs.base.refusal import Refused
-from araplbs.base.sentence import Sentence, counted, joined
+from araplbs.reports.pose_sources import PoseSources
 
 WEIGHT = "araplbs_weight"  # custom property of an action: the weight of its poses
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3
@@ -82,48 +81,21 @@ def weight_of(action):
     )
 
 
-@dataclass(frozen=True)
-class Found:
-    """The number of poses of each source for an armature."""
-
-    assets: int
-    actions: int
-    markers: int
-    plays: bool  # whether an action or the NLA plays
-
-    def __str__(self):
-        counts = (
-            (self.assets, counted(self.assets, "1 pose asset", "{count} pose assets")),
-            (self.actions, counted(self.actions, "1 action", "{count} actions")),
-            (self.markers, counted(self.markers, "1 marked frame", "{count} marked frames")),
-        )
-        return joined([text for count, text in counts if count], ", ") or Sentence("nothing")
-
-    def lacks(self, which):
-        """The reason why this choice of options.animation provides no poses, or None if it provides
-        some."""
-        return {
-            "ACTIVE": None if self.plays else "No action or NLA strip is playing",
-            "ALL": None if self.actions else "No action moves these bones",
-            "POSE_LIBRARY": None if self.assets else "No pose asset moves these bones",
-            "MARKERS": None if self.markers else "No frame is marked",
-        }.get(which)
-
-
 def find_sources(armature, scene):
-    """A Found for an armature. This examines every action: see SourceCounts."""
+    """The PoseSources of an armature. This examines every action: see SourceCounts."""
     data = armature.animation_data
     plays = bool(data and (data.action or (data.use_nla and any(data.nla_tracks))))
     actions = len({action for action, _slot in clips(armature)})
-    return Found(len(pose_assets(armature)), actions, len(marked_frames(armature, scene)), plays)
+    assets, markers = len(pose_assets(armature)), len(marked_frames(armature, scene))
+    return PoseSources(assets, actions, markers, plays)
 
 
 class SourceCounts:
-    """Caches the Found of the armature drawn last, which a panel requests at every redraw.
+    """Caches the PoseSources of the armature drawn last, which a panel requests at every redraw.
 
-    The Found is recomputed when it is old, or when the number of data-blocks in the file has
-    changed. It is kept long enough that the search takes at most a hundredth of the time, even with
-    many actions.
+    They are recomputed when they are old, or when the number of data-blocks in the file has
+    changed. They are kept long enough that the search takes at most a hundredth of the time, even
+    with many actions.
     """
 
     def __init__(self):
