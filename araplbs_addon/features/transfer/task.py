@@ -106,10 +106,15 @@ class TransferTask(Task):
 
     def apply(self) -> dict[str, Any]:
         """See Task; also binds meshes that are not bound yet."""
-        armature, objects = self.reading.subjects.find()
+        read = self.reading
+        armature, objects = read.subjects.find()
         with all_or_nothing(objects, armature):
             written = self._write(armature, objects)
-            report = self._report(armature, written)
+            report = transfer_report(
+                read.source, read.meshes, self.done, self.options, armature.name, written,
+                read.started,
+            )  # fmt: skip
+            report["warnings"] = transfer_warnings(report)
         self.warnings += report["warnings"]
         return report
 
@@ -128,11 +133,3 @@ class TransferTask(Task):
             facts["bound"] = bind(ob, armature)
             written.append(facts)
         return written
-
-    def _report(self, armature: bpy.types.Object, written: list[dict[str, Any]]) -> dict[str, Any]:
-        read, options = self.reading, self.options
-        report = transfer_report(
-            read.source, read.meshes, self.done, options, armature.name, written, read.started
-        )
-        report["warnings"] = transfer_warnings(report)
-        return report
