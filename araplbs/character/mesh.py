@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -63,6 +64,15 @@ def overfull_warning(mesh: Mesh) -> list[str]:
         "bones there"
     )
     return [f"'{mesh.name}': {words}"] if count else []
+
+
+def used_bones(meshes: Iterable[Mesh], skeleton: Skeleton) -> Bools:
+    """Returns (m,) bool: the bones that have weights in these meshes."""
+    used = np.zeros(len(skeleton.names), bool)
+    for mesh in meshes:
+        if mesh.weights is not None:
+            used[mesh.weights.bones[mesh.weights.weights > 0]] = True
+    return used
 
 
 def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 
+# The options that define the poses.
+POSE_OPTIONS = (
+    *("pose_count", "swing", "twist", "reach_poses", "seed"),
+    *("use_joint_limits", "symmetric", "bone_directions"),
+    *("through_rig", "animation", "animation_frames"),
+)
 MEASURED = 24  # sufficient for visible measures: more poses change them by one percent
 
 
@@ -31,6 +37,11 @@ def pose_set(problem: Problem, options: Options, parents: Integers | None = None
             arguments.get("pose_weights"),
         )
     return with_random(problem, options, given, parents)
+
+
+def pose_options(options: Options) -> Options:
+    """The options, limited to those that determine the poses."""
+    return type(options)(**{name: getattr(options, name) for name in POSE_OPTIONS})
 
 
 def checked_poses(problem: Problem, options: Options) -> Poses:

@@ -12,10 +12,13 @@ import numpy as np
 from ..base.arrays import Floats
 from ..base.option_table import OptionTable, option, option_of, setting
 from ..base.progress import Listener, Progress
+from ..base.refusal import Refused
 from ..measures.strain_colors import share_colors
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
 from ..reports.report import names_in_line
+from ..skeleton.poses import BENDY
+from ..skeleton.skeleton import Skeleton
 
 SHOWN_ERROR = 0.02  # of the mesh size: the error at the end of the color scale
 
@@ -136,6 +139,25 @@ class Baked:
     size: float
     frames: int
     seconds: float
+
+
+def refuse_bones(armature: str, skeleton: Skeleton, new_bones: int = 0) -> None:
+    """Raises Refused if linear blending of plain bones is not possible."""
+    bendy = [
+        name
+        for name, kind, deforms in zip(skeleton.names, skeleton.kinds, skeleton.deform, strict=True)
+        if kind == BENDY and deforms
+    ]
+    if bendy:
+        raise Refused(
+            f"'{armature}' has bendy bones ({names_in_line(bendy)}): convert them to plain "
+            "bones first (Bendy Bones to Bones)"
+        )
+    if skeleton.deform.sum() + new_bones < 2:
+        raise Refused(
+            f"'{armature}' has only one deform bone, which gets all the weight: baking "
+            "needs 2 or more"
+        )
 
 
 def bake(

@@ -16,6 +16,7 @@ from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from ..solvers.solve import solve
 
 if TYPE_CHECKING:
+    from ..character.patch import Patch
     from ..solvers.solve import Solution
 
 LEAST_INITIAL = 0.001  # smaller weights do not count as initial influences
@@ -23,6 +24,24 @@ AS_LOW, SMOOTHER = 1.01, 0.7  # ratios to the energy and the roughness from fres
 MOST = 1000  # new vertices: for larger regions, the border is not sufficient
 STEPS = 200  # maximum conjugate gradient iterations: this is only the starting point
 EXACT = 1e-3  # of the first residual
+
+
+def written_rows(
+    rows: SparseWeights, patch: Patch, count: int, groups: Bools, opposite: Integers | None
+) -> tuple[SparseWeights, Bools, Bools]:
+    """Returns (the rows of a patch as those of the whole mesh, which has `count` vertices; (m,)
+    bool: the bones that receive a group; (n,) bool: the vertices that are written). groups: the
+    bones that may receive one. opposite (m,): the bone on the other side, if mirror images need
+    groups to follow."""
+    new = np.zeros(count, bool)
+    new[patch.vertices[patch.new]] = True
+    owner = patch.vertices[rows.vertices]
+    whole = make_sparse_weights(count, owner, rows.bones, rows.weights)
+    used = np.zeros(len(groups), bool)
+    used[rows.bones[new[owner] & (rows.weights > 0)]] = True
+    if opposite is not None:
+        used |= used[opposite]
+    return whole, groups & used, new
 
 
 def solve_new(

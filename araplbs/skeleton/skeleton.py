@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.arrays import Bools, Integers
 from .poses import BENDY, RIGID, BoneKind
 from .sides import opposite_bones
+
+if TYPE_CHECKING:
+    from ..model.sparse_weights import SparseWeights
 
 
 @dataclass
@@ -121,6 +124,18 @@ class Skeleton:
             "bone_segments": self.segments,
             "bone_stretch": self.stretch,
         }
+
+
+def of_weighted(skeleton: Skeleton, rows: SparseWeights) -> Skeleton:
+    """The Skeleton in which only bones with weights, and the bones that carry them, deform; the
+    whole Skeleton if there are no weights."""
+    moves = np.zeros(len(skeleton.names), bool)
+    for bone in np.unique(rows.bones[rows.weights > 0]).tolist():
+        while bone >= 0 and not moves[bone]:
+            moves[bone] = True
+            bone = skeleton.parents[bone]
+    moves &= skeleton.deform
+    return replace(skeleton, deform=moves) if moves.any() else skeleton
 
 
 def hanging(parents: Integers) -> Bools:

@@ -2,7 +2,7 @@
 surface are embedded. This module does not use bpy, so any thread may run it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..base.arrays import Array, Bools, Integers
 from ..base.progress import Listener, SolverProgress
 from ..base.refusal import Refused
+from ..character.mesh import Mesh
 from ..character.pose_sets import pose_set
 from ..character.problem import Problem
 from ..measures.energy import energy
@@ -64,6 +65,27 @@ class Source:
             skeleton.heads[skeleton.deform],
             skeleton.tails[skeleton.deform],
             cancelled,
+        )
+
+
+def refuse_meshes(meshes: Sequence[Mesh], options: Options) -> None:
+    """Raises Refused for meshes that do not support the volume that the options request."""
+    for mesh in meshes:
+        if mesh.has_locks:
+            raise Refused(
+                f"'{mesh.name}' keeps some of its weights (locked groups, or a selection in Weight "
+                "Paint mode), which a volume does not support: set Volume to Surface Only, or "
+                "unlock them"
+            )
+        if mesh.edits.rigid and options.rigid_parts != "OFF":
+            raise Refused(
+                f"'{mesh.name}' has rigid parts, which a volume does not support: set Volume to "
+                "Surface Only, or Rigid Parts to Off"
+            )
+    if options.volume == "FILE" and options.tet_space == "OBJECT" and len(meshes) > 1:
+        raise Refused(
+            f"A file in object space belongs to one mesh, not to {len(meshes)}: select one "
+            "mesh, or provide a file in armature space"
         )
 
 

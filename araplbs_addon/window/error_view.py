@@ -4,7 +4,7 @@ thread keeps the colors up to date."""
 import bpy
 import gpu
 import numpy as np
-from araplbs.character.pose_sets import pose_set
+from araplbs.character.pose_sets import pose_options, pose_set
 from araplbs.measures.armature_modifier import vertex_strain
 from araplbs.measures.bone_colors import bone_colors
 from araplbs.measures.deformer_preview import shaded
@@ -15,7 +15,7 @@ from bpy.props import BoolProperty, EnumProperty
 from ..blender.data.mesh_shape import triangle_vertices
 from ..blender.poses.posed import posed_vertices
 from ..blender.poses.read_poses import present_pose
-from ..blender.read.deformation_errors import pose_options, poses_of, read_weighted
+from ..blender.read.deformation_errors import poses_of, read_weighted
 from ..preferences import preferred_threads
 from .mesh_view import MeshView, colored_batch
 from .session import current_session

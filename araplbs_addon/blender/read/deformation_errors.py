@@ -1,8 +1,6 @@
 """Computes the strain of a mesh object with its current weights, for display as colors and for
 selection."""
 
-from dataclasses import fields, replace
-
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import finish
@@ -11,6 +9,7 @@ from araplbs.character.pose_sets import with_random
 from araplbs.character.problem import Problem
 from araplbs.measures.armature_modifier import vertex_strain
 from araplbs.model.options import Options
+from araplbs.skeleton.skeleton import of_weighted
 
 from ..data.binding import armature_of
 from ..poses.flexible_bones import curved_parameters_in_steps
@@ -18,20 +17,6 @@ from ..poses.read_poses import present_pose
 from ..rig.rig_poses import given_poses_in_steps
 from .read_armature import read_armature
 from .read_mesh import present_weights, read_mesh, refuse_mesh
-
-# The options that define the poses.
-POSE_OPTIONS = (
-    *("pose_count", "swing", "twist", "reach_poses", "seed"),
-    *("use_joint_limits", "symmetric", "bone_directions"),
-    *("through_rig", "animation", "animation_frames"),
-)
-
-
-def pose_options(options):
-    """The options, limited to those that determine the poses."""
-    return Options(
-        **{f.name: getattr(options, f.name) for f in fields(Options) if f.name in POSE_OPTIONS}
-    )
 
 
 def read_weighted(ob, view_layer, options):
@@ -46,25 +31,13 @@ def read_weighted(ob, view_layer, options):
     mesh = read_mesh(ob, armature, skeleton, view_layer, False, nothing)
     mesh.reflections = []  # only existing vertices can be colored or selected
     rows = present_weights(ob, skeleton)
-    skeleton = _of_weighted(skeleton, rows)
+    skeleton = of_weighted(skeleton, rows)
     skeleton = finish(read_directions_in_steps([mesh], skeleton, options.bone_directions))
     problem = Problem([mesh], skeleton, symmetric=options.symmetric)
     problem.parameters = finish(
         curved_parameters_in_steps(armature, skeleton, problem.arguments["vertices"])
     )
     return armature, problem, rows
-
-
-def _of_weighted(skeleton, rows):
-    """The Skeleton in which only bones with weights, and the bones that carry them, deform; the
-    whole Skeleton if there are no weights."""
-    moves = np.zeros(len(skeleton.names), bool)
-    for bone in np.unique(rows.bones[rows.weights > 0]).tolist():
-        while bone >= 0 and not moves[bone]:
-            moves[bone] = True
-            bone = skeleton.parents[bone]
-    moves &= skeleton.deform
-    return replace(skeleton, deform=moves) if moves.any() else skeleton
 
 
 def poses_of(armature, problem, options, view_layer):

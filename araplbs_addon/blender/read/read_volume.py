@@ -3,7 +3,7 @@
 import bpy
 from araplbs.base.refusal import Refused
 from araplbs.solvers.tet_mesh import need_for_file, need_for_inside
-from araplbs.solvers.volume import Source
+from araplbs.solvers.volume import Source, refuse_meshes
 
 
 def refuse_volume(options):
@@ -36,27 +36,8 @@ def modules_folder():
 def read_volume(options, meshes):
     """The Source of the tets for these core Meshes. The options have passed refuse_volume(). Raises
     Refused for meshes that do not support a volume."""
-    for mesh in meshes:
-        if mesh.has_locks:
-            raise Refused(
-                f"'{mesh.name}' keeps some of its weights (locked groups, or a selection in Weight "
-                "Paint mode), which a volume does not support: set Volume to Surface Only, or "
-                "unlock them"
-            )
-        if mesh.edits.rigid and options.rigid_parts != "OFF":
-            raise Refused(
-                f"'{mesh.name}' has rigid parts, which a volume does not support: set Volume to "
-                "Surface "
-                "Only, or Rigid Parts to Off"
-            )
+    refuse_meshes(meshes, options)
     if options.volume == "INSIDE":
         return Source()
-    matrix = None
-    if options.tet_space == "OBJECT":
-        if len(meshes) > 1:
-            raise Refused(
-                f"A file in object space belongs to one mesh, not to {len(meshes)}: select one "
-                "mesh, or provide a file in armature space"
-            )
-        matrix = meshes[0].matrix
+    matrix = meshes[0].matrix if options.tet_space == "OBJECT" else None
     return Source(bpy.path.abspath(options.tet_file), matrix)

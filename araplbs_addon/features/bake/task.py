@@ -11,9 +11,15 @@ from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.character.mesh import selection
 from araplbs.disk.frame_file import FrameFile
-from araplbs.features.bake import Baked, BakeProblem, bake, bake_report, error_colors
+from araplbs.features.bake import (
+    Baked,
+    BakeProblem,
+    bake,
+    bake_report,
+    error_colors,
+    refuse_bones,
+)
 from araplbs.reports.report import names_in_line
-from araplbs.skeleton.poses import BENDY
 from araplbs.skeleton.skeleton import Skeleton
 
 from ...blender.data.binding import is_deformed_by
@@ -63,7 +69,7 @@ class BakeTask(Task):
         armature = targets.armature
         view_layer.update()  # updates world matrices after changes by a script
         skeleton = read_armature(armature, self.options.use_joint_limits)
-        refuse_bones(armature, skeleton, self.options.new_bones)
+        refuse_bones(armature.name, skeleton, self.options.new_bones)
         takes = []
         if self.options.poses == "SCENE":
             takes = scene_takes(view_layer.id_data, self.options)
@@ -209,22 +215,3 @@ class BakeTask(Task):
             modifier.show_viewport = modifier.show_render = False
         for modifier in volume:
             modifier.use_deform_preserve_volume = False
-
-
-def refuse_bones(armature: bpy.types.Object, skeleton: Skeleton, new_bones: int = 0) -> None:
-    """Raises Refused if linear blending of plain bones is not possible."""
-    bendy = [
-        name
-        for name, kind, deforms in zip(skeleton.names, skeleton.kinds, skeleton.deform, strict=True)
-        if kind == BENDY and deforms
-    ]
-    if bendy:
-        raise Refused(
-            f"'{armature.name}' has bendy bones ({names_in_line(bendy)}): convert them to plain "
-            "bones first (Bendy Bones to Bones)"
-        )
-    if skeleton.deform.sum() + new_bones < 2:
-        raise Refused(
-            f"'{armature.name}' has only one deform bone, which gets all the weight: baking "
-            "needs 2 or more"
-        )

@@ -11,11 +11,11 @@ from araplbs.base.arrays import Bools, Integers
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import NothingNew, Refused
 from araplbs.base.steps import Steps
-from araplbs.character.mesh import Mesh
+from araplbs.character.mesh import Mesh, used_bones
 from araplbs.character.patch import Patch, cut_patches, patch_links
-from araplbs.features.new_vertices import solve_new
+from araplbs.features.new_vertices import solve_new, written_rows
 from araplbs.model.options import Options
-from araplbs.model.sparse_weights import SparseWeights, make_sparse_weights
+from araplbs.model.sparse_weights import SparseWeights
 from araplbs.skeleton.skeleton import Skeleton
 
 from ...blender.read.targets import Targets
@@ -54,10 +54,7 @@ class NewVerticesTask(WeightingTask):
         self, objects: list[bpy.types.Object], meshes: list[Mesh], skeleton: Skeleton
     ) -> Skeleton:
         """Takes bones that have weights as deform bones, not as control bones."""
-        used = np.zeros(len(skeleton.names), bool)
-        for mesh in meshes:
-            used[mesh.weights.bones[mesh.weights.weights > 0]] = True
-        return replace(skeleton, taken_in=skeleton.taken_in | used)
+        return replace(skeleton, taken_in=skeleton.taken_in | used_bones(meshes, skeleton))
 
     def _cut(
         self, objects: list[bpy.types.Object], meshes: list[Mesh]
@@ -125,16 +122,12 @@ class NewVerticesTask(WeightingTask):
     ) -> tuple[SparseWeights, list[str], Bools, Bools, Bools]:
         """The arguments (rows, names, bones with groups, bones, vertices) of write_weights()."""
         groups, bones, _vertices = selection
-        new = np.zeros(len(ob.data.vertices), bool)
-        new[patch.vertices[patch.new]] = True
-        owner = patch.vertices[rows.vertices]
-        whole = make_sparse_weights(len(new), owner, rows.bones, rows.weights)
-        used = np.zeros(len(bones), bool)
-        used[rows.bones[new[owner] & (rows.weights > 0)]] = True
         skeleton = self.problem.skeleton
-        if (groups & ~bones).any() or patch.mesh.reflections:
-            used |= used[skeleton.opposite]
-        return whole, skeleton.names, groups & used, bones, new
+        mirrored = (groups & ~bones).any() or patch.mesh.reflections
+        opposite = skeleton.opposite if mirrored else None
+        count = len(ob.data.vertices)
+        whole, groups, new = written_rows(rows, patch, count, groups, opposite)
+        return whole, skeleton.names, groups, bones, new
 
     def bind(
         self,

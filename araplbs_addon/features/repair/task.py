@@ -11,7 +11,7 @@ import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
-from araplbs.character.mesh import Mesh
+from araplbs.character.mesh import Mesh, used_bones
 from araplbs.character.pose_sets import checked_poses
 from araplbs.features.check.findings import Finding
 from araplbs.features.repair.repair import RepairInput, repair
@@ -82,10 +82,7 @@ class RepairTask(Task):
             raise Refused(CHANGED.format(targets.meshes[0].name))
         armature, objects = checked.find_objects()
         meshes, found = checked.reading.meshes, checked.problem.skeleton
-        used = np.zeros(len(found.names), bool)
-        for mesh in meshes:
-            used[mesh.weights.bones[mesh.weights.weights > 0]] = True
-        skeleton = replace(found, taken_in=found.taken_in | used)
+        skeleton = replace(found, taken_in=found.taken_in | used_bones(meshes, found))
 
         def leave_out(
             _meshes: list[Mesh], skeleton: Skeleton
