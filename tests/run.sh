@@ -3,7 +3,7 @@
 # memory and bad input, again under the sanitizers; tests/addon on the zip installed in each
 # Blender that this machine can have; tests/window under Xvfb in the chroots.  The zips are those that
 # are released, made by the cross compiler; if that is missing, Linux gets gcc's. As many runs as
-# there are processors go side by side, in addition to a window and a program of Windows.
+# there are processors go side by side, in addition to two with a window or of Windows.
 # usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; "all": all tests of all runs;
 #                           default: all runs, with the tests of docs/development.md, "Where tests run"
@@ -14,6 +14,8 @@
 . "$(dirname "$0")/../tools/lib.sh"
 cd "$ROOT"
 OUT=$ROOT/build/test
+# Every run starts many processes: each would compile our modules and, under the sanitizers, all tests.
+unset PYTHONDONTWRITEBYTECODE
 # Minutes in which a run writes nothing, after which it hangs and is given up (tests/watched.py): more
 # than a single test may take (faulthandler_timeout in pyproject.toml), which is twelve times what the
 # longest takes alone. Nothing else here looks at a clock (tests/patience.py).
@@ -122,8 +124,16 @@ run() {
 # as long as others compute at a stretch.
 lanes=none
 start() {
-  while [ "$(jobs -rp | grep -cvE "^($lanes)$")" -ge "$SLOTS" ]; do wait -n || true; done
+  until slot_is_free; do wait -n || true; done
   give_way "$@" &
+}
+# Blender sometimes waits for a disk. When no lane is left, which would use that time, one more
+# slot does.
+slot_is_free() {
+  local all own
+  all=$(jobs -rp | grep -c .) || true
+  own=$(jobs -rp | grep -cvE "^($lanes)$") || true
+  [ "$own" -lt "$SLOTS" ] || { [ "$lanes" != none ] && [ "$all" -le "$SLOTS" ]; }
 }
 give_way() {
   renice -n $(($(nice) + 5)) -p $BASHPID >/dev/null 2>&1 || true
@@ -267,6 +277,14 @@ look_for() {  # look_for NAME...: there = NAME VERSION ..., of those that are wa
   done
 }
 
+start_beds() {  # start_beds NAME...: those that are wanted and that there are, in slots
+  local name
+  for name in "$@"; do
+    look_for "$name"
+    [ ${#there[@]} = 0 ] || start run_of "${there[@]}"
+  done
+}
+
 browser() {  # for what core tests of pages; Ubuntu's apt has none, and those tests skip
   command -v chromium google-chrome >/dev/null || ! can_be_root || (apt_install chromium) ||
     say "no browser can be installed: some tests skip"
@@ -323,15 +341,12 @@ main() {
   # As `make check` compiles, which otherwise would compile everything once more.
   ! want check || ARAPLBS_WERROR=1 tools/build_module.sh >"$OUT/build.log" 2>&1 || true
   make -s build
+  # Of the slots the longest first, so that none is left alone at the end: the sanitizers while the
+  # zips for the beds are made, then Blender 5.2, then core.
+  want asan && start asan
   if [ ${#beds[@]} -gt 0 ] && ! linux_zip; then
     row extension - - fail "make extension"
     beds=()
-  fi
-  # Of the slots the longest first, so that none is left alone at the end.
-  want asan && start asan
-  if want core; then
-    browser
-    start core
   fi
   if [ ${#beds[@]} -gt 0 ]; then
     tools/testbeds.sh "${beds[@]}" || true  # its table tells
@@ -350,18 +365,22 @@ main() {
       row cross - - fail "tools/cross.py: $(tail -1 "$OUT/cross.log")"
       : >build/beds.tsv
     fi
-    look_for sid-gui trixie-gui
+    # Two lanes that take about as long.
+    look_for sid-gui trixie-gui win-core
     in_lane "${there[@]}"
-    look_for win45 win-core win42 win50 win52
+    look_for win45 win42 win50 win52
     in_lane "${there[@]}"
+    start_beds sid bpy52
   fi
+  if want core; then
+    browser
+    start core
+  fi
+  [ ${#beds[@]} = 0 ] || start_beds bpy45 bpy42
   want check && start run check - "$OUT/check.xml" tools/check.sh "$OUT/check.xml"
   if [ ${#beds[@]} -gt 0 ]; then
+    start_beds bpy50 trixie arm64-core
     if want farm && grep -q "^bpy45.ok" build/beds.tsv; then start farm; fi
-    for name in sid bpy52 bpy42 bpy45 trixie arm64-core bpy50; do
-      look_for "$name"
-      [ ${#there[@]} = 0 ] || start run_of "${there[@]}"
-    done
   fi
   wait
 
