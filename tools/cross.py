@@ -124,6 +124,13 @@ def fetched(requirements, name, *options):
     return folder
 
 
+def from_root(path):
+    """Return the path as the compiler gets it, in ROOT: ccache finds objects by the command, which
+    must not contain the folder of this clone."""
+    path = Path(path)
+    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+
+
 class Compiler:
     def __init__(self):
         self.folder = fetched("requirements-cross.txt", "zig") / "ziglang"
@@ -135,6 +142,32 @@ class Compiler:
             "ZIG_GLOBAL_CACHE_DIR": str(kept),
             "ZIG_LOCAL_CACHE_DIR": str(OUT / "zig-cache"),
         }
+        self.cached = self.with_ccache()
+
+    def with_ccache(self):
+        """Return a command that compiles like `zig cc`, and takes from ccache what any clone has
+        compiled, as tools/build_module.sh does; ccache wants a compiler of one word."""
+        ccache = shutil.which("ccache")
+        if not ccache:
+            return [self.zig, "cc"]
+        script = self.folder / "zig-cc"
+        if not script.exists():
+            new = script.with_name(f"zig-cc.{os.getpid()}")
+            new.write_text(f'#!/bin/sh\nexec "{self.zig}" cc "$@"\n')
+            new.chmod(0o755)
+            new.replace(script)
+        self.environment |= {
+            "CCACHE_DIR": str(CACHE / "ccache"),
+            "CCACHE_BASEDIR": str(ROOT),
+            "CCACHE_NOHASHDIR": "1",
+            "CCACHE_COMPILERTYPE": "clang",
+            "CCACHE_COMPILERCHECK": f"string:{self.folder.parent.name}",  # names zig's hash
+        }
+        return [ccache, script]
+
+    def compile(self, target, *arguments):
+        command = [*self.cached, "-target", target.triple, "-mcpu=baseline", "-c", *arguments]
+        return run(*command, env=self.environment, cwd=ROOT)
 
     def __call__(self, *arguments):
         return run(self.zig, *arguments, env=self.environment, cwd=ROOT)
@@ -161,7 +194,11 @@ def compile_all(compiler, target, parts, folder):
         parts / "numpy/_core/include",
     ]
     # By default, zig adds its own checks and uses the instructions of this machine.
-    flags = [*sources.COMPILE_FLAGS, "-fno-sanitize=undefined", *(f"-I{d}" for d in include)]
+    flags = [
+        *sources.COMPILE_FLAGS,
+        "-fno-sanitize=undefined",
+        *(f"-I{from_root(d)}" for d in include),
+    ]
     flags += [] if target.system == "windows" else ["-pthread", "-fPIC"]
     jobs = [
         (s, folder / "suitesparse" / s.relative_to(sources.SUITESPARSE))
@@ -173,7 +210,11 @@ def compile_all(compiler, target, parts, folder):
         source, stem = job
         stem.parent.mkdir(parents=True, exist_ok=True)
         out = stem.with_name(stem.name + ".o")
-        said = compiler.cc(target, *flags, *sources.flags_of(source), "-c", source, "-o", out)
+        own = [
+            flag.replace(f"{ROOT}=araplbs", "csrc=araplbs/csrc")
+            for flag in sources.flags_of(source)
+        ]
+        said = compiler.compile(target, *flags, *own, from_root(source), "-o", out)
         if said.strip():
             print(said, file=sys.stderr)
             sys.exit(f"cross.py: warnings in {source} for {target.triple}")
@@ -250,12 +291,12 @@ def link_kernels(compiler, target, folder):
     compiler."""
     end = {"windows": "dll", "macos": "dylib", "linux": "so"}[target.system]
     flags = ["-O3", "-g0", "-fno-math-errno", "-std=gnu11", "-fno-sanitize=undefined"]
-    flags += [f"-I{sources.CSRC}", *([] if target.system == "windows" else ["-fPIC"])]
+    flags += [f"-I{from_root(sources.CSRC)}", *([] if target.system == "windows" else ["-fPIC"])]
     objects = []
     for source in sources.own_sources():
         if source.name in ("local_kernels.c", "processor.c", "rotation.c"):
             objects.append(folder / f"{source.stem}.o")
-            compiler.cc(target, *flags, "-c", source, "-o", objects[-1])
+            compiler.compile(target, *flags, from_root(source), "-o", objects[-1])
     more = [] if target.system == "windows" else ["-lm"]
     compiler.cc(target, *LINK, *objects, *more, "-o", folder / f"kernels.{end}")
 
