@@ -33,6 +33,7 @@ NEAR_AXIS = 0.02  # of the normal's length: a normal this close to an axis may b
 CELL = 1e-3  # of the skin's size: a vertex within this distance matches an image
 OF_SKIN = 50_000  # approximate number of vertices examined
 SYMMETRIC = 0.5  # of the vertices off the plane: with at least this share, the skin is symmetric
+LAST = (1 << 17) - 1  # bits of a cell number that are compared first
 SOME = 0.2  # below this share, only the joints decide
 
 Plane = tuple[Floats, float]  # normal (3,) and its distance from the origin
@@ -60,7 +61,7 @@ def find_plane(
     if points is not None and len(points):
         plane, score = _by_skin(points, plane, joints, best[0])
     partners = joints.partners(plane)
-    own = np.arange(len(partners))
+    own = joints.own
     if score < SYMMETRIC and not ((partners >= 0) & (partners != own)).any():
         return None
     whole = np.full(len(skeleton.names), -1, np.int32)
@@ -79,25 +80,27 @@ class _Joints:
         kind = kinds[self.which]
         self.alike = kind[:, None] == kind
         place = np.full(len(skeleton.names), -1)
-        place[self.which] = np.arange(len(self.which))
+        self.own = own = np.arange(len(self.which))
+        place[self.which] = own
         other = place[skeleton.other_side[self.which]]
-        own = np.arange(len(self.which))
         self.named = np.where((other >= 0) & self.alike[own, other], other, own)
         up = skeleton.parents[self.which]
         while (passed := (up >= 0) & ~skeleton.deform[up]).any():
             up = np.where(passed, skeleton.parents[up], up)
         self.up = np.where(up >= 0, place[up], -1)
+        self.is_named = self.named != own
+        self._of_planes: dict[bytes, tuple[Plane, int]] = {}
+        self._of_partners: dict[bytes, Plane | None] = {}
 
     def planes(self, points: Floats | None) -> Iterator[Plane]:
         """The candidate planes: by names first, then others."""
-        own = np.arange(len(self.which))
-        left = np.flatnonzero(self.named > own)
+        left = np.flatnonzero(self.named > self.own)
         apart = self.heads[left] - self.heads[self.named[left]]
         if len(left) and np.linalg.norm(apart, axis=1).max() > WIDE * self.size:
             middles = (self.heads[left] + self.heads[self.named[left]]) / 2
             plane = _plane_between(apart, middles)
             yield plane
-            if self.fitted(plane)[1] >= ENOUGH * len(own):
+            if self.fitted(plane)[1] >= ENOUGH * len(self.own):
                 return
         for normals in (np.eye(3), _main_directions(self.heads)):
             for normal in normals:
@@ -114,45 +117,66 @@ class _Joints:
 
     def fitted(self, plane: Plane) -> tuple[Plane, int]:
         """Returns (the plane fitted to the joints that are partners in `plane`, the number of such
-        bones)."""
-        best, most = plane, int(np.count_nonzero(self.partners(plane) >= 0))
+        bones). Many candidates are equal or have equal partners, so each is fitted once."""
+        key = np.append(*plane).tobytes()
+        if key not in self._of_planes:
+            self._of_planes[key] = self._fitted(plane)
+        return self._of_planes[key]
+
+    def _fitted(self, plane: Plane) -> tuple[Plane, int]:
+        partners = self.partners(plane)
+        best, most = plane, int(np.count_nonzero(partners >= 0))
         for _round in range(FITS):
-            partners = self.partners(plane)
-            own = np.flatnonzero(partners >= 0)
-            pairs = own[partners[own] > own]
-            if not len(pairs):
+            between = self._between(partners)
+            if between is None:
                 break
-            others = partners[pairs]
-            middles = (self.heads[pairs] + self.heads[others]) / 2
-            plane = _plane_between(self.heads[pairs] - self.heads[others], middles)
-            count = int(np.count_nonzero(self.partners(plane) >= 0))
+            before, partners = partners, self.partners(between)
+            count = int(np.count_nonzero(partners >= 0))
             if count >= most:
-                best, most = plane, count
+                best, most = between, count
+            if (partners == before).all():  # the next round would find this plane again
+                break
         return best, most
+
+    def _between(self, partners: Integers) -> Plane | None:
+        """The plane between these partners, None without a pair."""
+        key = partners.tobytes()
+        if key not in self._of_partners:
+            pairs = np.flatnonzero(partners > self.own)
+            others = partners[pairs]
+            heads, images = self.heads[pairs], self.heads[others]
+            self._of_partners[key] = (
+                _plane_between(heads - images, (heads + images) / 2) if len(pairs) else None
+            )
+        return self._of_partners[key]
 
     def partners(self, plane: Plane) -> Integers:
         """The partner of each bone, (deform bones,): the bone itself if it lies on the plane, -1
         for none. Partners are found by names, or else by the positions of the joint and its
         parent."""
-        own = np.arange(len(self.which))
         images = _image(self.heads, plane)
         near = WIDE * self.size
-        named = self.named != own
-        fits = named & (np.linalg.norm(images - self.heads[self.named], axis=1) <= near)
+        fits = self.is_named & (_lengths(images - self.heads[self.named]) <= near)
         fits &= fits[self.named]
         partners = np.where(fits, self.named, -1)
         free = np.flatnonzero(~fits)
         if not len(free):
             return partners
-        off = np.linalg.norm(images[free][:, None] - self.heads[free], axis=2)
-        ends = np.linalg.norm(_image(self.tails[free], plane)[:, None] - self.tails[free], axis=2)
-        may = (off <= near) & self.alike[np.ix_(free, free)]
+        heads, tails, alike = self.heads, self.tails, self.alike
+        if len(free) < len(fits):
+            heads, tails, images = heads[free], tails[free], images[free]
+            alike = alike[np.ix_(free, free)]
+        off = _lengths(images[:, None] - heads)
+        may = (off <= near) & alike
+        if not may.any():
+            return self._alike_above(partners, ~fits)
+        ends = _lengths(_image(tails, plane)[:, None] - tails)
         # Tails decide between bones at one joint, even if they are meaningless.
         cost = np.where(may, off + TAIL * np.minimum(ends, self.size), np.inf)
         first = cost.argmin(axis=1)
         least = cost.min(axis=1)
         alone = np.count_nonzero(cost <= least[:, None] + SAME * self.size, axis=1) == 1
-        mutual = np.isfinite(least) & alone & (first[first] == np.arange(len(free)))
+        mutual = np.isfinite(least) & alone & (first[first] == self.own[: len(free)])
         partners[free[mutual]] = free[first[mutual]]
         return self._alike_above(partners, ~fits)
 
@@ -166,6 +190,11 @@ class _Joints:
             if not bad.any():
                 return partners
             partners[bad] = -1
+
+
+def _lengths(vectors: Floats) -> Floats:
+    """The lengths of vectors, (..., 3)."""
+    return np.sqrt(np.add.reduce(vectors * vectors, axis=-1))
 
 
 def _along(points: Floats, direction: Floats) -> Floats:
@@ -199,44 +228,77 @@ def _by_skin(points: Floats, plane: Plane, joints: _Joints, count: int) -> tuple
     axis[np.argmax(np.abs(plane[0]))] = 1
     if np.linalg.norm(axis - plane[0]) < NEAR_AXIS:
         normals.insert(0, axis)
+    skin = _Skin(points)
     best, most = plane, -1.0
     for normal in normals:
         along = _along(points, normal)
         middle = float(along.min() + along.max()) / 2
-        for offset in (0.0, middle, float(along.mean()), float(plane[1])):
+        for offset in dict.fromkeys((0.0, middle, float(along.mean()), float(plane[1]))):
             tried = normal, offset
             if np.count_nonzero(joints.partners(tried) >= 0) < count:
                 continue
-            share = _symmetric_share(points, tried)
+            share = skin.symmetric_share(along, tried)
             if share > most + CELL:
                 best, most = tried, share
     return (best, most) if most >= SOME else (plane, max(most, 0.0))
 
 
-def _symmetric_share(points: Floats, plane: Plane) -> float:
-    """The share of the points off the plane that have another point at their mirror image: in the
-    same cell of a symmetric grid, or in the same cell of this grid shifted by half a cell."""
-    normal, offset = plane
-    across = np.linalg.svd(normal[None])[2][1:]
-    places = np.column_stack(
-        [_along(points, across[0]), _along(points, across[1]), _along(points, normal) - offset]
-    )
-    cell = CELL * float(np.linalg.norm(np.ptp(points, axis=0)))
-    if not cell > 0:
-        return 0.0
-    off = places[:, 2] > cell, places[:, 2] < -cell
-    places[:, 2] = np.abs(places[:, 2])
-    step = 1 + len(points) // OF_SKIN  # of the cells
-    some = _cells(places / cell) % step == 0
-    one, other = (places[side & some] / cell for side in off)
-    if not len(one) or not len(other):
-        return 0.0
-    found = np.zeros(len(one), bool), np.zeros(len(other), bool)
-    for shift in (0.0, 0.5):
-        keys = _cells(one + shift), _cells(other + shift)
-        found[0][:] |= np.isin(keys[0], keys[1])
-        found[1][:] |= np.isin(keys[1], keys[0])
-    return float(np.concatenate(found).mean())
+class _Skin:
+    """The points of the skin, which may be symmetric in a plane."""
+
+    def __init__(self, points: Floats) -> None:
+        self.points = points
+        self.cell = CELL * float(np.linalg.norm(np.ptp(points, axis=0)))
+        self.step = 1 + len(points) // OF_SKIN  # of the cells
+        self._across: dict[bytes, Floats] = {}
+
+    def across(self, normal: Floats) -> Floats:
+        """The positions in a plane with this normal, (n, 2)."""
+        key = normal.tobytes()
+        if key not in self._across:
+            first, second = np.linalg.svd(normal[None])[2][1:]
+            self._across[key] = np.column_stack(
+                [_along(self.points, first), _along(self.points, second)]
+            )
+        return self._across[key]
+
+    def symmetric_share(self, along: Floats, plane: Plane) -> float:
+        """The share of the points off the plane that have another point at their mirror image: in
+        the same cell of a symmetric grid, or in the same cell of this grid shifted by half a cell.
+        along: the positions along the normal, (n,)."""
+        normal, offset = plane
+        places, cell = np.column_stack([self.across(normal), along - offset]), self.cell
+        if not cell > 0:
+            return 0.0
+        off = places[:, 2] > cell, places[:, 2] < -cell
+        places[:, 2] = np.abs(places[:, 2])
+        places /= cell
+        if self.step > 1:
+            some = _cells(places) % self.step == 0
+            off = off[0] & some, off[1] & some
+        one, other = (places[side] for side in off)
+        if not len(one) or not len(other):
+            return 0.0
+        keys = _cells(one), _cells(other)
+        found = _is_in(keys[0], keys[1]), _is_in(keys[1], keys[0])
+        keys = _cells(one + 0.5), _cells(other + 0.5)
+        for k, own in enumerate(found):
+            own[~own] = _is_in(keys[k][~own], keys[1 - k])
+        return float(np.concatenate(found).mean())
+
+
+def _is_in(keys: Integers, others: Integers) -> Bools:
+    """Whether each key is among the others, (n,). The last bits rule out most keys without a
+    search."""
+    last = np.zeros(LAST + 1, bool)
+    last[others & LAST] = True
+    found = last[keys & LAST]
+    some = keys[found]
+    if len(some):
+        ordered = np.sort(others)
+        at = np.minimum(np.searchsorted(ordered, some), len(ordered) - 1)
+        found[found] = ordered[at] == some
+    return found
 
 
 def _cells(places: Floats) -> Integers:
