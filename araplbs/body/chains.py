@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -104,9 +105,9 @@ class Tree:
                 above = int(parents[above])
             self.above[b] = above
             self.children.setdefault(above, []).append(b)
-        self.drawn = self._tails_are_drawn()
 
-    def _tails_are_drawn(self) -> bool:
+    @cached_property
+    def drawn(self) -> bool:
         """Whether an artist drew the tails; tails set by importers miss every child."""
         misses = []
         for b in self.bones:

@@ -30,6 +30,7 @@ import numpy as np
 from ..base.extent import size_of
 from ..base.sentence import Sentence, counted, names_in_line
 from ..body.chains import Tree
+from ..skeleton.skeleton import hanging
 
 if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
@@ -41,6 +42,7 @@ DEAF, OF_BONES = 4, 0.12  # bones that hardly move skin: minimum number and shar
 USUAL_SWING = 1.05  # radians: larger poses stretch more, so no doubt is raised
 BY_ROLE = ("ROOT", "OUTSIDE", "LEAF")  # reasons for excluding a bone that need no second check
 
+AT_ONCE = 64  # bones whose distances to all others are computed together
 NEAR, FAR = 0.5, 0.05  # of the distance to the parent; of the size of the skeleton
 
 # Remedies.
@@ -205,14 +207,19 @@ def torn_off(skeleton: Skeleton) -> list[int]:
     deform = np.flatnonzero(skeleton.deform)
     size = max(size_of(np.vstack([skeleton.heads[deform], skeleton.tails[deform]])), 1e-30)
     tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
-    found = []
-    for bone in tree.bones:
-        above, (others, away) = int(tree.above[bone]), _around(tree, skeleton, bone)
-        if not others:
-            continue
-        hangs = float(away[others.index(above)]) if above >= 0 else np.inf
-        if float(away.min()) < FAR * size and min(hangs, size) > max(FAR * size, away.min() / NEAR):
-            found.append(bone)
+    heads, has_parent = skeleton.heads[deform], tree.above[deform] >= 0
+    above = np.searchsorted(deform, np.where(has_parent, tree.above[deform], deform))
+    below = hanging(skeleton.parents)[np.ix_(deform, deform)].T
+    ends = np.stack([heads, skeleton.tails[deform]])
+    found: list[int] = []
+    for some in np.array_split(np.arange(len(deform)), 1 + len(deform) // AT_ONCE):
+        away = np.linalg.norm(ends - heads[some, None, None], axis=-1).min(axis=1)
+        away[below[some]] = np.inf
+        nearest = away.min(axis=1, initial=np.inf)
+        hangs = np.where(has_parent[some], away[np.arange(len(some)), above[some]], np.inf)
+        torn = nearest < FAR * size
+        torn &= np.minimum(hangs, size) > np.maximum(FAR * size, nearest / NEAR)
+        found += deform[some[torn]].tolist()
     return found
 
 
