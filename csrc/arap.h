@@ -4,7 +4,7 @@
  *   weights and skeleton joints for linear blend skinning with parameterized bones".
  *
  * A solver owns a copy of its entire input. Create a solver, iterate until it is done (or as often
- * as you like), and read the weights. A solver may be used by only one thread at a time; two
+ * as you like), and read the weights. A solver may be used by only one thread at a time. Two
  * solvers share no state.
  *
  * This is the only public header, together with its tables settings.def and report.def. All other
@@ -41,7 +41,7 @@ typedef struct arap_error {
  * results. */
 
 /* Called between steps with the name of the stage and the completed share of the call, 0..1. Any
- * return value except 0 requests cancellation; the call then returns ARAP_CANCELLED. */
+ * return value except 0 requests cancellation. The call then returns ARAP_CANCELLED. */
 typedef int (*arap_progress_fn)(void *data, const char *stage, double fraction);
 
 #define ARAP_MAX_THREADS 256
@@ -237,7 +237,7 @@ typedef struct arap_problem {
     arap_geometry geometry;
     arap_bones bones;
     const arap_reflection *symmetry; /* makes the weights symmetric; NULL: it does not */
-    /* Further poses; their parameters also apply to the sampled poses. */
+    /* Further poses. Their parameters also apply to the sampled poses. */
     arap_given_poses poses;
 
     const arap_sparse_weights *weights; /* given weights; also the start if start_from_weights is
@@ -385,7 +385,7 @@ void arap_answers_clear(arap_answers *answers);
 void arap_solver_rigid_parts(const arap_solver *solver, int *out);
 
 /* The constraint rows of the current level, with the caller's vertices (the first of welded ones)
- * and bones; no rows exist while a coarser mesh is being solved. Release with arap_free. */
+ * and bones. No rows exist while a coarser mesh is being solved. Release with arap_free. */
 enum arap_constraint_kind { ARAP_CONSTRAINT_PEAK, ARAP_CONSTRAINT_ATTACH, ARAP_CONSTRAINT_USER };
 typedef struct arap_constraint_view {
     int vertex, bone;

@@ -16,7 +16,7 @@
  * inside it as long as this lowers the value.
  *
  * Computing s columns takes O(s count), and each small solve takes O(s^3). The function cannot
- * fail; it stops if rounding errors prevent any further descent. */
+ * fail. It stops if rounding errors prevent any further descent. */
 #include "bake/simplex.h"
 
 #include <math.h>

@@ -37,7 +37,7 @@ typedef struct arap_simplex_solution {
 } arap_simplex_solution;
 
 /* Find `solution`. With start > 0, the search begins with that many indices of `solution`, which
- * must be allowed, distinct and at most `max`; the result is then at least as good as the best
+ * must be allowed, distinct and at most `max`. The result is then at least as good as the best
  * weights on these indices alone. At least one index is allowed. */
 void arap_simplex_solve(const arap_simplex_problem *problem, arap_simplex_space *space, int start,
                         arap_simplex_solution *solution);

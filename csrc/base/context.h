@@ -29,7 +29,7 @@ int arap_chunk_stops(arap_context *context, int worker);
  * may use; 0 is the thread that made the call. The assignment of chunks to workers is not fixed. A
  * task writes only the data of its own chunk, so results do not depend on the thread count. The
  * calling thread polls for cancellation between chunks (arap_poll_cancel). ARAP_CANCELLED means
- * that only some of the chunks have been run; it is never returned while context->uncancellable. */
+ * that only some of the chunks have been run. It is never returned while context->uncancellable. */
 typedef void (*arap_task)(void *data, int chunk, int worker);
 #if defined(__GNUC__)
 __attribute__((warn_unused_result))

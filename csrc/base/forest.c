@@ -2,7 +2,7 @@
  *
  * Tasks are runs of consecutive nodes, and a parent comes after its children. Tasks therefore wait
  * only for earlier tasks, which rules out deadlocks. A task waits for w nodes and becomes ready
- * when the last of these nodes is done; with w = 0, the task is ready from the beginning.
+ * when the last of these nodes is done. With w = 0, the task is ready from the beginning.
  *
  * Every run ends. At any time, each task is waiting, ready, running or done, and its state changes
  * only under the lock. A worker sleeps only while another worker runs a task, and the running
@@ -144,7 +144,7 @@ static void stop_by_fault(forest_run *r) {
     pthread_cond_broadcast(&r->changed);
 }
 
-/* Wait for a change by other workers; the lock must be held. */
+/* Wait for a change by other workers. The lock must be held. */
 static void wait_for_change(forest_run *r, int worker) {
     if (worker) {
         pthread_cond_wait(&r->changed, &r->lock);

@@ -31,7 +31,7 @@ void arap_forest_clear(arap_forest *forest);
 int arap_forest_workers(const arap_context *context, const arap_forest *forest);
 
 /* Processes one node. Worker 0 runs on the calling thread and may return the status of
- * arap_poll_cancel, which ends the run; the other workers return ARAP_OK. */
+ * arap_poll_cancel, which ends the run. The other workers return ARAP_OK. */
 typedef arap_status (*arap_forest_fn)(void *data, int node, int worker);
 
 /* Process each node once, after all nodes below it. Polls for cancellation. */

@@ -18,7 +18,7 @@ void *arap_realloc(void *block, size_t count, size_t size);
 static inline size_t arap_apart(size_t count) { return count + 128; }
 
 /* Return entirely free pages to the system. The GNU C library keeps the pages of threads that have
- * ended until another thread uses them. This takes milliseconds; with other C libraries it does
+ * ended until another thread uses them. This takes milliseconds. With other C libraries it does
  * nothing. */
 void arap_give_back_memory(void);
 
@@ -26,8 +26,8 @@ void arap_give_back_memory(void);
 #define ARAP_NEW_ZERO(type, count) ((type *)arap_alloc_zero((size_t)(count), sizeof(type)))
 
 #ifdef ARAP_FAULT_INJECTION
-/* Let the next `count` allocations of the process succeed and all later ones fail;
- * a negative count switches the fault off. */
+/* Let the next `count` allocations of the process succeed and all later ones fail. A negative count
+ * switches the fault off. */
 void arap_fail_allocations_after(long count);
 /* Number of blocks that were allocated and not yet freed. */
 long arap_live_allocations(void);

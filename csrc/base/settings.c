@@ -2,7 +2,7 @@
  *
  * An enum is read and written as an int of the same size. The check tests whether a number is
  * inside its range, so NaN never passes. The functions take O(settings). The check fails for a
- * number outside its range; the message names the number. */
+ * number outside its range. The message names the number. */
 #include "base/settings.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
  *
  * Every wait ends. A helper sleeps until `round` has changed. Each section, and the end of the
  * pool, changes `round` under the lock and then wakes the helpers, so a helper cannot miss a
- * change. The end of a section waits for the helpers that have joined the section; no helper joins
+ * change. The end of a section waits for the helpers that have joined the section. No helper joins
  * after `section` is NULL, each chunk is taken at most once, and the number of chunks is finite, so
  * `helping` falls to 0. Chunks of forest.c wait themselves; forest.c explains why these waits end.
  */

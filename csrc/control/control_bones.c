@@ -23,7 +23,7 @@
  * - the root of a tree is a control bone, and its children become roots of their own trees, if the
  *   root lies outside the mesh, has hardly any gain, and is not continued by a bone at its tail.
  *   With a sign of a control bone, the root may also be partly inside, or in a part of the body
- *   that is far from its children; with a sure sign, the root may be anywhere. If most of its
+ *   that is far from its children. With a sure sign, the root may be anywhere. If most of its
  *   children are inside, the root may continue into them and have more gain, because skin that
  *   faces it, such as that of legs on both sides, does not follow it. In a skeleton of joints
  *   alone, whose bones reach to all their children, the root is dropped if its joint is outside the
@@ -35,7 +35,7 @@
  * - a bone without children that does not continue its parent is a control bone if it has little
  *   gain and a sign of a control bone, or if it is outside the mesh and away from it. With a sure
  *   sign, such a bone may continue its parent, as end joints do, or have children that do not
- *   continue it; if such children have almost no gain, any sign is sufficient.
+ *   continue it. If such children have almost no gain, any sign is sufficient.
  * - a bone that coincides with another is a control bone if it has a sign and more evidence than
  *   the other bone, or if the chains of both also coincide and fewer bones depend on it.
  * - In a skeleton of joints alone, a bone without children is a control bone as well if it starts
@@ -46,7 +46,7 @@
  *
  * Trees are removed one at a time: first the tree with the surest evidence, then the smallest, then
  * the tree below the most control bones. The remaining trees are measured again, so that one of two
- * copies stays; both stay if nothing distinguishes them. If several single bones lie in the same
+ * copies stays. Both stay if nothing distinguishes them. If several single bones lie in the same
  * skin, those with the surest evidence are also removed first. Thresholds are shares of areas and
  * of bone lengths, so position, rotation and scale do not matter. Takes one ranking
  * (control_study.c) for every root and every removed tree. Fails only on out-of-memory or when

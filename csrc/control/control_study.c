@@ -3,7 +3,7 @@
  * A point is inside if the absolute winding number exceeds 0.3, which is low enough for open meshes
  * and does not depend on the orientation of the faces, or if the point is surrounded by faces whose
  * layers cancel each other. Both conditions are tested only on request, in O(triangles) for each
- * doubtful bone. Ranking takes O(vertices log bones); when a group of bones is removed, only the
+ * doubtful bone. Ranking takes O(vertices log bones). When a group of bones is removed, only the
  * skin near it is ranked again. All lengths are relative, so position, rotation and scale of the
  * scene do not matter. Fails only on out-of-memory or when cancelled. */
 #include "control/control_study.h"

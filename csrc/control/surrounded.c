@@ -8,7 +8,7 @@
  *
  * Inside a closed body, all rays meet a face; outside a convex body, at most half of them do. The
  * sum of the unsigned solid angles of all faces bounds from above the share of rays that can meet a
- * face; if the sum is too small, no ray is traced. The sum takes O(triangles), and the rays take
+ * face. If the sum is too small, no ray is traced. The sum takes O(triangles), and the rays take
  * O(rays log triangles). The function cannot fail.
  * */
 #include "control/surrounded.h"

@@ -35,13 +35,13 @@ void arap_marks_clear(arap_marks *marks);
 /* Move the marks on vertices of new parts to their leads. */
 void arap_marks_lead(arap_marks *marks, const arap_rigid_parts *parts);
 
-/* The mark of a pair, or 0 if it is unmarked; the vertex must be a lead. */
+/* The mark of a pair, or 0 if it is unmarked. The vertex must be a lead. */
 int arap_find_mark(const arap_marks *marks, int vertex, int bone);
 
 /* Add the allowed influences and those of `offered`, unless it is NULL, with weight 0, except for
  * bones that are excluded or locked there. Remove excluded influences that are not locked, and give
  * their weight to the nearest allowed bone, if there is one. A vertex that would be left without
- * influences gets the nearest bone that is not excluded; if all bones are excluded, the vertex
+ * influences gets the nearest bone that is not excluded. If all bones are excluded, the vertex
  * keeps its influences. `in` is replaced. */
 arap_status arap_edit_influences(arap_context *context, const arap_marks *marks,
                                  const arap_mesh *mesh, const arap_skeleton *skeleton,

@@ -16,7 +16,7 @@
  * areas (docs/energy.md 1) over squared lengths, times `bending`; the weights of wires and links
  * are not multiplied by `bending`, because no other term resists their deformation. The cells
  * resist bending at the scale of the edges. The anchor s_i is the point on the bone that is nearest
- * to the vertex; the bone moves this point to y_i. Like a spring of springs/bone_springs.c, the
+ * to the vertex. The bone moves this point to y_i. Like a spring of springs/bone_springs.c, the
  * term of the anchor preserves the distance and the angle between surface and bone, in any
  * rotation. Without anchors, limbs flatten at bends.
  *

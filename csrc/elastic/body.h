@@ -39,12 +39,12 @@ typedef struct arap_anchors {
     const double *rest, *posed; /* (count, 3) */
 } arap_anchors;
 
-/* The energy of the points x (count, 3) with the best rotations; the right-hand side for these
+/* The energy of the points x (count, 3) with the best rotations. The right-hand side for these
  * rotations is added to b (count, 3). */
 double arap_body_local_step(const arap_body *body, const arap_anchors *anchors, const double *x,
                             double *b);
 
-/* The matrix K of the quadratic form x^T K x of the energy with fixed rotations; it is added to own
+/* The matrix K of the quadratic form x^T K x of the energy with fixed rotations. It is added to own
  * (count) and edge (ring[count]) of the one-rings. anchor: (count) weights of the anchors. */
 void arap_body_stiffness(const arap_body *body, const double *anchor, double *own, double *edge);
 

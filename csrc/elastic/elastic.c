@@ -1,7 +1,7 @@
 /* Elastic poses: see elastic.h.
  *
  * A pose starts at the positions to which the given weights move the vertices. Vertices without
- * weights start at the position to which the nearest bone moves them; if no weights are given, this
+ * weights start at the position to which the nearest bone moves them. If no weights are given, this
  * applies to all vertices. From this start, descent.c minimizes the sum of the energies in body.c
  * and hold.c. The sum is not convex, so the result is a local minimum that depends on the start. As
  * an alternative, mixed.c optimizes only the rotations of a few points. Cost and failures are those

@@ -49,7 +49,7 @@ static double dot(size_t n, const double *a, const double *b) {
     return sum;
 }
 
-/* Compute direction = -H slope from the pairs with the two loops of L-BFGS; if it is not a descent
+/* Compute direction = -H slope from the pairs with the two loops of L-BFGS. If it is not a descent
  * direction, use the slope itself. */
 static void find_direction(size_t n, mixed_run *r) {
     double share[HISTORY];

@@ -22,7 +22,7 @@
  *
  * The rotations are R_e = exp(w_e) R0 with w_e = sum_j W_ej w_j, where W_ej is the mean of the
  * biharmonic weights at the corners of the element (samples.c). In the report, which covers 2D, w_j
- * is an angle; in this file, it is a rotation vector relative to the mean rotation R0 of the pose.
+ * is an angle. In this file, it is a rotation vector relative to the mean rotation R0 of the pose.
  * The energy of the turns w_j is
  *     J = sum A |S - I|^2 + sum h_i |x_i - y_i|^2 + r sum_j |R_j - T_j|^2,
  * where T_j is the rotation of the bone nearest to sample j. The adjoint method gives its gradient.
@@ -202,7 +202,7 @@ static void add_moment(const double *u, const double *v, double factor, double *
     }
 }
 
-/* The cost of the elements and pins at x; its derivative by x is stored in pull. */
+/* The cost of the elements and pins at x. Its derivative by x is stored in pull. */
 static double cost_of_points(const arap_mixed *mixed, const arap_mixed_pose *pose,
                              arap_mixed_work *work, double *stretches) {
     double energy = 0;

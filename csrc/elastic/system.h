@@ -24,7 +24,7 @@ void arap_elastic_system_clear(arap_elastic_system *system);
 /* Convert b (size, 3) of the vertices to three columns (3, size) in elimination order. */
 void arap_elastic_gather(const arap_elastic_system *system, const double *b, double *columns);
 
-/* Convert columns (3, size), solved with the factor, to the points x (size, 3); the limbs' centers
+/* Convert columns (3, size), solved with the factor, to the points x (size, 3). The limbs' centers
  * are pulled toward aim (limbs, 3). scratch: (3, limbs) */
 void arap_elastic_finish(const arap_elastic_system *system, const arap_hold *hold,
                          const double *aim, double *columns, double *x, double *scratch);

@@ -339,7 +339,7 @@ static inline void TOKEN(KERNEL, wire)(const arap_kernel_input *in, int lane, in
     for (int i = 0; i < 9; i++) q[i] = c[i] * inverse;
 }
 
-/* Replace q by q U; for a line, also multiply by |q U|. */
+/* Replace q by q U. For a line, also multiply by |q U|. */
 static inline void TOKEN(KERNEL, lengthen)(const VEC *u, int line, VEC *q) {
     VEC a[9];
     for (int i = 0; i < 9; i++) a[i] = q[i];

@@ -14,7 +14,7 @@
  * be partners. The second half of the mesh is then treated as having the shape of the first.
  *
  * Matching the rings takes O(edges log ring) once per mesh, and matching patterns takes O(edges +
- * influences); both run in parallel. Fails on out-of-memory and when cancelled. */
+ * influences). Both run in parallel. Fails on out-of-memory and when cancelled. */
 #include "energy/mirror_reuse.h"
 
 #include <math.h>

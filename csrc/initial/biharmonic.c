@@ -13,10 +13,10 @@
  * not contain them, and the remaining weights are scaled to sum to 1.
  *
  * Handles around a limb split Q_xx into independent blocks. Each block has its own factor, and is
- * solved only for the bones of the handles next to it; the weights of all other bones are 0 in the
+ * solved only for the bones of the handles next to it. The weights of all other bones are 0 in the
  * block. A block without such a handle, which consists of faces without area, takes the weights of
  * the nearest bones. Q couples two-rings. On a surface of n vertices in one block, the factor has
- * some 40 n log n entries; for a volume, the factor has some n^(4/3) entries, because handles
+ * some 40 n log n entries. For a volume, the factor has some n^(4/3) entries, because handles
  * inside a volume do not split the volume. Fails on out-of-memory, for more than MAX_VERTICES, if Q
  * cannot be factorized, and for weights that are not finite. */
 #include "initial/biharmonic.h"

@@ -18,11 +18,11 @@ typedef struct arap_biharmonic_block {
     double progress, part; /* completed share of the whole work, and share of this block */
 } arap_biharmonic_block;
 
-/* Find w (columns, size) within the bounds; on entry, it contains the solution without bounds. */
+/* Find w (columns, size) within the bounds. On entry, it contains the solution without bounds. */
 typedef arap_status (*arap_biharmonic_fn)(arap_context *context, const arap_biharmonic_block *block,
                                           double *w);
 
-/* Compute rows from the solution, processed by `bound` unless it is NULL; they are >= 0 and
+/* Compute rows from the solution, processed by `bound` unless it is NULL. They are >= 0 and
  * normalized, and entries of at most `floor` are omitted. Returns ARAP_BAD_VALUE for a mesh with
  * too many vertices. */
 arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,

@@ -15,7 +15,7 @@
  * H is 1 / d^2, where d is the distance from the nearest bone, as with heat, if the vertex sees
  * this bone, and otherwise the distance from the nearest point that lights the vertex. H is 0 for a
  * vertex without light. Virtual segments and bones without length send no light. An island without
- * light takes the weights of the nearest bones, as with heat; an island far from all bones follows
+ * light takes the weights of the nearest bones, as with heat. An island far from all bones follows
  * the nearest one.
  *
  * Quadrature: with s = h tan(alpha) along the bone, h the distance to its line, the integral is

@@ -6,7 +6,7 @@
  * is on b, u0_b is its position along b. If the point is on a descendant of b, u0_b is the position
  * along b of the head of the child that leads to this descendant. If the point is on any other bone
  * of the same tree, u0_b is 0, because the path to that bone leaves b at its head. A bone of
- * another tree gives no value for b; in this case, the position of the vertex itself is used. As a
+ * another tree gives no value for b. In this case, the position of the vertex itself is used. As a
  * result, u is linear along a straight limb and follows a bent limb. Two folds that touch do not
  * mix if each sees its own bone. The position of each vertex along the bone (spines.h) would jump
  * between such folds.

@@ -17,7 +17,7 @@ typedef struct arap_entries {
 arap_status arap_entries_add(arap_context *context, arap_entries *list, int vertex, int bone,
                              double weight);
 
-/* Create the rows of `count` vertices; a vertex without entries gets the bone alone[vertex] (count)
+/* Create the rows of `count` vertices. A vertex without entries gets the bone alone[vertex] (count)
  * with weight 1. The rows are not normalized. */
 arap_status arap_entries_rows(arap_context *context, const arap_entries *list, int count,
                               const int *alone, arap_influences *out);

@@ -9,7 +9,7 @@
  * In a part of the mesh without handles, the vertex nearest to a bone becomes a handle. A bone
  * outside the volume may therefore have no handle.
  *
- * Takes O(tets log tets + points (log tets + handles)); the points are those placed on bones and
+ * Takes O(tets log tets + points (log tets + handles)). The points are those placed on bones and
  * the vertices on bones. Fails on out-of-memory only. */
 #include "initial/handles.h"
 

@@ -6,7 +6,7 @@
 #include "initial/visibility.h"
 #include "rig/skeleton.h"
 
-/* In a volume, the handles are the vertices on the bones inside it; in a mesh without tets, they
+/* In a volume, the handles are the vertices on the bones inside it. In a mesh without tets, they
  * are the cores of the regions around the bones. Every island gets a handle. */
 arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_visibility *visibility,

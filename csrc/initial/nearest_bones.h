@@ -6,7 +6,7 @@
 #include "weights/influences.h"
 
 /* Compute equal weights for at most `max` of the bones nearest to each vertex: with 1, only its
- * nearest bone; with ARAP_MAX_SHARED, all bones that share the nearest point of the skeleton. */
+ * nearest bone. With ARAP_MAX_SHARED, all bones that share the nearest point of the skeleton. */
 arap_status arap_nearest_bones(arap_context *context, const arap_mesh *mesh,
                                const arap_visibility *visibility, int max, arap_influences *out);
 

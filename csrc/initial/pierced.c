@@ -22,7 +22,7 @@
  * point toward the bones, the faces are oriented inward, and all signs are reversed.
  *
  * Takes O(vertices x log bones) on all threads, plus one ray for each vertex or face that passes
- * the first test; the faces are sorted only for these rays. The function does nothing without
+ * the first test. The faces are sorted only for these rays. The function does nothing without
  * mirror images, or in volumes, whose inner vertices have no outer side. Fails on out-of-memory or
  * when cancelled. */
 #include "initial/pierced.h"

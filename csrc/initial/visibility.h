@@ -8,7 +8,7 @@
 /* A vertex closer to a bone than this, in units of mesh.v, lies on it. */
 #define ARAP_ON_BONE 1e-4
 
-/* Maximum number of bones that share one nearest point; further ones are ignored. */
+/* Maximum number of bones that share one nearest point. Further ones are ignored. */
 #define ARAP_MAX_SHARED 8
 
 /* The skeleton as seen from each vertex. */
@@ -32,7 +32,7 @@ int arap_sees(const arap_mesh *mesh, const arap_bvh *faces, int i, const double 
 /* An arap_distance_fn for arap_bvh_nearest on the segments `data`: the squared distance of p. */
 double arap_segment_distance2(const void *data, int index, const double *p);
 
-/* The segments in a bounding volume hierarchy; the caller frees *out. Fails on out-of-memory. */
+/* The segments in a bounding volume hierarchy. The caller frees *out. Fails on out-of-memory. */
 arap_status arap_segment_bvh(arap_context *context, const arap_segment *segments, int count,
                              arap_bvh **out);
 

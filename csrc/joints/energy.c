@@ -70,7 +70,7 @@ static double edge_weight(const summation *s, int i, size_t r) {
            (s->spine_slot[mesh->neighbor[r]] < 0 ? mesh->edge_weight[mesh->reverse[r]] : 0);
 }
 
-/* Add both y y^T of the listed bones to the sums; without sums, mark the pairs that will have
+/* Add both y y^T of the listed bones to the sums. Without sums, mark the pairs that will have
  * one. */
 static void add_squares(const summation *s, double both, const double *y, const int *bone,
                         int count, double *sum) {

@@ -26,7 +26,7 @@ typedef struct arap_joint_energy {
     double *alignment; /* (vertices) */
 } arap_joint_energy;
 
-/* Accumulate the sums over the mesh for these weights; all arguments are kept by reference. */
+/* Accumulate the sums over the mesh for these weights. All arguments are kept by reference. */
 arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
                                      const arap_poses *poses, const arap_influences *influences,
                                      const arap_joints *joints, arap_joint_spines *spines,

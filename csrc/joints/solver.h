@@ -32,7 +32,7 @@ typedef struct arap_joint_report {
 
 typedef struct arap_joint_solver arap_joint_solver;
 
-/* Takes the same problem as arap_solver_create, with rigid bones, STBs and spines; other kinds
+/* Takes the same problem as arap_solver_create, with rigid bones, STBs and spines. Other kinds
  * cause an error that names the bone. With start_from_weights, weights that will be optimized are
  * immediately reduced to the number of influences in the settings. */
 arap_status arap_joint_solver_create(arap_context *context, const arap_problem *problem,
@@ -60,7 +60,7 @@ const arap_joints *arap_joint_solver_joints(const arap_joint_solver *solver);
 arap_solver *arap_joint_solver_inner(const arap_joint_solver *solver);
 
 /* Get A_J (3 joints, 3 joints) and B_J (3 joints) of the current state, and the unit to which they
- * are relative; for tests. */
+ * are relative. For tests. */
 arap_status arap_joint_solver_inside(arap_context *context, arap_joint_solver *solver,
                                      double *matrix, double *right, double *unit);
 

@@ -13,7 +13,7 @@ struct arap_joint_block {
 /* Allocate memory in the system for the functions below. */
 arap_status arap_joint_spine_system_create(arap_context *context, arap_joint_system *system);
 
-/* Convert `curvature` (poses, columns, columns) of all vertices to `matrix` and `joined`; this
+/* Convert `curvature` (poses, columns, columns) of all vertices to `matrix` and `joined`. This
  * overwrites `curvature` and requires `inverse`. */
 arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *system,
                                   double *curvature);

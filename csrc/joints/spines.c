@@ -7,7 +7,7 @@
  * 3-vectors x_c are the same for the whole mesh, and y_c = (w f_c)_k - (w f_c)_i are numbers. With
  * r = R_i e_ik - e'_ik, E changes by exactly sum a_ik (|sum_c y_c x_c|^2 - 2 r . sum_c y_c x_c).
  * The sums of a_ik y_c r and a_ik y_b y_c are computed separately in each pose, over the directed
- * edges of the vertices that have a spine in their ring; all other edges are summed once for all
+ * edges of the vertices that have a spine in their ring. All other edges are summed once for all
  * poses (joints/energy.c).
  *
  * Once joints have moved, STBs turn about their new axes by the same angles, and vertices without

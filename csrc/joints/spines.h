@@ -39,7 +39,7 @@ arap_status arap_joint_spines_find(arap_context *context, const arap_mesh *mesh,
                                    const arap_influences *in, arap_joint_spines *spines);
 void arap_joint_spines_clear(arap_joint_spines *spines);
 
-/* The bend of spine k in a pose with the joints at `places` (joints, 3); an STB always turns about
+/* The bend of spine k in a pose with the joints at `places` (joints, 3). An STB always turns about
  * its current direction. */
 void arap_joint_spine_bend(const arap_joint_spines *spines, const double *places, int pose, int k,
                            double *bend);

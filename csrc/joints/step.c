@@ -179,7 +179,7 @@ static arap_status find_slope(arap_context *context, arap_joint_solver *s) {
     return status;
 }
 
-/* Find the displacements that minimize the quadratic; a mesh without edges has no displacements. */
+/* Find the displacements that minimize the quadratic. A mesh without edges has no displacements. */
 static arap_status find_moves(arap_context *context, arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     arap_status status = find_slope(context, s);

@@ -54,7 +54,7 @@ static void begin(blas_test *t) {
     memcpy(t->right, t->b, SIZE * SIZE * sizeof(double));
 }
 
-/* Whether the first m of SIZE rows differ in n columns; with `triangle`, only on and below the
+/* Whether the first m of SIZE rows differ in n columns. With `triangle`, only on and below the
  * diagonal. */
 static int differ(blas_test *t, const char *routine, int m, int n, int triangle) {
     double max = 0, error = 0;

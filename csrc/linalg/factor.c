@@ -18,7 +18,7 @@
  * (docs/decisions/019).
  *
  * Each factor has its own CHOLMOD common object, so factors share no state and may be used from
- * different threads. A matrix that is not positive definite gives ARAP_NOT_FACTORED; the caller may
+ * different threads. A matrix that is not positive definite gives ARAP_NOT_FACTORED. The caller may
  * try again with more damping. Also fails on out-of-memory. */
 #include "linalg/factor.h"
 

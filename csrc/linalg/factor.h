@@ -6,7 +6,7 @@
 
 #include "base/context.h"
 
-/* Lower triangle of a symmetric matrix in compressed columns with ascending rows; each column
+/* Lower triangle of a symmetric matrix in compressed columns with ascending rows. Each column
  * starts with its diagonal entry. Rows are already in elimination order. */
 typedef struct arap_matrix {
     int size;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Rotate rows and columns p, q of the symmetric matrix k (n, n) so that k[p][q] becomes zero; the
+/* Rotate rows and columns p, q of the symmetric matrix k (n, n) so that k[p][q] becomes zero. The
  * columns of v (n, n) accumulate the rotations. */
 static inline void arap_annihilate(int n, double *k, double *v, int p, int q) {
     if (k[p * n + q] == 0) return;

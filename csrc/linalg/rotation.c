@@ -8,7 +8,7 @@
  * The formula of local_kernel.h is tried first, with Newton steps until convergence. The formula is
  * equally accurate unless z, the distance of the best rotation from the next best, is tiny, or
  * Newton's method has converged to another root. Each rotation takes about 0.15 us, with four
- * computed side by side. The function cannot fail; it returns the identity for a matrix of zeros.
+ * computed side by side. The function cannot fail. It returns the identity for a matrix of zeros.
  * */
 #include "linalg/rotation.h"
 
@@ -44,7 +44,7 @@ ARAP_WIDE_PART lane4 choose(mask4 mask, lane4 x, lane4 y) {
     return (lane4)((mask & (mask4)x) | (~mask & (mask4)y));
 }
 
-/* FOAM for four matrices m with largest entry 1, with interleaved numbers; the result is unreliable
+/* FOAM for four matrices m with largest entry 1, with interleaved numbers. The result is unreliable
  * for matrices in the returned mask. */
 ARAP_WIDE_PART void by_formula(const lane4 *m, lane4 *r, mask4 *left) {
     lane4 norm2 = {0}, f2 = {0}, a[9], f[9], bb[9], inverse;

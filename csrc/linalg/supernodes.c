@@ -4,7 +4,7 @@
  * starts as its columns of the matrix. The products of earlier supernodes, one dense product each,
  * are subtracted from these columns, and then the dense block of the supernode is factorized. The
  * products and the order in which they are subtracted are the same as in CHOLMOD's own loop over
- * all supernodes. CHOLMOD's loop follows linked lists; the plan in this file follows these lists
+ * all supernodes. CHOLMOD's loop follows linked lists. The plan in this file follows these lists
  * once. Therefore, all bits equal those of CHOLMOD, in any parallel order.
  *
  * Supernodes are processed in parallel: in the elimination tree, a supernode waits only for the
@@ -69,7 +69,7 @@ static int shared_rows(const arap_supernodes *l, int d, int place, int s) {
     return end - place;
 }
 
-/* List the updates of all supernodes in CHOLMOD's order; each supernode is first inserted into the
+/* List the updates of all supernodes in CHOLMOD's order. Each supernode is first inserted into the
  * list of the next one that it updates. parent, own: (count) the elimination tree, and flops; head,
  * next, place: (count) scratch. */
 static arap_status list_updates(arap_context *context, const arap_supernodes *l,
@@ -160,7 +160,7 @@ typedef struct factorization {
     double unpolled;    /* its flops since then */
 } factorization;
 
-/* Whether to stop. Worker 0 polls every MINIMUM flops; the other workers look at the status of
+/* Whether to stop. Worker 0 polls every MINIMUM flops. The other workers look at the status of
  * worker 0 if their work is long. */
 static int has_stopped(factorization *f, int worker, double flops) {
     if (worker) return flops > MINIMUM && atomic_load(&f->stopped);

@@ -25,7 +25,7 @@ arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *s
                                  arap_supernode_plan **out);
 void arap_supernodes_plan_free(arap_supernode_plan *plan);
 
-/* Factorize a matrix with this pattern into `value` on all threads of the context; the bits do not
+/* Factorize a matrix with this pattern into `value` on all threads of the context. The bits do not
  * depend on the number of threads. With a `scale` of its rows and columns, `value` is in single
  * precision, otherwise in double. minor: the first column that shows that the matrix is not
  * positive definite, or `size`. Polls for cancellation. */

@@ -1,6 +1,6 @@
 /* Limbs and their drift from their bones: see limbs.h.
  *
- * A vertex belongs to the bone nearest to it; the middle of a bone consists of the bone's vertices
+ * A vertex belongs to the bone nearest to it. The middle of a bone consists of the bone's vertices
  * whose nearest point lies at 0.3 to 0.7 of the bone's length. These vertices are a limb if there
  * are at least 6 of them, their mean lies within r / 2 of the line of the bone, where r is their
  * mean distance from the bone, and r is at most 1.5 times the length of the bone. The bone then

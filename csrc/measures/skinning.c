@@ -45,7 +45,7 @@ arap_status arap_skinning_skeleton(arap_context *context, const arap_bones *bone
     return status;
 }
 
-/* The pose of a lane; the last pose is repeated beyond the end. */
+/* The pose of a lane. The last pose is repeated beyond the end. */
 static int lane_pose(const arap_skinning *s, int group, int lane) {
     int pose = group * ARAP_POSE_LANES + lane;
     return pose < s->poses ? pose : s->poses - 1;

@@ -140,7 +140,7 @@ arap_status arap_surface_add(arap_context *context, const arap_surface *surface,
     return arap_parallel(context, (int)((surface->count + CHUNK - 1) / CHUNK), add_chunk, &task);
 }
 
-/* Quickselect: returns the number at `place` in ascending order; no number after it is smaller. */
+/* Quickselect: returns the number at `place` in ascending order. No number after it is smaller. */
 static double select_at(double *x, size_t count, size_t place) {
     size_t low = 0, high = count - 1;
     while (low < high) {

@@ -1,6 +1,6 @@
 /* A bounding volume hierarchy over boxes of any primitives (triangles, bone segments).
  *
- * The tree stores only boxes; the caller provides the function for the exact test of a primitive.
+ * The tree stores only boxes. The caller provides the function for the exact test of a primitive.
  * Boxes may be flat or points. Building takes O(count log count) time and 64 bytes per
  * primitive. */
 #ifndef ARAP_BVH_H

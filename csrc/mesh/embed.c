@@ -3,7 +3,7 @@
  * The weights of a point are those of the four corners of its tet, blended by the barycentric
  * coordinates. These weights are linear in every tet and continuous over the volume. A point
  * outside takes the weights of the nearest point of the volume, so coordinates are never negative.
- * If several tets are equally near, the first one is used; all give the same point. Building the
+ * If several tets are equally near, the first one is used. All give the same point. Building the
  * hierarchy of tets takes O(tets log tets), and each search in it takes O(log tets). Tets without
  * volume are replaced by their faces.
  *

@@ -13,7 +13,7 @@
  * Both limits are generous, because no real model has 99 % of its vertices in 2 % of its size. If
  * neither case applies, the numbers are bit-identical to those of the plain box.
  *
- * Computing the quantiles, which most meshes do not need, takes O(n); the second case also needs a
+ * Computing the quantiles, which most meshes do not need, takes O(n). The second case also needs a
  * union-find structure for the parts. Fails on out-of-memory, if the square of the box's size
  * overflows, and if parts are so far apart that the coordinates of one are within the rounding
  * errors of another. */
@@ -49,7 +49,7 @@ static const double *vertex_of(const arap_geometry *g, int i) {
     return g->vertices + 3 * (size_t)i;
 }
 
-/* The k-th smallest number; the numbers are reordered. */
+/* The k-th smallest number. The numbers are reordered. */
 static double select(double *x, int count, int k) {
     int lo = 0, hi = count - 1;
     while (lo < hi) {

@@ -6,7 +6,7 @@
 
 /* For each directed edge (ring[count]), add half the cotangents opposite to it in its faces: minus
  * the off-diagonal of the cotangent Laplacian; for tets, that of tets.c. The cotangents of a sliver
- * are all scaled down by one factor; a face without area contributes nothing. */
+ * are all scaled down by one factor. A face without area contributes nothing. */
 void arap_add_cotangents(const arap_mesh *mesh, double *edges);
 
 /* Compute the conductance of every directed edge of the one-rings, which is minus the off-diagonal

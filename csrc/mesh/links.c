@@ -67,7 +67,7 @@ static int cluster_of(const linking *l, int t) {
     return l->cluster[l->mesh->part[l->mesh->triangles[3 * (size_t)t]]];
 }
 
-/* Whether the triangle found by vertex i is still the nearest; the number of other clusters only
+/* Whether the triangle found by vertex i is still the nearest. The number of other clusters only
  * decreases. */
 static int still_holds(const linking *l, int i, int cluster) {
     int t = l->queries[i].triangle;

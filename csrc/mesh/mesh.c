@@ -182,7 +182,7 @@ typedef struct measuring {
     const char *far;
 } measuring;
 
-/* Set mesh->size; without a surface, it is twice the largest distance from the mean vertex. Distant
+/* Set mesh->size. Without a surface, it is twice the largest distance from the mean vertex. Distant
  * vertices are ignored. */
 static arap_status measure_size(arap_context *context, void *data) {
     const measuring *m = data;

@@ -9,7 +9,7 @@
 #include "arap.h"
 #include "base/context.h"
 
-/* What an edge belongs to; an edge of several kinds gets the lowest one. */
+/* What an edge belongs to. An edge of several kinds gets the lowest one. */
 enum arap_edge_kind {
     ARAP_EDGE_FACE,
     ARAP_EDGE_WIRE,      /* loose or drawn */
@@ -85,7 +85,7 @@ typedef struct arap_mesh {
 /* Vertices closer than this share of the diagonal are merged. */
 #define ARAP_WELD_TOLERANCE 1e-6
 
-/* Check that coordinates are finite and indices are in range; the error names the first one that is
+/* Check that coordinates are finite and indices are in range. The error names the first one that is
  * not. */
 arap_status arap_check_geometry(arap_error *error, const arap_geometry *geometry);
 

@@ -2,7 +2,7 @@
 #ifndef ARAP_NEAREST_H
 #define ARAP_NEAREST_H
 
-/* Squared distance from p to the triangle a, b, c; its nearest point as barycentric coordinates. */
+/* Squared distance from p to the triangle a, b, c. Its nearest point as barycentric coordinates. */
 double arap_nearest_on_triangle(const double *p, const double *a, const double *b, const double *c,
                                 double *bary);
 

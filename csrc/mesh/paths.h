@@ -10,7 +10,7 @@ typedef struct arap_visit {
 } arap_visit;
 
 /* Pending visits, the nearest first; among equal distances, the lower vertex comes first. An
- * all-zero queue is empty. A vertex whose distance decreases is inserted again; its outdated visits
+ * all-zero queue is empty. A vertex whose distance decreases is inserted again. Its outdated visits
  * have larger distances. */
 typedef struct arap_visits {
     arap_visit *visit; /* a binary heap */
@@ -20,7 +20,7 @@ typedef struct arap_visits {
 /* Insert a visit; returns 0, or -1 if memory runs out. */
 int arap_visits_add(arap_visits *visits, double distance, int vertex);
 
-/* Remove and return the nearest visit; the queue must not be empty. */
+/* Remove and return the nearest visit. The queue must not be empty. */
 arap_visit arap_visits_take(arap_visits *visits);
 
 void arap_visits_clear(arap_visits *visits);

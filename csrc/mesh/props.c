@@ -9,7 +9,7 @@
  *   - the area that touches other parts is at most LYING times its own area (a sole, in contrast,
  *     lies on the foot).
  *
- * Takes O(vertices of closed parts x log triangles); without closed parts, only the boundaries are
+ * Takes O(vertices of closed parts x log triangles). Without closed parts, only the boundaries are
  * measured. Fails only on out-of-memory or when cancelled. */
 #include "mesh/props.h"
 

@@ -12,7 +12,7 @@
  * through another part, belongs to the rod if the part is smaller, touches nothing else, and is not
  * itself a rod. The largest part of such a set decides whether the whole set is a rod.
  *
- * Takes O(vertices x log triangles) for the vertices of the parts that may be rods; without such
+ * Takes O(vertices x log triangles) for the vertices of the parts that may be rods. Without such
  * parts, only the spread is computed. Fails only on out-of-memory or when cancelled. */
 #include "mesh/rods.h"
 
@@ -63,7 +63,7 @@ static int part_of(const finder *f, size_t face) {
     return f->mesh->part[f->mesh->triangles[3 * face]];
 }
 
-/* Position of vertex i relative to the middle of its part, along the axis; the rest is stored in
+/* Position of vertex i relative to the middle of its part, along the axis. The rest is stored in
  * `across`. */
 static double split(const finder *f, int i, double *across) {
     const shape *s = &f->shapes[f->mesh->part[i]];

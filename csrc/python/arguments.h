@@ -62,7 +62,7 @@ PyObject *arap_make_type(PyObject *module, PyType_Spec *spec, const arap_signatu
  * the entry of araplbs.SETTINGS. */
 PyObject *arap_signature_settings(const arap_signature *signature);
 
-/* Convert to an int; on failure, returns -1 with an exception that names the argument. */
+/* Convert to an int. On failure, returns -1 with an exception that names the argument. */
 int arap_read_int(PyObject *object, const char *name, int *out);
 
 /* For documentation.c: arguments.def as a table, and the parameters of a signature. */

@@ -22,7 +22,7 @@
 
 #define MAX_BONES 32768
 
-/* Writes (poses, n, 3) points; further arguments are in the inputs. */
+/* Writes (poses, n, 3) points. Further arguments are in the inputs. */
 typedef arap_status (*skin_fn)(arap_context *context, const arap_inputs *in,
                                const arap_geometry *geometry, const arap_bones *bones,
                                const arap_given_poses *given, const arap_sparse_weights *rows,

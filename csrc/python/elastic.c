@@ -1,4 +1,4 @@
-/* The module functions elastic_poses and mixed_elasticity; the stubs document them. Arguments are
+/* The module functions elastic_poses and mixed_elasticity. The stubs document them. Arguments are
  * copied and the work runs without the GIL; cost and failures are those of elastic/elastic.h. */
 #include "python/elastic.h"
 

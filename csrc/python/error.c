@@ -1,5 +1,5 @@
 /* Converts statuses to exceptions and progress reports to calls: see python/error.h. Calls of
- * `progress` acquire the GIL; all other functions require the caller to hold the GIL. */
+ * `progress` acquire the GIL. All other functions require the caller to hold the GIL. */
 #include "python/error.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static int report_progress(void *data, const char *stage, double fraction) {
 
 /* The number of threads requested by the environment, in the first of the variables used by render
  * farms and other libraries; otherwise, the number of processors. A list has one number for each
- * nesting level; the first number is used. */
+ * nesting level. The first number is used. */
 static int default_threads(void) {
     static const char *const names[] = {"ARAPLBS_THREADS", "OMP_NUM_THREADS"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {

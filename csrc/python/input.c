@@ -123,7 +123,7 @@ const double *arap_posed_from_inputs(arap_inputs *in, int one_pose, npy_intp *po
     return NULL;
 }
 
-/* Convert a dense (vertices, bones) array to rows; it determines the number of bones if nothing
+/* Convert a dense (vertices, bones) array to rows. It determines the number of bones if nothing
  * else has. */
 static int dense_rows(arap_inputs *in, arap_sparse_weights *rows) {
     npy_intp *said = &in->size['m' - 'a'], vertices = arap_input_size(in, 'n');

@@ -1,4 +1,4 @@
-/* Returns the internal state of a solver as a dict of arrays. The function is not public; only
+/* Returns the internal state of a solver as a dict of arrays. The function is not public. Only
  * tests use it. */
 #ifndef ARAP_PYINSIDE_H
 #define ARAP_PYINSIDE_H

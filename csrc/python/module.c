@@ -113,7 +113,7 @@ static int add_type(PyObject *module, const char *name, PyObject *type) {
 }
 
 /* Use plain loops if OpenBLAS gives wrong results, with a warning, or if $ARAPLBS_LINEAR_ALGEBRA is
- * "plain"; the value "wrong ROUTINE" is for tests and simulates a faulty routine. */
+ * "plain". The value "wrong ROUTINE" is for tests and simulates a faulty routine. */
 static int choose_linear_algebra(PyObject *module) {
     const char *wish = getenv("ARAPLBS_LINEAR_ALGEBRA");
     int plain = wish && strcmp(wish, "plain") == 0;

@@ -28,7 +28,7 @@ void arap_py_object_free(PyObject *self);
  * with an exception otherwise. Release the lock with arap_py_leave. */
 int arap_py_object_begin(arap_py_object *self);
 
-/* Mark the object as created; the arguments in `run` are used from now on. */
+/* Mark the object as created. The arguments in `run` are used from now on. */
 void arap_py_object_created(arap_py_object *self, const arap_py_context *run);
 
 arap_module_state *arap_py_object_state(arap_py_object *self);

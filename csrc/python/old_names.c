@@ -1,5 +1,5 @@
 /* Old names: see old_names.h. The functions take O(1) time and need the GIL. A warning fails on
- * out-of-memory, or if the caller has turned warnings into errors; the exception is then set. */
+ * out-of-memory, or if the caller has turned warnings into errors. The exception is then set. */
 #include "python/old_names.h"
 
 #include <string.h>

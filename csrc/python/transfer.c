@@ -82,7 +82,7 @@ static int begin(const arap_signature *signature, PyObject *args, PyObject *kwar
     return 0;
 }
 
-/* Raise a failure and release the input; without an exception, the caller builds the result,
+/* Raise a failure and release the input. Without an exception, the caller builds the result,
  * otherwise the partial results are released. */
 static int ends_well(PyObject *module, arap_status status, call *c) {
     if (status) arap_raise(PyModule_GetState(module), &c->run.context);

@@ -33,7 +33,7 @@ void arap_ik_work_clear(arap_ik_work *work);
 void arap_ik_place_bone(const arap_ik_chain *chain, int i, arap_ik_work *work);
 void arap_ik_place(const arap_ik_chain *chain, int first, arap_ik_work *work);
 
-/* Turn bone `i` by `rotation` in space, as far as its range allows; the bones after it must then be
+/* Turn bone `i` by `rotation` in space, as far as its range allows. The bones after it must then be
  * placed again. */
 void arap_ik_rotate(const arap_ik_chain *chain, int i, const double *rotation, arap_ik_work *work);
 

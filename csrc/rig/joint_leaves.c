@@ -6,7 +6,7 @@
  * ankle. Therefore, if no direction is given, skin that projects from the last part of the way to
  * the leaf also belongs to the leaf. The length of the leaf is LEAF times twice the distance to the
  * middle of this skin, or, in a given direction, LEAF times the extent of all of this skin. If
- * several leaves share a joint, the first one gets the skin; if directions are given, each gets the
+ * several leaves share a joint, the first one gets the skin. If directions are given, each gets the
  * skin on its side. Each leaf takes O(vertices log vertices). It cannot fail. */
 #include "rig/joint_leaves.h"
 

@@ -3,7 +3,7 @@
  * The skin of a leaf is nearer to the leaf's joint than to any way. Skin of another limb can be
  * equally near, such as the underside of a head above the joint of a foreleg. However, the vertices
  * next to a leaf form pieces connected by edges, and skin of another limb is a separate piece. The
- * skin around a joint is visible from the joint, from the inside; the skin of other limbs is hidden
+ * skin around a joint is visible from the joint, from the inside. The skin of other limbs is hidden
  * or visible from the outside. Therefore, a piece belongs to another limb if less than SEEN of its
  * area is visible from the joint, and if the piece mostly turns its outside to the joint. It does
  * so if the area whose outside faces the joint exceeds FACING times the area whose inside does,

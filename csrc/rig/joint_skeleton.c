@@ -34,7 +34,7 @@
  * joint_ways.c finds the ways, joint_leaves.c the ends of leaves. Takes O(vertices log bones) for
  * the nearest ways, which are searched again if ways are left out or added; O(triangles) for each
  * root; O(vertices) for each leaf; and one ray for each vertex next to a leaf. A leaf without its
- * own skin continues its parent by half of the parent's length; a leaf that lies apart, outside the
+ * own skin continues its parent by half of the parent's length. A leaf that lies apart, outside the
  * skin, such as the pole of a limb, is a stub. Meshes without triangles have no inside, so no root
  * and no way counts as outside. Rotating, moving, scaling or mirroring the scene does not change
  * the result. Fails on out-of-memory, for a bad mesh or bones, or when cancelled. */

@@ -14,7 +14,7 @@ typedef struct arap_joint_skeleton {
     int along;     /* bones keep their directions and extend only to their tails */
 } arap_joint_skeleton;
 
-/* Find the ways of these bones, ignoring their tails; a tail is kept if nothing else is known, and
+/* Find the ways of these bones, ignoring their tails. A tail is kept if nothing else is known, and
  * tails may be NULL. are: result of the tail tests. ARAP_TAILS_AXES: directions are used, but
  * lengths are not; bones then extend to their tails as usual, and `ways` does not apply to these
  * bones. Errors: those of arap_mesh_create and arap_check_bones. Release with
@@ -24,7 +24,7 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
                                        arap_joint_skeleton *out);
 void arap_joint_skeleton_clear(arap_joint_skeleton *skeleton);
 
-/* Give bones without tails the tails derived from their joints, which `made` then owns; other bones
+/* Give bones without tails the tails derived from their joints, which `made` then owns. Other bones
  * are unchanged. */
 arap_status arap_complete_bones(arap_context *context, const arap_geometry *geometry,
                                 arap_bones *bones, arap_joint_skeleton *made);

@@ -182,7 +182,7 @@ arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t) {
     return status;
 }
 
-/* Determine on which side of the skin each way lies, judged by its vertices; the side on which most
+/* Determine on which side of the skin each way lies, judged by its vertices. The side on which most
  * of the skin has its ways is the inside. */
 void arap_vote_joint_ways(arap_joint_study *t) {
     double in = 0, outside = 0;
@@ -225,7 +225,7 @@ int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {
     return dropped;
 }
 
-/* Compute vertex areas from the triangles; without triangles, all vertices have equal areas. */
+/* Compute vertex areas from the triangles. Without triangles, all vertices have equal areas. */
 void arap_weigh_joint_skin(const arap_joint_study *t) {
     const arap_mesh *mesh = t->mesh;
     for (int i = 0; i < mesh->count; i++) t->area[i] = mesh->triangle_count ? 0 : 1;

@@ -56,7 +56,7 @@ void arap_mark_joint_ways(const arap_joint_study *t, int *detour);
 /* Invalidate ways of roots that leave the skin to joints outside it. */
 arap_status arap_drop_leaving_ways(arap_context *context, const arap_joint_study *t);
 
-/* Compute vertex areas from the triangles; without triangles, all vertices have equal areas. */
+/* Compute vertex areas from the triangles. Without triangles, all vertices have equal areas. */
 void arap_weigh_joint_skin(const arap_joint_study *t);
 
 /* List the valid ways and the leaves, and find the nearest one for each vertex. */

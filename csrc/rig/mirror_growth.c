@@ -9,7 +9,7 @@
  *
  * within half the length of the edge, where l lies within 2 % of the mesh size of the image of k.
  * In each part, the largest set of partners found by position and connected by edges that are
- * images within a tenth of their length is trusted; other pairs may be wrong by one vertex. From
+ * images within a tenth of their length is trusted. Other pairs may be wrong by one vertex. From
  * this set, partners grow along edges, and the pairs that fit best come first (pair_growth.h).
  * Fails on out-of-memory.
  * */
@@ -61,7 +61,7 @@ static int fits(const arap_mesh *mesh, const arap_symmetry *symmetry, int i, siz
     return arap_distance2(image, other) <= along[0] * along[0] * arap_dot(edge, edge);
 }
 
-/* Remove the partners outside the largest set of each part; a set consists of connected vertices
+/* Remove the partners outside the largest set of each part. A set consists of connected vertices
  * and their partners. size, set, largest: (vertices, vertices, parts). */
 static void keep_largest(const arap_mesh *mesh, arap_symmetry *symmetry, int *set, int *size,
                          int *largest) {

@@ -39,7 +39,7 @@
 const double arap_stratification_lattice[3] = {0.8191725133961645, 0.6710436067037893,
                                                0.5497004779019703};
 
-/* Possible start values of the first and the last number; a seed selects one of them, and an
+/* Possible start values of the first and the last number. A seed selects one of them, and an
  * arbitrary second number, which matters little. These are the best of a hundred by a hundred
  * positions, apart from each other: over 24 to 120 poses, the means of rotations and of products of
  * their entries deviate from those over the whole range by half as much as elsewhere. */
@@ -49,7 +49,7 @@ static const double places[PLACES][2] = {{0.03, 0.77}, {0.03, 0.27}, {0.41, 0.17
                                          {0.23, 0.73}, {0.23, 0.23}, {0.33, 0.00}, {0.33, 0.51}};
 #define PLACE_STREAM 0xA3EC647659359ACDu
 
-/* Entries of a rotation; the mirror image by X changes the signs of the last four. */
+/* Entries of a rotation. The mirror image by X changes the signs of the last four. */
 static const int entry[NUMBERS] = {0, 4, 5, 7, 8, 1, 2, 3, 6};
 
 typedef float numbers[NUMBERS][PART];

@@ -206,7 +206,7 @@ void arap_sample_pose(const arap_skeleton *s, const arap_symmetry *symmetry,
     }
 }
 
-/* The transform of children attached to bone `up` at `point`: that of the bone; for a spine, that
+/* The transform of children attached to bone `up` at `point`: that of the bone. For a spine, that
  * at the position of the point along it. */
 static void carry(const arap_skeleton *s, const double *bends, const double *transforms, int up,
                   const double *point, double *out) {
@@ -300,7 +300,7 @@ static arap_status check_transforms(arap_error *error, const arap_given_poses *g
     return ARAP_OK;
 }
 
-/* Check the joints of the caller's poses and copy them to the poses from `first` on; without
+/* Check the joints of the caller's poses and copy them to the poses from `first` on. Without
  * joints, bend the bones. */
 static arap_status take_joints(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
                                int first, const arap_given_poses *given, arap_poses *poses) {

@@ -54,7 +54,7 @@ arap_status arap_poses_given(arap_context *context, const arap_skeleton *skeleto
 /* Return ARAP_BAD_VALUE for transforms (poses, bones, 3, 4), in the units of a mesh, whose products
  * are so inaccurate that rounding errors would affect the mesh. */
 arap_status arap_check_reach(arap_error *error, size_t poses, size_t bones, const double *x);
-/* Compute `gram` for the current transforms. With few columns, all of it is computed; with many,
+/* Compute `gram` for the current transforms. With few columns, all of it is computed. With many,
  * nothing is computed until the second function requests the pairs that the weights combine in
  * one-rings and springs. Must be called before `gram` is read. */
 arap_status arap_poses_gram(arap_context *context, arap_poses *poses);
@@ -72,7 +72,7 @@ void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
                              const double *bends, double *transforms);
 
 /* Random poses. The first function creates the arap_sample_size numbers in [0, 1) from which all
- * poses are derived; the second one computes the local rotations (bones, 3, 3) and bends (bones,
+ * poses are derived. The second one computes the local rotations (bones, 3, 3) and bends (bones,
  * ARAP_BEND) of one pose. Poses 2 k and 2 k + 1 mirror each other, and bones with partners swap
  * sides: see poses.c. reach: created for the same skeleton and sampling. */
 size_t arap_sample_size(const arap_skeleton *skeleton, const arap_sampling *sampling);

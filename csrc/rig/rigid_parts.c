@@ -7,7 +7,7 @@
  * bitwise identical.
  *
  * Parts that share a vertex, such as welded ones, are merged. On a symmetric mesh, the image of a
- * part is a part; if a part and its image share a vertex, they are merged. The lead of a part is a
+ * part is a part. If a part and its image share a vertex, they are merged. The lead of a part is a
  * vertex with an image, and this image is the lead of the image of the part. If the rows of two
  * leads are images, the rows of their parts are therefore also images.
  *

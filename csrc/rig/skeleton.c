@@ -32,8 +32,8 @@ static int make_across(const double *y, double *v) {
 }
 
 /* Orthonormal frame with Y along the bone and Z near the roll axis. Without a usable roll axis, Z
- * points away from the center of the skeleton, so the frame turns and mirrors with the skeleton;
- * the last resort is the coordinate axis most nearly perpendicular to the bone. */
+ * points away from the center of the skeleton, so the frame turns and mirrors with the skeleton.
+ * The last resort is the coordinate axis most nearly perpendicular to the bone. */
 static void bone_frame(const double *head, const double *tail, const double *roll,
                        const double *center, double *axes) {
     double x[3], y[3], z[3];
@@ -302,8 +302,8 @@ void arap_skeleton_clear(arap_skeleton *s) {
 
 #define WALKED 2 /* in a set: on a path that has been marked */
 
-/* Mark the path between two bones of one tree, the ends included; their meeting bone is on
- * the path only if it is one of them. If a path to the same b has been walked, it is marked. */
+/* Mark the path between two bones of one tree, the ends included. Their meeting bone is on the path
+ * only if it is one of them. If a path to the same b has been walked, it is marked. */
 static int mark_path(const arap_skeleton *s, char *set, int a, int b) {
     int added = 0;
     while (a != b) {

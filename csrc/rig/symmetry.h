@@ -21,13 +21,13 @@ typedef struct arap_symmetry {
 } arap_symmetry;
 
 /* Set the plane and the partners of the deforming bones. Errors name the bone whose partner is out
- * of range, has another partner, or does not deform in the same way; a plane without a normal is
+ * of range, has another partner, or does not deform in the same way. A plane without a normal is
  * also an error. */
 arap_status arap_symmetry_bones(arap_context *context, const arap_reflection *reflection,
                                 const arap_skeleton *skeleton, const arap_mesh *mesh,
                                 arap_symmetry *symmetry);
 
-/* Find the partners of the vertices; if `plane` is 0, vertices on the plane get none. */
+/* Find the partners of the vertices. If `plane` is 0, vertices on the plane get none. */
 arap_status arap_symmetry_vertices(arap_context *context, const arap_mesh *mesh, int plane,
                                    arap_symmetry *symmetry);
 void arap_symmetry_clear(arap_symmetry *symmetry);

@@ -2,7 +2,7 @@
  *
  * Weights for linear blending are close to those for dual quaternions, and so are the influence
  * patterns and the matrix of the global step: if bones rotate little relative to each other, both
- * deformers blend in the same way. The stage therefore keeps the patterns and the matrix; only the
+ * deformers blend in the same way. The stage therefore keeps the patterns and the matrix. Only the
  * gradient and the energy are those of dual quaternions (iteration.c). Stretch that linear blending
  * allows on purpose (stretch.h) counts as strain in this stage. The cost is that of the first local
  * step. Fails on out-of-memory, and for bones that are not rigid.

@@ -5,7 +5,7 @@
 #include "solver/solver.h"
 
 /* Return non-zero if the bone is locked for any of the caller's vertices welded into this one,
- * excluded from it, or not allowed to move its part; an arap_excluded_fn. */
+ * excluded from it, or not allowed to move its part. An arap_excluded_fn. */
 int arap_is_excluded(const void *solver, int vertex, int bone);
 
 /* Return that function if any bone may be excluded, otherwise NULL. */

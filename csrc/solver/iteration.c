@@ -354,8 +354,8 @@ static arap_status look(arap_context *context) {
     return status;
 }
 
-/* Find the minimum of the objective for the current rotations; its weights may be negative. After
- * cancellation, nothing has changed, so the step can be repeated; this would not be true if bounds
+/* Find the minimum of the objective for the current rotations. Its weights may be negative. After
+ * cancellation, nothing has changed, so the step can be repeated. This would not be true if bounds
  * were released before the step. */
 static arap_status global_step(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
@@ -386,7 +386,7 @@ int arap_needs_factor(const arap_solver *s) {
     return rows_wait(s) && s->patterns.active_changes > 0;
 }
 
-/* Add the paper's positivity rows; they take effect in the next global step, which needs a new
+/* Add the paper's positivity rows. They take effect in the next global step, which needs a new
  * factor. New rows would restart accelerated steps, so with acceleration they are added only in
  * some iterations (docs/decisions/007). */
 static void add_positivity(arap_solver *s) {
@@ -429,7 +429,7 @@ static arap_status plain_step(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Restore earlier weights; their energy replaces the last one in the history. */
+/* Restore earlier weights. Their energy replaces the last one in the history. */
 static arap_status restore(arap_context *context, arap_solver *s, const double *weights) {
     memcpy(s->influences.weight, weights,
            s->influences.start[s->influences.count] * sizeof *weights);
@@ -437,7 +437,7 @@ static arap_status restore(arap_context *context, arap_solver *s, const double *
     return arap_refresh(context, s);
 }
 
-/* Take a step and its local step; with acceleration, go to the point predicted by the past steps,
+/* Take a step and its local step. With acceleration, go to the point predicted by the past steps,
  * unless the objective is larger there than before. */
 static arap_status full_step(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
@@ -459,7 +459,7 @@ static arap_status full_step(arap_context *context, arap_solver *s) {
     return restore(context, s, m->before);
 }
 
-/* Compute the current objective; the current weights are stored if they are the best of the stage,
+/* Compute the current objective. The current weights are stored if they are the best of the stage,
  * or as good as the best. */
 static double keep_if_best(arap_solver *s) {
     arap_patterns *m = &s->patterns;
@@ -474,7 +474,7 @@ static double keep_if_best(arap_solver *s) {
 
 /* Run one iteration with clipping. If many weights would be negative, clipping may raise the
  * objective: once the objective has risen too far, the best weights are restored and the stage
- * continues guarded; if guarding does not help, the stage ends. */
+ * continues guarded. If guarding does not help, the stage ends. */
 static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     keep_if_best(s);

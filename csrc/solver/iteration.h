@@ -24,8 +24,8 @@ int arap_needs_factor(const arap_solver *solver);
 /* Restore the best weights of these iterations, unless they are the current ones. */
 arap_status arap_end_iterations(arap_context *context, arap_solver *solver);
 
-/* Make the current weights symmetric and run a local step. Their energy is appended to the history;
- * in the stage for dual quaternions, it is that of dual quaternions. */
+/* Make the current weights symmetric and run a local step. Their energy is appended to the history.
+ * In the stage for dual quaternions, it is that of dual quaternions. */
 arap_status arap_refresh(arap_context *context, arap_solver *solver);
 
 /* Compute F w of the current weights, and their energy. The energy is appended to the history

@@ -85,7 +85,7 @@ static arap_status copy_rows(arap_context *context, const arap_solver *s,
 }
 
 /* Convert the edits to clusters of these vertices. A vertex that forbids a bone, or is smoothed,
- * affects its cluster only if the vertex is the seed; the seed also determines the rigid part of
+ * affects its cluster only if the vertex is the seed. The seed also determines the rigid part of
  * the cluster. */
 typedef struct coarse_edits {
     int *constraint_vertex, *influence_vertex, *influence_bone, *release_vertex, *smooth_vertex;

@@ -18,7 +18,7 @@ typedef struct arap_clustering {
 arap_status arap_clusters_begin(arap_context *context, arap_solver *solver,
                                 const arap_problem *problem, arap_clustering *out);
 
-/* Wait for the clusters; a search initialized to {0} has none and ends immediately. */
+/* Wait for the clusters. A search initialized to {0} has none and ends immediately. */
 arap_status arap_clusters_end(arap_context *context, arap_clustering *clustering);
 
 /* Create solver->coarse, a solver for the same problem on the clusters. If there are hardly fewer

@@ -2,7 +2,7 @@
  *
  * A locked weight is a constant in the solve. A locked bone keeps its column (for its set of
  * vertices). A locked vertex keeps its row, scaled to sum to 1 for the solve, as Blender does when
- * it deforms; a locked vertex without any weight is solved like the others and returned empty. If
+ * it deforms. A locked vertex without any weight is solved like the others and returned empty. If
  * one of several welded vertices is locked, all of them are locked to the value of the lowest
  * locked one. Free weights share the remainder that the locked weights leave. If the remainder is
  * only a rounding error of sums of floats, no bone gets an influence to supply it.

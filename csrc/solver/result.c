@@ -78,7 +78,7 @@ void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
         .visits = s->patterns.local_step ? arap_local_step_visits(s->patterns.local_step) : 0};
 }
 
-/* Combine the weights of a coarse level with the locks of this one; a row may consist only of
+/* Combine the weights of a coarse level with the locks of this one. A row may consist only of
  * locked entries. */
 static arap_status present_weights(arap_context *context, const arap_solver *s,
                                    arap_influences *out) {

@@ -122,7 +122,7 @@ static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
     return c->departure <= (c->around > 1 ? SPANNING : 1) * max;
 }
 
-/* Whether vertex i is used for the departure of its part; no vertex is used if the departure is
+/* Whether vertex i is used for the departure of its part. No vertex is used if the departure is
  * already known to be too large. */
 static int is_measured(const arap_rigid_search *s, int i, int every) {
     const arap_candidate *c = &s->parts[s->solver->mesh.part[i]];
@@ -289,7 +289,7 @@ static int take_mean_of_rod(const arap_rigid_search *s, int rod) {
     return own;
 }
 
-/* Make all parts of a rod follow one bone of the surface on which it lies; they may already follow
+/* Make all parts of a rod follow one bone of the surface on which it lies. They may already follow
  * it rigidly. Returns whether anything changes. */
 static int hold_rod(arap_rigid_search *s, int rod) {
     int parts = s->solver->mesh.part_count, changes = 0, bone = -1;

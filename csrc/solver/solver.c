@@ -25,7 +25,7 @@
  *
  * Levels. For a mesh with many vertices, all of these stages run on a coarser mesh (levels.h). The
  * mesh itself starts from the weights found there, with as many influences as the limit allows, and
- * runs a single stage. Fails if one of its steps fails; a solver that failed within an iteration
+ * runs a single stage. Fails if one of its steps fails. A solver that failed within an iteration
  * cannot continue. */
 #include "solver/solver.h"
 
@@ -227,7 +227,7 @@ static int searches_first(const arap_solver *s) {
            !s->displacements.poses; /* those of the coarser mesh follow later */
 }
 
-/* Search with the current weights, made symmetric; the weights then take the rows of the parts
+/* Search with the current weights, made symmetric. The weights then take the rows of the parts
  * found. After cancellation, the next step leaves the coarser mesh again. */
 static arap_status search_first(arap_context *context, arap_solver *s, arap_influences *weights) {
     arap_influences before = s->influences, patterns = {0};

@@ -176,14 +176,14 @@ static inline const int *arap_partners(const arap_solver *s) {
     return s->symmetry.bone_count ? s->symmetry.vertex : NULL;
 }
 
-/* Add the time since the last lap to a stage of the report; there are no gaps between laps. */
+/* Add the time since the last lap to a stage of the report. There are no gaps between laps. */
 static inline void arap_lap(arap_solver *s, enum arap_timing stage) {
     double now = arap_seconds();
     s->seconds[stage] += now - s->lap;
     s->lap = now;
 }
 
-/* Begin a lap; the time before it does not belong to this solver or is counted by its coarser
+/* Begin a lap. The time before it does not belong to this solver or is counted by its coarser
  * level. */
 static inline void arap_start_lap(arap_solver *s) { s->lap = arap_seconds(); }
 

@@ -74,7 +74,7 @@ static void fold_block(const assembly *a, int k, int l, double *block) {
 }
 
 /* Add the block to rows [offset_k, offset_k + size_k) of the columns of l, beginning at position
- * `at` of the first column; for a diagonal block, only the lower triangle is added. */
+ * `at` of the first column. For a diagonal block, only the lower triangle is added. */
 static void add_block(const assembly *a, int k, int l, const double *block, int at) {
     const arap_influences *in = a->in;
     arap_system *s = a->system;

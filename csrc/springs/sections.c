@@ -1,7 +1,7 @@
 /* Cross sections of limbs: see sections.h.
  *
  * A spring (bone_springs.h) holds one vertex. However, a limb may sag, bulge or turn around its
- * bone; a limb is in place as long as its middle is. The skin of a part around the middle of a bone
+ * bone. A limb is in place as long as its middle is. The skin of a part around the middle of a bone
  * b therefore forms a section, and one spring connects the mean of the section to the bone:
  *     S sum_poses max(0, |sum_i c_i (f_i - T_b v_i)| - q)^2,   sum_i c_i = 1,
  *     S = section sum_i s_i,   c_i ~ h_i s_i (1 - x_i^2)^2,
@@ -21,7 +21,7 @@
  * nearest to the current e, and d_i the current value of n + (e_i - e). Then max(0, |e| - q)^2 <=
  * |e - n|^2 <= sum_i c_i |e_i - d_i|^2, with equality at the current weights. The right-hand side
  * consists of springs of strength S c_i to points, and lowering it lowers the left-hand side.
- * Therefore, `tie` adds S c_i to the diagonal blocks; the gradient is exact,
+ * Therefore, `tie` adds S c_i to the diagonal blocks. The gradient is exact,
  *     S c_i v_i^T sum_poses T_b^T (e - n).
  *
  * Spines and bendy bones move the vertices of one bone by different transforms, so problems with

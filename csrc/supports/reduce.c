@@ -25,7 +25,7 @@
  * between them, and its neighbors are fixed. All blocks of a part have the same bones, so their sum
  * requires only one 4 x 4 matrix over the part (arap_add_gram_moment), unless spines or bendy bones
  * move it. A part limited to one bone keeps the bone that minimizes rest Q_bb - 2 c_b. For
- * symmetric vertices, one of two partners decides for both; on the mirror plane, a bone is removed
+ * symmetric vertices, one of two partners decides for both. On the mirror plane, a bone is removed
  * together with its partner. A vertex with s influences takes O(s^2 + min(s, CANDIDATES)^3);
  * vertices are processed in parallel. Each thread needs O(s^2) scratch memory. A cancelled call
  * changes nothing. */

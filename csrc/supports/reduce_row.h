@@ -192,7 +192,7 @@ ARAP_WIDE_PART void choose_candidates(reduce_row *r, double rest, int max) {
     keep_marked(r, chosen, place);
 }
 
-/* Remove influences until the rule is met; the minimum over the remaining ones is in r->best. */
+/* Remove influences until the rule is met. The minimum over the remaining ones is in r->best. */
 ARAP_WIDE_PART void reduce(reduce_row *r, int room, double spare) {
     for (int left = r->size; left > 1;) {
         double cost;

@@ -57,7 +57,7 @@ static arap_status sort_digit(arap_context *context, size_t count, int shift,
     return status;
 }
 
-/* Stable sort by weight, one digit at a time; one of the two arrays holds the result. */
+/* Stable sort by weight, one digit at a time. One of the two arrays holds the result. */
 static arap_status sort_entries(arap_context *context, size_t count, sorted_entry **sorted,
                                 sorted_entry **other) {
     arap_status status = ARAP_OK;
@@ -73,7 +73,7 @@ static arap_status sort_entries(arap_context *context, size_t count, sorted_entr
     return status;
 }
 
-/* Entry of a bone at vertex k, or -1; the search starts at position `at` of the row, since
+/* Entry of a bone at vertex k, or -1. The search starts at position `at` of the row, since
  * neighbors have similar rows. */
 static ptrdiff_t find_near(const arap_influences *in, int k, int bone, size_t at) {
     size_t begin = in->start[k], end = in->start[k + 1];

@@ -5,7 +5,7 @@
  * "Robust skin weights transfer via weight inpainting", section 3.1; in that paper, the share
  * refers to the target, which leaves a button on a coat without a match). Vertex normals are
  * area-weighted sums over the triangles of a vertex, interpolated linearly in a triangle. If these
- * normals cancel, the normal of the triangle is used; without a triangle, as on wires, only the
+ * normals cancel, the normal of the triangle is used. Without a triangle, as on wires, only the
  * distance decides. Within the distance `near`, if the caller specifies one, only the distance
  * decides as well, because the rim of a belt must follow the skin regardless of the direction of
  * the rim.

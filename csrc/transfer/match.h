@@ -13,7 +13,7 @@ typedef struct arap_match {
     char *matched;            /* (count) within the limits */
 } arap_match;
 
-/* Find the matches; the source must have at least one triangle. */
+/* Find the matches. The source must have at least one triangle. */
 arap_status arap_match_find(arap_context *context, const arap_mesh *source, const arap_mesh *target,
                             const arap_transfer_settings *settings, arap_match *out);
 

@@ -9,7 +9,7 @@ typedef struct arap_pair {
     arap_match match;
 } arap_pair;
 
-/* Check the settings, weld and match; the results are stored in *out, whose arrays belong to the
+/* Check the settings, weld and match. The results are stored in *out, whose arrays belong to the
  * caller. Initialize the pair to {0}, and release it with arap_pair_clear even after a failure. */
 arap_status arap_pair_match(arap_context *context, const arap_geometry *source,
                             const arap_geometry *target, const arap_transfer_settings *settings,

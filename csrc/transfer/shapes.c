@@ -9,7 +9,7 @@
  * continued over the target (inpaint.c), with one factorization for all shapes, and limited to the
  * length of the longest known displacement. Then vertices are kept above the surface (clearance.c).
  *
- * Vertices that a shape does not move keep their position, bit for bit. Both meshes are welded; the
+ * Vertices that a shape does not move keep their position, bit for bit. Both meshes are welded. The
  * first of several coincident vertices of the source is used.
  *
  * In addition to the matches and the factor, each shape that moves anything near the target takes

@@ -13,7 +13,7 @@ typedef struct arap_rows {
 arap_status arap_rows_create(arap_context *context, int count, arap_rows *rows);
 void arap_rows_clear(arap_rows *rows);
 
-/* Begin the next row, of at most `max` entries; it is empty. */
+/* Begin the next row, of at most `max` entries. It is empty. */
 arap_status arap_rows_next(arap_context *context, arap_rows *rows, size_t max);
 
 /* Append the row of vertex i in `in`, which may be the rows built so far. */
@@ -36,7 +36,7 @@ static inline void arap_rows_add(arap_rows *rows, int bone, double weight, int l
 /* Insert an entry such that bones stay in ascending order. */
 void arap_rows_insert(arap_rows *rows, int bone, double weight, int locked);
 
-/* Move all rows to `out`; its previous arrays are not freed. */
+/* Move all rows to `out`. Its previous arrays are not freed. */
 void arap_rows_take(arap_rows *rows, arap_influences *out);
 
 /* Take all rows if the status is ARAP_OK, otherwise free them; returns the status. */
