@@ -37,7 +37,7 @@ typedef struct arap_error {
 
 /* ---- Contexts ----
  *
- * A context controls how work is run and is passed to every function that does any. It holds no
+ * A context controls how work is run. Every function that does work takes one. It holds no
  * results. */
 
 /* Called between steps with the name of the stage and the completed share of the call, 0..1. Any

@@ -1,4 +1,4 @@
-/* Baking: finds weights and, on request, bones whose linear blending best approximates given
+/* Baking: finds weights and, on request, bones with which linear blending best approximates given
  * frames.
  *
  * After Kavan et al. 2010 and Le and Deng 2012, "Smooth Skinning Decomposition with Rigid Bones".
@@ -43,8 +43,8 @@ typedef struct arap_baked {
     double *history; /* (iterations) rms after each */
 } arap_baked;
 
-/* Reads every frame once per iteration and clustering round, and once at the end; keeps 16 frames
- * in memory. Release `out` with arap_baked_clear. */
+/* Reads every frame once per iteration and clustering round, and once at the end. At most 16 frames
+ * are kept in memory. Release `out` with arap_baked_clear. */
 arap_status arap_bake(arap_context *context, const arap_bake_problem *problem,
                       const arap_bake_settings *settings, arap_baked *out);
 void arap_baked_clear(arap_baked *baked);

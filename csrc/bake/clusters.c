@@ -4,10 +4,10 @@
  * each round, every vertex joins the bone whose motion fits it best, and then every moving bone
  * takes the best motion for its vertices. After some rounds, the clusters with the largest error
  * are split, until every bone has a cluster. With all weights equal to 1, the two steps are those
- * of motion.h and sums.h, so a round is one pass over the frames. A cluster is split at the vertex
- * whose error times its distance from the center is largest: the vertices nearer to this vertex
- * than to the center join a new bone. A bone that is hardly needed, because another bone moves its
- * vertices nearly as well, is then assigned to the worst cluster.
+ * of motion.h and sums.h, so each round takes one pass over the frames. A cluster is split at the
+ * vertex whose error times its distance from the center is largest: the vertices nearer to this
+ * vertex than to the center join a new bone. Then, bones that are hardly needed, because other
+ * bones move their vertices nearly as well, are assigned to the worst clusters.
  *
  * Takes O(log(bones)) passes over the frames, and fails if a pass fails. */
 #include "bake/clusters.h"

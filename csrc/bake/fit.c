@@ -1,8 +1,8 @@
 /* Weights that fit frames: see fit.h.
  *
  * For each vertex, minimizes w^T A w - 2 h . w over w >= 0 with sum 1 and a limited number of
- * nonzero weights, where A_bc = v^T G_bc v (sums.h). The solver is simplex.h, which computes
- * columns of A on demand. Pulls add squares to this function:
+ * nonzero weights, where A_bc = v^T G_bc v (sums.h). simplex.h solves this problem and computes
+ * columns of A on demand. Pulls add squares to the function:
  *     rho |w_i - w_i0|^2                  to the given weights,
  *     sigma sum_edges l_ij |w_i - w_j|^2  to the neighbors, l_ij = 2 / (ring_i + ring_j).
  * The second sum couples all vertices. With m_ij the mean of the old weights of i and j,

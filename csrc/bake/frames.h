@@ -1,4 +1,4 @@
-/* Frames that are read on demand, in blocks. */
+/* Reads frames on demand, in blocks. */
 #ifndef ARAP_FRAMES_H
 #define ARAP_FRAMES_H
 
@@ -14,8 +14,8 @@ typedef struct arap_frames {
     void *data;
 } arap_frames;
 
-/* A block of frames, each centered on its own center: weights with sum 1 are not affected, and the
- * summed numbers stay small. */
+/* A block of frames, each relative to its own center. This keeps the summed numbers small and does
+ * not change weights with sum 1. */
 typedef struct arap_frame_block {
     int first, count, vertices;
     double scale;        /* applied to the values read: 1 / size of the mesh */

@@ -12,8 +12,8 @@
  * keep the weights of S >= 0.
  *
  * If S has more indices than the limit allows, those with the least gain are removed one by one,
- * and the problem is solved again after each removal. Then indices outside the set replace indices
- * inside it as long as this lowers the value.
+ * and the problem is solved again after each removal. Then, indices outside the set replace indices
+ * inside it as long as such swaps lower the value.
  *
  * Computing s columns takes O(s count), and each small solve takes O(s^3). The function cannot
  * fail. It stops if rounding errors prevent any further descent. */

@@ -1,5 +1,4 @@
-/* One pass over all frames, which improves the transforms and accumulates the sums for the
- * weights. */
+/* Improves the transforms and accumulates the sums for the weights in one pass over all frames. */
 #ifndef ARAP_BAKE_SUMS_H
 #define ARAP_BAKE_SUMS_H
 

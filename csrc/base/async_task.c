@@ -1,9 +1,9 @@
 /* Work on a second thread: see async_task.h. A thread costs about 20 us. The second thread is also
- * used on a single processor, because the search for the elimination order of a million vertices
- * cannot report progress, so the caller reports progress during the search. Fails only if the work
- * fails: if no thread can be created, the caller does the work. The wait always ends, because the
- * work waits for nothing: it has its own thread, and sets `has_ended` under the lock before it
- * wakes the caller. */
+ * used on a single processor. The search for the elimination order of a million vertices cannot
+ * report progress, so the caller reports progress during the search. If no thread can be created,
+ * the caller does the work, so the function fails only if the work fails. The wait always ends,
+ * because the work itself never waits. The work has its own thread and sets `has_ended` under the
+ * lock before it wakes the caller. */
 #include "base/async_task.h"
 
 #include <math.h>
@@ -25,8 +25,8 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* Wait for the end of the work, which cannot stop, so a request to stop takes effect after the
- * work. context: that of the waiting thread. */
+/* Wait for the end of the work. The work cannot stop, so a request to stop takes effect after it.
+ * context: that of the waiting thread. */
 static void wait_for_end(arap_context *context, arap_async_task *async_task) {
     int uncancellable = context->uncancellable, has_ended = 0;
     if (!uncancellable) context->uncancellable = 1;

@@ -12,14 +12,14 @@ typedef arap_status (*arap_async_fn)(arap_context *context, void *data);
 typedef struct arap_async_task {
     arap_async_fn work;
     void *data;
-    arap_context context; /* its own context, uncancellable: progress belongs to the caller */
+    arap_context context; /* its own context, uncancellable because the caller reports progress */
     arap_status status;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t done;
     int size, has_thread, has_ended, is_under_way;
-    /* If work that would justify a thread runs without one: its duration, the time at which it
-     * ended, and how much the caller's work had saved by then. */
+    /* For work that justifies a thread but runs without one: its duration, the time at which it
+     * ended, and the time that the caller's work had saved by then. */
     double seconds, ended, saved[ARAP_SCALING_SIZES];
 } arap_async_task;
 

@@ -1,14 +1,14 @@
 /* Progress and threads: see context.h.
  *
- * Threads belong to a call, which reuses them in its parallel sections, or else to one section
+ * Threads belong to a call, which reuses them in its parallel sections, or to a single section
  * (thread_pool.h). A pool that outlives calls would be global state that does not survive fork().
  * Sections of short chunks start on the caller's thread, because on a small mesh many such sections
  * are finished before another thread could start. Such sections get more threads if the remaining
  * work, estimated from the finished chunks, is large enough.
  *
- * On one thread, the speedup with more threads is estimated as follows: a section of c equal chunks
- * on w threads takes ceil(c / w) chunk times, and all threads except one start late. Times measured
- * on one processor do not show how long several processors would wait for memory.
+ * On one thread, the speedup with more threads is estimated under two assumptions. A section of c
+ * equal chunks on w threads takes ceil(c / w) chunk times, and all threads except one start late.
+ * Times measured on one processor do not show how long several processors would wait for memory.
  *
  * If no thread can be created, the caller does all the work. The caller's thread is the first
  * worker. Only this thread calls the progress callback, between its chunks and while it waits for

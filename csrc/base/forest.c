@@ -9,10 +9,10 @@
  * worker wakes all others when it is done. If no task is ready or running although some tasks are
  * not done, nothing can wake the workers. The worker that detects this state ends the run with
  * ARAP_FAULT. A worker that finishes a node of a task that waits for no nodes also ends the run.
- * Both errors are detected by counters, not by a clock.
+ * Counters detect both errors; no clock is involved.
  *
  * Takes O(nodes) time and memory in addition to the work. Fails on out-of-memory, when cancelled,
- * and if a parent comes before its child. */
+ * or if a parent comes before its child. */
 #include "base/forest.h"
 
 #include <string.h>
@@ -62,7 +62,8 @@ static void connect(arap_forest *f, const int *parent, int *task_of) {
     for (int t = 0; t < f->task_count; t++) f->leaves += !f->waits[t];
 }
 
-/* The maximum cost of a chain of tasks that wait for each other. below: (task_count) scratch */
+/* Compute the maximum cost of a chain of tasks that wait for each other. below: (task_count)
+ * scratch */
 static void find_path(arap_forest *f, const double *own, double *below) {
     for (int t = 0; t < f->task_count; t++) below[t] = 0;
     for (int t = 0; t < f->task_count; t++) {

@@ -10,7 +10,7 @@ typedef struct arap_forest_task {
     int first, last;
 } arap_forest_task;
 
-/* The tasks of a forest: a task is a whole small subtree, a group of small neighbors, or a single
+/* The tasks of a forest. A task is a whole small subtree, a group of small neighbors, or a single
  * larger node. */
 typedef struct arap_forest {
     int count, task_count;

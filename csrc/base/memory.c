@@ -29,8 +29,8 @@ static int allocation_denied(void) { return 0; }
 static void count_allocation(long change) { (void)change; }
 #endif
 
-/* Header before each block, for arap_realloc and arap_free. Aligned by hand: Windows has no
- * aligned_alloc, and memory from its own function may not be passed to free. */
+/* Header before each block, for arap_realloc and arap_free. Blocks are aligned by hand because
+ * Windows has no aligned_alloc, and memory from its own function may not be passed to free. */
 typedef struct header {
     void *raw; /* the pointer of malloc */
     size_t bytes;

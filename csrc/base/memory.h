@@ -1,5 +1,5 @@
-/* Allocation. All memory of the engine is allocated by these functions. In builds with
- * ARAP_FAULT_INJECTION, tests make the k-th allocation fail, which exercises every cleanup path. */
+/* These functions allocate all memory of the engine. In builds with ARAP_FAULT_INJECTION, tests
+ * make the k-th allocation fail to exercise every cleanup path. */
 #ifndef ARAP_MEMORY_H
 #define ARAP_MEMORY_H
 
@@ -14,7 +14,7 @@ void *arap_alloc_zero(size_t count, size_t size);
 void *arap_realloc(void *block, size_t count, size_t size);
 
 /* Distance between the scratch spaces of two workers, in numbers of any type, if each uses `count`
- * of them: no two workers write to the same cache line, which would bounce between them. */
+ * of them. With this distance, no two workers write to the same cache line. */
 static inline size_t arap_apart(size_t count) { return count + 128; }
 
 /* Return entirely free pages to the system. The GNU C library keeps the pages of threads that have

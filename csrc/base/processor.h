@@ -5,7 +5,8 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 
-/* Bits of XCR0: the system saves the XMM and YMM registers, and all ZMM and mask registers. */
+/* Bits of XCR0 that say whether the system saves the XMM and YMM registers, and all ZMM and mask
+ * registers. */
 enum { ARAP_SAVES_YMM = 0x06, ARAP_SAVES_ZMM = 0xe6 };
 
 /* 0: neither, 1: AVX2 and FMA, 2: also AVX-512. The processor is queried directly because the

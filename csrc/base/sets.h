@@ -1,5 +1,5 @@
-/* Disjoint sets of numbers: following `parent` from any member leads to the root of its set. The
- * root is the lowest member and its own parent. Begin with parent[i] = i. */
+/* Disjoint sets of numbers. Following `parent` from any member leads to the root of its set, which
+ * is the lowest member and its own parent. Begin with parent[i] = i. */
 #ifndef ARAP_SETS_H
 #define ARAP_SETS_H
 

@@ -1,8 +1,8 @@
 /* The tables of settings, with their defaults and range checks: see base/settings.h.
  *
- * An enum is read and written as an int of the same size. The check tests whether a number is
- * inside its range, so NaN never passes. The functions take O(settings). The check fails for a
- * number outside its range. The message names the number. */
+ * An enum is read and written as an int of the same size. The check requires each number to be
+ * inside its range, so NaN never passes. If a number is outside its range, the message names it.
+ * The functions take O(settings). */
 #include "base/settings.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Settings as data: the rows of settings.def, and functions that work on any struct of settings. */
+/* Settings as data. Contains the rows of settings.def, and functions that work on any struct of
+ * settings. */
 #ifndef ARAP_SETTINGS_H
 #define ARAP_SETTINGS_H
 

@@ -1,5 +1,5 @@
-/* Status codes and error texts: see status.h. The cost is constant; texts that are too long are
- * truncated. */
+/* Status codes and error texts: see status.h. Texts that are too long are truncated. The cost is
+ * constant. */
 #include "base/status.h"
 
 #include <stdarg.h>

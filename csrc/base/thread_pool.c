@@ -5,11 +5,12 @@
  * SPIN before it sleeps. Waking a helper takes as long as creating a thread. However, a section
  * does not wait for a late helper, and it does not join threads at its end.
  *
- * Every wait ends. A helper sleeps until `round` has changed. Each section, and the end of the
- * pool, changes `round` under the lock and then wakes the helpers, so a helper cannot miss a
- * change. The end of a section waits for the helpers that have joined the section. No helper joins
- * after `section` is NULL, each chunk is taken at most once, and the number of chunks is finite, so
- * `helping` falls to 0. Chunks of forest.c wait themselves; forest.c explains why these waits end.
+ * Every wait ends, for the following reasons. A helper sleeps until `round` has changed. Each
+ * section, and the end of the pool, changes `round` under the lock and then wakes the helpers, so a
+ * helper cannot miss a change. The end of a section waits for the helpers that have joined the
+ * section. No helper joins after `section` is NULL, each chunk is taken at most once, and the
+ * number of chunks is finite, so `helping` falls to 0. The chunks of forest.c also wait, and
+ * forest.c explains why those waits end.
  */
 #include "base/thread_pool.h"
 
@@ -49,8 +50,8 @@ int arap_section_next(arap_section *s, int worker) {
     return chunk;
 }
 
-/* Find a share for a helper, if possible the one that it had in the previous section; 0, the
- * caller's share, if none is left. The lock must be held. */
+/* Find a share for a helper, if possible the one that it had in the previous section. Returns 0,
+ * the caller's share, if none is left. The lock must be held. */
 static int find_share(const arap_section *s, int usual) {
     if (usual < s->shares && !s->share[usual].is_taken) return usual;
     for (int k = 1; k < s->shares; k++)

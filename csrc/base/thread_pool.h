@@ -26,7 +26,7 @@ typedef struct arap_section {
     arap_share *share;
 } arap_section;
 
-/* All its threads end with it. `begin` cannot fail because it starts no threads. */
+/* All threads of a pool end with it. `begin` cannot fail because it starts no threads. */
 typedef struct arap_thread_pool {
     pthread_mutex_t lock;
     pthread_cond_t begun, done;

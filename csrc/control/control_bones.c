@@ -1,15 +1,15 @@
 /* Control bones: see control_bones.h.
  *
- * The deforming bones are a forest. Two shares of the skin, by area, measure the contribution of
- * each tree (and, at the end, of each bone). With the distances d from a vertex to bones, the two
- * shares are:
+ * The deforming bones are a forest. The contribution of each tree (and, at the end, of each bone)
+ * is measured by two shares of the skin, by area. With d the distance from a vertex to a bone or
+ * tree, these are
  *
  *   own  = share of the skin that is nearer to the tree than to any other
  *   gain = share times (1 - d_tree / d_next), over its own skin
  *
  * gain / own is about 1/2 for a foot bone that is a child of the root for IK, and nearly 0 for a
- * copy of a foot bone. A bone between other bones of its chain also has little gain, so low gain
- * alone is not sufficient evidence.
+ * copy of a foot bone. A bone in the middle of a chain also has little gain, so low gain alone is
+ * not sufficient evidence.
  *
  * Further evidence about a bone, such as its name and its constraints, is a number: a value of 1 or
  * more is a sign of a control bone, 2 or more is a sure sign, and -1 or less is a sign of a bone
@@ -18,18 +18,19 @@
  * - a tree with low gain / own consists of control bones if the evidence about most of its bones
  *   indicates control bones, or if its position does: the tree lies outside the mesh and away from
  *   it, lies on bones of another chain, or starts at the joint of such bones. With two of these
- *   signs, more gain is allowed. If the evidence indicates bones that move skin, the tree must be
- *   away from the mesh.
+ *   signs, more gain is allowed. If the evidence indicates bones that move skin, the tree counts
+ *   only if it is away from the mesh.
  * - the root of a tree is a control bone, and its children become roots of their own trees, if the
  *   root lies outside the mesh, has hardly any gain, and is not continued by a bone at its tail.
  *   With a sign of a control bone, the root may also be partly inside, or in a part of the body
  *   that is far from its children. With a sure sign, the root may be anywhere. If most of its
  *   children are inside, the root may continue into them and have more gain, because skin that
  *   faces it, such as that of legs on both sides, does not follow it. In a skeleton of joints
- *   alone, whose bones reach to all their children, the root is dropped if its joint is outside the
- *   skin, regardless of its gain, because the segments to its children are not evidence. A root
+ *   alone, bones reach to all their children, and the segments to the children are not evidence.
+ *   The root is therefore dropped if its joint is outside the skin, regardless of its gain. A root
  *   without segments and with hardly any gain is also dropped if the body continues from its joint.
- *   A root that is the body itself is kept. With a sign of a control bone, a root does not count as
+ *   A root that represents the body itself is kept. With a sign of a control bone, a root does not
+ *   count as
  *   the body if a child passes the root's joint, or if limbs are attached to the root and it leads
  *   from outside the skin to a child that starts at its tail.
  * - a bone without children that does not continue its parent is a control bone if it has little
@@ -40,15 +41,15 @@
  *   the other bone, or if the chains of both also coincide and fewer bones depend on it.
  * - In a skeleton of joints alone, a bone without children is a control bone as well if it starts
  *   at a joint in the middle of a chain but has another parent, such as finger helpers that are
- *   children of the hand. The chain reaches the joint at which the helper starts, but the helper's
- *   parent does not.
+ *   children of the hand. In this case, the chain reaches the joint at which the helper starts, but
+ *   the helper's parent does not.
  * - a bone with loose parts of its own is not a control bone unless there is a sure sign.
  *
  * Trees are removed one at a time: first the tree with the surest evidence, then the smallest, then
  * the tree below the most control bones. The remaining trees are measured again, so that one of two
  * copies stays. Both stay if nothing distinguishes them. If several single bones lie in the same
  * skin, those with the surest evidence are also removed first. Thresholds are shares of areas and
- * of bone lengths, so position, rotation and scale do not matter. Takes one ranking
+ * of bone lengths, so the result does not depend on position, rotation and scale. Takes one ranking
  * (control_study.c) for every root and every removed tree. Fails only on out-of-memory or when
  * cancelled. */
 #include "control/control_bones.h"
@@ -57,7 +58,7 @@
 #include "base/vec3.h"
 #include "control/control_study.h"
 
-#define COINCIDENT 0.05 /* of the shorter bone's length: ends this near coincide */
+#define COINCIDENT 0.05 /* of the shorter bone's length; closer ends coincide */
 
 /* Maximum gain / own of a tree with one or two signs of a control bone, and of a single bone. */
 #define LOW_GAIN 0.2
@@ -73,7 +74,7 @@
 #define LEADING_BRANCH 0.4
 #define MIN_BRANCH 0.02
 #define PASSED 0.1      /* of a child's length: minimum distance of a passed joint from both ends */
-#define SAME_JOINT 0.01 /* of the mesh size: joints this near coincide */
+#define SAME_JOINT 0.01 /* of the mesh size; closer joints coincide */
 #define NO_GAIN 0.005
 /* Clearance of bones away from the mesh, and of a bone with a parent and no name, relative to their
  * length. */
@@ -116,7 +117,8 @@ static int is_mostly(const arap_study *t, int root, int (*is)(const arap_study *
 }
 
 /* Count the signs that the tree consists of control bones: the evidence of most of its bones, and
- * its position. Being away from the mesh is enough, and is required against evidence of skin. */
+ * its position. Being away from the mesh is sufficient, and is required if there is evidence of
+ * skin. */
 static int count_signs(arap_study *t, int root) {
     int away = 1, others = 0, sure = is_mostly(t, root, is_sure);
     for (int d = 0; d < t->s.deform_count; d++)
@@ -141,8 +143,9 @@ typedef struct candidate {
     double ratio;
 } candidate;
 
-/* In a skeleton of joints alone, whether the tree is a single bone at the joint of another bone. It
- * could extend only to the skin beyond that joint, to which the other bone also extends. */
+/* In a skeleton of joints alone, whether the tree is a single bone at the joint of another bone.
+ * Such a bone could extend only to the skin beyond that joint, which the other bone also
+ * reaches. */
 static int is_lone_copy(const arap_study *t, int root) {
     double near = SAME_JOINT * t->mesh.size;
     int copies = 0;
@@ -273,8 +276,8 @@ static int is_body(arap_study *t, int root) {
     return is_trunk(t, root) || is_joint_of_body(t, root);
 }
 
-/* Whether d is a root entirely outside the mesh while its descendants are mostly inside. Its own
- * skin is then skin that faces it by chance, such as legs on both sides of it. */
+/* Whether d is a root entirely outside the mesh while its descendants are mostly inside. The skin
+ * nearest to the root then only happens to face it, as legs on both sides do. */
 static int is_root_outside(arap_study *t, int root) {
     int inside = 0, children = 0;
     if (is_skin(t, root) || !(t->gain[root] < OUTSIDE_GAIN) || arap_study_has_parts(t, root) ||
@@ -288,8 +291,8 @@ static int is_root_outside(arap_study *t, int root) {
     return 2 * inside > children;
 }
 
-/* Whether the body is a child of a bone at the joint of this root. Segments from the root also lead
- * to its other children, such as targets, and are not evidence about the root. */
+/* Whether the body is a child of a bone at the joint of this root. The root also has segments to
+ * its other children, such as targets, so segments are not evidence about the root. */
 static int is_joint_of_child(const arap_study *t, int root) {
     double near = SAME_JOINT * t->mesh.size, max = LEADING_BRANCH * sum_branch(t, root);
     for (int d = 0; d < t->s.deform_count; d++)
@@ -352,7 +355,7 @@ static int comes_from_outside(arap_study *t, int root) {
 }
 
 /* In a skeleton of joints alone (joint_skeleton.h), whether d is a root whose joint is outside the
- * skin, regardless of its ways, or a certain control bone, or a root from which the body
+ * skin, regardless of its segments, or a certain control bone, or a root from which the body
  * continues. */
 static int is_joint_root(arap_study *t, int root) {
     if (is_skin(t, root) || !count_children(t, root)) return 0;
@@ -427,7 +430,7 @@ static int is_continued(const arap_study *t, int d) {
 }
 
 /* In a skeleton of joints alone, whether d has another parent at a joint in the middle of a chain.
- * All the skin there is equally near to the chain. */
+ * The chain is then equally near to all the skin at this joint. */
 static int is_helper(const arap_study *t, int d) {
     double near = SAME_JOINT * t->mesh.size;
     int up = arap_study_parent(t, d);

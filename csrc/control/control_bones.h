@@ -1,6 +1,6 @@
-/* Detection of control bones: bones that only steer the rig, such as roots, IK targets, pole
- * targets and weapon slots. Importers often mark such bones as deforming, so without this detection
- * the bones would pull on the skin. */
+/* Detects control bones, which only steer the rig. Examples are roots, IK targets, pole targets and
+ * weapon slots. Importers often mark such bones as deforming, so without this detection the bones
+ * would pull on the skin. */
 #ifndef ARAP_CONTROL_BONES_H
 #define ARAP_CONTROL_BONES_H
 
@@ -10,7 +10,8 @@
 /* Why a bone is a control bone. */
 typedef enum arap_control {
     ARAP_CONTROL_NONE,    /* not a control bone: it moves skin, or does not deform */
-    ARAP_CONTROL_ROOT,    /* the body hangs on it, but not at its tail: it lies outside the body */
+    ARAP_CONTROL_ROOT,    /* the body hangs on it, but not at its tail, because it lies outside the
+                           * body */
     ARAP_CONTROL_OUTSIDE, /* no skin surrounds it */
     ARAP_CONTROL_TWIN,    /* coincides with another bone */
     ARAP_CONTROL_SERVED   /* other bones move the skin around it equally well */

@@ -4,8 +4,8 @@
  * and does not depend on the orientation of the faces, or if the point is surrounded by faces whose
  * layers cancel each other. Both conditions are tested only on request, in O(triangles) for each
  * doubtful bone. Ranking takes O(vertices log bones). When a group of bones is removed, only the
- * skin near it is ranked again. All lengths are relative, so position, rotation and scale of the
- * scene do not matter. Fails only on out-of-memory or when cancelled. */
+ * skin near it is ranked again. All lengths are relative, so the result does not depend on
+ * position, rotation and scale of the scene. Fails only on out-of-memory or when cancelled. */
 #include "control/control_study.h"
 
 #include "base/memory.h"
@@ -17,12 +17,12 @@
 #define CHUNK 256
 
 #define INSIDE 0.3     /* least winding number inside */
-#define ENCLOSED 0.9   /* of the directions: with faces in this many, a point is also inside */
-#define ON_SKIN 0.003  /* of the mesh size: a joint this near to the skin is not inside */
+#define ENCLOSED 0.9   /* of the directions; with faces in more of them, a point is also inside */
+#define ON_SKIN 0.003  /* of the mesh size; a joint closer to the skin is not inside */
 #define AMID 0.33      /* the same for a point that is merely surrounded by skin */
-#define ATTACHED 0.15  /* of the shorter bone's length: a bone this near to a tail continues it */
-#define ON_BONE 0.1    /* of the bone's length: a sample this near to another bone lies on it */
-#define SHORTEST 0.005 /* of the mesh size: shorter bones count as this long */
+#define ATTACHED 0.15  /* of the shorter bone's length; a bone closer to a tail continues it */
+#define ON_BONE 0.1    /* of the bone's length; a sample closer to another bone lies on it */
+#define SHORTEST 0.005 /* of the mesh size; the minimum length of bones for these tests */
 #define TIED 1.01      /* distances of this ratio are equal */
 #define TURNOUT 0.2    /* of a loose part: with votes from less, it belongs to no group */
 

@@ -1,4 +1,4 @@
-/* Measures how far skin surrounds a point: see surrounded.h.
+/* Measures to what extent skin surrounds a point: see surrounded.h.
  *
  * The winding number of a body with a second layer that is turned inside out is 0, because the
  * layers cancel each other. This file therefore counts the rays that meet a face. A Fibonacci

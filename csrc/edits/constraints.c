@@ -11,7 +11,7 @@
 
 #define ATTACH_ABOVE 0.5
 #define NEGATIVE -1e-3
-#define NEGLIGIBLE -1e-5 /* negative, but cheaper to clip than to hold */
+#define NEGLIGIBLE -1e-5 /* negative, but clipping costs less than a row */
 #define PEAK_ABOVE 0.95
 
 arap_status arap_penalties_create(arap_context *context, const arap_influences *in,

@@ -41,7 +41,8 @@ arap_status arap_find_attachments(arap_context *context, const arap_mesh *mesh,
 /* Rows that keep a bone useful: of the vertices that see the bone as their nearest one, those whose
  * heat weight is within 5 % of the largest such weight keep their weight. Without such rows, the
  * energy alone would let bones fade, because a mesh that follows fewer bones is more rigid. A root
- * outside the mesh gets no rows if other bones are inside, since it is a control bone on the floor.
+ * outside the mesh gets no rows if other bones are inside, because such a root is a control bone,
+ * for example on the floor.
  */
 arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
                             const arap_visibility *visibility, const arap_influences *heat,
@@ -52,8 +53,8 @@ arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
 void arap_add_constraints(const arap_mesh *mesh, const arap_influences *influences,
                           const arap_constraint_list *rows, double unit, arap_penalties *penalties);
 
-/* The cost of the first `count` rows at the current weights, minus its constant and without rows
- * for entries where `except` is set. */
+/* The energy of the first `count` rows at the current weights, without its constant part and
+ * without rows for entries where `except` is set. */
 double arap_constraints_cost(const arap_mesh *mesh, const arap_influences *influences,
                              const arap_constraint_list *rows, int count, double unit,
                              const char *except);

@@ -11,7 +11,7 @@
  * of (s1 - 1)^2 + (s2 - 1)^2, the squared surface strain of measures/surface_strain.c. A body of
  * tets has the thickness h = volume / surface (tets.c).
  *
- * A membrane has no bending stiffness, so it crumples if crumpling reduces strain. The last term
+ * A membrane has no bending stiffness and crumples if crumpling reduces strain. The last term
  * consists of cells, which are one-rings that share a rotation. The weights c_ik = a_ik / l^2 are
  * areas (docs/energy.md 1) over squared lengths, times `bending`; the weights of wires and links
  * are not multiplied by `bending`, because no other term resists their deformation. The cells

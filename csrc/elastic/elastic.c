@@ -4,8 +4,8 @@
  * weights start at the position to which the nearest bone moves them. If no weights are given, this
  * applies to all vertices. From this start, descent.c minimizes the sum of the energies in body.c
  * and hold.c. The sum is not convex, so the result is a local minimum that depends on the start. As
- * an alternative, mixed.c optimizes only the rotations of a few points. Cost and failures are those
- * of the called functions. */
+ * an alternative, mixed.c optimizes only the rotations of a few points. Costs as much as the called
+ * functions, and fails if one of them fails. */
 #include "elastic/elastic.h"
 
 #include "base/memory.h"

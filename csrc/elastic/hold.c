@@ -1,4 +1,4 @@
-/* The ties of an elastic body to its bones: see hold.h.
+/* Ties an elastic body to its bones: see hold.h.
  *
  *     E = sum_i h_i |x_i - T_b(i) v_i|^2 + sum_limbs g_l max(|mean_l x - T_b(l) c_l| - d_l, 0)^2
  *

@@ -1,4 +1,4 @@
-/* Ties an elastic body to its bones. */
+/* Pulls that tie an elastic body to its bones. */
 #ifndef ARAP_HOLD_H
 #define ARAP_HOLD_H
 

@@ -3,7 +3,7 @@
  * The energy J of the turns (mixed_state.c) is minimized by L-BFGS with HISTORY pairs and
  * backtracking: a step is accepted if J falls by ARMIJO times the decrease that the slope predicts;
  * otherwise, it is halved, up to MAX_HALVINGS times. `iterations` counts evaluations. The reported
- * energies are those of the last accepted turns, so they never rise. A pose is done when the
+ * energies are those of the last accepted turns, so they never rise. A pose is finished when the
  * relative decrease in J has been below `tolerance` twice in a row, or when no step lowers J.
  *
  * Each evaluation requires a factorization, which takes 0.1 s for 2,000 vertices. Poses are

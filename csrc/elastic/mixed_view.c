@@ -1,5 +1,5 @@
-/* Performs one evaluation of the mixed method, for inspection: see elastic.h. Cost and failures are
- * those of mixed_state.c and the functions that it calls. */
+/* Performs one evaluation of the mixed method, for inspection: see elastic.h. The cost is that of
+ * mixed_state.c. Fails if mixed_state.c fails. */
 #include <string.h>
 
 #include "base/memory.h"

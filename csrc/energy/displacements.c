@@ -1,9 +1,9 @@
 /* Displacements of components: see displacements.h.
  *
- * Random poses rotate every root about its own head. Such poses tear edges of the mesh between two
- * components of the skeleton, although no animator would pose a character in this way. Let W_ic be
- * the sum of w_ib over the bones b of component c. With fixed weights w and rotations R, the
- * translations t_c of the components in a pose change the energy by
+ * Random poses rotate every root about its own head. Such poses tear the mesh apart between two
+ * components of the skeleton, which no animator would do. Let W_ic be the sum of w_ib over the
+ * bones b of component c. With fixed weights w and rotations R, the translations t_c of the
+ * components in a pose change the energy by
  *     sum_cd S_cd t_c . t_d - 2 sum_c g_c . t_c,
  *     Q_cb = sum_ik a_ik (W_kc - W_ic) (w_kb v_k - w_ib v_i)     (v homogeneous)
  *     S_cd = sum of the last numbers of Q_cb over the bones b of d

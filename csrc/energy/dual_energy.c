@@ -2,7 +2,7 @@
  *
  * Vertices move to p_i (dual_blend.h), and springs end at points that bones carry along
  * (bone_springs.h). Let e' be the posed edges, s the weights of the springs, and y the posed ends
- * of the springs. In every pose, multiplied by the weight of the pose,
+ * of the springs. In every pose, with all terms multiplied by the weight of the pose,
  *     E_i = sum_k a_ik |e'_ik - R_i e_ik|^2 + sum_springs s |(y - p_i) - R_i (x - v_i)|^2
  *     R_i nearest to sum_k a_ik e'_ik e_ik^T + sum_springs s (y - p_i) (x - v_i)^T
  *     f_i = sum_k [(a_ik + a_ki) e'_ik - (a_ik R_i + a_ki R_k) e_ik]

@@ -3,10 +3,10 @@
  *   delta sum_i c_i sum_b |(L w_b)_i|^2,   H = delta L' diag(c) L
  *
  * L is the cotangent Laplacian of the tets and of the triangles outside the tets, not divided by
- * areas. The row of a vertex on wire edges only is 0; bbw.c has its own Laplacian, which includes
- * wires and links. Weights outside the influence patterns count as 0. The ARAP energy grows with
- * the square of the edge length, but this term grows with its fourth power, so the same strength
- * smooths a finer mesh less.
+ * areas. The row of a vertex that has only wire edges is 0. (bbw.c uses a different Laplacian,
+ * which includes wires and links.) Weights outside the influence patterns count as 0. The ARAP
+ * energy grows with the square of the edge length, but this term grows with its fourth power, so
+ * the same strength smooths a finer mesh less.
  *
  * The term couples vertices two edges apart, so the system of the global step has blocks between
  * two-rings instead of one-rings. There are about three times as many blocks, and the factor grows

@@ -8,10 +8,11 @@
  * is then copied from i, the entry (j, b') from the entry (i, b). A ring on which only copied
  * vertices depend is not visited.
  *
- * The half on the positive side of the plane is computed, so only the rings along the border are
- * visited on both sides. Two one-rings match if their edges and weights agree to ALIKE, which
- * allows for meshes saved in single precision. Poses match if the bones at rest are close enough to
- * be partners. The second half of the mesh is then treated as having the shape of the first.
+ * Results are computed for the half on the positive side of the plane, so only the rings along the
+ * border are visited on both sides. Two one-rings match if their edges and weights agree to ALIKE,
+ * which allows for meshes saved in single precision. Poses match if the bones at rest are close
+ * enough to be partners. The second half of the mesh is then treated as if it had exactly the shape
+ * of the first half.
  *
  * Matching the rings takes O(edges log ring) once per mesh, and matching patterns takes O(edges +
  * influences). Both run in parallel. Fails on out-of-memory and when cancelled. */

@@ -16,8 +16,8 @@ typedef struct arap_mirror_reuse {
     char *bones;     /* (deforming bones) their poses are images of their partners' */
     char *alike;     /* (vertices) the one-ring is the image of the partner's */
     int *of;         /* (vertices) the vertex whose numbers are copied; -1: they are computed */
-    char *unvisited; /* (vertices) copied, like all vertices around them: their rotations affect
-                        nothing */
+    char *unvisited; /* (vertices) copied, like all their neighbors, so their rotations are not
+                      * needed */
     size_t *from;    /* (influences) of copied vertices, the influence to copy from */
 } arap_mirror_reuse;
 

@@ -18,7 +18,7 @@
 
 #include "base/memory.h"
 
-#define MAXIMUM 16 /* vertices of a cluster: larger ones save little more */
+#define MAXIMUM 16 /* vertices of a cluster; larger clusters save little more */
 
 /* Whether the weights of vertices i and k differ by at most `max`. */
 static int is_similar(const arap_influences *in, int i, int k, double max) {

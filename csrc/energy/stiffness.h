@@ -15,8 +15,8 @@
 void arap_gram_block(const arap_mesh *mesh, const arap_poses *poses, const arap_influences *in,
                      int k, int l, double factor, double *block);
 
-/* Add factor v_k v_l^T to m (4, 4). A block needs only such sums over pairs of vertices, for any
- * number of pairs: factor F_kl[b, c] = sum of G_bc m, entry by entry. */
+/* Add factor v_k v_l^T to m (4, 4). A block over any number of vertex pairs needs only such sums:
+ * factor F_kl[b, c] = sum of G_bc m, entry by entry. */
 static inline void arap_add_gram_moment(const arap_mesh *mesh, int k, int l, double factor,
                                         double *m) {
     const double *vk = mesh->v + 3 * (size_t)k, *vl = mesh->v + 3 * (size_t)l;
@@ -41,7 +41,7 @@ void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i
 /* Compute out[e] = (F w)_e for every influence and, if requested, stretch[i], the sum over poses
  * and neighbors of a_ik |e'_ik|^2 (count). With bone springs, out also includes their pull, and
  * fixed (count) or NULL completes the energy of both, see stiffness.c. Costs O(vertices x bones of
- * a row x bones of a one-ring): neither neighbors' rows nor poses are paired. Wide rows
+ * a row x bones of a one-ring): no loop runs over pairs of neighbors' rows or over poses. Wide rows
  * (wide_products.h) take O(poses x bones of a one-ring) each. With spines, the cost is O(vertices x
  * poses x influences of a one-ring), plus memory for the posed mesh in every pose. */
 arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,

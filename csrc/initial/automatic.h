@@ -1,4 +1,4 @@
-/* Automatic weights: one function for all methods of this folder, which returns final weights. */
+/* Automatic weights. One function returns the final weights of any method in this folder. */
 #ifndef ARAP_AUTOMATIC_H
 #define ARAP_AUTOMATIC_H
 

@@ -17,8 +17,8 @@
  * TOLERANCE or exceeds its bounds by more than TOLERANCE, or after MAX_ITERATIONS. This tolerance
  * is sufficient for initial weights. Cells of almost no volume are treated as larger.
  *
- * The factor, its cost and its failure modes are those of biharmonic.c. Each iteration takes one
- * solve per bone. */
+ * Uses the factor of biharmonic.c, with the same cost and failures. Each iteration takes one solve
+ * per bone. */
 #include "initial/bbw.h"
 
 #include <math.h>

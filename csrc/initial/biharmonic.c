@@ -6,11 +6,10 @@
  * L is the Laplacian of triangles or tets, with springs for wires and links, and M contains the
  * areas or volumes of cells (two_rings.c). The index h denotes the handles (handles.c), and x the
  * vertices without a handle. Bones that share a handle have equal parts of it. In the lecture cited
- * in boneglow.c, each handle on a surface is a single vertex; in this file, a bone has many.
- *
- * Without bounds, the weights of all bones sum to 1 but leave the range 0..1: they overshoot beyond
- * a handle, and distant bones get some weight. Negative weights are clipped here, because rows may
- * not contain them, and the remaining weights are scaled to sum to 1.
+ * in boneglow.c, each bone has a single vertex of a surface as its handle; in this file, it has
+ * many. Without bounds, the weights of all bones sum to 1 but leave the range 0..1. They overshoot
+ * beyond a handle, and distant bones get some weight. Negative weights are clipped here because
+ * rows may not contain them, and the remaining weights are scaled to sum to 1.
  *
  * Handles around a limb split Q_xx into independent blocks. Each block has its own factor, and is
  * solved only for the bones of the handles next to it. The weights of all other bones are 0 in the
@@ -30,7 +29,8 @@
 #include "mesh/two_rings.h"
 
 #define MAX_VERTICES 200000
-/* Columns that are solved together, on any number of threads: bbw.c controls them as one. */
+/* Number of columns that are solved together, on any number of threads. bbw.c uses one penalty for
+ * all of them. */
 #define COLUMNS (4 * ARAP_RIGHT_SIDES)
 
 typedef struct problem {

@@ -7,16 +7,16 @@
  * on Wareham & Lasenby 2008): the share of bone b in the light that falls on vertex i. The line
  * from the vertex to a point of the bone has the length r, the angle phi to the bone (a rod sends
  * no light along itself), and the angle theta to the surface normal. V is 1 if no face crosses this
- * line, and 0 otherwise. The system, and the idea that chi is a soft visibility, come from this
- * lecture. V, sin(phi) and 1 / r^2 follow other implementations of the paper. The following are our
- * own choices. cos(theta) is the Lambert factor of the lit surface. Bones shine in proportion to
- * their length, so a bone cut in two gives the same light. Both sides of a face are lit, for thin
- * sheets and normals that point inward. Wires and vertices inside a volume have no side (cos = 1).
- * H is 1 / d^2, where d is the distance from the nearest bone, as with heat, if the vertex sees
- * this bone, and otherwise the distance from the nearest point that lights the vertex. H is 0 for a
- * vertex without light. Virtual segments and bones without length send no light. An island without
- * light takes the weights of the nearest bones, as with heat. An island far from all bones follows
- * the nearest one.
+ * line, and 0 otherwise. The system and the interpretation of chi as a soft visibility come from
+ * this lecture. V, sin(phi) and 1 / r^2 follow other implementations of the paper. The following
+ * choices are our own. cos(theta) is the Lambert factor of the lit surface. Bones shine in
+ * proportion to their length, so a bone cut in two gives the same light. Both sides of a face are
+ * lit, for thin sheets and normals that point inward. Wires and vertices inside a volume have no
+ * side (cos = 1). H is 1 / d^2, where d is the distance from the nearest bone, as with heat, if the
+ * vertex sees this bone, and otherwise the distance from the nearest point that lights the vertex.
+ * H is 0 for a vertex without light. Virtual segments and bones without length send no light. An
+ * island without light takes the weights of the nearest bones, as with heat. An island far from all
+ * bones follows the nearest one.
  *
  * Quadrature: with s = h tan(alpha) along the bone, h the distance to its line, the integral is
  * that of V |cos(theta)| over sin(alpha), divided by h. The integrand is sampled at the midpoints
@@ -149,7 +149,7 @@ static void light_chunk(void *data, int chunk, int worker) {
                          (size_t)worker * arap_apart((size_t)task->skeleton->deform_count));
 }
 
-/* chi: the lights or, without any, the nearest bones. */
+/* chi: the shares of the lights or, without any lights, the nearest bones. */
 static arap_status make_shares(arap_context *context, const glow_task *task, arap_influences *out) {
     arap_rows rows;
     arap_status status = arap_rows_create(context, task->mesh->count, &rows);

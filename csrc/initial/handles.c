@@ -1,8 +1,8 @@
 /* Handles of bones: see handles.h.
  *
  * In a volume, the handles are the vertices on a bone (for surfaces, see surface_handles.c). Few
- * meshes have such vertices, so points are placed on the bone, one edge length apart. If such a
- * point is inside the volume and has no handle within an edge, the vertex nearest to the point
+ * meshes have vertices on bones, so points are placed on each bone, one edge length apart. If such
+ * a point is inside the volume and has no handle within an edge, the vertex nearest to the point
  * becomes a handle, unless another bone is nearer to that vertex. A vertex that is equally near to
  * several bones is a handle of all of them. A bone inside the volume without a handle takes the
  * vertex nearest to one of its points, which it shares with any bone that already has this handle.
@@ -23,7 +23,7 @@
 #include "mesh/rings.h"
 
 #define MAX_SAMPLES 1000 /* points on a bone */
-#define INSIDE 1e-9      /* a point nearer to a tet than this is inside it */
+#define INSIDE 1e-9      /* points closer to a tet are inside it */
 
 /* Make a vertex a handle of the bones nearest to it. */
 static arap_status claim(arap_context *context, const arap_visibility *visibility, int vertex,

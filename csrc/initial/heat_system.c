@@ -10,8 +10,8 @@
  * test (islands.h).
  *
  * The matrix is positive definite, and factorizing it takes O(n^1.5). If the factorization fails
- * because of rounding errors, it is repeated with larger sources. Such failures can happen for an
- * island of wires whose distance from the bones is a thousand times its size, or for faces a
+ * because of rounding errors, it is repeated with larger sources. Rounding errors can be this large
+ * for an island of wires whose distance from the bones is a thousand times its size, or for faces a
  * million times longer than high. */
 #include "initial/heat_system.h"
 
@@ -85,9 +85,9 @@ static arap_status heat_sources(arap_context *context, const arap_mesh *mesh,
 }
 
 /* Create L + M H and its factor. If the bones are so far away, or the mesh so stiff, that M H is
- * lost to rounding, all sources of an island are equal anyway, so they are raised until they
- * matter. Rounding may leave only negative cotangents in tets without thickness; as a last resort,
- * these are removed. */
+ * lost to rounding, all sources of an island are equal anyway. They are then raised until they have
+ * an effect. Rounding may leave only negative cotangents in tets without thickness. As a last
+ * resort, these are removed. */
 static arap_status factor_heat(arap_context *context, const arap_mesh *mesh, const int *order,
                                arap_heat_system *system) {
     arap_matrix matrix = {0};

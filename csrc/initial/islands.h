@@ -1,4 +1,4 @@
-/* Islands of a mesh and the bones visible from them, which determine the vertices that count as
+/* Islands of a mesh and the bones visible from them. They determine which vertices count as
  * evidence for a bone. */
 #ifndef ARAP_ISLANDS_H
 #define ARAP_ISLANDS_H

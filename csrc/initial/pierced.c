@@ -8,15 +8,15 @@
  *   - n_i . o_ib < 0 and n_i . o_ib' > 0, so b' sees the vertex from inside, and b sees it from
  *     outside;
  *   - no face is between i and x, and most of the skin of b is around b. Since x is inside, the
- *     space in front of the outer side of vertex i is also inside. The wall between two nostrils
- *     also has b' behind it, but it has air in front.
+ *     space in front of the outer side of vertex i is also inside. This excludes the wall between
+ *     two nostrils, which also has b' behind it, but it has air in front.
  *
  * Soles and corners past the plane face neither of the two bones. The skin nearest to one side
  * forms connected patches. If most edges out of a patch lead to skin nearest to the other side, and
  * the share WHOLE of the area of its faces passes the same test as the vertices, the whole patch
  * belongs to the other side. Every other set of such vertices must have more edges to skin of its
  * own side than to the skin of b: a foot that pierces is connected to its own leg, whereas flipped
- * faces are connected to the leg around them.
+ * faces are connected to the surrounding leg.
  *
  * Only bones on the side of b' and bones in the middle may move piercing skin. If most normals
  * point toward the bones, the faces are oriented inward, and all signs are reversed.
@@ -37,9 +37,9 @@
 
 #define CHUNK 256
 #define INWARD 0.25 /* of the distance from a corner to the middle of a face */
-#define SMALL 0.5   /* of the area of the patch on which a patch hangs: with more it is a half */
+#define SMALL 0.5   /* of the area of the patch on which a patch hangs; a larger patch is a half */
 #define WHOLE 0.1   /* of the area of a patch */
-#define SAME 1e-6   /* cosines that are nearer to 0 are of no side */
+#define SAME 1e-6   /* cosines closer to 0 indicate neither side */
 
 typedef struct finder {
     const arap_mesh *mesh;
@@ -48,14 +48,16 @@ typedef struct finder {
     const arap_bvh *lines;
     const double *normals; /* (count, 3) */
     int *nearest;          /* (count) deforming bone */
-    signed char *facing;   /* (count) sign of n . o of that, 0: neither, or its image is as near */
+    signed char *facing;   /* (count) sign of n . o of that bone, 0: neither, or its image is as
+                            * near */
     char *may_pierce;      /* (count) its mirror image sees the vertex from the opposite side */
     double *points;        /* (count, 3) of those that may: the nearest point of the bone */
-    double *around;        /* (deforming bones) skin of each with it behind, less that before it */
+    double *around;        /* (deforming bones) skin with the bone behind it, minus skin with the
+                            * bone in front */
     int outward;           /* -1: the faces point inward */
 } finder;
 
-/* +1: the bone is behind the surface at vertex i, -1: before it, 0: neither. */
+/* +1: the bone is behind the surface at vertex i, -1: in front of it, 0: neither. */
 static int side_of(const finder *f, int i, const double *point) {
     const double *normal = f->normals + 3 * (size_t)i;
     double way[3];
@@ -86,7 +88,7 @@ static void look_at(void *data, int chunk, int worker) {
     }
 }
 
-/* bone_side; returns whether any bone is beside the plane. */
+/* bone_side; returns whether any bone is on one side of the plane. */
 static int find_sides(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                       signed char *out) {
     int any = 0;
@@ -163,7 +165,7 @@ static arap_status test_face(arap_context *context, const finder *f, size_t t, i
     return status;
 }
 
-/* Sets of neighbors that have the same number in `of`, not 0; links join none. */
+/* Sets of neighbors that have the same number in `of`, not 0. Links do not join vertices. */
 static void unite_same(const arap_mesh *mesh, const signed char *of, int *parent) {
     for (int i = 0; i < mesh->count; i++) parent[i] = i;
     for (int i = 0; i < mesh->count; i++)
@@ -172,9 +174,9 @@ static void unite_same(const arap_mesh *mesh, const signed char *of, int *parent
                 arap_unite(parent, i, mesh->neighbor[e]);
 }
 
-/* For each set, stored at its root: among its outgoing edges, how many more lead to skin of the
- * side other than `of` than to that side or, with `strict`, to any other skin. seen: the sides of
- * the nearest bones. */
+/* For each set, stored at its root: the number of outgoing edges that lead to skin of the side
+ * other than `of`, minus the number that lead to that side or, with `strict`, to any other skin.
+ * seen: the sides of the nearest bones. */
 static void count_leads(const arap_mesh *mesh, const signed char *of, const signed char *seen,
                         int sign, int strict, int *parent, int *lead) {
     memset(lead, 0, (size_t)mesh->count * sizeof *lead);
@@ -188,7 +190,7 @@ static void count_leads(const arap_mesh *mesh, const signed char *of, const sign
 }
 
 typedef struct patch { /* of skin nearest to one side */
-    double area, host; /* host: the largest area of what it hangs on */
+    double area, host; /* host: the largest area of a patch on which it hangs */
     double faces, pierced;
 } patch;
 

@@ -12,7 +12,7 @@ typedef struct arap_rigged_mesh {
 } arap_rigged_mesh;
 
 /* link_parts: link loose parts to the surface on which they lie. `rigged` must be zeroed before the
- * call; release it with arap_rigged_mesh_clear, even after a failure. */
+ * call. Release it with arap_rigged_mesh_clear, even after a failure. */
 arap_status arap_rigged_mesh_create(arap_context *context, const arap_geometry *geometry,
                                     const arap_bones *bones, int link_parts,
                                     arap_rigged_mesh *rigged);

@@ -1,7 +1,7 @@
 /* Handles of bones on a surface: see surface_handles.h.
  *
- * Bounded biharmonic weights are defined on the inside of a mesh, where bones lie. A surface, a
- * sheet or a wire has no vertices on its bones, so vertices must be chosen to represent the bones.
+ * Bounded biharmonic weights are defined inside a volume, which contains the bones. A surface, a
+ * sheet or a wire has no vertices on its bones, so some of its vertices must represent the bones.
  * The vertices nearest to a bone form its cell. The handles of the bone are the core of this cell:
  * the vertices whose distance from other cells, along edges, is at least CORE times the largest
  * such distance in the cell. On a limb, the core is a band around the middle of the bone. At the
@@ -13,9 +13,10 @@
  *
  * Vertices that do not see their nearest bone belong to the cell of the next vertex along edges
  * that sees its nearest bone, and do not become handles. Vertices at equal distance from several
- * bones belong to no cell, except to the cell of a bone that is not the nearest bone anywhere else
- * (twins, a tiny bone at a joint). On an island without a border, all vertices are handles. On an
- * island far from all bones, all vertices are handles of the nearest bone.
+ * bones belong to no cell, except to the cell of a bone that is not the nearest bone anywhere else.
+ * Examples are coincident bones and a tiny bone at a joint. On an island without a border, all
+ * vertices are handles. On an island far from all bones, all vertices are handles of the nearest
+ * bone.
  *
  * Takes O(edges log edges). Fails only on out-of-memory. */
 #include "initial/surface_handles.h"

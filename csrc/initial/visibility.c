@@ -20,7 +20,9 @@
 
 #define SAME_DISTANCE 3e-8 /* share of a distance, but not of more than the bone's length */
 #define ON_LINE 1e-9       /* units of the mesh: the same on a bone */
-#define TOUCHING 1e-5      /* share of the length of a ray: a face so near to its end touches it */
+#define TOUCHING                                                                                   \
+    1e-5 /* share of the length of a ray; a face closer to the end of the ray                      \
+          * touches it */
 
 #define CHUNK 256
 #define SLICE_PER_THREAD 8 /* chunks between two progress reports */
@@ -44,8 +46,7 @@ double arap_segment_distance2(const void *data, int index, const double *p) {
     return arap_nearest_on_segment(p, s->a, s->b, nearest);
 }
 
-/* Collects owners instead of measuring: a distance function that never reports a nearer
- * distance. */
+/* A distance function that collects owners and never reports a nearer distance. */
 typedef struct collector {
     const arap_segment *segments;
     double limit2;
@@ -130,7 +131,7 @@ static void look_from(const visibility_task *task, int i, char *owned) {
         if (kept < ARAP_MAX_SHARED)
             visibility->nearest[(size_t)i * ARAP_MAX_SHARED + (size_t)kept++] = b;
     }
-    if (!kept) /* so far away that rounding puts the segment beyond its own limit */
+    if (!kept) /* so far away that, due to rounding, the segment exceeds its own limit */
         visibility->nearest[(size_t)i * ARAP_MAX_SHARED + (size_t)kept++] = task->segments[s].owner;
     visibility->nearest_count[i] = kept;
     visibility->on_bone[i] = (char)task->segments[s].is_bone;
@@ -222,8 +223,8 @@ done:
     return status;
 }
 
-/* If virtual segments, such as adjacent controls, take all the vertices that see a bone inside the
- * mesh, the bone gets back the vertices to which no other deforming bone is nearer. */
+/* Virtual segments, such as adjacent controls, may take all the vertices that see a bone inside the
+ * mesh. The bone then gets back the vertices to which no other deforming bone is nearer. */
 static arap_status give_back(arap_context *context, const visibility_task *task) {
     arap_visibility *visibility = task->visibility;
     char *seen = ARAP_NEW_ZERO(char, task->skeleton->deform_count);

@@ -11,8 +11,8 @@
  *
  * Direction of the pull on joints. At the point J where two bones meet, skin of weights w and an
  * anchor near J have r = (w A_b + (1 - w) A_up - R_i) (J - v_i): this is the error of blending,
- * which grows with the distance from the joint. With equal s on all sides, the sum is smallest with
- * J at the centroid of the vertices. Since s is proportional to 1 / |e|^2 at the start, springs
+ * which grows with the distance from the joint. With equal s on all sides, the sum is smallest if J
+ * is the centroid of the vertices. Since s is proportional to 1 / |e|^2 at the start, springs
  * around a circle do not determine J (log |x| is harmonic, so the sum of e / |e|^2 is 0 anywhere
  * inside). The edges then determine J, because their stretch is smallest when J is in the middle.
  * An anchor that stayed in place while joints move would have r = (1 - w) (A_up - A_b) dJ in
@@ -35,8 +35,8 @@
  * nearly equal results in tests/bench/yardstick.py. The ratios are geometric means of strain by
  * area and p99, in random poses and then in animations. For joints displaced by 2 % with anchor
  * 0.3, they are 1.00 and 1.02, 1.00 and 0.97. For the artist's joints without an anchor, they are
- * 1.02 and 1.04, 1.01 and 1.02, with a drift of 0.81. If anchors also slid along their bones,
- * joints would also slide, with the same strain.
+ * 1.02 and 1.04, 1.01 and 1.02, with a drift of 0.81. If anchors could also slide along their
+ * bones, joints would slide as well, with the same strain.
  *
  * Moving anchors cost one additional local step per joint step, and O(springs influences^2) per
  * trial step. Fails on out-of-memory only. */

@@ -1,4 +1,4 @@
-/* The anchors of springs (bone_springs.h). An anchor is the end of a spring on a bone, and it moves
+/* The anchors of springs (bone_springs.h). An anchor is the end of a spring on a bone and moves
  * with the joints. */
 #ifndef ARAP_JOINT_ANCHORS_H
 #define ARAP_JOINT_ANCHORS_H

@@ -1,4 +1,4 @@
-/* How joint displacements accumulate along chains: the matrix C in joints/system.c. */
+/* Accumulates joint displacements along chains: the matrix C in joints/system.c. */
 #ifndef ARAP_JOINT_CHAINS_H
 #define ARAP_JOINT_CHAINS_H
 

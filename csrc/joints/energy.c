@@ -13,7 +13,8 @@
  *
  * Vertices with a spine in their ring are excluded: see joints/spines.c.
  *
- * Sums are stored only for pairs of bones that meet at an edge, which are few of all pairs.
+ * Sums are stored only for pairs of bones that meet at an edge, which are few compared with all
+ * pairs.
  *
  * The cost is O(edges x influences^2) once, and a local step plus O(poses x bones^2) per
  * evaluation. Each pose is shifted by a common translation of all bones, which changes no edge, so

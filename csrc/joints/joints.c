@@ -1,4 +1,4 @@
-/* Determines which ends of bones form joints, and how joints connect transforms: see joints.h.
+/* Determines which bone ends form joints, and how joints connect transforms: see joints.h.
  *
  * Connected bones stay connected because they share the numbers of their joint. In a pose that
  * keeps the linear parts A_d of the transforms T_d = [A_d | t_d], moving the joints by dJ changes

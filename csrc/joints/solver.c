@@ -114,8 +114,8 @@ static arap_status try_weights(arap_context *context, arap_joint_solver *s, int 
     return arap_joint_record(context, s);
 }
 
-/* Take a weight step. A change started by the weight solver is completed, and a restore is never
- * partial. */
+/* Take a weight step. A change that the weight solver has started is completed, and weights are
+ * never restored partially. */
 static arap_status weight_step(arap_context *context, arap_joint_solver *s, int iterations) {
     int uncancellable = context->uncancellable;
     context->uncancellable = 1;

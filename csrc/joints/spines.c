@@ -12,7 +12,7 @@
  *
  * Once joints have moved, STBs turn about their new axes by the same angles, and vertices without
  * given parameters get the parameters of their new positions along the bones. The quadratic ignores
- * both effects; halving the steps compensates for them (joints/step.c).
+ * both effects. Halving the steps compensates for them (joints/step.c).
  *
  * Poses are processed in parallel, each in the order of the edges. Takes O(poses edges influences),
  * or O(poses edges influences^2) with the curvature. The reached vertices take 72 bytes of memory

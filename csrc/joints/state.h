@@ -1,4 +1,4 @@
-/* The joint solver's own data, shared by joints/solver.c (stages) and joints/step.c. */
+/* The data of the joint solver, shared by joints/solver.c (stages) and joints/step.c. */
 #ifndef ARAP_JOINT_STATE_H
 #define ARAP_JOINT_STATE_H
 

@@ -3,9 +3,9 @@
  * A step minimizes the quadratic of joints/system.h with the current rotations, plus the terms of
  * the joint positions. A joint that would move farther than max_shift is moved by max_shift, and
  * the others are solved again. The joints of bones that would become too short are held back. Then
- * the whole step is halved until the energy, with new rotations, does not rise. Nothing is stored
- * before this point, so a cancelled step changes nothing. A step takes one dense solve, plus one
- * local step per halving. */
+ * the whole step is halved until the energy, with new rotations, does not rise. The step is stored
+ * only then, so a cancelled step changes nothing. A step takes one dense solve, plus one local step
+ * per halving. */
 #include <math.h>
 #include <string.h>
 

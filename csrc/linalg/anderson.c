@@ -3,7 +3,8 @@
  *
  * With residuals f = g(w) - w and differences to the step before, df_j and dg_j,
  *     mixed = g - sum theta_j dg_j, theta = argmin |f - sum theta_j df_j| over the last `window`
- *     differences, by the normal equations, which a small multiple of their trace makes definite.
+ *     differences, found from the normal equations. A small multiple of their trace makes the
+ *     equations definite.
  *     Each step takes O(window size) time. The acceleration stores 2 window + 2 vectors. The
  *     differences are in single precision, because they only guide the search.
  *

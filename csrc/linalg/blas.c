@@ -3,8 +3,8 @@
  * LAPACK takes longer than the time within which Esc must take effect. This file therefore
  * factorizes such a matrix panel by panel, as LAPACK does internally.
  *
- * If OpenBLAS gives wrong results, plain loops replace it everywhere, also in CHOLMOD, which is
- * compiled to call these functions (tools/sources.py). */
+ * If OpenBLAS gives wrong results, plain loops replace it everywhere, including in CHOLMOD, which
+ * is compiled to call these functions (tools/sources.py). */
 #include "linalg/blas.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The few BLAS routines that we use, from OpenBLAS or, if OpenBLAS gives wrong results, as plain
- * loops. */
+/* The few BLAS routines that the engine uses. They come from OpenBLAS or, if OpenBLAS gives wrong
+ * results, are plain loops. */
 #ifndef ARAP_BLAS_H
 #define ARAP_BLAS_H
 
@@ -7,11 +7,11 @@
 
 /* Permanently restrict BLAS to the calling thread. The worker threads of BLAS would spin between
  * calls on the cores that the local step needs, share one pool between all solvers, and make
- * results depend on other callers. This is called once, when the module is loaded. */
+ * results depend on other callers. The function is called once, when the module is loaded. */
 void arap_blas_single_thread(void);
 
-/* Switch to plain loops permanently, also for CHOLMOD. This is called when the module is loaded, or
- * never. */
+/* Switch to plain loops permanently, also for CHOLMOD. The function is called when the module is
+ * loaded, or never. */
 void arap_blas_use_plain_loops(void);
 
 /* Compute the Cholesky factor of the symmetric `a` (n, n) in place; returns 0 if `a` is not
@@ -37,9 +37,9 @@ void arap_scaled_product(int high, int wide, int inner, double scale, const doub
  * place. */
 void arap_solve_below(int rows, int columns, const double *l, double *x, int ld);
 
-/* These four functions in single precision; then solve for x in place with the factor L or, with
- * 'T', L'; and y -= A x, or A' x. Available only if arap_blas_has_single, because the plain loops
- * use double precision. */
+/* Single-precision versions of the four functions above, a function that solves for x in place with
+ * the factor L or, with 'T', L', and one that computes y -= A x or A' x. They are available only if
+ * arap_blas_has_single is true, because the plain loops use double precision. */
 int arap_blas_has_single(void);
 int arap_lower_cholesky_single(int n, float *a, int lda);
 void arap_lower_product_single(int high, int wide, int inner, const float *a, int lda, float *out);

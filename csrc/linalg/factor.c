@@ -32,9 +32,9 @@
 #include "linalg/pcg.h"
 #include "linalg/supernodes.h"
 
-/* Shares of a solution that one more solve would change: */
+/* Shares of a solution that another solve would change: */
 #define EXACT 1e-3 /* finished: no significant error remains */
-#define SURE 1e-4  /* where the second one did no more, this factor needs no more than one */
+#define SURE 1e-4  /* if the second step changes no more, this factor needs only one */
 #define MAX_STEPS 12
 
 struct arap_factor {

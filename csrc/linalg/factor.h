@@ -43,8 +43,9 @@ arap_status arap_factor_solve(arap_context *context, arap_factor *factor, double
 arap_status arap_factor_solve_refined(arap_context *context, arap_factor *factor,
                                       const arap_matrix *matrix, double *x);
 
-/* Number of right-hand sides that are solved together. The last bits depend on this number: columns
- * must be split at its multiples, or results would depend on the number of threads. */
+/* Number of right-hand sides that are solved together. The last bits of the results depend on this
+ * number. Columns must therefore be split at its multiples, or results would depend on the number
+ * of threads. */
 #define ARAP_RIGHT_SIDES 16
 
 /* Solve for `columns` right-hand sides (columns, size) in place on all threads of the context. */

@@ -2,11 +2,11 @@
  *   REAL        float or double
  *   OF(name)    name of a function here, and of the dense ones of blas.h
  *
- * BLAS calls cannot be interrupted. A product of more than LONG flops is divided into pieces of
- * PIECE flops, with a poll for cancellation between pieces. This division does not slow the product
- * down. A long Cholesky factorization works on panels of columns: the products of the columns
- * before a panel are subtracted from it. The divisions depend only on sizes, so the results are
- * bit-identical on any number of threads. */
+ * BLAS calls cannot be interrupted. A product of more than LONG flops is therefore divided into
+ * pieces of PIECE flops, with a poll for cancellation between pieces. The pieces do not slow the
+ * product down. A long Cholesky factorization works on panels of columns: the products of the
+ * columns before a panel are subtracted from it. The divisions depend only on sizes, so the results
+ * are bit-identical on any number of threads. */
 
 /* Rows per piece of a product with this many numbers per row. */
 static int OF(rows_of_piece)(int wide, int inner) {

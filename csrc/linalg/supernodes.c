@@ -28,7 +28,7 @@
 #define LONG 1e9      /* flops above which dense work is divided into pieces: about 50 ms */
 #define PIECE 1e8     /* flops of a piece */
 #define PANEL 256     /* columns of one */
-#define TILE 64       /* its rows are a multiple of this */
+#define TILE 64       /* the number of rows is a multiple of this */
 #define POLL_ABOVE 32 /* columns of a supernode between two polls for cancellation */
 
 /* The rows of supernode `from`, beginning with number `place`, update another one. */

@@ -21,8 +21,7 @@
 #define CHUNK 256
 #define MIN_SUM 1e-4 /* minimum sum of weights of a vertex that moves */
 
-/* A transform of a bone in a pose: its rotation, the rest of its linear part, and the transform
- * itself. */
+/* The transform of a bone in a pose, with its rotation and the rest of its linear part. */
 typedef struct part {
     double quaternion[4], stretch[9], transform[12];
 } part;

@@ -1,4 +1,4 @@
-/* Measures of visible deformation of a mesh over any number of poses: the strain of its surface,
+/* Measures the visible deformation of a mesh over any number of poses by the strain of its surface,
  * the drift of limbs from their bones, and the change of its volume. These measures do not depend
  * on the energy that the weights minimize. */
 #ifndef ARAP_DEFORMATION_H

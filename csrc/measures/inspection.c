@@ -2,8 +2,8 @@
  *
  * Neighbors. With m the mean of the rows of the neighbors of i, the contrast is |w_i - m|_1 / 2,
  * the share of the weight that would have to move to other bones. The roughness is the mean
- * contrast of the neighbors without i in their means. It is also large around borders and tips, but
- * not around a speckle. Both take O(entries x ring^2).
+ * contrast of the neighbors, with i left out of their means. Roughness is also large around borders
+ * and tips, but not around a speckle. Both measures take O(entries x ring^2).
  *
  * Gaps. Shortest paths along edges (Dijkstra 1959) start at the core of a bone, until all entries
  * of the bone are reached or the limit is exceeded. This search takes O(k log k) for the k visited
@@ -36,8 +36,8 @@ typedef struct inspection {
     int bones;
     size_t *ring; /* (count + 1) */
     int *neighbor;
-    char *link;         /* connected only by a link: usable for paths, but not a neighbor for
-                           comparisons */
+    char *link;         /* connected only by a link; usable for paths, but not a neighbor for
+                         * comparisons */
     double *sum;        /* (count) of the row */
     size_t *bone_start; /* (bones + 1) */
     long long *entry;   /* of the caller's rows, sorted by bone; only those of first vertices */
@@ -182,7 +182,7 @@ static double point_distance2(const void *data, int index, const double *p) {
  * negative number on failure. */
 static double straight_distances(const inspection *in, int bone, const paths *p, int core) {
     arap_bvh *tree = NULL;
-    arap_context alone = {.threads = 1}; /* its error messages are dropped */
+    arap_context alone = {.threads = 1}; /* its error messages are ignored */
     double *boxes = ARAP_NEW(double, 6 * (size_t)core), max = 0;
     point_set set = {in->mesh->v, p->core};
     if (!boxes) return -1;
@@ -293,8 +293,8 @@ static arap_status make_ring(arap_context *context, size_t link_count, const int
         if (weld[links[2 * k]] != weld[links[2 * k + 1]])
             for (size_t c = 0; c < 2; c++) in->ring[weld[links[2 * k + c]] + 2]++;
     for (size_t i = 2; i < n + 2; i++) in->ring[i] += in->ring[i - 1];
-    /* At this point, row i begins at ring[i + 1], which moves to its end while the row is
-     * filled. */
+    /* At this point, ring[i + 1] is the start of row i. While the row is filled, it moves to the
+     * end of the row. */
     size_t *next = in->ring + 1;
     for (size_t t = 0; t < mesh->triangle_count; t++)
         for (size_t c = 0; c < 3; c++)

@@ -6,8 +6,8 @@
 
 /* Arrays of the caller, of n vertices and e entries of the rows. */
 typedef struct arap_inspection {
-    double *contrast;  /* (n) half the sum of |w - mean of the neighbors|: 0: equal weights, 1:
-                          entirely different bones */
+    double *contrast;  /* (n) half the sum of |w - mean of the neighbors|; 0: equal weights, 1:
+                        * entirely different bones */
     double *roughness; /* (n) mean contrast of the neighbors, computed without this vertex; 0 where
                           its own contrast is below 0.2 */
     double *straight;  /* (e) straight-line distance from the vertex to the core of the bone */
@@ -16,10 +16,10 @@ typedef struct arap_inspection {
 } arap_inspection;
 
 /* Rows are normalized to sum 1. The core of a bone consists of vertices where the bone has at least
- * half of its largest weight: of the connected sets of such vertices, the core is the one with most
- * of the bone's weight. Entries below 0.05 are ignored and get 0, as in the core. links
- * (link_count, 2): additional connections between vertices that are not neighbors. Vertices at the
- * same position are merged and use the row of the first one. */
+ * half of its largest weight. Among the connected sets of such vertices, the core is the one with
+ * the largest part of the bone's weight. Entries below 0.05 are ignored and get 0, as in the core.
+ * links (link_count, 2): additional connections between vertices that are not neighbors. Vertices
+ * at the same position are merged and use the row of the first one. */
 arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geometry,
                                  size_t link_count, const int *links,
                                  const arap_sparse_weights *rows, int bones,

@@ -1,4 +1,4 @@
-/* Limbs: the vertices around the middle of each bone that the mesh encloses. */
+/* Limbs, which are the vertices around the middle of each bone that the mesh encloses. */
 #ifndef ARAP_LIMBS_H
 #define ARAP_LIMBS_H
 

@@ -1,6 +1,6 @@
-/* Memory layout of points in which one instruction processes several poses: groups of
- * ARAP_POSE_LANES poses, (groups, points, 3, ARAP_POSE_LANES). If the last group has fewer poses,
- * its last pose is repeated. */
+/* Memory layout of points with which one instruction processes several poses. The points are stored
+ * in groups of ARAP_POSE_LANES poses, (groups, points, 3, ARAP_POSE_LANES). If the last group has
+ * fewer poses, its last pose is repeated. */
 #ifndef ARAP_POSE_LANES_H
 #define ARAP_POSE_LANES_H
 

@@ -11,8 +11,8 @@
  * the lists of its own bones k. Terms below exp(-FAR) are omitted.
  *
  * A vertex takes about 10 ns for each triangle that shares a pair. 13,000 vertices with 4
- * influences take about a second; dense weights take time proportional to the square of the number
- * of bones, as the definition requires. The lists take 16 bytes of memory for each bone of a
+ * influences take about a second. For dense weights, the time is proportional to the square of the
+ * number of bones, as the definition requires. The lists take 16 bytes of memory for each bone of a
  * triangle, and 32 bytes for each pair of the current bone j. Vertices are processed in parallel,
  * each summed in a fixed order. Fails on out-of-memory, when cancelled, and for invalid input. */
 #include "measures/rotation_centers.h"
@@ -24,7 +24,7 @@
 #include "mesh/mesh.h"
 #include "weights/sparse_weights.h"
 
-#define CHUNK 4         /* vertices; takes milliseconds where many bones are dense */
+#define CHUNK 4         /* vertices; takes milliseconds if many bones are dense */
 #define POLL_EVERY 4096 /* triangles between two polls for cancellation */
 #define FAR 50.0
 

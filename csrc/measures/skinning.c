@@ -5,7 +5,7 @@
  * the transform of a spine at the position u_ib of the vertex along it (spines.h).
  *
  * Takes O(poses x influences), about 4 ns each, or ten times as long for spines; points are
- * processed in parallel. Only the transforms need memory. Fails on out-of-memory and for invalid
+ * processed in parallel. Only the transforms take memory. Fails on out-of-memory and for invalid
  * transforms, bends, parameters and weights. */
 #include "measures/skinning.h"
 
@@ -77,7 +77,7 @@ static void fill_columns(arap_skinning *s, const arap_given_poses *given, int jo
 arap_status arap_skinning_create(arap_context *context, int count, const double *points,
                                  const arap_bones *bones, const arap_given_poses *given,
                                  arap_skinning *s) {
-    /* The part of a mesh that bones need: its points, in the caller's units. */
+    /* The part of a mesh that bones need, which is its points in the caller's units. */
     arap_mesh mesh = {.input_count = count,
                       .count = count,
                       .first = ARAP_NEW(int, count),

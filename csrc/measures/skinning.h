@@ -1,4 +1,4 @@
-/* Linear blend skinning with bones of any kind: computes the positions to which given weights move
+/* Linear blend skinning with bones of any kind. Computes the positions to which given weights move
  * points in given poses. */
 #ifndef ARAP_SKINNING_H
 #define ARAP_SKINNING_H
@@ -46,7 +46,7 @@ arap_status arap_skinning_weights(arap_context *context, const arap_skinning *sk
 arap_status arap_skin(arap_context *context, const arap_skinning *skinning,
                       const arap_influences *columns, int first, int groups, double *out);
 
-/* The position to which a bone alone moves a point next to it. */
+/* The position to which a bone moves a point next to it if no other bone influences the point. */
 void arap_skin_beside(const arap_skinning *skinning, int pose, int bone, const double *point,
                       double *out);
 

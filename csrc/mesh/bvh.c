@@ -6,9 +6,9 @@
  * reads them one after another. Boxes are read only in the leaves and joined on the way up. Faces
  * with tags are split by part first, so a query that skips its own part does so near the root of
  * the tree. The nodes are stored depth-first, so the left child of node i is i + 1. Every leaf is
- * at least half full, unless it is the only one. The number of nodes of a subtree is therefore
- * bounded, so the position of the right child is known before the left child is built. Large trees
- * are split level by level, and then subtrees are built, both on all threads. Building takes O(n
+ * at least half full, unless it is the only one. This bounds the number of nodes of a subtree, so
+ * the position of the right child is known before the left child is built. Large trees are first
+ * split level by level, and then their subtrees are built, both on all threads. Building takes O(n
  * log n), and a query near the primitives takes O(log n). Fails on out-of-memory only. */
 #include "mesh/bvh.h"
 
@@ -23,13 +23,13 @@
 #define LARGE_LEAF 64 /* for a tree with few queries */
 #define STACK_SIZE 128
 #define MIXED_TAGS (-2)
-#define APART 1000 /* how far parts with tags are moved apart, see move_parts */
+#define APART 1000 /* distance by which parts with tags are moved apart, see move_parts */
 #define MAX_SUBTREES 64
 #define MIN_SUBTREE 2048 /* primitives of a subtree that justifies a task */
 #define CHUNK 4096       /* primitives of a task before there are subtrees */
-#define STEPS 2e9        /* of centers, along the longest side of all */
-#define SMALL 100        /* items above which the pivot is the median of three, */
-#define SAMPLES 9        /* of so many, and where there are more than */
+#define STEPS 2e9        /* of centers, along the longest side of their common box */
+#define SMALL 100        /* number of items above which the pivot is the median of three, */
+#define SAMPLES 9        /* of this many, and if there are more than */
 #define LARGE 2000       /* of */
 #define MAX_SAMPLES 63
 
@@ -67,7 +67,7 @@ typedef struct bounds {
 typedef struct builder {
     arap_bvh *bvh;
     const double *boxes;
-    const arap_mesh *mesh; /* of faces whose parts are moved apart, or NULL */
+    const arap_mesh *mesh; /* for faces whose parts are moved apart, or NULL */
     const double *shift;   /* (parts, 3) */
     item *items;
     bounds *bounds; /* (tasks) of the centers, twice; the first in the end of all */
@@ -105,8 +105,8 @@ static void choose_pivot(item *items, int lo, int hi, int half, int axis) {
 }
 
 /* Quickselect: the first `half` items have the smaller centers; ties are ordered by index, so the
- * tree does not depend on the sort. All items are moved, because it is not known in advance which
- * of them must be moved.
+ * tree does not depend on the sort. All items are moved, because which of them must be moved is not
+ * known in advance.
  * */
 static void select_half(item *items, int count, int half, int axis) {
     int lo = 0, hi = count - 1;

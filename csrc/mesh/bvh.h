@@ -13,7 +13,7 @@
 typedef struct arap_bvh arap_bvh;
 
 /* boxes: (count, 6) as lo x y z, hi x y z; finite. tags: (count) or NULL; a query may skip all
- * primitives with one tag (here: all triangles of one part). */
+ * primitives with one tag, for example all triangles of one part. */
 arap_status arap_bvh_build(arap_context *context, arap_bvh **out, size_t count, const double *boxes,
                            const int *tags);
 void arap_bvh_free(arap_bvh *bvh);

@@ -1,10 +1,10 @@
 /* Points in cells: see cells.h.
  *
- * Cells are numbered by position, and points are found by a hash of these numbers. Other points
- * with the same hash are farther away, so they do not matter. The cell of p is searched first. If
- * this cell contains a point, only cells that may contain a nearer point remain to be searched, and
- * often there are no such cells. Creation takes O(points), and a query takes O(1). Fails on
- * out-of-memory only. */
+ * Cells are numbered by position, and points are found by a hash of these numbers. Points of other
+ * cells with the same hash are farther away and do not change the result. The cell of p is searched
+ * first. If this cell contains a point, the search continues only in cells that may contain a
+ * nearer point, and often there are none. Creation takes O(points), and a query takes O(1). Fails
+ * on out-of-memory only. */
 #include "mesh/cells.h"
 
 #include <math.h>
@@ -14,8 +14,10 @@
 #include "base/vec3.h"
 #include "mesh/bvh.h"
 
-#define CROWD 500                 /* maximum number of points examined per query */
-#define FARTHEST 1000000000000000 /* cells from the origin that have a number of their own */
+#define CROWD 500 /* maximum number of points examined per query */
+#define FARTHEST                                                                                   \
+    1000000000000000 /* distance from the origin, in cells, within which each cell has             \
+                      * its own number */
 
 static int64_t cell_of(const arap_cells *c, double x) {
     double at = x * c->per_unit;

@@ -6,7 +6,7 @@
  * and only the parts are found. The vertex normals, interpolated linearly in the triangle,
  * determine the side of a point, because triangle normals are ambiguous beyond an edge. On a sheet,
  * the orientation of the faces determines the side. Triangles that collapsed during welding are
- * left out. Fails on out-of-memory, for meshes that arap_mesh_create refuses, and for owners that
+ * omitted. Fails on out-of-memory, for meshes that arap_mesh_create refuses, and for owners that
  * are not vertices. */
 #include "mesh/closest.h"
 
@@ -15,7 +15,7 @@
 #include "mesh/bvh.h"
 
 #define CHUNK 256
-#define FARTHEST 1e100 /* coordinate of a point, in diagonals: squares of larger ones overflow */
+#define FARTHEST 1e100 /* coordinate of a point, in diagonals; squares of larger ones overflow */
 
 typedef struct search {
     const arap_mesh *mesh;

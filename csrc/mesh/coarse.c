@@ -14,12 +14,12 @@
  * faces. If thousands of such parts make up most of the mesh, parts with at least ARAP_FEW_OF_PART
  * vertices are also coarsened, because otherwise every visit would process all of their vertices. A
  * triangle with two remaining corners becomes an edge. Even smaller parts are not coarsened,
- * because they would become so loose that their weights would deteriorate. A triangle between three
- * clusters becomes a triangle of the coarse mesh. A tet becomes a tet if its corners lie in four
- * clusters, a triangle in three, and an edge in two. A thin volume therefore becomes a sheet or a
- * wire instead of coming apart. A cluster is either on the surface of a volume or inside, so that
- * the volume keeps its shape. Coarsening takes O(edges), and prolonging weights takes O(edges x
- * influences), both on all threads. Fails only on out-of-memory. */
+ * because too few edges would hold them together and their weights would deteriorate. A triangle
+ * between three clusters becomes a triangle of the coarse mesh. A tet becomes a tet if its corners
+ * lie in four clusters, a triangle in three, and an edge in two. A thin volume therefore becomes a
+ * sheet or a wire instead of coming apart. A cluster is either on the surface of a volume or
+ * inside, so that the volume keeps its shape. Coarsening takes O(edges), and prolonging weights
+ * takes O(edges x influences), both on all threads. Fails only on out-of-memory. */
 #include "mesh/coarse.h"
 
 #include <string.h>
@@ -27,11 +27,13 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define MINIMUM 32    /* minimum number of vertices in a part that is made coarser */
-#define MANY 8192     /* and where small parts are most of a mesh, at least so many together */
-#define MAXIMUM 4     /* vertices of a cluster */
-#define ROUNDING 1e-4 /* of a squared length: decides nothing, regular meshes have many ties */
-#define CHUNK 256     /* vertices of a task */
+#define MINIMUM 32 /* minimum number of vertices in a part that is made coarser */
+#define MANY 8192  /* minimum number of vertices of all small parts if these dominate a mesh */
+#define MAXIMUM 4  /* vertices of a cluster */
+#define ROUNDING                                                                                   \
+    1e-4          /* of a squared length; smaller differences are ties, of which regular meshes    \
+                   * have many */
+#define CHUNK 256 /* vertices of a task */
 
 static int joins(const arap_mesh *mesh, size_t e) {
     return mesh->kind[e] == ARAP_EDGE_FACE || mesh->kind[e] == ARAP_EDGE_WIRE;

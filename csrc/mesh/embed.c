@@ -7,8 +7,9 @@
  * hierarchy of tets takes O(tets log tets), and each search in it takes O(log tets). Tets without
  * volume are replaced by their faces.
  *
- * Distances are measured in units of the box of the tets, so the caller's units do not matter.
- * Fails on out-of-memory, and for points whose squared coordinates overflow in this unit. */
+ * Distances are measured in units of the box of the tets, so the result does not depend on the
+ * caller's units. Fails on out-of-memory, and for points whose squared coordinates overflow in this
+ * unit. */
 #include "mesh/embed.h"
 
 #include <math.h>

@@ -9,9 +9,9 @@
  *   - if two objects are far apart (such as a second mesh 1e5 sizes away), neither counts as far
  *     away. Instead, if the box is more than FENCE times larger than the largest part connected by
  *     faces and edges, and than the square root of twice the surface area, the larger of these two
- *     lengths is used as the diagonal.
- * Both limits are generous, because no real model has 99 % of its vertices in 2 % of its size. If
- * neither case applies, the numbers are bit-identical to those of the plain box.
+ *     lengths is used as the diagonal. Both limits are generous, since no real model has 99 % of
+ *     its vertices in 2 % of its size. If neither case applies, the numbers are bit-identical to
+ *     those of the plain box.
  *
  * Computing the quantiles, which most meshes do not need, takes O(n). The second case also needs a
  * union-find structure for the parts. Fails on out-of-memory, if the square of the box's size
@@ -27,7 +27,7 @@
 
 #define FENCE 50
 #define SHARE 200          /* one in so many, and at least one vertex */
-#define FARTHEST_APART 1e6 /* of the largest part: beyond this, rounding dominates the energy */
+#define FARTHEST_APART 1e6 /* of the largest part; beyond this, rounding dominates the energy */
 #define MINIMUM 4          /* minimum number of vertices of a mesh that may have outliers */
 
 typedef struct box {
@@ -116,7 +116,7 @@ static arap_status find_fence(arap_context *context, const arap_geometry *g, con
 /* Extent of everything that is not far away, or less if that is already `enough`. */
 static double surface_size(const arap_geometry *g, const arap_extent *extent, double enough) {
     double area = 0,
-           enough_area = enough * enough; /* twice the required value, so rounding does no harm */
+           enough_area = enough * enough; /* twice the required value, to allow for rounding */
     for (size_t t = 0; t < g->triangle_count && area < enough_area; t++) {
         const double *p[3];
         int far = 0;

@@ -8,8 +8,8 @@
  * the Laplacian itself keep the structure of the matrix, need no second factorization, and give no
  * negative weights. Springs of this strength hold both ends together as well as such rows do. A
  * part that consists only of wires is a curve and could have the Laplacian of a curve. On wire
- * creatures of 85 to 1,000 vertices, that Laplacian gives better heat weights. With springs,
- * however, influences spread wider, and the final energy is 0 to 17 % lower.
+ * creatures of 85 to 1,000 vertices, the Laplacian of a curve gives better heat weights. With
+ * springs, however, influences spread wider, and the final energy is 0 to 17 % lower.
  *
  * The cotangents of triangles with almost no area are scaled down together, which keeps the matrix
  * positive definite. Takes O(edges). It cannot fail. */

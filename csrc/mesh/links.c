@@ -33,8 +33,12 @@
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
 #define LAYERED 0.1
 #define ROUNDING 1e-7 /* smaller differences are ignored because regular shapes have many ties */
-#define CLOSE 1.0001  /* of squares: a point farther by at most this share counts as nearest */
-#define SAMPLE 8 /* one vertex in so many looks before the others, who then need not look far */
+#define CLOSE                                                                                      \
+    1.0001 /* of squared distances; a point farther by at most this share counts as                \
+            * nearest */
+#define SAMPLE                                                                                     \
+    8 /* one vertex in this many searches before the others, which bounds their                    \
+       * searches */
 #define CHUNK 32
 
 enum { NONE = -1, UNKNOWN = -2 };
@@ -175,7 +179,7 @@ static void measure_clusters(linking *l) {
     }
 }
 
-/* The minimum distances of the clusters' vertices that have searched. */
+/* Compute the minimum distance of each cluster from the results of its vertices. */
 static void find_nearest(linking *l) {
     const arap_mesh *mesh = l->mesh;
     for (int i = 0; i < mesh->count; i++) {

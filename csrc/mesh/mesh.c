@@ -134,7 +134,7 @@ static void place_chunk(void *data, int chunk, int worker) {
 /* Fill ->first, ->next and ->count, and number mesh->weld, from the sets of vertices in it. */
 static void number_vertices(arap_mesh *mesh) {
     int n = mesh->input_count;
-    /* The lowest vertex of a set is its root. */
+    /* The root of a set is its lowest vertex. */
     for (int i = 0; i < n; i++) mesh->next[i] = arap_find_root(mesh->weld, i);
     mesh->count = 0;
     for (int i = 0; i < n; i++)

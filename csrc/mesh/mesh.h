@@ -38,8 +38,9 @@ typedef struct arap_mesh {
     double center[3];       /* center of the bounding box, caller's units */
     double diagonal;        /* bounding box diagonal, caller's units; 1 for a point; center and
                                diagonal ignore distant vertices, see extent.h */
-    double size;            /* root of twice the surface area, in units of v: about the diagonal for
-                               a body, but unaffected by rotations and distant vertices */
+    double size;            /* square root of twice the surface area, in units of v; about the
+                             * diagonal for a body, but unaffected by rotations and distant
+                             * vertices */
     int count;              /* vertices */
     int far_count;          /* how many of these are far away and in no face, edge or tet */
     int *first;             /* (count) lowest caller's vertex welded into this one */
@@ -61,7 +62,7 @@ typedef struct arap_mesh {
     int *wires;             /* (wire_count, 2) */
     int part_count;         /* components connected by faces and the caller's edges */
     int *part;              /* (count) */
-    int face_part_count;    /* of these, with at least one face or tet of non-zero size */
+    int face_part_count;    /* parts with at least one face or tet of non-zero size */
 
     /* One-rings, created by arap_mesh_connect: row i holds the neighbors of vertex i in ascending
      * order. */

@@ -3,9 +3,9 @@
  * The nearest point of a triangle is found as in Ericson 2004, section 5.1.5, from the signs of
  * products of edges, without square roots. For a tet, let v_i be the volumes of the tets that p
  * forms with the four faces, and v their sum. The barycentric coordinates of p are v_i / v; inside
- * the tet, all are >= 0. If v consists mostly of rounding errors, so do the v_i, and they do not
- * show where p is. In this case, and outside the tet, the nearest point of the nearest face is
- * used. The cost is constant, and the functions cannot fail. */
+ * the tet, all are >= 0. If v consists mostly of rounding errors, so do the v_i, which then do not
+ * determine the position of p. In this case, and outside the tet, the nearest point of the nearest
+ * face is used. The cost is constant, and the functions cannot fail. */
 #include "mesh/nearest.h"
 
 #include "base/vec3.h"
@@ -16,7 +16,8 @@
 #define EDGE 1e-9
 
 #define OFF                                                                                        \
-    1e-9 /* how far from p its coordinates in a tet may lead, a share of the longest edge          \
+    1e-9 /* maximum distance of p from the point with its coordinates in a tet, as a share of the  \
+          * longest edge                                                                           \
           */
 
 double arap_nearest_on_triangle(const double *p, const double *a, const double *b, const double *c,

@@ -6,8 +6,9 @@
 double arap_nearest_on_triangle(const double *p, const double *a, const double *b, const double *c,
                                 double *bary);
 
-/* Where the line from p to q meets the triangle a, b, c, including its edges, as a fraction that is
- * between 0 and 1 on the segment; NaN if it does not, or if the triangle has no area. */
+/* Return the position at which the line from p to q meets the triangle a, b, c, including its
+ * edges. The position is between 0 and 1 on the segment, and NaN if the line misses the triangle or
+ * the triangle has no area. */
 double arap_cross_triangle(const double *p, const double *q, const double *a, const double *b,
                            const double *c);
 

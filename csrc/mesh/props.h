@@ -1,4 +1,4 @@
-/* Finds closed loose parts that touch each other and little else, such as pistols, tools and
+/* Finds props: closed loose parts that touch each other and little else, such as pistols, tools and
  * bags. */
 #ifndef ARAP_PROPS_H
 #define ARAP_PROPS_H

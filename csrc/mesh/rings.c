@@ -10,7 +10,7 @@
  * Wire edges (section 6 of the paper) have weights that are not symmetric: a vertex with V face
  * neighbors and V' wire neighbors gives each of its wire edges
  *     lambda_ij = (sum_k lambda_ik) min(1/2, V'/V) / V'. Links between parts have LINK_SHARE of the
- *     weight that wire edges in their place would have: such links determine the direction in which
+ *     weight that wire edges in their place would have. Such links determine the direction in which
  *     a loose part moves, while the part's own edges keep it rigid. With the full weight, parts
  *     that meet in a joint would bend each other. Links between layers of cloth have the share
  *     LAYER_SHARE instead. The two kinds of links are counted separately. With a smaller share,
@@ -33,7 +33,7 @@
  * length of the edges. When links counted as having the length L, they were four times as stiff
  * after every triangle of the same surface had been split into four.
  *
- * Rows are gathered from the neighborhood of each vertex on all threads; sums over the mesh follow
+ * Rows are gathered from the neighborhood of each vertex on all threads. Sums over the mesh follow
  * the order of the vertices. Takes O(edges) time and 44 bytes per directed edge. Fails on
  * out-of-memory and if there are more faces than an int can count. */
 #include "mesh/rings.h"
@@ -69,7 +69,7 @@ typedef struct ring_entry {
  * surface of tets is excluded. */
 typedef struct ring_task {
     arap_mesh *mesh;
-    size_t *first;    /* (vertices + 1) where those around each vertex are in `around` */
+    size_t *first;    /* (vertices + 1) position in `around` of the elements around each vertex */
     int *around;      /* ascending */
     double *size;     /* (tets, triangles) volume, or a third of the area */
     ring_entry *rows; /* those of each task one after the other, from entry_bound() on */
@@ -105,7 +105,7 @@ static int by_neighbor(const void *a, const void *b) {
                           : (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* The same for a whole unsorted row that is long, such as the center of a fan. */
+/* Merge the entries of a long unsorted row, such as that of the center of a fan. */
 static size_t sort_row(ring_entry *row, size_t count) {
     size_t kept = 0;
     for (size_t k = 0; k < count; k++) row[k].kind += (int)k * ARAP_EDGE_KINDS;
@@ -208,7 +208,7 @@ static void measure_links(const ring_task *t, const double *mean, double *link) 
         link[p] = link[p] > 0 ? sqrt(2 / sqrt(3) * link[p] / LINK_VERTICES) : mean[p];
 }
 
-/* Make edge weights independent of the tessellation, see the top of this file. An edge and its
+/* Make edge weights independent of the tessellation: see the top of this file. An edge and its
  * reverse get the same values. */
 static arap_status balance_edges(arap_context *context, ring_task *t) {
     const arap_mesh *mesh = t->mesh;

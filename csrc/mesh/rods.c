@@ -5,8 +5,8 @@
  * a body and hair cards are not rods. The shape alone does not prove that a part is hard, because a
  * tie, a braid or a row of studs has the same shape. However, such soft parts hang from the skin or
  * lie along it. Both ends of a rod must therefore be free, that is, farther from everything else
- * than the thickness of the rod. Such a rod crosses the surface on which it lies and does not run
- * along this surface.
+ * than the thickness of the rod. A part with free ends crosses the surface on which it lies and
+ * does not run along it.
  *
  * Swords are made of several parts. A part that touches a rod (guard, grip, pommel), directly or
  * through another part, belongs to the rod if the part is smaller, touches nothing else, and is not
@@ -28,13 +28,13 @@
 #include "mesh/touching.h"
 
 #define SLIM 0.2      /* of its length: maximum distance of a rod's vertices from the axis */
-#define STRAIGHT 0.06 /* of its length: the middle of a slice is not farther from the axis */
-#define OPEN 0.1      /* of its surface: the normals of a closed surface sum to 0 */
+#define STRAIGHT 0.06 /* of its length; maximum distance of the middle of a slice from the axis */
+#define OPEN 0.1      /* of its surface; the normals of a closed surface sum to 0 */
 #define FREE 2        /* widths: minimum distance of other parts from its ends */
 #define TOUCHING 0.25 /* widths */
-#define LYING 0.25    /* radii: a vertex nearer to a surface lies on it */
+#define LYING 0.25    /* radii; a vertex closer to a surface lies on it */
 #define END 0.06      /* of its length: the length of its ends */
-#define NOWHERE 10    /* mesh sizes: larger than any distance */
+#define NOWHERE 10    /* mesh sizes; larger than any distance */
 #define SLICES 8
 #define STAGE "rigid parts"
 

@@ -16,7 +16,7 @@
 
 #define FLAT 0.05     /* thickness of a part, of its width, from which on it is not a sheet */
 #define ROUNDING 1e-9 /* width of a line, of its length */
-#define SWEEPS 8      /* sweeps of Jacobi's method, more than enough */
+#define SWEEPS 8      /* sweeps of Jacobi's method, more than necessary */
 
 /* Rises smoothly from 0 at 0 to 1 at FLAT. */
 static double rise(double thickness) {

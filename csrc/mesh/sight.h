@@ -11,7 +11,7 @@ typedef struct arap_sight {
     double margin; /* share of the line at each end; crossings there do not count */
 } arap_sight;
 
-/* Where the line from p to q meets face t, as arap_cross_triangle. */
+/* The position at which the line from p to q meets face t, as returned by arap_cross_triangle. */
 double arap_cross_face(const arap_mesh *mesh, int t, const double *p, const double *q);
 
 /* An arap_hit_fn for arap_bvh_crossed on the faces of a mesh: face t crosses the line. */

@@ -5,8 +5,8 @@
  *
  * Solids. If exactly two triangles meet in an edge of the welded mesh, these triangles belong to
  * one solid. If more than two triangles meet in an edge, triangles that share both vertices of the
- * caller's mesh are paired. The others are sorted by their angle about the edge: a triangle bounds
- * a solid together with the first triangle on its inner side that runs along the edge in the
+ * caller's mesh are paired. The others are sorted by their angle about the edge. A triangle then
+ * bounds a solid together with the first triangle on its inner side that runs along the edge in the
  * opposite direction. If these choices are not one to one, all triangles at the edge belong to one
  * solid, which counts as open. A solid with an edge of a single triangle also counts as open.
  * Triangles that share a vertex of the caller's mesh belong to one solid.
@@ -28,7 +28,7 @@
 #include "base/vec3.h"
 
 #define TURN 6.283185307179586
-#define NO_ANGLE 1e-4 /* radians: a solid between triangles at a smaller angle has no inside */
+#define NO_ANGLE 1e-4 /* radians; a solid between triangles at a smaller angle has no inside */
 #define MAXIMUM 16    /* triangles at an edge, and solids at a vertex, that are kept apart */
 
 typedef struct side { /* an edge of a triangle, stored at its lower vertex */
@@ -164,7 +164,7 @@ static int pair_by_angles(solids *s, const side *sides, int count) {
     return 1;
 }
 
-/* The triangles of one edge of the welded mesh. */
+/* Join the triangles of one edge of the welded mesh. */
 static void join_edge(solids *s, side *sides, int count) {
     int left = count > 2 && count <= MAXIMUM ? pair_own_edges(s, sides, count) : count;
     if (left == 0) return;

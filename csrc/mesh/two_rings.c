@@ -3,9 +3,9 @@
  *   h_kl = sum_i L_ik factor_i L_il
  *
  * With the factor 1 / M, the product is the bi-Laplacian Q = L M^-1 L. Cells of almost no size are
- * treated as larger, and wires as springs with a stiffness of at most MAX_WIRE; otherwise, Q could
- * not be factorized. On a mesh whose edges are much longer than the mesh is thick, rounding can
- * still make Q indefinite. The diagonal of Q is then raised by the smallest sufficient amount.
+ * treated as larger, and wires as springs with a stiffness of at most MAX_WIRE, because otherwise Q
+ * could not be factorized. On a mesh whose edges are much longer than the mesh is thick, rounding
+ * can still make Q indefinite. The diagonal of Q is then raised by the smallest sufficient amount.
  *
  * Takes O(vertices x ring^2) time in two passes: the first computes the sizes of the rows, the
  * second their entries. Fails on out-of-memory, and with ARAP_NOT_FACTORED if MAX_SHIFT does not

@@ -26,9 +26,9 @@ arap_status arap_two_rings_create(arap_context *context, const arap_mesh *mesh,
  * ones, and L is the cotangent Laplacian, with springs for wires and links. */
 arap_status arap_bilaplacian(arap_context *context, const arap_mesh *mesh, arap_two_rings *out);
 
-/* The matrix of some of the vertices, vertex (size) in elimination order, with its diagonal times a
- * factor; place (vertices of the mesh): the position of each in that order; for other vertices -1,
- * or a position elsewhere. */
+/* The matrix of some of the vertices, with its diagonal multiplied by a factor. vertex (size):
+ * these vertices, in elimination order. place (vertices of the mesh): the position of each in that
+ * order; for other vertices -1, or a position elsewhere. */
 arap_status arap_two_rings_matrix(arap_context *context, const arap_two_rings *h, int size,
                                   const int *vertex, const int *place, double diagonal,
                                   arap_matrix *out);

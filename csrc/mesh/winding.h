@@ -1,4 +1,4 @@
-/* Computes winding numbers: how many times a surface encloses a point. */
+/* Computes winding numbers, which count how many times a surface encloses a point. */
 #ifndef ARAP_WINDING_H
 #define ARAP_WINDING_H
 

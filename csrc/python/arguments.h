@@ -94,7 +94,7 @@ typedef struct arap_parameter {
     int table;                     /* of the signature, and that of the setting */
 } arap_parameter;
 #define ARAP_MAX_PARAMETERS 80
-/* Their number; this is also the maximum. */
+/* The number of parameters, which is also their maximum. */
 int arap_parameters(const arap_signature *signature, arap_parameter *out);
 
 #endif

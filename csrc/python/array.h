@@ -2,8 +2,8 @@
 #ifndef ARAP_PYARRAY_H
 #define ARAP_PYARRAY_H
 
-/* python/module.c defines ARAP_IMPORT_ARRAY before this header: only that file imports NumPy's
- * API. */
+/* python/module.c defines ARAP_IMPORT_ARRAY before it includes this header, because only that file
+ * imports NumPy's API. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #define PY_ARRAY_UNIQUE_SYMBOL araplbs_array_api

@@ -1,5 +1,5 @@
 /* The function automatic_weights of the module: see the stubs. Arguments are copied and the work
- * runs without the GIL; cost and failures are those of initial/automatic.c. */
+ * runs without the GIL. Cost and failures are those of initial/automatic.c. */
 #include "python/automatic.h"
 
 #include "initial/automatic.h"

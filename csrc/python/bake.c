@@ -1,6 +1,6 @@
 /* The function bake of the module araplbs: see python/bake.h and the stubs. Frames are read from a
  * Python sequence one by one, with the GIL. The computation runs without the GIL. Other arguments
- * are copied. Cost and failures are those of bake/bake.h; exceptions raised by the sequence are
+ * are copied. Cost and failures are those of bake/bake.h. Exceptions raised by the sequence are
  * passed on. */
 #include "python/bake.h"
 

@@ -1,6 +1,6 @@
 /* The functions surface_strain and deformation and the type Deformation of the module, which are
  * documented in the stubs. Every method holds the lock of the object while it works. Arguments are
- * copied and the work runs without the GIL; cost and failures are those of the functions called. */
+ * copied and the work runs without the GIL. Cost and failures are those of the functions called. */
 #include "python/deformation.h"
 
 #include "base/memory.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* New: the default of a setting, or to an end of its range; None if it has none. */
+/* A new object: the default of a setting or an end of its range; None if there is none. */
 enum which { DEFAULT_VALUE, MINIMUM, MAXIMUM };
 static PyObject *value_of(const arap_setting *s, enum which which) {
     double value = which == DEFAULT_VALUE ? s->default_value : which == MINIMUM ? s->min : s->max;
@@ -77,7 +77,8 @@ PyObject *arap_signature_settings(const arap_signature *signature) {
     return read_only(all);
 }
 
-/* The line in rows of at most WIDTH characters, the further ones indented; takes the reference. */
+/* Wrap the line into rows of at most WIDTH characters, all but the first indented; takes the
+ * reference. */
 #define WIDTH 100
 #define FURTHER "        "
 static PyObject *wrapped(PyObject *line) {
@@ -104,7 +105,7 @@ static PyObject *wrapped(PyObject *line) {
     return result;
 }
 
-/* Appends to a list of str; takes the reference. Returns -1 with an exception. */
+/* Append to a list of str; takes the reference. Returns -1 with an exception. */
 static int add(PyObject *list, PyObject *text) {
     int failed = !text || PyList_Append(list, text);
     Py_XDECREF(text);

@@ -1,5 +1,5 @@
 /* The function embed of the module: see the stubs. Arguments are copied and the work runs
- * without the GIL; cost and failures are those of the functions called. */
+ * without the GIL. Cost and failures are those of the functions called. */
 #include <limits.h>
 
 #include "mesh/embed.h"

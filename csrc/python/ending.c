@@ -5,7 +5,7 @@
  * disappears together with the parallel section of its helpers. An exit handler (atexit), which
  * runs while threads can still acquire the GIL, therefore
  *
- *  1. announces the shutdown: from then on, no report of other threads reaches Python, and each
+ *  1. announces the shutdown: from then on, no report of another thread reaches Python, and each
  *     report stops the work of its thread;
  *  2. releases the GIL and waits until no thread works. All work either reports progress or ends.
  *     If a thread does not return from its progress function, the wait for this thread ends after
@@ -78,7 +78,7 @@ void arap_end_work(arap_py_work work) {
     PyEval_RestoreThread(work.thread);
 }
 
-/* Put a thread to sleep forever that Python would otherwise end. */
+/* Let a thread that Python would otherwise end sleep forever. */
 static void sleep_for_good(void *unused) {
     (void)unused;
     pthread_mutex_lock(&ending.lock);

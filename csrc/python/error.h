@@ -1,5 +1,5 @@
-/* The only place that converts a status to a Python exception, and progress reports to Python
- * calls. */
+/* Converts statuses to Python exceptions, and progress reports to Python calls. No other file does
+ * so. */
 #ifndef ARAP_PYERROR_H
 #define ARAP_PYERROR_H
 

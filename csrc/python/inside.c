@@ -33,7 +33,7 @@ static int put_spines(PyObject *dict, const arap_mesh *mesh, const arap_poses *p
            put(dict, "spine_point", arap_new_doubles(4, points, spines->point));
 }
 
-/* The springs, those of each vertex in a row; bones are numbered among the deforming ones. */
+/* The springs, grouped by vertex. Bones are numbered among the deforming ones. */
 static int put_springs(PyObject *dict, const arap_mesh *mesh) {
     npy_intp starts = mesh->count + 1, count = (npy_intp)mesh->spring_start[mesh->count];
     npy_intp points[2] = {count, 3}, shares[2] = {count, 2};
@@ -93,7 +93,7 @@ PyObject *arap_inside_dict(const arap_solver *solver) {
         const arap_system *system = in.system;
         int *number = PyArray_DATA((PyArrayObject *)unknown);
         for (npy_intp e = 0; e < entries; e++) number[e] = -1;
-        for (npy_intp i = 0; i < n && unknowns; i++) /* shared ones: those of any vertex */
+        for (npy_intp i = 0; i < n && unknowns; i++) /* shared weights are those of any vertex */
             for (int u = 0; u < system->size[i]; u++) {
                 size_t e = arap_unknown_entry(system, (int)i, u);
                 ((npy_int64 *)PyArray_DATA((PyArrayObject *)entry))[system->offset[i] + u] =

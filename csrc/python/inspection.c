@@ -1,5 +1,5 @@
 /* The functions nearest_points and inspect_weights of the module: see the stubs. Arguments are
- * copied and the work runs without the GIL; cost and failures are those of the functions called. */
+ * copied and the work runs without the GIL. Cost and failures are those of the functions called. */
 #include "python/inspection.h"
 
 #include <limits.h>

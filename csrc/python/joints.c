@@ -1,6 +1,6 @@
 /* The Python type araplbs.JointSolver: see the stubs for its documentation. Every method holds the
- * object's lock while it runs. Arguments are copied and the work runs without the GIL;
- * cost and failures are those of the functions called. */
+ * object's lock while it runs. Arguments are copied and the work runs without the GIL.
+ * Cost and failures are those of the functions called. */
 #include "python/joints.h"
 
 #include "base/memory.h"
@@ -198,7 +198,7 @@ static PyObject *is_done(joints_object *self) {
     return PyBool_FromLong(arap_joint_solver_done(self->solver));
 }
 
-/* A report and what its dictionary alone is made of. */
+/* A report and the further values that only its dictionary contains. */
 typedef struct whole_report {
     arap_joint_report report;
     const arap_joints *joints;

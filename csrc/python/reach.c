@@ -12,7 +12,7 @@
 #include "rig/chains.h"
 #include "rig/ik.h"
 
-#define FARTHEST 1e75 /* maximum coordinate of a target: its fourth power must not overflow */
+#define FARTHEST 1e75 /* maximum coordinate of a target; its fourth power must not overflow */
 
 /* A mesh that only defines units: coordinates of the skeleton are not scaled. */
 static const arap_mesh unit_mesh = {.diagonal = 1};

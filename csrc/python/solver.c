@@ -1,6 +1,6 @@
 /* The Python type araplbs.Solver: see the stubs for its documentation. Every method holds the lock
  * of the object while it reads or changes the object. Arguments are copied and the work runs
- * without the GIL; cost and failures are those of the functions called. */
+ * without the GIL. Cost and failures are those of the functions called. */
 #include "python/solver.h"
 
 #include <string.h>
@@ -301,7 +301,7 @@ static PyObject *energy_history(solver_object *self) {
     return arap_new_doubles(1, &count, report.energies);
 }
 
-/* A report and what is found for its dictionary alone. */
+/* A report and the further values that only its dictionary contains. */
 typedef struct whole_report {
     arap_report report;
     arap_usage usage;

@@ -1,4 +1,4 @@
-/* The Python type araplbs.Solver. */
+/* The Python type araplbs.Solver, documented in the stubs. */
 #ifndef ARAP_PYSOLVER_H
 #define ARAP_PYSOLVER_H
 
