@@ -34,7 +34,7 @@ void arap_bendy_clear(arap_bendy *bendy);
 void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *skeleton, const double *bends,
                      double *transforms);
 
-/* The same from the caller's transforms of the joints (joints, 3, 4), in units of the mesh. */
+/* Fill them in from the caller's transforms of the joints (joints, 3, 4), in units of the mesh. */
 void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *transforms);
 
 /* Find the columns that move a point at position u along a bone, and their shares, the first of
@@ -48,7 +48,7 @@ static inline int arap_place_columns(const arap_bendy *bendy, int bone, double u
     if (k < 0) return 1;
     double at = u * bendy->segments[k];
     int joint = (int)at < bendy->segments[k] ? (int)at : bendy->segments[k] - 1;
-    int end = at - joint >= 1; /* of the bone: only its last joint, which comes first */
+    int end = at - joint >= 1; /* of the bone; only its last joint, which comes first */
     if (joint) column[end] = bendy->further[k] + joint - 1;
     column[1 - end] = bendy->further[k] + joint;
     share[1] = end ? 0 : at - joint;

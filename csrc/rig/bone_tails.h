@@ -8,7 +8,7 @@
 typedef enum arap_tails {
     ARAP_TAILS_MEANT, /* drawn by an artist, or created for the mesh */
     ARAP_TAILS_AXES,  /* directions are correct, but lengths are meaningless */
-    ARAP_TAILS_ANY    /* placed by an importer: only the joints are meaningful */
+    ARAP_TAILS_ANY    /* placed by an importer; only the joints are meaningful */
 } arap_tails;
 
 typedef struct arap_tail_study {

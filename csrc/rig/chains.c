@@ -20,7 +20,7 @@
 #define COMPARABLE 0.5  /* of the longer chain */
 #define MIN_LENGTH 0.03 /* of the diagonal of the skeleton */
 
-/* The part of a chain that reaches up to each deforming bone. */
+/* For each deforming bone, the part of a chain that reaches up to it. */
 typedef struct study {
     const arap_skeleton *s;
     int *longest;   /* the child with the longest chain, -1: none */

@@ -3,8 +3,8 @@
  * The result is the best pose found, even if the method moves away from this pose again. Iterating
  * stops after PATIENCE iterations that together gain less than PROGRESS times the tolerance,
  * because the target is then out of reach, or the ranges of the joints prevent the chain from
- * reaching it. A straight chain whose target is on the same line gives no method a direction for
- * bending, so its joints are first turned slightly about X.
+ * reaching it. If a chain is straight and its target is on the same line, no method has a direction
+ * for bending, so the joints are first turned slightly about X.
  *
  * An iteration takes O(bones), or O(bones^2) with CCD. The functions cannot fail. */
 #include "rig/ik.h"
@@ -29,7 +29,7 @@ const arap_setting_table arap_ik_settings_table = {sizeof rows / sizeof *rows, r
 static int is_straight(const arap_ik_chain *chain, const double *target, const arap_ik_work *work) {
     double along[3] = {0, 0, 0}, from[3], across[3], line2 = 0;
     const double *root = work->points;
-    for (int i = 1; i <= chain->count + 1; i++) { /* the farthest point determines the line */
+    for (int i = 1; i <= chain->count + 1; i++) { /* the line leads to the farthest point */
         arap_sub(i > chain->count ? target : work->points + 3 * i, root, from);
         if (arap_dot(from, from) <= line2) continue;
         line2 = arap_dot(from, from);

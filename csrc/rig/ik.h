@@ -1,4 +1,5 @@
-/* Inverse kinematics of one chain: turns of its joints that bring its effector to a target. */
+/* Inverse kinematics of one chain. Finds turns of the joints that bring the effector to a
+ * target. */
 #ifndef ARAP_IK_H
 #define ARAP_IK_H
 
@@ -24,7 +25,8 @@ extern const arap_setting_table arap_ik_settings_table;
 double arap_ik_solve(const arap_ik_chain *chain, const arap_ik_settings *settings,
                      const double *target, arap_ik_work *work, int *iterations);
 
-/* Each performs one iteration; turns, points and rotations are consistent before and after it. */
+/* Each function performs one iteration. Turns, points and rotations are consistent before and after
+ * it. */
 void arap_fabrik_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work);
 void arap_ccd_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work);
 void arap_jacobian_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work);

@@ -15,18 +15,24 @@
 
 #include "base/vec3.h"
 
-#define ON_WAY 0.02   /* of a way: joints this near lie on it */
-#define SOME 3        /* vertices: fewer have no middle */
-#define FARTHEST 0.95 /* of the vertices of a leaf: share that ends before the leaf does */
+#define ON_WAY 0.02   /* of a way; closer joints lie on it */
+#define SOME 3        /* minimum number of vertices that have a middle */
+#define FARTHEST 0.95 /* of the vertices of a leaf; share that ends before the leaf does */
 #define LEAF 0.9      /* of the way through the middle and as far again */
-#define SIDE 0.5      /* cosine: skin in front of a leaf, whose nearest way leads to the leaf */
-#define END 0.7       /* of a way: what stands off from it beyond is skin of the leaf at its end, */
-#define STANDS_OFF 2  /* so many times as far from it as the median of its skin */
-#define IN_LINE 0.9   /* cosine of the direction to a joint that a leaf ends at, */
-#define ROUGHLY 0.7   /* the same where the direction is that of the skin */
-#define MAX_ON 6      /* no farther off than so many times its skin */
-#define OFF_SKIN 0.5  /* of the way to the middle: a joint outside that is this far has no skin */
-#define SHORTEST 1e-3 /* of the mesh size: leaves are no shorter */
+#define SIDE 0.5      /* cosine for skin in front of a leaf whose nearest way leads to the leaf */
+#define END                                                                                        \
+    0.7 /* of a way; skin beyond this that projects from the way belongs to the leaf               \
+         * at its end */
+#define STANDS_OFF                                                                                 \
+    2               /* minimum distance of projecting skin, relative to the median of the skin of  \
+                     * the way */
+#define IN_LINE 0.9 /* minimum cosine of the direction to a joint at which a leaf ends, */
+#define ROUGHLY 0.7 /* the same if the skin determines the direction */
+#define MAX_ON 6    /* maximum distance of this joint, relative to that of the leaf's skin */
+#define OFF_SKIN                                                                                   \
+    0.5               /* of the way to the middle; a joint outside the skin that is farther has no \
+                       * skin */
+#define SHORTEST 1e-3 /* of the mesh size; minimum length of leaves */
 
 static int by_value(const void *a_, const void *b_) {
     double a = *(const double *)a_, b = *(const double *)b_;
@@ -46,7 +52,8 @@ static int first_leaf(const arap_joint_study *t, int k) {
 typedef struct leaf_skin {
     int first;               /* the leaf that owns the skin of its joint */
     int joint;               /* the way to the joint, or -1 */
-    double off2;             /* skin this far from the end of the way stands off, squared */
+    double off2;             /* squared distance from the end of the way beyond which skin
+                              * projects */
     const double *direction; /* or NULL */
 } leaf_skin;
 
@@ -76,7 +83,8 @@ static double find_off2(const arap_joint_study *t, int way, double *scratch) {
 }
 
 /* Whether vertex i is beyond the joint of a leaf. If the leaf has a direction, skin on that side
- * counts, even next to the way to the joint: toes lie in front of the end of a shin. */
+ * counts, even next to the way to the joint. Toes, for example, lie in front of the end of a
+ * shin. */
 static int is_beyond(const arap_joint_study *t, int i, const leaf_skin *skin) {
     double to[3];
     int on_way = t->near[i] == skin->joint;
@@ -137,8 +145,9 @@ static int find_skin(const arap_joint_study *t, int k, const double *given, doub
     return 1;
 }
 
-/* The joint nearest in this direction from that of a leaf at the end of a chain, among joints that
- * move skin and to which no way leads, or -1: a leg ends there if its foot has another parent. */
+/* The joint nearest in this direction from that of a leaf at the end of a chain, or -1. Only joints
+ * that move skin and to which no way leads are considered. A leg ends at such a joint if its foot
+ * has another parent. */
 static int next_joint(const arap_joint_study *t, int bone, const double *direction, double cosine,
                       double farthest) {
     double nearest = farthest;

@@ -3,12 +3,12 @@
  * Swing and twist of a rotation R, in the bone's axes: the swing rotates Y to R Y along the
  * shortest path, and the rest is the twist. The result jumps only at half a turn of Y.
  *
- * Aiming: after the twist, `a` should be swung to `b`, which has the same length, about an axis u
- * perpendicular to Y. The axis must be perpendicular to b - a, so u = Y x (b - a). The angle is the
- * one between the components of a and b perpendicular to u. If a bone's child sits on the bone's
- * tail, a is along Y, and the swing is the shortest rotation. If b - a is along Y, a and b are
- * images of each other, and the swing is half a turn about the component of a perpendicular to Y,
- * or about X. */
+ * To aim a bone after its twist, `a` must be swung to `b`, which has the same length, about an axis
+ * u perpendicular to Y. The axis must be perpendicular to b - a, so u = Y x (b - a). The angle is
+ * the one between the components of a and b perpendicular to u. If a bone's child sits on the
+ * bone's tail, a is along Y, and the swing is the shortest rotation. If b - a is along Y, a and b
+ * are images of each other, and the swing is half a turn about the component of a perpendicular to
+ * Y, or about X. */
 #include "rig/joint_range.h"
 
 #include "base/vec3.h"

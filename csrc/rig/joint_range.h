@@ -26,7 +26,7 @@ void arap_own_range(const arap_skeleton *skeleton, int bone, int which, double *
  * angle and direction of the swing in a cone, or the angles about X and Z in a box. */
 void arap_joint_sample(const arap_joint_range *range, const double *u, double *turn);
 
-/* Find the nearest turn in the range: a cone clamps the angle of the swing, a box clamps its
+/* Find the nearest turn in the range. A cone clamps the angle of the swing, and a box clamps its
  * components. */
 void arap_joint_clamp(const arap_joint_range *range, double *turn);
 

@@ -26,7 +26,7 @@
 #define CHUNK 256
 #define SEEN 0.1
 #define FACING 2     /* ratio by which more of a piece has its outside toward the joint */
-#define BETWEEN 1e-6 /* of a ray: a face this near to one of its ends is not between them */
+#define BETWEEN 1e-6 /* of a ray; a face this close to one of its ends is not between them */
 
 /* The leaf next to a vertex, or -1. */
 static int leaf_of(const arap_joint_study *t, int i) {
@@ -35,7 +35,8 @@ static int leaf_of(const arap_joint_study *t, int i) {
     return t->at_end[i] && !t->children[w->to] ? w->to : -1;
 }
 
-/* Set a preliminary `strange`: something is between the vertex and the joint of its leaf. */
+/* Set `strange` to a preliminary value: whether a face is between the vertex and the joint of its
+ * leaf. */
 static void look(void *data, int chunk, int worker) {
     (void)worker;
     const arap_joint_study *t = data;

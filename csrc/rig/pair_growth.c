@@ -2,7 +2,7 @@
  *
  * Of all pairs of unpaired neighbors k, l of partners i, j, those whose images fit best become
  * partners first, and add their own neighbors. The result therefore depends on geometry and not on
- * the order of the vertices: with the shorter of both edges as the unit, the cost of a pair is the
+ * the order of the vertices. With the shorter of both edges as the unit, the cost of a pair is the
  * same from both sides. Among equal costs, the lower position comes first, by x, then y, then z.
  * Links are not edges of the caller's mesh and are ignored.
  *
@@ -14,7 +14,7 @@
 #include "base/vec3.h"
 
 #define MAXIMUM                                                                                    \
-    0.02 /* of the size of the mesh: how far off partners may be whose edges are images            \
+    0.02 /* of the size of the mesh; maximum deviation of partners whose edges are images          \
           */
 
 typedef struct candidate {
@@ -72,8 +72,8 @@ static candidate pop(growth *g) {
     return top;
 }
 
-/* How far the ends of edge e of vertex i and edge f of its partner j are from being images: the
- * square, as a share of that of the shorter edge. */
+/* The squared distance by which the ends of edge e of vertex i and edge f of its partner j fail to
+ * be images, as a share of the squared length of the shorter edge. */
 static double cost_of(const growth *g, int i, size_t e, int j, size_t f) {
     const arap_mesh *mesh = g->mesh;
     const double *there = mesh->v + 3 * (size_t)mesh->neighbor[f];

@@ -4,7 +4,7 @@
 
 #include "rig/symmetry.h"
 
-/* Which image decides whether two neighbors of partners become partners. */
+/* The image that decides whether two neighbors of partners become partners. */
 enum arap_growth {
     ARAP_GROWTH_PLACES, /* the position of one is the image of that of the other */
     ARAP_GROWTH_EDGES   /* the edge to one is the image of the edge to the other, and the positions

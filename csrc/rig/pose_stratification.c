@@ -4,7 +4,7 @@
  * poses cover its range evenly. With a random order for each bone, chance would determine which
  * rotations are combined in a pose, although a one-ring depends on two or three bones near each
  * other. Let x_b(p) be the rotation of bone b in pose p, nine numbers in its own axes, minus its
- * mean over the poses. The Gram matrices of bones b and c (docs/energy.md 3) are those of
+ * mean over the poses. The Gram matrices of bones b and c (docs/energy.md 3) equal those of
  * independent rotations if sum_p x_b(p) x_c(p)' = 0. For one bone after another, points are
  * therefore exchanged to lower sum_c |sum_p x_b(p) x_c(p)'|^2 = sum_pq x_b(p)'x_b(q) K(p, q), K(p,
  * q) = sum_c x_c(p)'x_c(q) with c the parent, its parent, and the siblings before b. An exchange at
@@ -17,8 +17,9 @@
  * with a partner, whose second pose is that of another bone, all nine numbers are summed together.
  *
  * If there are many poses, they are ordered in parts, which are runs of lattice points. Numbers are
- * rounded, so the last bits of a system's sine function do not matter. Takes O(bones pairs PART).
- * Polls for cancellation after each bone. Fails on out-of-memory and when cancelled. */
+ * rounded, so the last bits of a system's sine function do not affect the result. Takes O(bones
+ * pairs PART). Polls for cancellation after each bone. Fails on out-of-memory and when
+ * cancelled. */
 #include "rig/pose_stratification.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@
 #define NUMBERS 9
 #define EVEN 5 /* the first entries, which are unchanged in the second pose of a pair */
 #define ROUNDED 1024
-#define ROUNDS 2 /* the first brings nine tenths of the gain, a third hardly anything */
+#define ROUNDS 2 /* the first pass brings nine tenths of the gain, and a third one hardly any */
 
 const double arap_stratification_lattice[3] = {0.8191725133961645, 0.6710436067037893,
                                                0.5497004779019703};
@@ -219,7 +220,7 @@ static void order_bone(orders *o, const arap_symmetry *symmetry, int pairs, int 
     add_kernel(o);
 }
 
-/* Order the children of deforming bone `up`, or, of -1, the roots. */
+/* Order the children of deforming bone `up` or, for -1, the roots. */
 static arap_status order_children(arap_context *context, orders *o, const arap_symmetry *symmetry,
                                   int pairs, int up, const int *child, int count) {
     arap_status status = ARAP_OK;

@@ -42,7 +42,9 @@
 #include "rig/joint_range.h"
 #include "rig/pose_stratification.h"
 
-#define FARTHEST 1e6 /* of numbers in transforms of a mesh of size 1: beyond, squares lose it */
+#define FARTHEST                                                                                   \
+    1e6 /* of numbers in transforms of a mesh of size 1; squares of larger ones lose               \
+         * the mesh to rounding */
 
 /* Like arap_stratification_lattice, with g^5 = g + 1. */
 #define BEND_NUMBERS 4
@@ -98,7 +100,7 @@ size_t arap_sample_size(const arap_skeleton *s, const arap_sampling *sampling) {
 static void sample_lattice(const arap_skeleton *s, const arap_symmetry *symmetry, uint64_t seed,
                            int pairs, int size, const double *lattice, double *out) {
     size_t stride = (size_t)size * (size_t)s->count, bytes = (size_t)size * sizeof(double);
-    /* Random numbers of each bone, independent of where its state is used. */
+    /* Random numbers of each bone, independent of the order in which bones use them. */
     uint64_t numbers = (uint64_t)size + (uint64_t)pairs;
     for (int b = 0; b < s->count; b++) {
         int partner = mirror_partner(s, symmetry, b),

@@ -52,7 +52,7 @@ arap_status arap_poses_given(arap_context *context, const arap_skeleton *skeleto
                              const arap_mesh *mesh, int bones, const arap_given_poses *given,
                              arap_poses *poses);
 /* Return ARAP_BAD_VALUE for transforms (poses, bones, 3, 4), in the units of a mesh, whose products
- * are so inaccurate that rounding errors would affect the mesh. */
+ * are so inaccurate that the mesh would show rounding errors. */
 arap_status arap_check_reach(arap_error *error, size_t poses, size_t bones, const double *x);
 /* Compute `gram` for the current transforms. With few columns, all of it is computed. With many,
  * nothing is computed until the second function requests the pairs that the weights combine in
@@ -63,11 +63,10 @@ arap_status arap_poses_gram_of(arap_context *context, const arap_mesh *mesh,
 void arap_gram_tiles_clear(arap_gram_tiles *tiles);
 void arap_poses_clear(arap_poses *poses);
 
-/* Forward kinematics: deforming bone b turns by `local` (bones, 3, 3), a rotation in rest
- * orientation, about its head, and everything below it follows, so joints stay connected. Children
- * of a bone bent by `bends` (bones, ARAP_BEND), or NULL, follow the bone at the positions of their
- * own heads along it. Virtual bones move with their owners. transforms: (bones, 3, 4) for all
- * bones. */
+/* Forward kinematics: Deforming bone b turns about its head by `local` (bones, 3, 3), a rotation in
+ * rest orientation, and everything below it follows, so joints stay connected. Children of a bone
+ * bent by `bends` (bones, ARAP_BEND), or NULL, follow the bone at the positions of their own heads
+ * along it. Virtual bones move with their owners. transforms: (bones, 3, 4) for all bones. */
 void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
                              const double *bends, double *transforms);
 

@@ -6,21 +6,21 @@
  * - at a distance between those of the chain stretched out and folded up. The chain starts folded
  *   to that distance. Each joint folds toward the side to which it is bent at rest, so knees and
  *   elbows stay in their own planes. Then the chain turns toward the target, and rotates slightly
- *   about the line to the target. FABRIK then solves within the ranges of the joints. From such a
- *   start, hinges obstruct FABRIK much less than from the rest pose. The result of FABRIK is used
+ *   about the line to the target. FABRIK then solves within the ranges of the joints. With such a
+ *   start, hinges obstruct FABRIK much less than with the rest pose. The result of FABRIK is used
  *   as the pose even if it misses the target slightly.
  *
  * A joint that is bent at rest and has no limits acts as a hinge in such a pose: it closes as far
  * as its range allows, opens until it is straight, and leaves the plane of the hinge by up to
  * ASIDE. A joint that is straight at rest folds to the side of the chain's most bent joint. In a
  * chain that is straight everywhere, all joints fold to one random side. If the limits of a joint
- * leave that side less than SHUT times the range of the other side, the joint folds to the other
+ * allow less than SHUT times as much on that side as on the other, the joint folds to the other
  * side. The bends of a chain add up to at most MAX_FOLD, so tails do not curl up. Joints without
  * limits and ranges rotate up to REACH_SWING times as far as in other poses, so the elbow of a
  * reaching arm bends by more than 60 degrees.
  *
  * Bones outside chains swing by the share OTHERS of their swing in other poses, and twist as much
- * as in other poses. Bones of chains, except their roots, start with this twist.
+ * as in other poses. The bones of a chain, except its root, start with this twist.
  *
  * Each iteration takes O(bones of a chain). Fails on out-of-memory. */
 #include "rig/reach.h"

@@ -4,7 +4,7 @@
 
 #include "rig/symmetry.h"
 
-/* All zero: no rigid parts. A vertex outside of them forms a part of its own. */
+/* All zero: no rigid parts. Each vertex outside of rigid parts forms a part of its own. */
 typedef struct arap_rigid_parts {
     int count;   /* number of parts with at least two vertices */
     int *number; /* (vertices) part of each vertex; -1: none */

@@ -9,7 +9,7 @@
 #include "base/vec3.h"
 #include "rig/skeleton_checks.h"
 
-/* Gaps shorter than this share of the mesh diagonal are rounding, not virtual segments. */
+/* Gaps shorter than this share of the mesh diagonal are rounding errors, not virtual segments. */
 #define GAP_TOLERANCE 1e-6
 
 /* Maximum distance of a twin, as a share of the bone's length. */
@@ -303,7 +303,8 @@ void arap_skeleton_clear(arap_skeleton *s) {
 #define WALKED 2 /* in a set: on a path that has been marked */
 
 /* Mark the path between two bones of one tree, the ends included. Their meeting bone is on the path
- * only if it is one of them. If a path to the same b has been walked, it is marked. */
+ * only if it is one of them. The path to the meeting bone stays marked if an earlier call has
+ * marked a path to the same b. */
 static int mark_path(const arap_skeleton *s, char *set, int a, int b) {
     int added = 0;
     while (a != b) {

@@ -2,7 +2,7 @@
  *
  * A virtual segment is a bone that does not deform, or the gap between the head of a bone and the
  * tail of its parent. A virtual segment deforms nothing and belongs to the nearest deforming
- * ancestor; points near it are treated as points near that bone (paper section 3.1).
+ * ancestor. Points near the segment are treated as points near that bone (paper section 3.1).
  *
  * A bone extends from its head to its tail or, in a skeleton of joints alone, to the heads of its
  * children (joint_skeleton.h). In the second case, the bone has several segments, which all belong

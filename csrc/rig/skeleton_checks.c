@@ -7,8 +7,10 @@
 /* Multiple of the mesh's diagonal: bones farther from its center move it with transforms that lose
  * too much precision to rounding. */
 #define FARTHEST 1e5
-#define MAX_ANGLE 1e100 /* maximum of a range: beyond it, squares overflow */
-#define MAX_STRETCH 1e6 /* as for given poses: beyond it, squares lose a mesh of size 1 */
+#define MAX_ANGLE 1e100 /* maximum of a range; squares of larger numbers overflow */
+#define MAX_STRETCH                                                                                \
+    1e6 /* as for given poses; squares of larger numbers lose a mesh of size 1 to                  \
+         * rounding */
 
 static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {
     static const char *const names[ARAP_RANGES] = {"swing", "twist", "bend", "stretch"};

@@ -21,9 +21,9 @@
  * u_i))^2, or 0 if no edge runs along the bone (appendix of the paper).
  *
  * A spine moves each vertex by a separate transform, so poses cannot be summed in advance. The
- * moved points are stored instead, which takes 24 bytes x vertices x spines x poses. Computing them
- * takes O(vertices x spines x poses); vertices are processed in parallel. Fails on out-of-memory
- * and for invalid bends and parameters. */
+ * moved points are stored instead, which takes 24 bytes of memory x vertices x spines x poses.
+ * Computing them takes O(vertices x spines x poses); vertices are processed in parallel. Fails on
+ * out-of-memory and for invalid bends and parameters. */
 #include "rig/spines.h"
 
 #include <string.h>
@@ -211,7 +211,8 @@ static void find_gradient(const arap_spines *spines, const arap_mesh *mesh, int 
         bottom += mesh->edge_weight[r] * step * step;
         length2 += mesh->edge_weight[r] * arap_dot(edge, edge);
     }
-    /* If all edges are perpendicular to the bone up to rounding, nothing is known along it. */
+    /* If all edges are perpendicular to the bone up to rounding, the gradient along the bone is
+     * unknown. */
     int known = bottom > 1e-20 * length2 * arap_dot(along, along);
     for (int c = 0; c < 3; c++) spines->gradient[3 * at + c] = known ? top / bottom * along[c] : 0;
 }

@@ -1,9 +1,9 @@
 /* Stretchable bones: see stretch.h.
  *
- * A bone that is scaled in a pose stretches its skin on purpose. Edges near such a bone should have
- * the length that the bone gives them, not their length at rest. The target of the edges of vertex
- * i is therefore R_i U_i e_ik instead of R_i e_ik, where U_b is the right stretch tensor of
- * influence b, R_i is a rotation (as rigid as desired), and
+ * A bone that is scaled in a pose stretches its skin on purpose, so edges near it should have the
+ * stretched length, not their length at rest. The target of the edges of vertex i is therefore R_i
+ * U_i e_ik instead of R_i e_ik, where U_b is the right stretch tensor of influence b, R_i is a
+ * rotation (as rigid as desired), and
  *     U_b = (T_b' T_b)^(1/2)
  *     U_i = I + sum_b w_ib (U_b - I)
  * If all T_b are equal, the energy is 0. The best R_i is the rotation nearest to cov_i U_i

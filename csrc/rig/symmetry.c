@@ -6,10 +6,10 @@
  * image of the other, within half the length of the edge, and the pairs that fit best come first
  * (pair_growth.h). The halves may therefore differ slightly, as in sculpted bodies. Some vertices
  * are near an image by chance, especially if the halves have different faces. Partners must
- * therefore have at least half of their edges in common (not all of them, because a quad may be
- * split along the other diagonal on the other side). This test is repeated until all pairs pass,
- * and two thirds of each connected part must have partners. All other vertices have no partners and
- * are solved without symmetry.
+ * therefore have at least half of their edges in common. Requiring all edges would be too strict,
+ * because a quad may be split along the other diagonal on the other side. This test is repeated
+ * until all pairs pass, and two thirds of each connected part must have partners. All other
+ * vertices have no partners and are solved without symmetry.
  *
  * Symmetric weights satisfy w(i, b) = w(j, b') for partners i, j and b, b'. The rows of partners
  * become images of each other and share their unknowns in the global step (shared_rows.h). After
@@ -33,14 +33,16 @@
 #include "rig/mirror_growth.h"
 #include "rig/pair_growth.h"
 
-#define NEAR 0.25     /* of the mean edge of a vertex: how far away its image the partner may be */
+#define NEAR                                                                                       \
+    0.25              /* of the mean edge of a vertex; maximum distance of the partner from its    \
+                       * image */
 #define ALONG 0.5     /* the same, relative to an edge that leads to the vertex */
 #define LONE 0.001    /* NEAR for a vertex without edges, a share of the diagonal */
 #define CELL 4        /* size of a cell, in mean reaches of vertices, */
 #define LARGER 4      /* and of larger ones, in cells */
-#define MIN_CELL 1e-6 /* and at least; a share of the diagonal */
+#define MIN_CELL 1e-6 /* and its minimum, as a share of the diagonal */
 #define CHUNK 64
-#define MANY 256 /* the same of a task that only takes means */
+#define MANY 256 /* the same for a task that only computes means */
 
 #define UNKNOWN ARAP_CELLS_CROWDED
 
@@ -123,7 +125,7 @@ typedef struct match_task {
     const arap_mesh *mesh;
     const arap_symmetry *symmetry;
     arap_cells cells; /* of the vertices */
-    arap_bvh *bvh;    /* the same, where cells do not do */
+    arap_bvh *bvh;    /* the same if cells cannot be used */
     double *reach;    /* (vertices) maximum distance of partners from their images */
     int *nearest;     /* (vertices) vertex nearest to the image, ARAP_CELLS_NONE or UNKNOWN */
 } match_task;
@@ -133,7 +135,7 @@ static double point_distance(const void *data, int index, const double *p) {
     return arap_distance2(mesh->v + 3 * (size_t)index, p);
 }
 
-/* Links are not edges of the caller's: they need not be symmetric. */
+/* Links are not edges of the caller's mesh and need not be symmetric. */
 static double reach(const arap_mesh *mesh, int i) {
     double sum = 0, edge[3];
     int count = 0;

@@ -1,11 +1,10 @@
 /* Aggregated parts: see aggregates.h.
  *
- * A coat of mail has thousands of loose plates, with a few vertices each on the coarsest mesh. The
- * plates are not coarsened further, because they would lose their faces. All vertices of a plate
- * follow nearly the same bones, so the rows of the plate share their unknowns until the last stage
- * on the coarsest mesh, which separates the rows. Before the last stage, the system has one row for
- * each plate. Parts that are longer than the mean bone, that have no faces, or that have an edit or
- * a lock do not share rows.
+ * A coat of mail has thousands of loose plates, each of which has a few vertices on the coarsest
+ * mesh. Coarsening the plates further would remove their faces. All vertices of a plate follow
+ * nearly the same bones, so the rows of the plate share their unknowns until the last stage on the
+ * coarsest mesh. Until then, the system has one row for each plate. Parts that are longer than the
+ * mean bone, that have no faces, or that have an edit or a lock do not share rows.
  *
  * Takes O(vertices + parts + marks). Fails only on out-of-memory. */
 #include "solver/aggregates.h"

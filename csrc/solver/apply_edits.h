@@ -1,4 +1,4 @@
-/* Applies an artist's edits to a solver: marks, rows, excluded bones. */
+/* Applies an artist's edits to a solver, in the form of marks, rows and excluded bones. */
 #ifndef ARAP_APPLY_EDITS_H
 #define ARAP_APPLY_EDITS_H
 
@@ -7,7 +7,7 @@
 /* Replace the marks and rows of earlier edits by those of these edits, which have been checked. */
 arap_status arap_take_edits(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
-/* The peak and attachment rows that the marks release. */
+/* Find the peak and attachment rows that the marks release. */
 void arap_release_constraints(arap_solver *solver);
 
 /* Call arap_edit_influences with the solver's marks. */

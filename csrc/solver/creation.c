@@ -1,10 +1,10 @@
 /* Creation and destruction of a solver: see arap.h.
  *
  * Creation starts with the mesh and the skeleton, and determines their symmetry, the poses (random
- * and given), the bone springs and the rigid parts. The coarser levels, which are separate solvers,
- * then the initial weights, and finally a local step for these weights follow. The elimination
- * order and the clusters of the coarser mesh need only the mesh, and are found in parallel with
- * poses and bone springs.
+ * and given), the bone springs and the rigid parts. Then it creates the coarser levels, which are
+ * separate solvers, and the initial weights, and takes a local step for these weights. The
+ * elimination order and the clusters of the coarser mesh depend only on the mesh and are computed
+ * in parallel with poses and bone springs.
  *
  * The cost is that of these steps. If a step fails, creation fails and frees everything allocated
  * so far. */

@@ -7,9 +7,9 @@
  * strongest vertex.
  *
  * A sheet lies on its bones, and a vertex at a distance of 0 would have an infinite source of heat.
- * The result would be weights of 0 or 1 along the bone, a step at each joint, and influence
- * patterns that never recover. With bone springs, the distance of a sheet's vertex (sheets.h) from
- * its bone therefore counts as at least the mean distance of the skin from that bone.
+ * Weights along the bone would then be 0 or 1 with a step at each joint, and the influence patterns
+ * would never recover. With bone springs, the distance of a sheet's vertex (sheets.h) from its bone
+ * therefore counts as at least the mean distance of the skin from that bone.
  *
  * The cost is that of the method of initial/. Fails for rows that are not valid weights. */
 #include "solver/initial_weights.h"
@@ -88,7 +88,7 @@ static arap_status look(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* Bone springs keep bones useful better than rows do. */
+/* Bone springs keep bones useful better than such rows. */
 static int wants_peaks(const arap_solver *s) {
     return s->settings.peak_stiffness > 0 && !s->mesh.spring_start;
 }
@@ -123,7 +123,7 @@ static arap_status leave_excluded(arap_context *context, const arap_solver *s,
         }
         if (kept || status) continue;
         int nearest = arap_nearest_bone(&s->mesh, &s->skeleton, i, arap_excluded_of(s), s);
-        if (nearest < 0) { /* the user has excluded its own bone: treated as without inner bones */
+        if (nearest < 0) { /* the user has excluded its own bone; treated as without inner bones */
             rows.made.start[rows.made.count] = rows.made.start[rows.made.count - 1];
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
                 arap_rows_add(&rows, in->bone[e], in->weight[e], 0);

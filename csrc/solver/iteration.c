@@ -74,7 +74,7 @@ static arap_status make_penalties(arap_context *context, arap_solver *s, double 
     arap_penalties_clear(&m->penalties);
     arap_status status = arap_penalties_create(context, &s->influences, &m->penalties);
     if (status) return status;
-    double own = unit * s->mesh.size * s->mesh.size; /* of rows that turn with the mesh */
+    double own = unit * s->mesh.size * s->mesh.size; /* of rows that rotate with the mesh */
     arap_add_damping(&s->mesh, &s->influences, damping * own, &m->penalties);
     arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, unit, &m->penalties);
     arap_add_constraints(&s->mesh, &s->influences, &s->promise.rows, unit, &m->penalties);
@@ -398,9 +398,9 @@ static void add_positivity(arap_solver *s) {
     if (rows && m->anderson) arap_anderson_restart(m->anderson);
 }
 
-/* One step of the fixed-point iteration, without its local step: the global step, the filter,
- * then clipping or positivity rows. Guarded, weights that the step made negative are held from the
- * next one on, until they would be positive. */
+/* One step of the fixed-point iteration, without its local step: the global step, the filter, then
+ * clipping or positivity rows. In a guarded stage, weights that the step made negative are held at
+ * zero from the next step on, until they would be positive. */
 static arap_status plain_step(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     arap_status status = ARAP_OK;
@@ -488,8 +488,8 @@ static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
 }
 
 /* Run one iteration for dual quaternions with the system of linear blending, whose matrix is
- * similar. If the objective does not fall, the weights are restored and steps become shorter, until
- * the shortest ends the stage. */
+ * similar. If the objective does not fall, the weights are restored and steps become shorter. The
+ * stage ends when even the shortest step does not help. */
 static arap_status dual_iteration(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     keep_if_best(s);
@@ -511,7 +511,7 @@ arap_status arap_iteration(arap_context *context, arap_solver *s) {
     arap_status status = m->has_system ? ARAP_OK : make_system(context, s);
     if (!status) status = arap_poll_cancel(context);
     context->uncancellable = uncancellable;
-    if (!m->has_system) release_system(s); /* cancelled: the next call repeats it */
+    if (!m->has_system) release_system(s); /* cancelled; the next call repeats the step */
     if (status || !m->system.unknowns) return status ? status : arap_refresh(context, s);
     if (s->dual) return dual_iteration(context, s);
     int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;

@@ -300,7 +300,7 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     arap_containments_drop_faces(&s->containments);
     status = coarse_problem(context, s, problem, &arrays, &rows, &coarse);
     if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
-    /* Relative to the energy, the harmonic term grows with the area of a vertex (harmonic.c). */
+    /* Compared with the energy, the harmonic term grows with the area of a vertex (harmonic.c). */
     settings.harmonic *= (double)s->clusters.count / s->mesh.count;
     settings.rigid_departure = 0; /* small parts have too few clusters to decide */
     settings.deformer = ARAP_DEFORMER_LINEAR;
@@ -336,8 +336,8 @@ void arap_coarse_free(arap_solver *s) {
     s->coarse = NULL;
 }
 
-/* Create peak rows for the seeds of held clusters: with all vertices of a cluster, bones would be
- * held in a far larger region than with heat weights of this level. */
+/* Create peak rows for the seeds of held clusters: with rows for all vertices of a cluster, bones
+ * would be held in a far larger region than with heat weights of this level. */
 static arap_status inherit_peaks(arap_context *context, const arap_solver *s,
                                  arap_constraint_list *out) {
     const arap_solver *coarse = s->coarse;
@@ -389,7 +389,7 @@ static void keep_whole_islands(const arap_solver *s, const int *root, const int 
     for (int k = 0; k < report->unseen_count; k++) {
         int own = island_of_cluster(s, root, report->unseen[k].vertex);
         if (seen[own] > 0) continue;
-        if (seen[own] < 0) { /* another piece of an island that is kept */
+        if (seen[own] < 0) { /* another piece of an island that is already kept */
             report->unseen[-1 - seen[own]].rigid &= report->unseen[k].rigid;
             continue;
         }

@@ -17,8 +17,8 @@ typedef struct arap_locks {
     char *column; /* (sets, bones) */
 } arap_locks;
 
-/* Copy the locks; does nothing if the problem has none. Fails if there are no weights, a set does
- * not exist, or nothing is free. */
+/* Copy the locks; does nothing if the problem has none. Fails if there are no weights, if a set
+ * does not exist, or if no weight is free. */
 arap_status arap_locks_create(arap_context *context, const arap_problem *problem,
                               const arap_skeleton *skeleton, arap_locks *locks);
 void arap_locks_clear(arap_locks *locks);

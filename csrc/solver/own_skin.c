@@ -6,15 +6,15 @@
  * bone), S_b = { i : h_ib > STRONG max h_b }. Only vertices of the loose parts that can be the skin
  * of b count (skins.h). A bone whose weights on this skin are below MINIMUM has no own skin.
  *
- * A bone outside a body also has skin near it: a root between the legs is nearer to their inner
- * sides than the bones of the legs are. With the unit normal n_i, and o_ib the unit vector to the
- * vertex from the nearest point of the bone, n_i . o_ib < 0 on this skin. With the areas A, let
- * in_b = sum_S A_i h_ib max(0, n_i . o_ib) and out_b = sum_S A_i h_ib max(0, -n_i . o_ib). If the
- * sum of out over all bones is larger than that of in, the faces of the mesh point inward, and the
- * two are swapped. A bone with out_b > FACING in_b is outside its skin. A vertex does not belong to
- * the own skin of such a bone if another bone has a part of the weight, sees the vertex from
- * inside, and lies in the same loose part. The bones of a cape or of a cut arm, which are all next
- * to their skin, keep this skin, because no other bone is inside.
+ * A bone outside a body also has skin near it. For example, a root between the legs is nearer to
+ * their inner sides than the bones of the legs are. With the unit normal n_i, and o_ib the unit
+ * vector to the vertex from the nearest point of the bone, n_i . o_ib < 0 on this skin. With the
+ * areas A, let in_b = sum_S A_i h_ib max(0, n_i . o_ib) and out_b = sum_S A_i h_ib max(0, -n_i .
+ * o_ib). If the sum of out over all bones is larger than that of in, the faces of the mesh point
+ * inward, and the two are swapped. A bone with out_b > FACING in_b is outside its skin. A vertex
+ * does not belong to the own skin of such a bone if another bone has a part of the weight, sees the
+ * vertex from inside, and lies in the same loose part. The bones of a cape or of a cut arm, which
+ * are all next to their skin, keep this skin, because no other bone is inside.
  *
  * Takes O(surrounded pairs + vertices x influences x lines of a bone). Fails on out-of-memory. */
 #include "solver/own_skin.h"
@@ -27,7 +27,8 @@
 #include "weights/rows.h"
 
 #define STRONG 0.5
-#define SOME 0.1 /* of a bone's weights: with less on skin that is mostly its own, it is minor */
+#define SOME 0.1 /* of a bone's weights; a bone with less on skin that is mostly its own is minor  \
+                  */
 #define MINIMUM 0.05
 #define FACING 2 /* ratio of the skin that sees a bone from outside to that from inside */
 

@@ -4,8 +4,8 @@
  * A requires no assembly: Z, F (by arap_stiffness_product) and Z' are applied in turn. The factor
  * of the earlier A is the preconditioner. Because the joints move little, A differs little from the
  * earlier matrix. A few steps, each with one product and two back-substitutions, therefore reduce
- * the error as far as the next local step can use. If nothing has changed, the first step is exact.
- * Fails on out-of-memory and for weights that are not finite. */
+ * the error as far as is useful for the next local step. If nothing has changed, the first step is
+ * exact. Fails on out-of-memory and for weights that are not finite. */
 #include "solver/pcg_step.h"
 
 #include <math.h>

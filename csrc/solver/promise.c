@@ -16,8 +16,8 @@
  * the last stage, because this stage may find that a part follows one bone as a whole.
  *
  * Rows of a quadratic energy that draw the weights from w' to w raise the energy by half the work
- * of their final pull, sum strength Lambda #poses (h - w) (w - w'). Of w', only the mean over a
- * bone is known, which is the share of the bone before the rows were added.
+ * of their final pull, sum strength Lambda #poses (h - w) (w - w'). Only the mean of w' over a bone
+ * is known, which is the share of the bone before the rows were added.
  *
  * Rows do not change decisions of the user: locked weights, constraints, excluded bones, bones
  * released at a vertex, and rigid parts. If all of a bone's own skin is fixed in this way, the bone
@@ -40,12 +40,12 @@
 
 #define START 0.002   /* strength of the first rows, over the square of the mesh's size */
 #define GROWTH 8      /* from round to round */
-#define NEAR 0.8      /* of the floor: sufficient for a bone that is held */
+#define NEAR 0.8      /* of the floor; sufficient for a bone that is held */
 #define FAR 0.6       /* the same on finer levels, whose stages take longer */
 #define OF_OWN 0.65   /* factor for the share of a held bone on its own skin alone */
-#define BODY 0.8      /* of the vertices: with a loose part this large, the mesh is one body */
-#define AS_ONE 0.9    /* of a vertex: all of a part that one bone moves */
-#define ROUNDING 1e-9 /* weights that differ by less are equal: the first bone wins */
+#define BODY 0.8      /* of the vertices; with a loose part this large, the mesh is one body */
+#define AS_ONE 0.9    /* of a vertex; applies to all vertices of a part that one bone moves */
+#define ROUNDING 1e-9 /* weights that differ by less are equal, and the first bone wins */
 
 /* Whether the promise is in effect. */
 static int is_active(const arap_solver *s) {
@@ -175,7 +175,7 @@ static void take_measures(const arap_solver *s, const arap_influences *skin,
                 before[b] > 0 ? fmax(share[b], OF_OWN * response[b] / before[b]) : share[b];
 }
 
-/* Hold the bones below the floor more strongly, and their images equally strongly. */
+/* Hold the bones below the floor more strongly, and give their images the same strength. */
 static int strengthen(arap_solver *s, const double *measure, const double *share, double floor) {
     arap_promise *p = &s->promise;
     int count = 0;
@@ -219,7 +219,8 @@ static arap_status hold(arap_context *context, arap_solver *s, const arap_influe
 /* Whether one loose part has nearly all vertices. */
 static int is_one_body(const arap_solver *s) {
     int part = -1, lead = 0, own = 0;
-    for (int i = 0; i < s->mesh.count; i++) { /* the part with more than half of them, if any */
+    for (int i = 0; i < s->mesh.count; i++) { /* the part with more than half of the vertices, if
+                                               * any */
         if (lead == 0) part = s->mesh.part[i];
         lead += s->mesh.part[i] == part ? 1 : -1;
     }

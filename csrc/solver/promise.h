@@ -16,15 +16,15 @@ arap_status arap_promise_foresee(arap_context *context, arap_solver *solver);
 arap_status arap_promise_offer(arap_context *context, const arap_solver *solver,
                                arap_influences *patterns);
 
-/* Hold the bones held on the coarser level, equally strongly, and the bones that do not respond on
- * this level with the weights of the coarser one. */
+/* Hold the bones held on the coarser level, with the same strength, and the bones that do not
+ * respond on this level with the weights of the coarser one. */
 arap_status arap_promise_inherit(arap_context *context, arap_solver *solver,
                                  const arap_influences *weights);
 
 /* The approximate cost of holding these bones, as a share of the current energy. */
 double arap_promise_cost(const arap_solver *solver);
 
-/* After an edit, keep the rows that it leaves and reset the rounds. */
+/* After an edit, keep the rows that remain valid and reset the number of rounds. */
 arap_status arap_promise_renew(arap_context *context, arap_solver *solver);
 
 void arap_promise_clear(arap_promise *promise);

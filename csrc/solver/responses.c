@@ -11,9 +11,9 @@
  * over all vertices. Each measure is 1 if the skin follows as it did at the start, and 0 for a bone
  * that moves nothing. Both measures are linear in the weights.
  *
- * Bones are numbered so that the descendants of a bone follow it directly. Two comparisons
- * therefore determine whether a bone descends from another. Takes O(vertices x influences + bones).
- * Fails on out-of-memory, or when cancelled. */
+ * Bones are numbered so that the descendants of a bone follow it directly. Two comparisons of these
+ * numbers therefore determine whether a bone descends from another. Takes O(vertices x influences +
+ * bones). Fails on out-of-memory, or when cancelled. */
 #include "solver/responses.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@
 #include "weights/influences.h"
 
 #define POLL_EVERY 64 /* vertices between two polls for cancellation */
-#define NO_LEVER 1e-9 /* in units of the mesh: levers used if there are no others */
+#define NO_LEVER 1e-9 /* in units of the mesh; levers used if there are no others */
 
 /* A numbering of the deforming bones in which the bones below b are place[b] .. end[b] - 1. */
 typedef struct branches {

@@ -44,22 +44,23 @@
 #define REACH 2.5
 #define MANY 10
 #define NEARLY 1.3
-#define TIED 1e-6 /* relative difference: parts this alike are images of each other */
+#define TIED 1e-6 /* relative difference; more similar parts are images of each other */
 
 typedef struct between {
     const arap_rigid_search *search;
     arap_bone_lines lines;
     double *distance; /* (lines) scratch */
-    double *mean;     /* (deforming bones) mean distances of the present part, times its area */
+    double *mean;     /* (deforming bones) mean distances of the current part, times its area */
     int *branch;      /* (deforming bones) scratch, -1: marks children of a bone */
     int *parts;       /* (deforming bones) rigid parts of each bone */
     int *soft;        /* (deforming bones) soft vertices with much of its weight */
     int *common;      /* (parts) the bone that the part should follow, or -1 */
-    double *own;      /* (parts) mean distance from the present bone, INFINITY if it may leave it */
+    double *own;      /* (parts) mean distance from the current bone, INFINITY if the part may leave
+                       * this bone */
 } between;
 
-/* Leave only the joints of leaves that are many children of one bone, and of bones with several
- * ways. */
+/* Keep only the joints of bones with several ways, and of leaves that are among many children of
+ * one bone. */
 static void shorten_guesses(const arap_skeleton *skeleton, arap_bone_lines *lines, int *children) {
     const int *parent = skeleton->deform_parent;
     memset(children, 0, (size_t)skeleton->deform_count * sizeof *children);
@@ -90,7 +91,7 @@ static int gathers(const between *w, int above, double max, int hard) {
     return count >= BRANCHES;
 }
 
-/* The bone nearest to the present part except bone `other`, or -1. */
+/* The bone nearest to the current part except bone `other`, or -1. */
 static int find_nearest(const between *w, int other) {
     int nearest = -1;
     for (int b = 0; b < w->search->solver->skeleton.deform_count; b++)
@@ -117,7 +118,7 @@ static int find_common(const between *w, const arap_candidate *c) {
     return -1;
 }
 
-/* Whether the rule concerns a part. */
+/* Whether the rule applies to a part. */
 static int is_open_to(const arap_rigid_search *s, int p) {
     const arap_candidate *c = &s->parts[p];
     return s->may[p] && !c->fixed && !c->hangs && c->around != 1;

@@ -4,7 +4,7 @@
 
 #include "solver/solver.h"
 
-#define ARAP_BOX 8 /* number of vertices: parts with no more than this cannot bend */
+#define ARAP_BOX 8 /* number of vertices; parts with no more than this cannot bend */
 
 typedef struct arap_candidate {
     int first, size; /* its vertices, in `vertices` */
@@ -42,11 +42,11 @@ typedef struct arap_rigid_search {
     arap_influences rows;  /* of the loose parts; none for parts that are not open */
 } arap_rigid_search;
 
-/* An arap_containment_fn of a search. */
+/* An arap_containment_fn that fills in a search. */
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off);
 
-/* The same for use after the search: find `skin` and then `free`, which is initially set for
- * all. */
+/* The arap_containment_fn for use after the search. Finds `skin` and then `free`, which is
+ * initially set for all. */
 void arap_candidate_skin(void *data, int line, int bone, int part, double share, double off);
 void arap_candidate_free(void *data, int line, int bone, int part, double share, double off);
 

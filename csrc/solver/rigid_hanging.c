@@ -9,7 +9,7 @@
  * grows on the head and lies on the chest, and the head descends from the chest. If neither bone
  * descends from the other, the card is unchanged.
  *
- * Cards with their own bones stay soft: if no part surrounds a bone that moves a card, the bone
+ * Cards with their own bones stay soft. If no part surrounds a bone that moves a card, the bone
  * belongs to the card. Takes O(cards x bones). Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_hanging.h"
 

@@ -29,11 +29,12 @@
 #include "base/vec3.h"
 #include "mesh/cards.h"
 
-#define ROUND 1.25 /* mean distances from the center: maximum, and its inverse as the minimum */
+#define ROUND 1.25 /* mean distances from the center; the maximum, and its inverse as the minimum  \
+                    */
 #define CENTERED 0.35
 #define CUSTOM 0.6
 #define SMALL 0.6
-#define MUCH 0.5     /* of a soft vertex: a bone that has so much of none has lost its skin */
+#define MUCH 0.5     /* of a soft vertex; a bone with less at all vertices has lost its skin */
 #define NEAR 1.5     /* radii of a part: maximum distance of its bone */
 #define CLEARLY 1.01 /* farther is every other bone */
 
@@ -121,14 +122,15 @@ int arap_owner_of_part(const arap_rigid_search *s, int p) {
 }
 
 typedef struct joint { /* of a part */
-    int above, below;  /* above: -1: it is not a ball in a joint; below: -1: several bones are */
+    int above, below;  /* above -1: it is not a ball in a joint; below -1: several bones start in
+                        * the joint */
 } joint;
 
 /* The balls among the parts. */
 static arap_status find_balls(arap_context *context, const arap_rigid_search *s, joint *joints) {
     const arap_mesh *mesh = &s->solver->mesh;
     arap_bone_lines lines = {0};
-    arap_card *cards = NULL; /* only for closed parts; few meshes have balls */
+    arap_card *cards = NULL; /* only for closed parts, because few meshes have balls */
     arap_status status = arap_bone_lines_create(context, &s->solver->skeleton, &lines);
     for (int p = 0; p < mesh->part_count && !status; p++) {
         double center[3], r = s->may[p] ? measure_ball(s, &s->parts[p], center) : 0;

@@ -21,7 +21,7 @@ void arap_part_distances(const arap_rigid_search *search, const arap_bone_lines 
 /* *changes: whether any decision has been made. */
 arap_status arap_hold_joints(arap_context *context, arap_rigid_search *search, int *changes);
 
-/* To be called after everything else has been decided. */
+/* Must be called after everything else has been decided. */
 arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *search, int *changes);
 
 #endif

@@ -51,11 +51,11 @@
 #include "solver/rigid_shells.h"
 #include "weights/rows.h"
 
-#define SPANNING 0.2 /* of the allowed departure: parts around more than one bone */
+#define SPANNING 0.2 /* of the allowed departure, for parts around more than one bone */
 #define BLENDED 0.25 /* the same for blends */
 #define MINIMUM 0.05 /* mean weight of a bone of a blend */
 #define SAME 1e-9    /* weights that differ by no more */
-#define SOME 16      /* of so many vertices, one shows of most bodies that they are not rigid */
+#define SOME 16      /* one in this many vertices shows for most bodies that they are not rigid */
 
 /* Maximum number of bones in the row of a part: half of the limit, because the row of a part that
  * is its own image is joined with the mirrored row. */
@@ -114,7 +114,7 @@ static arap_status make_rows(arap_context *context, arap_rigid_search *s) {
     return status;
 }
 
-/* Whether the part may depart this far. */
+/* Whether the part is allowed to depart this far. */
 static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
     double max = s->solver->settings.rigid_departure;
     if (c->blends) return c->departure <= BLENDED * max;
@@ -203,7 +203,8 @@ static int rows_mirror(const arap_rigid_search *s, int p, int q) {
 }
 
 /* Reject parts whose images are rejected, belong to several parts, or have rows that are not images
- * although those of the vertices are: images of rigid parts are rigid, for any row. */
+ * although those of the vertices are, because the image of a rigid part must be rigid for any
+ * row. */
 static void refuse_lopsided(arap_rigid_search *s) {
     const arap_symmetry *symmetry = &s->solver->symmetry;
     const int *part = s->solver->mesh.part;
@@ -308,8 +309,8 @@ static int hold_rod(arap_rigid_search *s, int rod) {
     return bone >= 0;
 }
 
-/* Process cards, then rods, balls and held props, however far they depart; then remaining parts for
- * bones without one, and finally parts between branches. */
+/* Process cards, then rods, balls and held props, regardless of how far they depart. Then assign
+ * remaining parts to bones without one, and finally parts between branches. */
 static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
     int changes = 0;

@@ -24,9 +24,9 @@
  * another stage follows (promise.h).
  *
  * Levels. For a mesh with many vertices, all of these stages run on a coarser mesh (levels.h). The
- * mesh itself starts from the weights found there, with as many influences as the limit allows, and
- * runs a single stage. Fails if one of its steps fails. A solver that failed within an iteration
- * cannot continue. */
+ * fine mesh starts from the weights of the coarser mesh, with as many influences as the limit
+ * allows, and runs a single stage. Fails if one of its steps fails. A solver that failed within an
+ * iteration cannot continue. */
 #include "solver/solver.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@
 #include "springs/spring_weights.h"
 
 #define EARLY_ITERATIONS 3
-#define PLATE 32 /* mean number of vertices per loose part: with fewer, parts are plates */
+#define PLATE 32 /* mean number of vertices per loose part; with fewer, parts are plates */
 
 /* Replace the influence patterns. */
 static arap_status change_patterns(arap_context *context, arap_solver *s,
@@ -78,7 +78,8 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     int uncancellable = context->uncancellable;
     arap_status status = arap_penalties_create(context, &s->influences, &rows);
     if (status) return status;
-    context->uncancellable = uncancellable > 1; /* nothing is changed before everything is known */
+    context->uncancellable = uncancellable > 1; /* nothing is changed until everything has been
+                                                 * computed */
     arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.total, &rows);
     arap_add_constraints(&s->mesh, &s->influences, &s->promise.rows, s->poses.total, &rows);
     status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
@@ -181,8 +182,8 @@ arap_status arap_solver_displace(arap_context *context, arap_solver *s) {
     double *transforms = ARAP_NEW(double, 12 * (size_t)s->poses.count * (size_t)s->poses.columns);
     if (!transforms) return arap_fail_memory(&context->error, "the poses");
     int uncancellable = context->uncancellable;
-    context->uncancellable = uncancellable > 1; /* nothing is changed before all of them are
-                                                   known */
+    context->uncancellable = uncancellable > 1; /* nothing is changed until all of them have been
+                                                 * computed */
     arap_status status = arap_displace(context, &s->mesh, &s->poses, &s->influences,
                                        s->settings.tolerance, &s->displacements, transforms);
     context->uncancellable = uncancellable;
@@ -341,8 +342,8 @@ static arap_status step(arap_context *context, arap_solver *s) {
     s->stage.iterations++;
     const double *last = s->history.energies + s->history.count - 1;
     double change = fabs(last[-1] - last[0]), previous = fabs(last[-2] - last[-1]);
-    /* If a coarser mesh has decided, or the next iteration needs a factor, stop if the next
-     * iteration would converge. Changes are assumed to shrink at their current rate. */
+    /* If a coarser mesh has decided the patterns, or if the next iteration needs a factor, stop if
+     * the next iteration would converge. Changes are assumed to shrink at their current rate. */
     int foretold = s->coarse_vertices || arap_needs_factor(s);
     if (foretold && s->stage.iterations > 1 && change < previous) change *= change / previous;
     int settled = change <= s->settings.tolerance * fabs(last[-1]) && m->guarded == was_guarded &&
@@ -368,12 +369,14 @@ arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count
     arap_keep_threads(context, &pool);
     for (int i = 0; i < count && !status && !arap_solver_done(s); i++) {
         status = arap_progress(context, "iteration", (double)i / count);
-        context->uncancellable = 1; /* except where a step can be repeated */
+        context->uncancellable = 1; /* except at points from which a step can be repeated */
         if (!status) status = step(context, s);
         context->uncancellable = uncancellable;
     }
     arap_end_threads(context, &pool);
-    if (!status) status = arap_poll_cancel(context); /* to what uncancellable work was asked */
+    if (!status)
+        status = arap_poll_cancel(context); /* the request to stop that uncancellable work
+                                             * received */
     arap_lap(s, s->coarse ? ARAP_TIME_LEVELS : ARAP_TIME_SOLVE);
     s->broken = status && status != ARAP_CANCELLED;
     return status;

@@ -29,8 +29,8 @@
 #include "edits/constraints.h"
 #include "edits/edits.h"
 
-/* Work space for the current influence patterns: see iteration.h. Arrays have one element per
- * entry. */
+/* Work space for the current influence patterns: see iteration.h. Arrays have one element per entry
+ * of the patterns. */
 typedef struct arap_patterns {
     arap_rotation_clusters clusters; /* of the initial weights of the patterns */
     arap_local_step *local_step;
@@ -100,7 +100,8 @@ typedef struct arap_promise {
     double *before;            /* (deforming bones) share before the bone was held */
     arap_influences own;       /* own skin of the bones */
     arap_constraint_list rows; /* ascending by vertex */
-    int *bone;                 /* (vertices) bone of the row with the largest target, or -1 */
+    int *bone;                 /* (vertices) bone of the row with the largest target at the vertex,
+                                * or -1 */
     int rounds;                /* rounds of this level so far */
 } arap_promise;
 

@@ -32,7 +32,7 @@ typedef struct assembly {
     const int *order;                      /* (count) their leads in elimination order */
     const int *place;                      /* (vertices) position of a lead in this order */
     int *placed;      /* (vertices) position of the lead of each; -1: it has no unknowns */
-    size_t max_edges; /* from the vertices of a part, and some */
+    size_t max_edges; /* number of edges from the vertices of a part, with some reserve */
     arap_system *system;
     double *block; /* (workers, widest * widest + max_edges) */
     int widest;
@@ -83,7 +83,7 @@ static void add_block(const assembly *a, int k, int l, const double *block, int 
     int diagonal = s->offset[k] == s->offset[l];
     for (int u = 0; u < s->size[l]; u++) {
         size_t q = (size_t)s->entry[in->start[l] + (size_t)u];
-        /* Column u is u entries shorter: the diagonal block above it is missing. */
+        /* Column u is u entries shorter, because the diagonal block above it is missing. */
         double *value = s->matrix.value + s->matrix.start[s->offset[l] + u] + at - u;
         for (int t = diagonal ? u : 0; t < s->size[k]; t++) {
             size_t p = (size_t)s->entry[in->start[k] + (size_t)t];
@@ -184,8 +184,8 @@ static void begin_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* How often the blocks of vertex m count. Instead of copying sums, the originals are counted twice,
- * because all rows around a vertex and its image are shared. */
+/* The number of times that the blocks of vertex m count. Instead of copying sums, the originals are
+ * counted twice, because all rows around a vertex and its image are shared. */
 static int times_of(const assembly *a, int m) {
     if (!a->mirror_reuse || !a->mirror_reuse->of) return 1;
     int image = arap_symmetry_image(a->mirror_reuse->symmetry, m);

@@ -12,8 +12,8 @@
 
 /* With the rotations fixed, E(w) = w'Fw - 2 b'w + const over all influences, where F includes the
  * harmonic term if there is one (harmonic.h). One free weight per vertex, its first, is eliminated
- * by sum w = 1, and locked weights are constants, so a step is w += Z x with unknowns x. It
- * minimizes E plus penalties when A x = Z'(b - Fw + aim - stiffness w), A = Z'(F + stiffness)Z. The
+ * by sum w = 1, and locked weights are constants, so a step is w += Z x with unknowns x. The step
+ * minimizes E plus penalties if A x = Z'(b - Fw + aim - stiffness w), A = Z'(F + stiffness)Z. The
  * vertices of a rigid part, and vertices that are mirror images, share their unknowns, so their
  * columns of Z are added. In a row that is its own image, an unknown stands for two weights, each
  * of which is half of the unknown. */
@@ -42,13 +42,13 @@ static inline size_t arap_balance_entry(const arap_system *s, int i) {
     return s->rows->start[i] + (size_t)s->eliminated[i];
 }
 
-/* Assemble Z'FZ from the pose Gram matrix: independent of the number of poses. `order` is the
- * elimination order of the vertices, tie (vertices) is added to the edge and spring weights of each
- * vertex; NULL: nothing. The unknowns of a vertex stay together. Vertices that share rows are
- * placed at the position of the last one; blocks that mirror reuse copies are not assembled, and
- * their originals count twice. As soon as the pattern of the matrix is known, and unless it is
- * empty, analyze(data) starts in parallel with the rest. The caller must end it and clear the
- * system, whether or not this call fails. */
+/* Assemble Z'FZ from the pose Gram matrix, which makes the cost independent of the number of poses.
+ * `order` is the elimination order of the vertices, tie (vertices) is added to the edge and spring
+ * weights of each vertex; NULL: nothing. The unknowns of a vertex stay together. Vertices that
+ * share rows are placed at the position of the last one; blocks that mirror reuse copies are not
+ * assembled, and their originals count twice. As soon as the pattern of the matrix is known, and
+ * unless it is empty, analyze(data) starts in parallel with the rest. The caller must end it and
+ * clear the system, whether or not this call fails. */
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
                                const double *tie, const arap_influences *influences,
@@ -58,8 +58,8 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                arap_system *system);
 void arap_system_clear(arap_system *system);
 
-/* Set `penalized` for penalties stiffness[e] (w_e - target_e)^2 on influences. No fill: a
- * penalty on an eliminated weight stays in the block of its vertex. */
+/* Set `penalized` for penalties stiffness[e] (w_e - target_e)^2 on influences. Penalties cause no
+ * fill-in, because a penalty on an eliminated weight stays in the block of its vertex. */
 arap_status arap_system_penalize(arap_context *context, arap_system *system,
                                  const double *stiffness);
 

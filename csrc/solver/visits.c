@@ -37,7 +37,7 @@ typedef struct place {
     int vertex;
 } place;
 
-/* Point j among the ends of the deforming bones. */
+/* Point j of the weighted means of the ends of the deforming bones. */
 static void point_among(const arap_skeleton *skeleton, int j, double *out) {
     static const double step[3] = {0.6180339887498949, 0.4142135623730951, 0.7320508075688772};
     double total = 0;

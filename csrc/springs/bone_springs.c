@@ -1,9 +1,9 @@
 /* Bone springs: see bone_springs.h.
  *
- * The edges of the surface keep its shape but not its position relative to the bones: the energy of
- * the surface alone is lowest if limbs lag behind. A spring is an additional edge of a vertex's
- * one-ring. The edge leads to the nearest point x on a bone b inside the mesh. x moves with b as if
- * it were a vertex of weight 1:
+ * The edges of the surface keep its shape but not its position relative to the bones. The energy of
+ * the surface alone is therefore lowest if limbs lag behind. A spring is an additional edge of a
+ * vertex's one-ring. The edge leads to the nearest point x on a bone b inside the mesh. x moves
+ * with b as if it were a vertex of weight 1:
  *     s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2,
  *     s_i = g h STRENGTH strength Lambda_i (unit / |x - v_i|)^2,
  * in the unit of the edges around it (rings.c). Springs that are shorter than the radius of the
@@ -22,16 +22,16 @@
  * width of the part. The springs of thin parts that are nearly flat keep more of their strength, up
  * to all of it (sheets.h).
  *
- * Which bone. In this file, each way of a bone with several ways (skeleton.h) counts as a bone, and
- * any way may carry the spring. A part of the mesh surrounds a bone if most rays from the bone,
- * across it, meet the part, at about the same distance on all sides (containment.c). The spring of
- * a vertex leads to the nearest bone among those that the vertex's part surrounds and that are not
- * excluded from the vertex. A bone that no part surrounds counts as surrounded by the part with
- * most of the skin near this bone. A part that surrounds no bone, such as a piece of armor or a
- * button, is tied as a whole to the bone nearest to most of its area. The tie is weaker the smaller
- * such a part is relative to its distance from the bone, so a button follows the surface on which
- * it sits (links.c). STBs and spines cannot carry points, so problems with them have no bone
- * springs.
+ * Choice of the bone. In this file, each way of a bone with several ways (skeleton.h) counts as a
+ * bone, and any way may carry the spring. A part of the mesh surrounds a bone if most rays from the
+ * bone, across it, meet the part, at about the same distance on all sides (containment.c). The
+ * spring of a vertex leads to the nearest bone among those that the vertex's part surrounds and
+ * that are not excluded from the vertex. A bone that no part surrounds counts as surrounded by the
+ * part with most of the skin near this bone. A part that surrounds no bone, such as a piece of
+ * armor or a button, is tied as a whole to the bone nearest to most of its area. The tie is weaker
+ * the smaller such a part is relative to its distance from the bone, so a button follows the
+ * surface on which it sits (links.c). STBs and spines cannot carry points, so problems with them
+ * have no bone springs.
  *
  * Creation takes O(vertices x bones) distances (bone_lines.c), the rays of containment.c, and
  * O(vertices) memory. After that, the cost is that of one more neighbor per vertex. Fails only on
@@ -51,18 +51,24 @@
 #include "springs/containment.h"
 
 #define CHUNK 64
-#define STRENGTH 0.5       /* of a spring as long as the unit, relative to the area of its vertex */
-#define WHOLE (2 / 3.)     /* the same for a part that is tied to its bone as a whole */
-#define THIN 0.1           /* of the unit of edge weights: minimum length of springs in any case */
-#define JOINT 0.2          /* share of its strength that a spring keeps at a joint */
-#define MIDDLE (1 / 3.)    /* of a bone's length: this far from a joint, no spring is weakened */
-#define NEAREST 0.5        /* of the radius: but never nearer to the joint than this */
+#define STRENGTH 0.5   /* of a spring as long as the unit, relative to the area of its vertex */
+#define WHOLE (2 / 3.) /* the same for a part that is tied to its bone as a whole */
+#define THIN 0.1       /* of the unit of edge weights: minimum length of springs in any case */
+#define JOINT 0.2      /* share of its strength that a spring keeps at a joint */
+#define MIDDLE                                                                                     \
+    (1 / 3.) /* of a bone's length; no spring is weakened at this distance from a                  \
+              * joint */
+#define NEAREST                                                                                    \
+    0.5                    /* of the radius; minimum distance from the joint, regardless of the    \
+                            * length */
 #define SHEET 0.05         /* share of its strength that a spring of a planar sheet keeps */
 #define MAX_RAYS 0.6       /* minimum `share` of containment.h at which a part surrounds a bone, */
 #define OFF_CENTER 0.5     /* up to this `off` */
 #define SAME_DISTANCE 1e-5 /* smaller differences between distances are ignored */
-#define ROUNDING 1e-9      /* smaller differences between areas are ignored: the first part wins */
-#define NO_LENGTH 1e-6     /* bones shorter than this have no direction */
+#define ROUNDING                                                                                   \
+    1e-9               /* smaller differences between areas are ignored, and the first part        \
+                        * wins */
+#define NO_LENGTH 1e-6 /* bones shorter than this have no direction */
 
 /* The skin of a part that is nearest to a line: a bone or one way of it (bone_lines.h). */
 typedef struct patch {
@@ -106,8 +112,8 @@ static double beyond(const arap_bone_line *l, const double *p, double distance) 
 }
 
 /* Whether a line is nearer to vertex i than the nearest line so far, near[i] at distance `min`. In
- * the wedge outside a bend, the joint is the nearest point of both bones. In this wedge, the nearer
- * bone is the one beyond whose end the vertex lies less far. Vertices in the plane between two
+ * the wedge outside a bend, the joint is the nearest point of both bones. There, the nearer bone is
+ * the one whose end the vertex passes by the shorter distance. Vertices in the plane between two
  * bones are equally far from both. */
 static int is_nearer(const bone_springs *t, int i, int line, double distance, double min) {
     const double *p = t->mesh->v + 3 * (size_t)i;

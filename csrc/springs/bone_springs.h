@@ -1,5 +1,5 @@
-/* Bone springs: springs inside the mesh that tie the skin to the bones. Each spring is an
- * additional edge from a vertex to the nearest point on a bone. */
+/* Bone springs tie the skin to the bones from inside the mesh. Each spring is an additional edge
+ * from a vertex to the nearest point on a bone. */
 #ifndef ARAP_BONE_SPRINGS_H
 #define ARAP_BONE_SPRINGS_H
 
@@ -9,7 +9,7 @@
 
 /* Create the springs between a connected mesh and these bones, and add their rest energy to
  * rest_energy. strength: of a spring relative to the edges around its vertex; 0: no springs. wanted
- * (vertices): the deforming bone to which each vertex's spring is attached; -1: no spring;
+ * (vertices): the deforming bone to which each vertex's spring is attached; -1: no spring.
  * wanted_whole: whether the whole part is tied to that bone. wanted NULL: bones are chosen here,
  * among those not excluded from the vertex (excluded NULL: no bone is). kept: the containments of
  * the bones, once they are known. */

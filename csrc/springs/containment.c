@@ -17,7 +17,7 @@
 #include "mesh/bvh.h"
 #include "mesh/sight.h"
 
-#define MANY_FACES 2000 /* per bone: fewer than its rays cost */
+#define MANY_FACES 2000 /* per bone; less than the cost of its rays */
 #define RAYS 12         /* around a bone */
 #define SECTIONS 4      /* along it */
 #define RAY 0.3         /* length of a ray, relative to the mesh size */
@@ -73,7 +73,7 @@ static void axes_across(const view *v, const arap_bone_line *l, double *x, doubl
         if (length > 1e-3 * v->mesh->size) break;
         if (b < v->lines->count) towards = v->lines->line[b].head;
     }
-    if (!(arap_dot(x, x) > 0.5)) { /* everything is on one line, so any direction will do */
+    if (!(arap_dot(x, x) > 0.5)) { /* everything is on one line, so any direction is valid */
         double any[3] = {0, 0, 0};
         int min = 0;
         for (int c = 1; c < 3; c++)

@@ -42,11 +42,13 @@
 #include "supports/reduce_row.h"
 
 #define CHUNK 8
-#define HELD 0.5 /* of its strength: a spring weaker than this keeps no influence */
+#define HELD 0.5 /* of its strength; a weaker spring keeps no influence */
 #define DEFINITE 1e-9
-#define NO_ENERGY 1e-100 /* traces up to this: far below any that rounding leaves to an edge */
+#define NO_ENERGY                                                                                  \
+    1e-100 /* traces up to this; far below any trace that rounding leaves to an                    \
+            * edge */
 #define CANDIDATES 48
-#define POLL_ABOVE 96  /* influences of the widest row: cancellation is polled after each */
+#define POLL_ABOVE 96  /* influences of the widest row; cancellation is polled after each */
 #define SLICE_COST 4e6 /* terms of matrices that a thread sums in about 10 ms */
 
 typedef struct reduce_task {
@@ -109,7 +111,7 @@ static void add_block(const reduce_task *task, int k, int l, double factor, int 
     for (int e = 0; e < row * row; e++) block[e] += scratch[e];
 }
 
-/* Whether the blocks of all vertices of a part are based on the same Gram matrices. */
+/* Whether the blocks of all vertices of a part use the same Gram matrices. */
 static int has_moments(const reduce_task *task, int i) {
     return arap_next_of_part(task->parts, i) >= 0 && !task->poses->spines.count &&
            !task->poses->bendy.count;

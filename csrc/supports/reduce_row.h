@@ -1,5 +1,5 @@
-/* Removes influences of one vertex: the mathematics of reduce.c, for its kernels. The code works on
- * the arrays of one row and does not use the mesh. */
+/* Removes influences of one vertex. Contains the mathematics of reduce.c, which works on the arrays
+ * of one row and does not use the mesh. */
 #ifndef ARAP_REDUCE_ROW_H
 #define ARAP_REDUCE_ROW_H
 

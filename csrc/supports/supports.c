@@ -158,8 +158,8 @@ static int descending(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Of the kept weights of vertex i, keep the WIDEST largest, with the first bones among equals, and
- * the locked ones. weight: (entries of the row) scratch. Returns the number of remaining
+/* From the kept weights of vertex i, keep the locked ones and the WIDEST largest, with the first
+ * bones among equals. weight: (entries of the row) scratch. Returns the number of remaining
  * entries. */
 static int keep_largest(const arap_influences *in, int i, char *keep, double *weight) {
     int count = 0, above = 0, left = 0;

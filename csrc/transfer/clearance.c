@@ -22,11 +22,11 @@
 #include "base/vec3.h"
 #include "mesh/bvh.h"
 
-#define ON 1e-4            /* of the source size: a nearer vertex is neither above nor below */
-#define CLEAR 2e-3         /* of it: clearance that is enough */
+#define ON 1e-4            /* of the source size; a closer vertex is neither above nor below */
+#define CLEAR 2e-3         /* of the source size; sufficient clearance */
 #define ENOUGH 0.5         /* share of the clearance that may be left */
 #define ROUNDS 8           /* maximum number of times that a vertex is lifted */
-#define FARTHEST_STEP 0.05 /* of the size: how far it leaves a fold */
+#define FARTHEST_STEP 0.05 /* of the size; distance by which a vertex leaves a fold */
 #define FARTHEST 1e6       /* source sizes: farther vertices are not part of a garment */
 #define CHUNK 256
 #define TINY 1e-9 /* a vector of this length has no direction */
@@ -135,7 +135,8 @@ static foot foot_of(const lifting *l, const double *p) {
     return t < 0 ? (foot){0} : find_foot(&l->skin, l->normals, l->clearance->border, t, p);
 }
 
-/* Move from `start` along `way` until the clearance is reached; returns 0 if it never is. */
+/* Move from `start` along `way` until the clearance is reached; returns 0 if it is never
+ * reached. */
 static int leave(const lifting *l, const double *start, const double *way, double clear,
                  double *p) {
     double length = sqrt(arap_dot(way, way));

@@ -1,4 +1,5 @@
-/* A welded source and target with the matches between them: the first step of every transfer. */
+/* A welded source and target with the matches between them. Every transfer begins with this
+ * step. */
 #ifndef ARAP_PAIR_H
 #define ARAP_PAIR_H
 

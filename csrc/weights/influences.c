@@ -104,7 +104,7 @@ void arap_influences_normalize_rows(const arap_influences *in, int first, int en
             }
         }
         double rest = locked < 1 ? 1 - locked : 0;
-        if (isfinite(rest / open)) /* not if there is nothing, or almost nothing, to share */
+        if (isfinite(rest / open)) /* only if there is a remainder to share that is not tiny */
             for (size_t e = begin; e < end; e++) {
                 if (!in->locked[e]) in->weight[e] *= rest / open;
             }
