@@ -20,9 +20,8 @@
 
 #define SAME_DISTANCE 3e-8 /* share of a distance, but not of more than the bone's length */
 #define ON_LINE 1e-9       /* units of the mesh: the same on a bone */
-#define TOUCHING                                                                                   \
-    1e-5 /* share of the length of a ray; a face closer to the end of the ray                      \
-          * touches it */
+/* share of the length of a ray; a face closer to the end of the ray touches it */
+#define TOUCHING 1e-5
 
 #define CHUNK 256
 #define SLICE_PER_THREAD 8 /* chunks between two progress reports */

@@ -15,9 +15,8 @@
 #include "mesh/bvh.h"
 
 #define CROWD 500 /* maximum number of points examined per query */
-#define FARTHEST                                                                                   \
-    1000000000000000 /* distance from the origin, in cells, within which each cell has             \
-                      * its own number */
+/* distance from the origin, in cells, within which each cell has its own number */
+#define FARTHEST 1000000000000000
 
 static int64_t cell_of(const arap_cells *c, double x) {
     double at = x * c->per_unit;

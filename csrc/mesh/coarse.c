@@ -30,9 +30,8 @@
 #define MINIMUM 32 /* minimum number of vertices in a part that is made coarser */
 #define MANY 8192  /* minimum number of vertices of all small parts if these dominate a mesh */
 #define MAXIMUM 4  /* vertices of a cluster */
-#define ROUNDING                                                                                   \
-    1e-4          /* of a squared length; smaller differences are ties, of which regular meshes    \
-                   * have many */
+/* of a squared length; smaller differences are ties, of which regular meshes have many */
+#define ROUNDING 1e-4
 #define CHUNK 256 /* vertices of a task */
 
 static int joins(const arap_mesh *mesh, size_t e) {

@@ -33,12 +33,10 @@
 #define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
 #define LAYERED 0.1
 #define ROUNDING 1e-7 /* smaller differences are ignored because regular shapes have many ties */
-#define CLOSE                                                                                      \
-    1.0001 /* of squared distances; a point farther by at most this share counts as                \
-            * nearest */
-#define SAMPLE                                                                                     \
-    8 /* one vertex in this many searches before the others, which bounds their                    \
-       * searches */
+/* of squared distances; a point farther by at most this share counts as nearest */
+#define CLOSE 1.0001
+/* one vertex in this many searches before the others, which bounds their searches */
+#define SAMPLE 8
 #define CHUNK 32
 
 enum { NONE = -1, UNKNOWN = -2 };

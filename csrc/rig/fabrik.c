@@ -13,9 +13,8 @@
 #include "base/vec3.h"
 #include "rig/ik.h"
 
-#define OFF                                                                                        \
-    1e-6 /* of a bone's length; a bone that misses its goal by more was stopped by its             \
-          * range */
+/* of a bone's length; a bone that misses its goal by more was stopped by its range */
+#define OFF 1e-6
 
 /* Turn `rotation`, and with it the direction of bone i, such that bone i + 1, which points along
  * `next`, is within the range of the joint between them. */

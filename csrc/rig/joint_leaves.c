@@ -1,13 +1,13 @@
 /* Determines the leaves of a skeleton built from joints: see joint_leaves.h, and joint_skeleton.c
  * for the rules.
  *
- * The skin of a leaf is nearer to the leaf's joint than to any way, including the end of the way
- * that leads to this joint. A foot can lie in front of a sloped leg, nearer to the leg than to the
- * ankle. Therefore, if no direction is given, skin that projects from the last part of the way to
- * the leaf also belongs to the leaf. The length of the leaf is LEAF times twice the distance to the
- * middle of this skin, or, in a given direction, LEAF times the extent of all of this skin. If
- * several leaves share a joint, the first one gets the skin. If directions are given, each gets the
- * skin on its side. Each leaf takes O(vertices log vertices). It cannot fail. */
+ * The skin of a leaf is nearer to the leaf's joint than to any segment, including the end of the
+ * segment that leads to this joint. A foot can lie in front of a sloped leg, nearer to the leg than
+ * to the ankle. Therefore, if no direction is given, skin that projects from the last part of the
+ * segment to the leaf also belongs to the leaf. The length of the leaf is LEAF times twice the
+ * distance to the middle of this skin, or, in a given direction, LEAF times the extent of all of
+ * this skin. If several leaves share a joint, the first one gets the skin. If directions are given,
+ * each gets the skin on its side. Each leaf takes O(vertices log vertices). It cannot fail. */
 #include "rig/joint_leaves.h"
 
 #include <math.h>
@@ -15,23 +15,21 @@
 
 #include "base/vec3.h"
 
-#define ON_WAY 0.02   /* of a way; closer joints lie on it */
+#define ON_WAY 0.02   /* of a segment; closer joints lie on it */
 #define SOME 3        /* minimum number of vertices that have a middle */
 #define FARTHEST 0.95 /* of the vertices of a leaf; share that ends before the leaf does */
-#define LEAF 0.9      /* of the way through the middle and as far again */
-#define SIDE 0.5      /* cosine for skin in front of a leaf whose nearest way leads to the leaf */
-#define END                                                                                        \
-    0.7 /* of a way; skin beyond this that projects from the way belongs to the leaf               \
-         * at its end */
-#define STANDS_OFF                                                                                 \
-    2               /* minimum distance of projecting skin, relative to the median of the skin of  \
-                     * the way */
-#define IN_LINE 0.9 /* minimum cosine of the direction to a joint at which a leaf ends, */
+#define LEAF 0.9      /* of twice the distance to the middle of the skin */
+/* cosine for skin in front of a leaf whose nearest segment leads to the leaf */
+#define SIDE 0.5
+/* of a segment; skin beyond this that projects from the segment belongs to the leaf at its end */
+#define END 0.7
+/* minimum distance of projecting skin, relative to the median of the skin of the segment */
+#define STANDS_OFF 2
+#define IN_LINE 0.9 /* minimum cosine of the direction to a joint at which a leaf ends */
 #define ROUGHLY 0.7 /* the same if the skin determines the direction */
 #define MAX_ON 6    /* maximum distance of this joint, relative to that of the leaf's skin */
-#define OFF_SKIN                                                                                   \
-    0.5               /* of the way to the middle; a joint outside the skin that is farther has no \
-                       * skin */
+/* of the segment to the middle; a joint outside the skin that is farther has no skin */
+#define OFF_SKIN 0.5
 #define SHORTEST 1e-3 /* of the mesh size; minimum length of leaves */
 
 static int by_value(const void *a_, const void *b_) {
@@ -51,14 +49,13 @@ static int first_leaf(const arap_joint_study *t, int k) {
 /* The skin in which a leaf ends. */
 typedef struct leaf_skin {
     int first;               /* the leaf that owns the skin of its joint */
-    int joint;               /* the way to the joint, or -1 */
-    double off2;             /* squared distance from the end of the way beyond which skin
-                              * projects */
+    int joint;               /* the segment to the joint, or -1 */
+    double off2;             /* squared distance beyond which skin projects */
     const double *direction; /* or NULL */
 } leaf_skin;
 
-/* Whether vertex i, near the end of a way, projects from the way like a foot from a leg. Skin whose
- * outside faces the way belongs to another limb. */
+/* Whether vertex i, near the end of a segment, projects from the segment like a foot from a leg.
+ * Skin whose outside faces the segment belongs to another limb. */
 static int stands_off(const arap_joint_study *t, int i, const leaf_skin *skin) {
     const arap_joint_way *w = &t->way[skin->joint];
     double point[3], from[3], along2 = arap_distance2(w->a, w->b);
@@ -83,7 +80,7 @@ static double find_off2(const arap_joint_study *t, int way, double *scratch) {
 }
 
 /* Whether vertex i is beyond the joint of a leaf. If the leaf has a direction, skin on that side
- * counts, even next to the way to the joint. Toes, for example, lie in front of the end of a
+ * counts, even next to the segment to the joint. Toes, for example, lie in front of the end of a
  * shin. */
 static int is_beyond(const arap_joint_study *t, int i, const leaf_skin *skin) {
     double to[3];
@@ -96,7 +93,7 @@ static int is_beyond(const arap_joint_study *t, int i, const leaf_skin *skin) {
     return on_way && !t->at_end[i] ? in_front : along > 0;
 }
 
-/* The way that ends at the joint of leaf k, or -1. */
+/* The segment that ends at the joint of leaf k, or -1. */
 static int way_to(const arap_joint_study *t, int k) {
     int leaf = t->way[k].from, up = t->parents[leaf];
     double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size;
@@ -107,7 +104,7 @@ static int way_to(const arap_joint_study *t, int k) {
     return -1;
 }
 
-/* Locate the skin of the leaf with way k: a unit vector to its middle, unless `given` is the
+/* Locate the skin of the leaf with segment k: a unit vector to its middle, unless `given` is the
  * direction, the distance of the middle, and the extent along this vector; returns 0 if the leaf
  * has no skin of its own. scratch: (vertices) */
 static int find_skin(const arap_joint_study *t, int k, const double *given, double *scratch,
@@ -146,8 +143,8 @@ static int find_skin(const arap_joint_study *t, int k, const double *given, doub
 }
 
 /* The joint nearest in this direction from that of a leaf at the end of a chain, or -1. Only joints
- * that move skin and to which no way leads are considered. A leg ends at such a joint if its foot
- * has another parent. */
+ * that move skin and to which no segment leads are considered. A leg ends at such a joint if its
+ * foot has another parent. */
 static int next_joint(const arap_joint_study *t, int bone, const double *direction, double cosine,
                       double farthest) {
     double nearest = farthest;
@@ -183,9 +180,9 @@ int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, dou
     return count;
 }
 
-/* Compute the tail of the leaf with way k, in the skin beyond its joint; returns 0 if the leaf has
- * no skin of its own. */
-/* The parent's way to another child on which the joint of leaf k lies, as with twist bones, or
+/* Compute the tail of the leaf with segment k, in the skin beyond its joint; returns 0 if the leaf
+ * has no skin of its own. */
+/* The parent's segment to another child on which the joint of leaf k lies, as with twist bones, or
  * -1. */
 static int way_along(const arap_joint_study *t, int k) {
     const double *joint = t->way[k].a;

@@ -9,12 +9,12 @@
  * (count, 3) of the tails, or NULL; scratch: (vertices) */
 int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, double *scratch);
 
-/* Compute the tail of the leaf with way k, which lies in the skin beyond its joint and, unless
+/* Compute the tail of the leaf with segment k, which lies in the skin beyond its joint and, unless
  * NULL, in the direction `given`; returns 0 if the leaf has no skin of its own. */
 int arap_end_leaf(const arap_joint_study *t, int k, const double *given, double *scratch,
                   double *tail);
 
-/* How far the skin nearest to the ways of a bone extends in a direction; 0 without skin. */
+/* How far the skin nearest to the segments of a bone extends in a direction; 0 without skin. */
 double arap_reach_of_skin(const arap_joint_study *t, int bone, const double *direction,
                           double *scratch);
 

@@ -1,7 +1,7 @@
 /* Joint rotations and their ranges: see joint_range.h.
  *
- * Swing and twist of a rotation R, in the bone's axes: the swing rotates Y to R Y along the
- * shortest path, and the rest is the twist. The result jumps only at half a turn of Y.
+ * A rotation R, in the bone's axes, consists of a swing and a twist. The swing rotates Y to R Y
+ * along the shortest path, and the rest is the twist. The result jumps only at half a turn of Y.
  *
  * To aim a bone after its twist, `a` must be swung to `b`, which has the same length, about an axis
  * u perpendicular to Y. The axis must be perpendicular to b - a, so u = Y x (b - a). The angle is

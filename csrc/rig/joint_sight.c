@@ -1,6 +1,6 @@
 /* Detects skin of other limbs next to leaves: see joint_sight.h.
  *
- * The skin of a leaf is nearer to the leaf's joint than to any way. Skin of another limb can be
+ * The skin of a leaf is nearer to the leaf's joint than to any segment. Skin of another limb can be
  * equally near, such as the underside of a head above the joint of a foreleg. However, the vertices
  * next to a leaf form pieces connected by edges, and skin of another limb is a separate piece. The
  * skin around a joint is visible from the joint, from the inside. The skin of other limbs is hidden
@@ -74,7 +74,7 @@ static double turned(const arap_joint_study *t, int i, const double *point) {
     return long2 > 0 ? arap_dot(from, normal) / sqrt(long2) : 0;
 }
 
-/* Return 1 if normals point outward, away from the ways in the mesh, otherwise -1. */
+/* Return 1 if normals point outward, away from the segments in the mesh, otherwise -1. */
 static double side_of_normals(const arap_joint_study *t) {
     double sum = 0, point[3];
     for (int i = 0; i < t->mesh->count; i++) {

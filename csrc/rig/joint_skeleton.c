@@ -1,43 +1,45 @@
 /* A skeleton from joints: see joint_skeleton.h.
  *
  * A joint is the head of a bone, about which the bone turns. The skin of a bone lies around the
- * straight lines from its joint to the joints of all its children: a pelvis reaches to both thighs
- * and to the spine. In this file, a bone is therefore a list of segments, called its ways, and the
- * tail only gives the axis about which the bone turns.
+ * straight lines from its joint to the joints of all its children. A pelvis, for example, reaches
+ * to both thighs and to the spine. In this file, a bone is therefore a list of segments (`ways` in
+ * the code), and the tail only gives the axis about which the bone turns.
  *
  *   1. A root whose joint is outside the skin (|winding number| <= INSIDE) moves no skin, and its
  *      children become roots. A root whose children are all leaves is the body.
- *   2. Some ways do not count: a way to a child without deforming bones below it, and a way to a
- *      joint at which a shorter way ends (helpers at the joints of fingers whose parent is the
- *      root). In some rigs, the parents of bones are far away (such as the root for the feet of
- *      rigs with inverse kinematics), so a way runs through the air. Each vertex votes on its
- *      nearest way, weighted by its area and by the cosine between its normal and the direction
- *      from the way. A way in front of the skin counts as outside. An outside way is left out if it
- *      starts at a root, or if other ways of its bone are inside. A way that counts as outside
- *      stays if it continues a chain, because chains of cloth lie next to their sheets. A way from
- *      a root to a joint outside the skin does not count either.
- *   3. The axis of a bone with ways is the way nearest to the mean direction of these ways. If the
- *      ways point apart (a pelvis, |mean| <= APART), the axis is the way to the child with the most
- *      bones below it.
+ *   2. Some segments do not count: a segment to a child without deforming bones below it, and a
+ *      segment to a joint at which a shorter segment ends (helpers at the joints of fingers whose
+ *      parent is the root). In some rigs, the parents of bones are far away (such as the root for
+ *      the feet of rigs with inverse kinematics), so a segment runs through the air. Each vertex
+ *      votes on its nearest segment, weighted by its area and by the cosine between its normal and
+ *      the direction from the segment. A segment in front of the skin counts as outside. An outside
+ *      segment is omitted if it starts at a root, or if other segments of its bone are inside. A
+ *      segment that counts as outside stays if it continues a chain, because chains of cloth lie
+ *      next to their sheets. A segment from a root to a joint outside the skin does not count
+ *      either.
+ *   3. The axis of a bone with segments is the segment nearest to their mean direction. If the
+ *      segments point apart (a pelvis, |mean| <= APART), the axis is the segment to the child with
+ *      the most bones below it.
  *   4. A leaf ends at twice the distance to the middle of the skin beyond its joint (feet, jaws and
  *      hands do not continue in the direction of their parents). This skin is nearer to the joint
- *      than to any way, including the end of the way that leads to the joint, and does not belong
- *      to another limb (joint_sight.c). If another joint without a way to it lies in this
- *      direction, the leaf ends at that joint. An example is a shin whose foot is a child of the
- *      root.
+ *      than to any segment, including the end of the segment that leads to the joint, and does not
+ *      belong to another limb (joint_sight.c). If another joint without a segment to it lies in
+ *      this direction, the leaf ends at that joint. An example is a shin whose foot is a child of
+ *      the root.
  *
  * If the directions of the tails are right and only the lengths are meaningless (bone_tails.h), a
  * bone keeps its direction. The bone then extends as far as the child at which it points, or
  * otherwise as far as its nearest child. A leaf, or a root that points at no child, extends as far
  * as its skin.
  *
- * joint_ways.c finds the ways, joint_leaves.c the ends of leaves. Takes O(vertices log bones) for
- * the nearest ways, which are searched again if ways are left out or added; O(triangles) for each
- * root; O(vertices) for each leaf; and one ray for each vertex next to a leaf. A leaf without its
- * own skin continues its parent by half of the parent's length. A leaf that lies apart, outside the
- * skin, such as the pole of a limb, is a stub. Meshes without triangles have no inside, so no root
- * and no way counts as outside. Rotating, moving, scaling or mirroring the scene does not change
- * the result. Fails on out-of-memory, for a bad mesh or bones, or when cancelled. */
+ * joint_ways.c finds the segments, joint_leaves.c the ends of leaves. Takes O(vertices log bones)
+ * for the nearest segments, which are searched again if segments are omitted or added;
+ * O(triangles) for each root; O(vertices) for each leaf; and one ray for each vertex next to a
+ * leaf. A leaf without its own skin continues its parent by half of the parent's length. A leaf
+ * that lies apart, outside the skin, such as the pole of a limb, is a stub. Meshes without
+ * triangles have no inside, so no root and no segment counts as outside. Rotating, moving, scaling
+ * or mirroring the scene does not change the result. Fails on out-of-memory, for a bad mesh or
+ * bones, or when cancelled. */
 #include "rig/joint_skeleton.h"
 
 #include <math.h>
@@ -54,8 +56,8 @@
 #define POINTS_AT 0.9 /* cosine of the direction of a tail to the child that it points at */
 #define SHORTEST 1e-3 /* of the mesh size: minimum length of bones */
 
-/* Find the child whose way defines the axis of each bone with ways; -1 without one. means: (count,
- * 4) scratch */
+/* Find the child whose segment defines the axis of each bone with segments; -1 without one. means:
+ * (count, 4) scratch */
 static void choose_children(const arap_joint_study *t, double *means, int *child) {
     for (int b = 0; b < t->count; b++) child[b] = -1;
     for (int b = 0; b < 4 * t->count; b++) means[b] = 0;
@@ -81,7 +83,8 @@ static void choose_children(const arap_joint_study *t, double *means, int *child
     }
 }
 
-/* Continue from the parent, half as far, or hardly at all if no way of the parent leads there. */
+/* Continue from the parent, half as far, or hardly at all if no segment of the parent leads
+ * there. */
 static void continue_parent(const arap_joint_study *t, int b, double *tail) {
     int up = t->parents[b];
     double step[3] = {0, 0, 1}, share = 0.5;

@@ -9,13 +9,13 @@
 typedef struct arap_joint_skeleton {
     double *tails; /* (bones, 3) caller's units: tails that define the direction of each bone and
                       the ends of leaves */
-    char *ways;    /* (bones) the parent's main way leads to this bone's head */
+    char *ways;    /* (bones) the parent's main segment leads to this bone's head */
     char *deform;  /* (bones) excludes roots outside the skin, which move no skin */
     int along;     /* bones keep their directions and extend only to their tails */
 } arap_joint_skeleton;
 
-/* Find the ways of these bones, ignoring their tails. A tail is kept if nothing else is known, and
- * tails may be NULL. are: result of the tail tests. ARAP_TAILS_AXES: directions are used, but
+/* Find the segments of these bones, ignoring their tails. A tail is kept if nothing else is known,
+ * and tails may be NULL. are: result of the tail tests. ARAP_TAILS_AXES: directions are used, but
  * lengths are not; bones then extend to their tails as usual, and `ways` does not apply to these
  * bones. Errors: those of arap_mesh_create and arap_check_bones. Release with
  * arap_joint_skeleton_clear. */

@@ -1,11 +1,11 @@
-/* Finds the ways of a skeleton built from joints: see joint_ways.h, and joint_skeleton.c for the
- * rules.
+/* Finds the segments of a skeleton built from joints: see joint_ways.h, and joint_skeleton.c for
+ * the rules.
  *
- * A tree of all ways gives the nearest way of each vertex. Each vertex votes on its nearest way,
- * weighted by its area and by the cosine between its normal and the direction from the way. The
- * inside is the side on which most of the skin has its ways. Takes O(vertices log ways),
- * O(triangles) for each root, and O(bones^2) for ways that end at the same position. Fails on
- * out-of-memory, or when cancelled. */
+ * A tree of all segments gives the nearest segment of each vertex. Each vertex votes on its nearest
+ * segment, weighted by its area and by the cosine between its normal and the direction from the
+ * segment. The inside is the side on which most of the skin has its segments. Takes O(vertices log
+ * segments), O(triangles) for each root, and O(bones^2) for segments that end at the same position.
+ * Fails on out-of-memory, or when cancelled. */
 #include "rig/joint_ways.h"
 
 #include <math.h>
@@ -18,9 +18,9 @@
 
 #define CHUNK 256
 #define INSIDE 0.3  /* minimum winding number inside: low enough for open meshes */
-#define SHORTER 0.9 /* of a way: minimum difference in length to a shorter one */
-#define FACING 1.5  /* ratio of votes needed to decide that a way is outside */
-#define END 0.999   /* of a way: skin nearest to this part of its end lies beyond the joint */
+#define SHORTER 0.9 /* of a segment: minimum difference in length to a shorter one */
+#define FACING 1.5  /* ratio of votes needed to decide that a segment is outside */
+#define END 0.999   /* of a segment: skin nearest to this part of its end lies beyond the joint */
 
 static double to_way2(const void *data, int index, const double *p) {
     const arap_joint_way *w = (const arap_joint_way *)data + index;
@@ -110,7 +110,7 @@ static void add_way(arap_joint_study *t, int from, int to, const double *a, cons
     memcpy(w->b, b, sizeof w->b);
 }
 
-/* Whether a shorter way ends where the way to bone b does. */
+/* Whether a shorter segment ends where the segment to bone b does. */
 static int is_detour(const arap_joint_study *t, int b) {
     const double *end = t->head + 3 * b;
     double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size,
@@ -123,7 +123,7 @@ static int is_detour(const arap_joint_study *t, int b) {
     return 0;
 }
 
-/* Mark the initially valid ways. */
+/* Mark the initially valid segments. */
 void arap_mark_joint_ways(const arap_joint_study *t, int *detour) {
     double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size;
     for (int b = 0; b < t->count; b++) {
@@ -150,7 +150,7 @@ arap_status arap_drop_leaving_ways(arap_context *context, const arap_joint_study
     return ARAP_OK;
 }
 
-/* List the valid ways and the leaves, and find the nearest one for each vertex. */
+/* List the valid segments and the leaves, and find the nearest one for each vertex. */
 arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t) {
     double *boxes = ARAP_NEW(double, 12 * t->count);
     if (!boxes) return arap_fail_memory(&context->error, "the joints");
@@ -182,8 +182,8 @@ arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t) {
     return status;
 }
 
-/* Determine on which side of the skin each way lies, judged by its vertices. The side on which most
- * of the skin has its ways is the inside. */
+/* Determine on which side of the skin each segment lies, judged by its vertices. The side on which
+ * most of the skin has its segments is the inside. */
 void arap_vote_joint_ways(arap_joint_study *t) {
     double in = 0, outside = 0;
     for (int i = 0; i < t->mesh->count; i++) {
@@ -207,7 +207,7 @@ void arap_vote_joint_ways(arap_joint_study *t) {
 
 int arap_joint_way_outside(const arap_joint_way *w) { return w->outside > FACING * w->in; }
 
-/* Remove ways that run outside the skin; returns their number. */
+/* Remove segments that run outside the skin; returns their number. */
 int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {
     int dropped = 0;
     memset(inside, 0, (size_t)t->count * sizeof *inside);

@@ -1,5 +1,5 @@
-/* The ways of a skeleton built from joints (joint_skeleton.h), which lead from each joint to those
- * of its children, and the skin nearest to each way. */
+/* The segments of a skeleton built from joints (joint_skeleton.h), which lead from each joint to
+ * those of its children, and the skin nearest to each segment. */
 #ifndef ARAP_JOINT_WAYS_H
 #define ARAP_JOINT_WAYS_H
 
@@ -9,7 +9,7 @@
 
 #define ARAP_NO_WAY 1e-4 /* share of the mesh size: closer joints count as coincident */
 
-/* A way from a joint to that of a child, or the joint of a leaf. */
+/* A segment from a joint to that of a child, or the joint of a leaf. */
 typedef struct arap_joint_way {
     double a[3], b[3];
     int from, to;       /* bones of the caller; to: -1 for a leaf */
@@ -25,16 +25,16 @@ typedef struct arap_joint_study {
     int *below;    /* (count) number of deforming bones in the subtree */
     char *deform;  /* (count) */
     int *owner;    /* (count) the bone itself or its nearest ancestor that deforms, or -1 */
-    char *ways;    /* (count) the way to it is valid */
+    char *ways;    /* (count) the segment to it is valid */
     int *next;     /* (count) a joint elsewhere to which a leaf leads, or -1 */
-    int *children; /* (count) number of such ways that continue from here */
+    int *children; /* (count) number of such segments that continue from here */
     int way_count;
-    arap_joint_way *way; /* the valid ways, sorted by the bone to which they lead, then leaves */
+    arap_joint_way *way; /* valid segments, sorted by the bone at their end, then leaves */
     arap_bvh *tree;      /* of these */
     double *area;        /* (vertices) */
     double *normal;      /* (vertices, 3) */
-    int *near;           /* (vertices) nearest way */
-    char *at_end;        /* (vertices) the vertex lies beyond the end of that way */
+    int *near;           /* (vertices) nearest segment */
+    char *at_end;        /* (vertices) the vertex lies beyond the end of that segment */
     arap_bvh *faces;     /* hierarchy of the mesh's faces; NULL until it is needed */
     double side;         /* sign of the normals: 1 if they point outward, otherwise -1 */
     char *strange;       /* (vertices) near a leaf, but belongs to another limb */
@@ -50,23 +50,23 @@ void arap_find_joint_owners(const arap_joint_study *t);
 /* Mark roots outside the skin as not deforming. */
 arap_status arap_drop_joint_roots(arap_context *context, const arap_joint_study *t);
 
-/* Determine the initial set of valid ways. detour: (count) scratch */
+/* Determine the initial set of valid segments. detour: (count) scratch */
 void arap_mark_joint_ways(const arap_joint_study *t, int *detour);
 
-/* Invalidate ways of roots that leave the skin to joints outside it. */
+/* Invalidate segments of roots that leave the skin to joints outside it. */
 arap_status arap_drop_leaving_ways(arap_context *context, const arap_joint_study *t);
 
 /* Compute vertex areas from the triangles. Without triangles, all vertices have equal areas. */
 void arap_weigh_joint_skin(const arap_joint_study *t);
 
-/* List the valid ways and the leaves, and find the nearest one for each vertex. */
+/* List the valid segments and the leaves, and find the nearest one for each vertex. */
 arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t);
 
-/* Determine on which side of the skin each way lies, judged by its vertices. */
+/* Determine on which side of the skin each segment lies, judged by its vertices. */
 void arap_vote_joint_ways(arap_joint_study *t);
 int arap_joint_way_outside(const arap_joint_way *way);
 
-/* Remove ways that run outside the skin; returns their number. inside: (count) scratch */
+/* Remove segments that run outside the skin; returns their number. inside: (count) scratch */
 int arap_drop_joint_ways(const arap_joint_study *t, int *inside);
 
 #endif

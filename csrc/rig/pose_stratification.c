@@ -41,9 +41,10 @@ const double arap_stratification_lattice[3] = {0.8191725133961645, 0.67104360670
                                                0.5497004779019703};
 
 /* Possible start values of the first and the last number. A seed selects one of them, and an
- * arbitrary second number, which matters little. These are the best of a hundred by a hundred
- * positions, apart from each other: over 24 to 120 poses, the means of rotations and of products of
- * their entries deviate from those over the whole range by half as much as elsewhere. */
+ * arbitrary second number, which has little effect. These start values are the best of a hundred by
+ * a hundred positions that are far from each other. Over 24 to 120 poses, the means of rotations
+ * and of products of their entries deviate from those over the whole range half as much as with
+ * other start values. */
 #define PLACES 12
 static const double places[PLACES][2] = {{0.03, 0.77}, {0.03, 0.27}, {0.41, 0.17}, {0.41, 0.66},
                                          {0.83, 0.31}, {0.83, 0.82}, {0.72, 0.05}, {0.72, 0.55},

@@ -42,9 +42,8 @@
 #include "rig/joint_range.h"
 #include "rig/pose_stratification.h"
 
-#define FARTHEST                                                                                   \
-    1e6 /* of numbers in transforms of a mesh of size 1; squares of larger ones lose               \
-         * the mesh to rounding */
+/* of numbers in transforms of a mesh of size 1; squares of larger ones lose the mesh to rounding */
+#define FARTHEST 1e6
 
 /* Like arap_stratification_lattice, with g^5 = g + 1. */
 #define BEND_NUMBERS 4

@@ -141,7 +141,7 @@ static int has_ways(const arap_skeleton *s, int bone) {
     return 0;
 }
 
-/* Create the segments of bones: their ways to children, or their tails for bones without ways. */
+/* Create the lines of bones: their segments to children, or those to their tails. */
 static void add_ways(arap_skeleton *s, const int *twin) {
     for (int b = 0; b < s->count; b++) {
         int up = s->parents[b], leaf = arap_deforming(s, b) >= 0 && !has_ways(s, b);

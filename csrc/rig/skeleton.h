@@ -52,8 +52,7 @@ typedef struct arap_skeleton {
     char *ways;             /* (count) the parent extends to its head; NULL: bones extend to their
                                tails */
     int *line_start;        /* (deform_count + 1) the first of `lines` of each deforming bone */
-    arap_segment *lines;    /* segments that are deforming bones: one for each bone, or all of its
-                               ways */
+    arap_segment *lines;    /* one segment for each deforming bone, or all of them */
 } arap_skeleton;
 
 /* Check and copy the bones. Errors name the bone: NaN, a parent out of range, a loop of parents, no

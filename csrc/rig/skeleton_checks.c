@@ -8,9 +8,8 @@
  * too much precision to rounding. */
 #define FARTHEST 1e5
 #define MAX_ANGLE 1e100 /* maximum of a range; squares of larger numbers overflow */
-#define MAX_STRETCH                                                                                \
-    1e6 /* as for given poses; squares of larger numbers lose a mesh of size 1 to                  \
-         * rounding */
+/* as for given poses; squares of larger numbers lose a mesh of size 1 to rounding */
+#define MAX_STRETCH 1e6
 
 static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {
     static const char *const names[ARAP_RANGES] = {"swing", "twist", "bend", "stretch"};

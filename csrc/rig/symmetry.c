@@ -33,9 +33,8 @@
 #include "rig/mirror_growth.h"
 #include "rig/pair_growth.h"
 
-#define NEAR                                                                                       \
-    0.25              /* of the mean edge of a vertex; maximum distance of the partner from its    \
-                       * image */
+/* of the mean edge of a vertex; maximum distance of the partner from its image */
+#define NEAR 0.25
 #define ALONG 0.5     /* the same, relative to an edge that leads to the vertex */
 #define LONE 0.001    /* NEAR for a vertex without edges, a share of the diagonal */
 #define CELL 4        /* size of a cell, in mean reaches of vertices, */

@@ -25,8 +25,8 @@
  * bones are equally near to the plate above or below.
  *
  * Only the joint counts for a leaf that is one of MANY or more children of its parent, such as the
- * bone of a plate of a track, and for a bone with several ways. The rest of the line of such a bone
- * is a guess (joint_skeleton.h) and may pass through anything nearby.
+ * bone of a plate of a track, and for a bone with several segments. The rest of the line of such a
+ * bone is a guess (joint_skeleton.h) and may pass through anything nearby.
  *
  * Takes O(vertices x bones + parts x bones x depth). Fails only on out-of-memory or when cancelled.
  * */
@@ -59,8 +59,8 @@ typedef struct between {
                        * this bone */
 } between;
 
-/* Keep only the joints of bones with several ways, and of leaves that are among many children of
- * one bone. */
+/* Keep only the joints of bones with several segments, and of leaves that are among many children
+ * of one bone. */
 static void shorten_guesses(const arap_skeleton *skeleton, arap_bone_lines *lines, int *children) {
     const int *parent = skeleton->deform_parent;
     memset(children, 0, (size_t)skeleton->deform_count * sizeof *children);

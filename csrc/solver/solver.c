@@ -374,9 +374,7 @@ arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count
         context->uncancellable = uncancellable;
     }
     arap_end_threads(context, &pool);
-    if (!status)
-        status = arap_poll_cancel(context); /* the request to stop that uncancellable work
-                                             * received */
+    if (!status) status = arap_poll_cancel(context); /* a request during uncancellable work */
     arap_lap(s, s->coarse ? ARAP_TIME_LEVELS : ARAP_TIME_SOLVE);
     s->broken = status && status != ARAP_CANCELLED;
     return status;

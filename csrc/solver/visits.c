@@ -1,9 +1,9 @@
 /* The order in which vertices grow into clusters: see visits.h.
  *
- * The clusters depend on the order in which vertices are visited. If vertices were visited by
- * number, a character would get different weights whenever a program renumbers its vertices. The
- * order therefore depends on positions relative to the character. The order uses three weighted
- * means c_j of the ends x_k of the deforming bones,
+ * The clusters depend on this order. If vertices were visited by number, a character would get
+ * different weights whenever a program renumbers its vertices. The order therefore depends on
+ * positions relative to the character. The order uses three weighted means c_j of the ends x_k of
+ * the deforming bones,
  *     c_j = sum w_jk x_k / sum w_jk,   w_jk = 0.1 + the fractional part of k a_j,   a_j irrational.
  * Vertices ascend by their distance from c_0. Vertices at equal distance, such as mirror images,
  * ascend by their side of the plane through the c_j. Vertices at the same position belong to

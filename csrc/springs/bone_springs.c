@@ -22,16 +22,16 @@
  * width of the part. The springs of thin parts that are nearly flat keep more of their strength, up
  * to all of it (sheets.h).
  *
- * Choice of the bone. In this file, each way of a bone with several ways (skeleton.h) counts as a
- * bone, and any way may carry the spring. A part of the mesh surrounds a bone if most rays from the
- * bone, across it, meet the part, at about the same distance on all sides (containment.c). The
- * spring of a vertex leads to the nearest bone among those that the vertex's part surrounds and
- * that are not excluded from the vertex. A bone that no part surrounds counts as surrounded by the
- * part with most of the skin near this bone. A part that surrounds no bone, such as a piece of
- * armor or a button, is tied as a whole to the bone nearest to most of its area. The tie is weaker
- * the smaller such a part is relative to its distance from the bone, so a button follows the
- * surface on which it sits (links.c). STBs and spines cannot carry points, so problems with them
- * have no bone springs.
+ * Choice of the bone. In this file, each segment of a bone with several segments (skeleton.h)
+ * counts as a bone, and any segment may carry the spring. A part of the mesh surrounds a bone if
+ * most rays from the bone, across it, meet the part, at about the same distance on all sides
+ * (containment.c). The spring of a vertex leads to the nearest bone among those that the vertex's
+ * part surrounds and that are not excluded from the vertex. A bone that no part surrounds counts as
+ * surrounded by the part with most of the skin near this bone. A part that surrounds no bone, such
+ * as a piece of armor or a button, is tied as a whole to the bone nearest to most of its area. The
+ * tie is weaker the smaller such a part is relative to its distance from the bone, so a button
+ * follows the surface on which it sits (links.c). STBs and spines cannot carry points, so problems
+ * with them have no bone springs.
  *
  * Creation takes O(vertices x bones) distances (bone_lines.c), the rays of containment.c, and
  * O(vertices) memory. After that, the cost is that of one more neighbor per vertex. Fails only on
@@ -55,22 +55,19 @@
 #define WHOLE (2 / 3.) /* the same for a part that is tied to its bone as a whole */
 #define THIN 0.1       /* of the unit of edge weights: minimum length of springs in any case */
 #define JOINT 0.2      /* share of its strength that a spring keeps at a joint */
-#define MIDDLE                                                                                     \
-    (1 / 3.) /* of a bone's length; no spring is weakened at this distance from a                  \
-              * joint */
-#define NEAREST                                                                                    \
-    0.5                    /* of the radius; minimum distance from the joint, regardless of the    \
-                            * length */
+/* of a bone's length; no spring is weakened at this distance from a joint */
+#define MIDDLE (1 / 3.)
+/* of the radius; minimum distance from the joint, regardless of the length */
+#define NEAREST 0.5
 #define SHEET 0.05         /* share of its strength that a spring of a planar sheet keeps */
 #define MAX_RAYS 0.6       /* minimum `share` of containment.h at which a part surrounds a bone, */
 #define OFF_CENTER 0.5     /* up to this `off` */
 #define SAME_DISTANCE 1e-5 /* smaller differences between distances are ignored */
-#define ROUNDING                                                                                   \
-    1e-9               /* smaller differences between areas are ignored, and the first part        \
-                        * wins */
+/* smaller differences between areas are ignored, and the first part wins */
+#define ROUNDING 1e-9
 #define NO_LENGTH 1e-6 /* bones shorter than this have no direction */
 
-/* The skin of a part that is nearest to a line: a bone or one way of it (bone_lines.h). */
+/* The skin of a part that is nearest to a line: a bone or one segment of it (bone_lines.h). */
 typedef struct patch {
     int part, line;
     double area, distance; /* area-weighted mean */

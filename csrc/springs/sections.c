@@ -38,9 +38,8 @@
 #include "springs/bone_lines.h"
 
 #define REACH 0.35 /* of the length of the bone, from its middle */
-#define SLACK                                                                                      \
-    0.22 /* of the radius of a thick limb; allowed distance of its middle from the rest            \
-          * position */
+/* of the radius of a thick limb; allowed distance of its middle from the rest position */
+#define SLACK 0.22
 
 /* The line to which a spring is attached, and the share of its vertex in the section there; 0:
  * none. */

@@ -44,9 +44,8 @@
 #define CHUNK 8
 #define HELD 0.5 /* of its strength; a weaker spring keeps no influence */
 #define DEFINITE 1e-9
-#define NO_ENERGY                                                                                  \
-    1e-100 /* traces up to this; far below any trace that rounding leaves to an                    \
-            * edge */
+/* traces up to this; far below any trace that rounding leaves to an edge */
+#define NO_ENERGY 1e-100
 #define CANDIDATES 48
 #define POLL_ABOVE 96  /* influences of the widest row; cancellation is polled after each */
 #define SLICE_COST 4e6 /* terms of matrices that a thread sums in about 10 ms */
