@@ -2,7 +2,7 @@
  *
  * The deforming bones are a forest. The contribution of each tree (and, at the end, of each bone)
  * is measured by two shares of the skin, by area. With d the distance from a vertex to a bone or
- * tree, these are
+ * tree, these shares are
  *
  *   own  = share of the skin that is nearer to the tree than to any other
  *   gain = share times (1 - d_tree / d_next), over its own skin
@@ -30,9 +30,8 @@
  *   The root is therefore dropped if its joint is outside the skin, regardless of its gain. A root
  *   without segments and with hardly any gain is also dropped if the body continues from its joint.
  *   A root that represents the body itself is kept. With a sign of a control bone, a root does not
- *   count as
- *   the body if a child passes the root's joint, or if limbs are attached to the root and it leads
- *   from outside the skin to a child that starts at its tail.
+ *   count as the body if a child passes the root's joint, or if limbs are attached to the root and
+ *   it leads from outside the skin to a child that starts at its tail.
  * - a bone without children that does not continue its parent is a control bone if it has little
  *   gain and a sign of a control bone, or if it is outside the mesh and away from it. With a sure
  *   sign, such a bone may continue its parent, as end joints do, or have children that do not

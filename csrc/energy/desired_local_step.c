@@ -2,13 +2,13 @@
  *
  * In each pose, with phi_kb the position to which spine b moves vertex k,
  *     cov = sum_b T_b M_b + sum_kb phi_kb m_kb^T = U S V^T
- *     R = U diag(sigma) V^T, sigma_j = sum_b w_ib |J_b v_j| where b runs over the influences of the
- *     vertex itself, J_b is the Jacobian of bone b at the vertex, and v_j are the columns of V. For
- *     a rigid bone, |J_b v_j| = 1. For a stretchable bone, J_b = T_b, and this rule replaces that
- *     of stretch.h. Edges may therefore stretch as much as the bones stretch space at the vertex.
- *     With Q the rotation nearest to cov, R = Q V diag(sigma) V^T. The columns of V are the
- *     eigenvectors of cov^T cov. A vertex whose own influences are all rigid gets R = Q, as in the
- *     other local steps.
+ *     R   = U diag(sigma) V^T,   sigma_j = sum_b w_ib |J_b v_j|
+ * where b runs over the influences of the vertex itself, J_b is the Jacobian of bone b at the
+ * vertex, and v_j are the columns of V. For a rigid bone, |J_b v_j| = 1. For a stretchable bone,
+ * J_b = T_b, and this rule replaces that of stretch.h. Edges may therefore stretch as much as the
+ * bones stretch space at the vertex. With Q the rotation nearest to cov, R = Q V diag(sigma) V^T.
+ * The columns of V are the eigenvectors of cov^T cov. A vertex whose own influences are all rigid
+ * gets R = Q, as in the other local steps.
  *
  * R is not the minimum over a fixed set, and sigma depends on the weights, so the energy may rise
  * from one iteration to the next. If two singular values are equal, V is any basis of their plane,

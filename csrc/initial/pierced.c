@@ -9,7 +9,7 @@
  *     outside;
  *   - no face is between i and x, and most of the skin of b is around b. Since x is inside, the
  *     space in front of the outer side of vertex i is also inside. This excludes the wall between
- *     two nostrils, which also has b' behind it, but it has air in front.
+ *     two nostrils, which has b' behind it but air in front.
  *
  * Soles and corners past the plane face neither of the two bones. The skin nearest to one side
  * forms connected patches. If most edges out of a patch lead to skin nearest to the other side, and

@@ -2,11 +2,11 @@
  *
  * The energy is the relative ARAP energy of the poses, in double precision, plus two terms of the
  * joint positions J,
- *     sum a_J |J - J_0|^2 + sum (J - m)^T C (J - m) (centering, joints/centering.c), where a_J is
- *     the anchor setting times the stiffness with which the energy itself held the joint at the
- *     start. A joint step is accepted if the energy, with new rotations, has not risen
- *     (joints/step.c). A weight step consists of a few iterations of the weight solver on the moved
- *     poses. If they raise the energy, the previous weights are restored.
+ *     sum a_J |J - J_0|^2 + sum (J - m)^T C (J - m)          (centering, joints/centering.c),
+ * where a_J is the anchor setting times the stiffness with which the energy itself held the joint
+ * at the start. A joint step is accepted if the energy, with new rotations, has not risen
+ * (joints/step.c). A weight step consists of a few iterations of the weight solver on the moved
+ * poses. If they raise the energy, the previous weights are restored.
  *
  * With the method "alternate", the system of the weights is assembled and factorized for the moved
  * poses, and joints and weights take several steps each. With "together", joints and weights

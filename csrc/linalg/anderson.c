@@ -2,11 +2,11 @@
  * for local/global solvers, Peng et al. 2018.
  *
  * With residuals f = g(w) - w and differences to the step before, df_j and dg_j,
- *     mixed = g - sum theta_j dg_j, theta = argmin |f - sum theta_j df_j| over the last `window`
- *     differences, found from the normal equations. A small multiple of their trace makes the
- *     equations definite.
- *     Each step takes O(window size) time. The acceleration stores 2 window + 2 vectors. The
- *     differences are in single precision, because they only guide the search.
+ *     mixed = g - sum theta_j dg_j,   theta = argmin |f - sum theta_j df_j|
+ * over the last `window` differences, found from the normal equations. A small multiple of their
+ * trace makes the equations definite. Each step takes O(window size) time. The acceleration stores
+ * 2 window + 2 vectors. The differences are in single precision, because they only guide the
+ * search.
  *
  * Fails only on out-of-memory. If the equations are singular, no past iterates are mixed. */
 #include "linalg/anderson.h"

@@ -9,9 +9,9 @@
  *   - if two objects are far apart (such as a second mesh 1e5 sizes away), neither counts as far
  *     away. Instead, if the box is more than FENCE times larger than the largest part connected by
  *     faces and edges, and than the square root of twice the surface area, the larger of these two
- *     lengths is used as the diagonal. Both limits are generous, since no real model has 99 % of
- *     its vertices in 2 % of its size. If neither case applies, the numbers are bit-identical to
- *     those of the plain box.
+ *     lengths is used as the diagonal.
+ * Both limits are generous, since no real model has 99 % of its vertices in 2 % of its size. If
+ * neither case applies, the numbers are bit-identical to those of the plain box.
  *
  * Computing the quantiles, which most meshes do not need, takes O(n). The second case also needs a
  * union-find structure for the parts. Fails on out-of-memory, if the square of the box's size

@@ -5,15 +5,15 @@
  * least one of two layers must be a sheet. The size of a part is twice its radius about its mean
  * vertex. A part is a sheet if
  *   - it is open: its border is at least OPEN times its size. A sleeve is open in this sense, but a
- *     limb with a hole that another part covers is not; - or it is thin, like cloth with thickness:
- *     twice its volume divided by its surface, which is
+ *     limb with a hole that another part covers is not;
+ *   - or it is thin, like cloth with thickness: twice its volume divided by its surface, which is
  *     the thickness of a plate, is below THIN times the square root of its surface. The part must
  *     also be wide, because a rod or a blade has less surface than WIDE times its squared size.
- *     Plates of armor and robots are also sheets, but each moves with one bone. Therefore, both
- *     parts must span a joint, as a sleeve and the arm below it span an elbow: the joint must be
- *     inside both boxes, excluding a margin of MARGIN times the sides. A vertex lies on a triangle
- *     if it is within NEAR of the triangle, above or below its interior (within 60 degrees of the
- *     normal), and faces the same way.
+ * Plates of armor and robots are also sheets, but each moves with one bone. Therefore, both parts
+ * must span a joint, as a sleeve and the arm below it span an elbow: the joint must be inside both
+ * boxes, excluding a margin of MARGIN times the sides. A vertex lies on a triangle if it is within
+ * NEAR of the triangle, above or below its interior (within 60 degrees of the normal), and faces
+ * the same way.
  *
  * Takes O(triangles + parts x joints), plus O(b log b) for b border sides of triangles. Fails only
  * on out-of-memory. */

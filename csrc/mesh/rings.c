@@ -9,15 +9,15 @@
  *
  * Wire edges (section 6 of the paper) have weights that are not symmetric: a vertex with V face
  * neighbors and V' wire neighbors gives each of its wire edges
- *     lambda_ij = (sum_k lambda_ik) min(1/2, V'/V) / V'. Links between parts have LINK_SHARE of the
- *     weight that wire edges in their place would have. Such links determine the direction in which
- *     a loose part moves, while the part's own edges keep it rigid. With the full weight, parts
- *     that meet in a joint would bend each other. Links between layers of cloth have the share
- *     LAYER_SHARE instead. The two kinds of links are counted separately. With a smaller share,
- *     clothes sink below the skin in poses. With a larger one, both stretch. A vertex without any
- *     face area (wires, loose vertices, collapsed faces) is assigned a tenth of the mean vertex
- *     area and V = V', so that it still gets weights; edges of collapsed faces at such a vertex
- *     count as wires.
+ *     lambda_ij = (sum_k lambda_ik) min(1/2, V'/V) / V'.
+ * Links between parts have LINK_SHARE of the weight that wire edges in their place would have. Such
+ * links determine the direction in which a loose part moves, while the part's own edges keep it
+ * rigid. With the full weight, parts that meet in a joint would bend each other. Links between
+ * layers of cloth have the share LAYER_SHARE instead. The two kinds of links are counted
+ * separately. With a smaller share, clothes sink below the skin in poses. With a larger one, both
+ * stretch. A vertex without any face area (wires, loose vertices, collapsed faces) is assigned a
+ * tenth of the mean vertex area and V = V', so that it still gets weights; edges of collapsed faces
+ * at such a vertex count as wires.
  *
  * These weights are areas, and the energy of an edge is area times squared length times squared
  * strain. Strain in short edges would therefore cost almost nothing. With a power p > 0, every

@@ -2,13 +2,13 @@
  *
  * To draw the Laplacian of all weights at vertex i toward zero, the brush of the paper's section 6
  * adds the term
- *     s_i^2 STIFFNESS c_i sum_b |(L w_b)_i / L_ii|^2, c_i = constraint_strength Lambda_i #poses,
- *     with s_i from 0 to 1. Such a row ties a weight to the mean of the neighbors' weights. With s
- *     = 1, little of the Laplacian remains. With s = 0.1, about half of it remains. If such rows
- *     were as stiff as pinned weights, they would change the surrounding weights more than the
- *     smoothed ones. Only the two-rings of such vertices widen the system. After any change, the
- *     term and the order are rebuilt in O(vertices). Without smoothed vertices, the solver stores
- *     nothing for them. Fails only on out-of-memory. */
+ *     s_i^2 STIFFNESS c_i sum_b |(L w_b)_i / L_ii|^2,    c_i = constraint_strength Lambda_i #poses,
+ * with s_i from 0 to 1. Such a row ties a weight to the mean of the neighbors' weights. With s = 1,
+ * little of the Laplacian remains. With s = 0.1, about half of it remains. If such rows were as
+ * stiff as pinned weights, they would change the surrounding weights more than the smoothed ones.
+ * Only the two-rings of such vertices widen the system. After any change, the term and the order
+ * are rebuilt in O(vertices). Without smoothed vertices, the solver stores nothing for them. Fails
+ * only on out-of-memory. */
 #include "solver/smoothness.h"
 
 #include <math.h>

@@ -5,15 +5,15 @@
  * b therefore forms a section, and one spring connects the mean of the section to the bone:
  *     S sum_poses max(0, |sum_i c_i (f_i - T_b v_i)| - q)^2,   sum_i c_i = 1,
  *     S = section sum_i s_i,   c_i ~ h_i s_i (1 - x_i^2)^2,
- *     q = SLACK r min(1, r / length of b), where r is the radius of the limb at the section. A limb
- *     whose mean is within q of its bone is in place and costs nothing, and a slender limb is tied
- *     more closely than a body with short bones. s_i is the full strength of the spring of vertex i
- *     to b, h_i the remaining share of this strength, and x_i the distance of its anchor from the
- *     middle of the bone in units of REACH times the length. Vertices that follow other bones, as
- *     in a web between fingers, contribute little to the mean. The section itself, however, never
- *     gives way. Even if all springs of a finger have given way, for example because its palm
- *     follows four bones, the finger stays on its bone. Locked vertices are excluded, because the
- *     other vertices would compensate for them.
+ *     q = SLACK r min(1, r / length of b),
+ * where r is the radius of the limb at the section. A limb whose mean is within q of its bone is in
+ * place and costs nothing, and a slender limb is tied more closely than a body with short bones.
+ * s_i is the full strength of the spring of vertex i to b, h_i the remaining share of this
+ * strength, and x_i the distance of its anchor from the middle of the bone in units of REACH times
+ * the length. Vertices that follow other bones, as in a web between fingers, contribute little to
+ * the mean. The section itself, however, never gives way. Even if all springs of a finger have
+ * given way, for example because its palm follows four bones, the finger stays on its bone. Locked
+ * vertices are excluded, because the other vertices would compensate for them.
  *
  * With f_i = sum_b w_ib T_b v_i and e = sum_i c_i e_i the mean of e_i = f_i - T_b v_i, the energy
  * of a section is a convex function of the weights that couples all vertices of the section. The

@@ -13,12 +13,12 @@
  *     head of a figure made of blocks does not meet this condition, because the head also moves its
  *     hat.
  *   - Other nearby parts that are mostly nearest to b have no more area than p and everything
- *     inside p. The finger beyond a ball in its joint, for example, is the skin of the bone. If
- *     there are several such parts (cornea, eyeball), p is the largest. In this case, b and the
- *     bones below it move p and all parts nearest to b (pupil, iris) within INSIDE times the
- *     distance of the farthest vertex of p from c. No other bone moves these parts, and b moves no
- *     other part, even a nearby one, so lids, brows and strands of hair stay with the head. Either
- *     both mirror partners are inner bones or neither is.
+ *     inside p. The finger beyond a ball in its joint, for example, is the skin of the bone.
+ * If there are several such parts (cornea, eyeball), p is the largest. In this case, b and the
+ * bones below it move p and all parts nearest to b (pupil, iris) within INSIDE times the distance
+ * of the farthest vertex of p from c. No other bone moves these parts, and b moves no other part,
+ * even a nearby one, so lids, brows and strands of hair stay with the head. Either both mirror
+ * partners are inner bones or neither is.
  *
  * Takes O(bones x parts), and O(vertices of the part x log triangles) for each pair that passes the
  * first test. The function does nothing if the mesh is a single part. Fails only on out-of-memory.
