@@ -341,7 +341,7 @@ void arap_solver_free(arap_solver *solver);
 arap_status arap_solver_iterate(arap_context *context, arap_solver *solver, int count);
 
 /* Replace the current edits and continue from the current weights. The solver is then no longer
- * done: a short stage with all influences precedes the last stage. */
+ * done. A short stage with all influences precedes the last stage. */
 arap_status arap_solver_edit(arap_context *context, arap_solver *solver, const arap_edits *edits);
 
 /* Whether the last stage has converged or used up its iterations. */

@@ -5,7 +5,7 @@
  * takes the best motion for its vertices. After some rounds, the clusters with the largest error
  * are split, until every bone has a cluster. With all weights equal to 1, the two steps are those
  * of motion.h and sums.h, so each round takes one pass over the frames. A cluster is split at the
- * vertex whose error times its distance from the center is largest: the vertices nearer to this
+ * vertex whose error times its distance from the center is largest. The vertices nearer to this
  * vertex than to the center join a new bone. Then, bones that are hardly needed, because other
  * bones move their vertices nearly as well, are assigned to the worst clusters.
  *

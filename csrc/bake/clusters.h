@@ -1,4 +1,4 @@
-/* Initial clusters for new bones: vertices that move in the same way. */
+/* Finds initial clusters of vertices that move in the same way, for new bones. */
 #ifndef ARAP_CLUSTERS_H
 #define ARAP_CLUSTERS_H
 

@@ -10,7 +10,7 @@
  * with equality for the old weights. The sum that is minimized vertex by vertex therefore lies
  * above the objective and touches it at the old weights, so no step raises the objective.
  *
- * Locked weights are eliminated: their columns are subtracted from h, and their weights from the
+ * Locked weights are eliminated. Their columns are subtracted from h, and their weights from the
  * required sum. Each column takes O(bones), and a vertex needs a few columns; vertices are
  * processed in parallel. Fails on out-of-memory and when cancelled. */
 #include "bake/fit.h"

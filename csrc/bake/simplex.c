@@ -1,7 +1,7 @@
 /* Small least squares over the simplex: see simplex.h.
  *
  * Without the limit on the number of weights, the problem is convex. An active set method, which
- * computes columns on demand, finds the solution: it solves on a set S of indices, then adds the
+ * computes columns on demand, finds the solution. It solves on a set S of indices, then adds the
  * index with the steepest slope
  *     g_b = linear_b - (A w)_b - mu, where mu = linear_b - (A w)_b of the indices with w_b > 0,
  * until no slope is above 0. On S, the constraint on the sum is eliminated by means of the largest

@@ -11,7 +11,7 @@
  * copy of a foot bone. A bone in the middle of a chain also has little gain, so low gain alone is
  * not sufficient evidence.
  *
- * Further evidence about a bone, such as its name and its constraints, is a number: a value of 1 or
+ * Further evidence about a bone, such as its name and its constraints, is a number. A value of 1 or
  * more is a sign of a control bone, 2 or more is a sure sign, and -1 or less is a sign of a bone
  * that moves skin.
  *

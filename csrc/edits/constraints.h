@@ -38,11 +38,11 @@ arap_status arap_find_attachments(arap_context *context, const arap_mesh *mesh,
                                   const arap_visibility *visibility, const arap_influences *heat,
                                   double strength, arap_constraint_list *rows);
 
-/* Rows that keep a bone useful: of the vertices that see the bone as their nearest one, those whose
- * heat weight is within 5 % of the largest such weight keep their weight. Without such rows, the
- * energy alone would let bones fade, because a mesh that follows fewer bones is more rigid. A root
- * outside the mesh gets no rows if other bones are inside, because such a root is a control bone,
- * for example on the floor.
+/* Rows that keep a bone useful. Among the vertices that see the bone as their nearest one, those
+ * whose heat weight is within 5 % of the largest such weight keep their weight. Without such rows,
+ * the energy alone would let bones fade, because a mesh that follows fewer bones is more rigid. A
+ * root outside the mesh gets no rows if other bones are inside, because such a root is a control
+ * bone, for example on the floor.
  */
 arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
                             const arap_visibility *visibility, const arap_influences *heat,

@@ -1,5 +1,5 @@
-/* Edits by an artist while the weights converge (paper section 5): pinned weights, bones added to
- * or removed from influence patterns, and released constraint rows and springs. */
+/* Edits by an artist while the weights converge (paper section 5). They pin weights, add bones to
+ * influence patterns or remove them, and release constraint rows and springs. */
 #ifndef ARAP_EDITS_H
 #define ARAP_EDITS_H
 

@@ -1,4 +1,5 @@
-/* Reference shapes that no skinning weights produce: an elastic body at rest on its posed bones. */
+/* Computes reference shapes, which no skinning weights produce, as the equilibrium of an elastic
+ * body on its posed bones. */
 #ifndef ARAP_ELASTIC_H
 #define ARAP_ELASTIC_H
 

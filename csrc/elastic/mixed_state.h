@@ -1,5 +1,5 @@
-/* Mixed finite elements: the stretches, points and multipliers for given rotations, their energy,
- * and its gradient with respect to the rotations. */
+/* Mixed finite elements. Computes the stretches, points and multipliers for given rotations, their
+ * energy, and its gradient with respect to the rotations. */
 #ifndef ARAP_MIXED_STATE_H
 #define ARAP_MIXED_STATE_H
 

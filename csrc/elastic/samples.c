@@ -1,6 +1,6 @@
 /* Samples and smooth functions between them: see samples.h.
  *
- * Creates blue noise by choosing the farthest points: the first sample is the vertex farthest from
+ * Creates blue noise by choosing the farthest points. The first sample is the vertex farthest from
  * the mean vertex, and each further sample is the vertex farthest, along edges, from all earlier
  * samples. Let d be the distance of the last sample from its nearest other sample. Then no two
  * samples are closer than d, and no vertex is farther than d from its nearest sample. Vertices of

@@ -16,7 +16,7 @@
 #include "weights/sparse_weights.h"
 #include "weights/rows.h"
 
-/* Convert weights to influences over `bones` + 1 bones: rows sum to 1, and a vertex without weights
+/* Convert weights to influences over `bones` + 1 bones. Rows sum to 1, and a vertex without weights
  * follows the last bone, which never moves, as an unweighted vertex does in Blender. */
 static arap_status evaluated_weights(arap_context *context, const arap_mesh *mesh,
                                      const arap_sparse_weights *rows, int bones,

@@ -43,7 +43,7 @@
  * The ring of a wire is nearly of this kind if it has a spring or bends slightly. Without a special
  * case, all poses of such a ring would take the exact path. With the direction of the wire as the
  * first axis, the columns of cov = (X, Y, Z) are of very different length, and those of R = (p, q,
- * r) are found by rotating two of them at a time: p and q rotate by the angle that maximizes p.X +
+ * r) are found by rotating two of them at a time. P and q rotate by the angle that maximizes p.X +
  * q.Y, whose tangent is (q.X - p.Y) / (p.X + q.Y), and so on. Starting from p = X / |X|, each sweep
  * leaves a share of about (|Y| + |Z|) / |X| of the error. Rounding errors are relative to the
  * column in which they occur. */
@@ -213,7 +213,7 @@ static inline __attribute__((always_inline)) MASK TOKEN(KERNEL,
 }
 
 /* Compute the best rotations q for the matrices c of `count` vectors of poses from `lane` on. Up to
- * lambda, this is one long chain of operations: each part is completed for all vectors before the
+ * lambda, this is one long chain of operations. Each part is completed for all vectors before the
  * next, with GROUP vectors side by side to hide latency. */
 static inline __attribute__((always_inline)) void
 TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, int count, VEC (*c)[9],

@@ -55,7 +55,7 @@ arap_status arap_local_step_anchors(arap_context *context, arap_local_step *loca
  * (ARAP_PULL_BLOCKS, bones, 3, lanes), of which the first block receives, for every bone and pose,
  * sum_i R_i sum_k a_ik (w_kb - w_ib) e_ik; alignment (count) as above. The vertices are divided
  * into blocks, each summed in a fixed order that does not depend on the number of threads. Vertices
- * with a spine in their ring are excluded from the sums: their R_i are stored in desired[slot[i]]
+ * with a spine in their ring are excluded from the sums. Their R_i are stored in desired[slot[i]]
  * (poses, 9). slot NULL: no spines. */
 #define ARAP_PULL_BLOCKS 16
 arap_status arap_local_step_pull(arap_context *context, arap_local_step *local_step, double *pull,

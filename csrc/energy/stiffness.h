@@ -1,4 +1,4 @@
-/* The quadratic part of the energy: products with F of E(w) = w'Fw - 2 b'w + const. */
+/* The quadratic part of the energy, as products with F of E(w) = w'Fw - 2 b'w + const. */
 #ifndef ARAP_STIFFNESS_H
 #define ARAP_STIFFNESS_H
 

@@ -1,4 +1,4 @@
-/* BoneGlow weights (Wareham & Lasenby 2008): bones light the skin, and the light is diffused. */
+/* BoneGlow weights (Wareham & Lasenby 2008). Bones light the skin, and the light is diffused. */
 #ifndef ARAP_BONEGLOW_H
 #define ARAP_BONEGLOW_H
 

@@ -1,4 +1,4 @@
-/* Handles of a mesh without tets: the cores of the regions around the bones. */
+/* Finds the handles of a mesh without tets, which are the cores of the regions around the bones. */
 #ifndef ARAP_SURFACE_HANDLES_H
 #define ARAP_SURFACE_HANDLES_H
 

@@ -147,7 +147,7 @@ static void look(void *data, int chunk, int worker) {
                   task->owned + (size_t)worker * arap_apart((size_t)task->skeleton->deform_count));
 }
 
-/* The first pass considers only bones: the nearest segment replaces the nearest owner. Its
+/* The first pass considers only bones. The nearest segment replaces the nearest owner. Its
  * distances and visibilities are also valid for the second pass, unless a virtual segment is
  * nearer. */
 static void look_at_bones(void *data, int chunk, int worker) {

@@ -10,7 +10,7 @@
  * changes with x.
  *
  * Direction of the pull on joints. At the point J where two bones meet, skin of weights w and an
- * anchor near J have r = (w A_b + (1 - w) A_up - R_i) (J - v_i): this is the error of blending,
+ * anchor near J have r = (w A_b + (1 - w) A_up - R_i) (J - v_i). This is the error of blending,
  * which grows with the distance from the joint. With equal s on all sides, the sum is smallest if J
  * is the centroid of the vertices. Since s is proportional to 1 / |e|^2 at the start, springs
  * around a circle do not determine J (log |x| is harmonic, so the sum of e / |e|^2 is 0 anywhere

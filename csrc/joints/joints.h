@@ -57,7 +57,7 @@ double arap_joint_bone_length(const arap_joints *joints, int joint);
 /* Distance of a joint from its original position. */
 double arap_joint_distance(const arap_joints *joints, int joint);
 
-/* Make the displacements (count, 3) bitwise symmetric: the first of two partners determines the
+/* Make the displacements (count, 3) bitwise symmetric. The first of two partners determines the
  * displacement of both, and joints on the plane stay on it. */
 void arap_joints_symmetrize(const arap_joints *joints, const arap_symmetry *symmetry,
                             double *moves);

@@ -1,5 +1,5 @@
-/* One step of the joints: a quadratic in their displacements with fixed rotations (paper section
- * 4.4.2), and the transforms that result from the moved joints. */
+/* One step of the joints. It consists of a quadratic in their displacements with fixed rotations
+ * (paper section 4.4.2), and the transforms that result from the moved joints. */
 #ifndef ARAP_JOINT_SYSTEM_H
 #define ARAP_JOINT_SYSTEM_H
 

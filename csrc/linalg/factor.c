@@ -298,7 +298,7 @@ arap_status arap_factor_solve_refined(arap_context *context, arap_factor *f,
     return status ? status : arap_factor_solve(context, f, x);
 }
 
-/* Blocks of right-hand sides run in parallel: a solve only reads the factor, and each block has its
+/* Blocks of right-hand sides run in parallel. A solve only reads the factor, and each block has its
  * own common object. */
 typedef struct solve_task {
     const arap_factor *factor;

@@ -1,5 +1,5 @@
-/* Rotations as vectors, axis times angle: the exponential map, its inverse, and related functions.
- * Matrices are (3, 3), row-major. */
+/* Rotations as vectors (axis times angle), with the exponential map, its inverse, and related
+ * functions. Matrices are (3, 3), row-major. */
 #ifndef ARAP_ROTATION_VECTOR_H
 #define ARAP_ROTATION_VECTOR_H
 

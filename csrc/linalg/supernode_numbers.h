@@ -4,7 +4,7 @@
  *
  * BLAS calls cannot be interrupted. A product of more than LONG flops is therefore divided into
  * pieces of PIECE flops, with a poll for cancellation between pieces. The pieces do not slow the
- * product down. A long Cholesky factorization works on panels of columns: the products of the
+ * product down. A long Cholesky factorization works on panels of columns. The products of the
  * columns before a panel are subtracted from it. The divisions depend only on sizes, so the results
  * are bit-identical on any number of threads. */
 

@@ -7,7 +7,7 @@
  * all supernodes. CHOLMOD's loop follows linked lists. The plan in this file follows these lists
  * once. Therefore, all bits equal those of CHOLMOD, in any parallel order.
  *
- * Supernodes are processed in parallel: in the elimination tree, a supernode waits only for the
+ * Supernodes are processed in parallel. In the elimination tree, a supernode waits only for the
  * supernodes below it (base/forest.h). Subtrees with at most 1 / PARTS of the work are processed as
  * a whole. A surface mesh takes O(n^1.5) flops. The memory consists of the factor, a map of n
  * numbers, and a block for each thread. Fails on out-of-memory or when cancelled. */

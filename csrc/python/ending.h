@@ -19,7 +19,7 @@ void arap_end_work(arap_py_work work);
     }
 
 /* During work, call question(data) with the GIL and return its value. When Python exits, return 1
- * without a call and without an exception: the work must stop. */
+ * without a call and without an exception, because the work must stop. */
 int arap_ask_python(int (*question)(void *data), void *data);
 
 /* Whether this is a thread whose work stops because Python is exiting. */

@@ -1,4 +1,4 @@
-/* Finds chains of bones: the limbs, tails, necks and fingers of a skeleton. */
+/* Finds chains of bones, such as the limbs, tails, necks and fingers of a skeleton. */
 #ifndef ARAP_CHAINS_H
 #define ARAP_CHAINS_H
 

@@ -37,7 +37,7 @@ static int by_value(const void *a_, const void *b_) {
     return (a > b) - (a < b);
 }
 
-/* The first leaf with the joint of leaf k: if several leaves coincide, the first one has all their
+/* The first leaf with the joint of leaf k. If several leaves coincide, the first one has all their
  * skin. */
 static int first_leaf(const arap_joint_study *t, int k) {
     double no_way2 = ARAP_NO_WAY * ARAP_NO_WAY * t->mesh->size * t->mesh->size;

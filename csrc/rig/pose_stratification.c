@@ -196,7 +196,7 @@ ARAP_WIDE_PART void improve_plain(orders *o, int *point) {
 }
 ARAP_WIDE(improve, (orders * o, int *point), (o, point))
 
-/* Fisher and Yates' shuffle, inside out: the p-th point goes to a random place. */
+/* Fisher and Yates' shuffle, inside out. The p-th point goes to a random place. */
 static void shuffle(int count, uint64_t state, int *point) {
     for (int p = 0; p < count; p++) {
         int at = (int)(arap_random(&state) * (p + 1));

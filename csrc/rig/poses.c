@@ -114,7 +114,7 @@ static void sample_lattice(const arap_skeleton *s, const arap_symmetry *symmetry
                 x[c] = shift[c] + p * lattice[c];
                 x[c] -= floor(x[c]);
             }
-            /* Fisher and Yates' shuffle, inside out: the p-th point goes to a random place. */
+            /* Fisher and Yates' shuffle, inside out. The p-th point goes to a random place. */
             size_t at = (size_t)(arap_random(&state) * (p + 1));
             memcpy(bone + stride * (size_t)p, bone + stride * at, bytes);
             memcpy(bone + stride * at, x, bytes);

@@ -1,4 +1,4 @@
-/* Poses (the paper's exemplars): one affine transform per deforming bone and pose, and additional
+/* Poses (the paper's exemplars). A pose has one affine transform per deforming bone, and additional
  * ones for the joints of bendy bones. */
 #ifndef ARAP_POSES_H
 #define ARAP_POSES_H

@@ -10,7 +10,7 @@
  *   start, hinges obstruct FABRIK much less than with the rest pose. The result of FABRIK is used
  *   as the pose even if it misses the target slightly.
  *
- * A joint that is bent at rest and has no limits acts as a hinge in such a pose: it closes as far
+ * A joint that is bent at rest and has no limits acts as a hinge in such a pose. It closes as far
  * as its range allows, opens until it is straight, and leaves the plane of the hinge by up to
  * ASIDE. A joint that is straight at rest folds to the side of the chain's most bent joint. In a
  * chain that is straight everywhere, all joints fold to one random side. If the limits of a joint

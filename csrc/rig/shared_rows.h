@@ -1,4 +1,5 @@
-/* Vertices whose weight rows share their unknowns: vertices of a rigid part, and mirror images. */
+/* Vertices whose weight rows share their unknowns. These are the vertices of a rigid part, and
+ * mirror images. */
 #ifndef ARAP_SHARED_ROWS_H
 #define ARAP_SHARED_ROWS_H
 

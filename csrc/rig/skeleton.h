@@ -74,7 +74,7 @@ static inline int arap_deforming(const arap_skeleton *skeleton, int bone) {
 
 /* Mark in `set` (deform_count) every bone on the paths between its members, so that each connected
  * part of the set's skeleton is a subtree (paper section 3.2, property P2). Bones that share a
- * joint are neighbors: siblings connect without their parent. Scratch: (deform_count) ints. Returns
+ * joint are neighbors. Siblings connect without their parent. Scratch: (deform_count) ints. Returns
  * the number of bones added. Costs O(bones of the paths). */
 int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch);
 

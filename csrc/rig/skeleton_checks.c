@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Multiple of the mesh's diagonal: bones farther from its center move it with transforms that lose
+/* Multiple of the mesh's diagonal. Bones farther from its center move it with transforms that lose
  * too much precision to rounding. */
 #define FARTHEST 1e5
 #define MAX_ANGLE 1e100 /* maximum of a range; squares of larger numbers overflow */

@@ -2,7 +2,7 @@
  *
  * A point x has its image at S x = x - 2 (n . x - d) n. Two vertices are partners if each is the
  * vertex nearest to the other's image, within a quarter of the mean length of its edges. From these
- * pairs, further pairs grow along edges: neighbors of two partners become partners if one is at the
+ * pairs, further pairs grow along edges. Neighbors of two partners become partners if one is at the
  * image of the other, within half the length of the edge, and the pairs that fit best come first
  * (pair_growth.h). The halves may therefore differ slightly, as in sculpted bodies. Some vertices
  * are near an image by chance, especially if the halves have different faces. Partners must

@@ -1,5 +1,5 @@
-/* The symmetry map of a symmetric character: pairs of bones and vertices that are mirror images,
- * and bitwise equal weights on both sides. */
+/* The symmetry map of a symmetric character. It contains pairs of bones and vertices that are
+ * mirror images, and makes weights bitwise equal on both sides. */
 #ifndef ARAP_SYMMETRY_H
 #define ARAP_SYMMETRY_H
 

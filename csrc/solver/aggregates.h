@@ -4,9 +4,9 @@
 
 #include "solver/solver.h"
 
-/* Aggregate the small loose parts of a large coarsest mesh if they make up most of it: the vertices
- * of each part share their rows, as in rigid parts. Initial weights, locks and edits must already
- * be known. */
+/* Aggregate the small loose parts of a large coarsest mesh if they make up most of it. The vertices
+ * of each part then share their rows, as in rigid parts. Initial weights, locks and edits must
+ * already be known. */
 arap_status arap_aggregate_parts(arap_context *context, arap_solver *solver);
 
 /* Give the vertices of aggregated parts their own rows again, beginning with the next patterns. */

@@ -146,7 +146,7 @@ done:
 }
 
 /* Whether the level has many vertices per bone, as with hair or a coat of mail, which cannot be
- * made coarser: many one-rings then contribute to each bone, so fewer poses are needed. */
+ * made coarser. Many one-rings then contribute to each bone, so fewer poses are needed. */
 static int is_large_level(const arap_solver *s, const arap_problem *problem) {
     return problem->links && s->mesh.count >= LARGE_LEVEL &&
            s->mesh.count / LARGE_FOR_BONE >= s->skeleton.deform_count;

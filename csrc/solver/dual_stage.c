@@ -1,7 +1,7 @@
 /* Start and end of the stage for dual quaternions: see dual_stage.h.
  *
  * Weights for linear blending are close to those for dual quaternions, and so are the influence
- * patterns and the matrix of the global step: if bones rotate little relative to each other, both
+ * patterns and the matrix of the global step. If bones rotate little relative to each other, both
  * deformers blend in the same way. The stage therefore keeps the patterns and the matrix. Only the
  * gradient and the energy are those of dual quaternions (iteration.c). Stretch that linear blending
  * allows on purpose (stretch.h) counts as strain in this stage. The cost is that of the first local

@@ -473,7 +473,7 @@ static double keep_if_best(arap_solver *s) {
 }
 
 /* Run one iteration with clipping. If many weights would be negative, clipping may raise the
- * objective: once the objective has risen too far, the best weights are restored and the stage
+ * objective. Once the objective has risen too far, the best weights are restored and the stage
  * continues guarded. If guarding does not help, the stage ends. */
 static arap_status clipped_iteration(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;

@@ -336,7 +336,7 @@ void arap_coarse_free(arap_solver *s) {
     s->coarse = NULL;
 }
 
-/* Create peak rows for the seeds of held clusters: with rows for all vertices of a cluster, bones
+/* Create peak rows for the seeds of held clusters. With rows for all vertices of a cluster, bones
  * would be held in a far larger region than with heat weights of this level. */
 static arap_status inherit_peaks(arap_context *context, const arap_solver *s,
                                  arap_constraint_list *out) {

@@ -1,4 +1,4 @@
-/* The coarse level of a solver: on large meshes, weights are first computed on a coarser mesh. */
+/* The coarse level of a solver. On large meshes, weights are first computed on a coarser mesh. */
 #ifndef ARAP_LEVELS_H
 #define ARAP_LEVELS_H
 

@@ -1,4 +1,4 @@
-/* The rigid parts of a solver: those requested by edits, and those found automatically. */
+/* The rigid parts of a solver, both those requested by edits and those found automatically. */
 #ifndef ARAP_RIGID_H
 #define ARAP_RIGID_H
 

@@ -5,7 +5,7 @@
  * mean row of the skin below this end, weighted by the areas of the touching vertices. The whole
  * card follows this row, however far the row moves the card.
  *
- * If both ends touch, the root is the end whose skin follows the bone farther from the trunk: hair
+ * If both ends touch, the root is the end whose skin follows the bone farther from the trunk. Hair
  * grows on the head and lies on the chest, and the head descends from the chest. If neither bone
  * descends from the other, the card is unchanged.
  *

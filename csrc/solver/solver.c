@@ -381,7 +381,7 @@ arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count
 }
 
 /* The stage before the last one, on the current patterns with the edits applied and the influences
- * of the initial weights: influences that an earlier edit made useless may be needed again. */
+ * of the initial weights. Influences that an earlier edit made useless may be needed again. */
 static arap_status enter_edits(arap_context *context, arap_solver *s) {
     arap_influences patterns = {0};
     arap_leave_dual(s);

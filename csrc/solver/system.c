@@ -231,7 +231,7 @@ static int is_free(const arap_influences *in, const arap_system *s, size_t k) {
 }
 
 /* Find the unknowns of vertex i and their number. The largest free weight of the lead balances the
- * others: rows that hold weights at zero are then on the diagonal of its block and do not reduce
+ * others. Rows that hold weights at zero are then on the diagonal of its block and do not reduce
  * the precision of the rest. */
 static void size_vertex(const arap_influences *in, int i, arap_system *s) {
     const double *weight = in->weight + in->start[s->shared.lead[i]];

@@ -1,8 +1,8 @@
 /* Cross sections of limbs: see sections.h.
  *
  * A spring (bone_springs.h) holds one vertex. However, a limb may sag, bulge or turn around its
- * bone. A limb is in place as long as its middle is. The skin of a part around the middle of a bone
- * b therefore forms a section, and one spring connects the mean of the section to the bone:
+ * bone, and is in place as long as its middle is. The skin of a part around the middle of a bone b
+ * therefore forms a section, and one spring connects the mean of the section to the bone:
  *     S sum_poses max(0, |sum_i c_i (f_i - T_b v_i)| - q)^2,   sum_i c_i = 1,
  *     S = section sum_i s_i,   c_i ~ h_i s_i (1 - x_i^2)^2,
  *     q = SLACK r min(1, r / length of b),

@@ -13,7 +13,7 @@ void arap_springs_weigh(arap_mesh *mesh);
 arap_status arap_springs_yield(arap_context *context, arap_mesh *mesh, const arap_poses *poses,
                                const arap_influences *influences, const double *along);
 
-/* Weaken springs like those of the coarser mesh: each vertex takes the remaining share of its
+/* Weaken springs like those of the coarser mesh. Each vertex takes the remaining share of its
  * cluster. */
 void arap_springs_inherit(arap_mesh *mesh, const arap_mesh *coarse, const int *cluster);
 

@@ -84,7 +84,7 @@ ARAP_WIDE_PART void minimize(int size, double *q, double *c, double rest, double
  * for w* <= 0. Costs that differ only by rounding are treated as equal, and the last bone among
  * equals is removed, so that a rotated or mirrored mesh loses the same one. If any influence has a
  * sufficient share of the weight, influences stay for which even the entire weight would gain no
- * more than `idle`: this happens at a joint, where bones move in the same way. */
+ * more than `idle`. This happens at a joint, where bones move in the same way. */
 ARAP_WIDE_PART int cheapest(const reduce_row *r, double idle, double *cost) {
     int out = -1;
     double min = INFINITY, all = r->rest * r->rest;

@@ -7,7 +7,7 @@
 #include "rig/skeleton.h"
 #include "weights/influences.h"
 
-/* Mark in keep (start[count]) the influences that survive pruning in increasing order of weight: an
+/* Mark in keep (start[count]) the influences that survive pruning in increasing order of weight. An
  * influence is dropped if all three parameters allow it and no neighbor that keeps the bone has a
  * smaller weight (so no local minimum is introduced). Rows should sum to 1. */
 arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_influences *in,

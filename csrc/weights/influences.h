@@ -45,7 +45,7 @@ arap_status arap_influences_filter(arap_context *context, const arap_influences 
 /* arap_influences_filter in place; the allocated memory is kept. */
 void arap_influences_drop(arap_influences *influences, const char *keep);
 
-/* Make the weights of each row >= 0 with sum 1: locked weights stay (their sum is limited to 1),
+/* Make the weights of each row >= 0 with sum 1. Locked weights stay (their sum is limited to 1),
  * and the others are clipped and share the rest. A row whose free weights are all 0 gives the rest
  * to its first free entry. */
 void arap_influences_normalize(arap_influences *influences);
