@@ -1,7 +1,7 @@
 """Skinning weights that keep characters in shape when posed.
 
 weights() computes weights from arrays in one call, and load_gltf() reads a .glb, .gltf or .vrm
-file. The other names belong to the engine and serve programs that need only parts of it; its
+file. The other names belong to the engine and serve programs that need only parts of it. Its
 central class is Solver. Constants: __version__ is the version of the package; SETTINGS holds the
 type, default, range and meaning of each solver setting, as {"Solver": {name: {...}}, "JointSolver":
 {name: {...}}}; simd names the instruction set that the engine uses on this machine ("avx512",

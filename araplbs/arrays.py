@@ -1,10 +1,10 @@
-"""Reads arrays from untrusted .npz files. It never uses pickle, never blocks on a file, and unpacks
-nothing before its size is known.
+"""Reads arrays from untrusted .npz files. The reader never uses pickle, never blocks on a file, and
+unpacks nothing before its size is known.
 
 A zip file states the size of its members, and no member is read beyond that size. Together, the
 members may have at most `most` bytes and, above FREE, at most RATIO times as many bytes as the
-file. Weights and coordinates shrink to a tenth of their size at best, a zip bomb to a thousandth.
-The file is read once, and each array is allocated once.
+file. Compression reduces weights and coordinates to a tenth of their size at best, and a zip bomb
+to a thousandth. The file is read once, and each array is allocated once.
 """
 
 import io
@@ -27,8 +27,8 @@ class NotArrays(ValueError):
 
 
 def open_regular(path):
-    """Opens a file on a disk for reading bytes. Raises OSError, even for a FIFO, which could block,
-    and for a device, which may never end."""
+    """Opens a file on a disk for reading bytes. Raises OSError for anything else, such as a FIFO,
+    which could block, or a device, which may never end."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -92,7 +92,7 @@ def _head(arrays):
 
 
 def _pack(value, arrays):
-    """Converts a value to JSON-compatible data; its arrays are added to `arrays`."""
+    """Converts a value to JSON-compatible data. Its arrays are added to `arrays`."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, np.generic):

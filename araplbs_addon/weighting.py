@@ -93,7 +93,7 @@ class WeightingTask(Task):
     def read_in_steps(
         self, targets: Targets, view_layer: bpy.types.ViewLayer, with_entries: bool = False
     ) -> Steps[None]:
-        """See Task; the steps of animations are not short. with_entries: also read `entries`."""
+        """See Task. The steps of animations are not short. with_entries: also read `entries`."""
         options = self.options
         self.warnings = list(targets.skipped)
         armature = targets.armature

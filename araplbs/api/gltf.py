@@ -56,12 +56,12 @@ class GltfCharacter:
 
     @property
     def vertices(self) -> Floats:
-        """The vertices, (n, 3); each access returns a new array."""
+        """The vertices, (n, 3). Each access returns a new array."""
         return np.concatenate([mesh.vertices for mesh in self._character.meshes])
 
     @property
     def triangles(self) -> Integers:
-        """The triangles, (f, 3); each access returns a new array."""
+        """The triangles, (f, 3). Each access returns a new array."""
         parts = zip(self._character.meshes, self.first, strict=False)
         return np.concatenate([mesh.triangles + begin for mesh, begin in parts])
 
@@ -133,7 +133,7 @@ def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFi
 
 
 def save_gltf(file: GltfFile, path: str | Path) -> None:
-    """Write a file that load_gltf() has read, with the weights assigned to its characters; the call
+    """Write a file that load_gltf() has read, with the weights assigned to its characters. The call
     is equivalent to file.save(path). The file is written completely or not at all. Raises Refused
     if the file at `path` is of a different type, and OSError if the file cannot be written."""
     file.save(path)

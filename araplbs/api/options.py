@@ -1,4 +1,4 @@
-"""Converts keyword arguments to Options; a keyword is the option's name in the panel or in the
+"""Converts keyword arguments to Options. A keyword is the option's name in the panel or in the
 settings."""
 
 from __future__ import annotations

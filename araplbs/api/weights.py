@@ -39,7 +39,7 @@ class Weights(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """Return lines of text for the user; the last one states the result."""
+        """Return lines of text for the user. The last one states the result."""
         found = [*notes(self.report), *(f"Warning: {w}" for w in warnings(self.report))]
         return [*found, summary(self.report)]
 

@@ -1,2 +1,2 @@
-"""The base of all other folders: errors, progress, steps and threads of work, and the native
-module. No code in this folder deals with bones, meshes or files."""
+"""The base of all other folders. Contains errors, progress, steps and threads of work, and the
+native module. No code in this folder deals with bones, meshes or files."""

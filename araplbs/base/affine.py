@@ -1,7 +1,7 @@
 """Applies and inverts affine transforms on the calling thread.
 
-If NumPy uses OpenBLAS, inv() and large matrix products wake a thread, which then spins for a tenth
-of a second on a processor core that the engine could use.
+If NumPy uses OpenBLAS, inv() and large matrix products wake a thread. This thread then spins for a
+tenth of a second on a processor core that the engine could use.
 """
 
 import numpy as np

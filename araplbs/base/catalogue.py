@@ -4,8 +4,8 @@ A catalogue is a gettext file: `msgid` is English, and `msgstr` is the other lan
 translation is missing. Sentences with names and numbers contain placeholders: "'{object}' has no
 vertices". The package araplbs does not use translations, so it builds such a sentence in English,
 with the names of the objects filled in. Just before the sentence is shown, its fields are filled
-into the msgstr. A Sentence (araplbs/base/sentence.py) stores its fields; in any other text, they
-are found by matching the msgid's placeholders.
+into the msgstr. A Sentence (araplbs/base/sentence.py) stores its fields. In any other text, the
+fields are found by matching the msgid's placeholders.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read_catalogue(path: str | Path) -> dict[str, str]:
 
 
 def parse_catalogue(written: str) -> dict[str, str]:
-    """Parses {msgid: msgstr} from the text of a file; the header, whose msgid is "", is omitted."""
+    """Parses {msgid: msgstr} from the text of a file. The header, whose msgid is "", is omitted."""
     found = {}
     for english, text in _ENTRY.findall(written):
         found[_unquoted(english)] = _unquoted(text)
@@ -106,7 +106,7 @@ class Sentences:
         return None
 
     def _piece(self, text: str) -> str:
-        """Translates a piece of a sentence; a single word may be a name, so it is left
+        """Translates a piece of a sentence. A single word may be a name, so it is left
         unchanged."""
         bare = text.strip()
         return text.replace(bare, self._translated(bare)) if " " in bare else text

@@ -1,7 +1,7 @@
 """The C extension araplbs._engine, loaded on first use.
 
 An update of the Blender extension replaces the engine's file. Windows refuses to replace a loaded
-file; on other systems, the replacement would change the memory of the running program. Each file
+file. On other systems, the replacement would change the memory of the running program. Each file
 therefore uses `import araplbs`, which loads nothing, and accesses the engine's names only in
 functions.
 """
@@ -29,9 +29,9 @@ class NotLoaded(Refused, ImportError):
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """Sets the environment so that the engine's OpenBLAS starts no further threads when it is
-    loaded. By default, it starts one thread for each additional processor, and each thread spins
-    for 30 ms before it sleeps. Limiting OpenBLAS to one thread after loading would be too late.
-    NumPy's OpenBLAS is loaded earlier and keeps its threads."""
+    loaded. By default, OpenBLAS starts one thread for each additional processor, and each thread
+    spins for 30 ms before it sleeps. Limiting OpenBLAS to one thread after loading would be too
+    late. NumPy's OpenBLAS is loaded earlier and keeps its threads."""
     import numpy as np  # noqa: F401
 
     with _loading:
@@ -61,7 +61,7 @@ def load() -> ModuleType:
 
 def engine_errors(*names: str) -> tuple[type[Exception], ...]:
     """The engine's exceptions with these names, for `except` and isinstance(). The result is empty
-    before the engine is loaded, because no code can have raised them yet, and omits those that an
-    older engine lacks."""
+    before the engine is loaded, because no code can have raised them yet. It omits exceptions that
+    an older engine lacks."""
     engine = sys.modules.get(NAME)
     return tuple(getattr(engine, name) for name in names if hasattr(engine, name))

@@ -1,9 +1,9 @@
-"""Measures the size of an object without its far vertices. It also detects vertices that are so far
+"""Measures the size of an object without its far vertices. Also detects vertices that are so far
 away or so close together that the object's size is probably wrong.
 
-Vertices far from all other points are detected by the rule of csrc/mesh/extent.c, in Python; the
-engine reports them as `far_vertices`. Vertices far from all bones, which may be whole objects, are
-detected by far_from_bones().
+This file implements the rule of csrc/mesh/extent.c for vertices far from all other points, which
+the engine reports as `far_vertices`. far_from_bones() detects vertices far from all bones, which
+may be whole objects.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def not_far_off(points: Floats) -> Bools:
 
 def _is_even(points: Floats, outermost: int) -> bool:
     """Whether at least this many points lie in the outer thirds of the bounding box along one of
-    its longest axes; in that case, no point is an outlier."""
+    its longest axes. In that case, no point is an outlier."""
     columns = np.ascontiguousarray(points.T)
     low, high = columns.min(axis=1), columns.max(axis=1)
     size = high - low

@@ -1,7 +1,8 @@
 """Shows any error to the user as one sentence.
 
 The messages of refusals and of file and memory errors are shown unchanged. Any other error is a
-bug: the sentence names it and asks for a report, and the traceback is printed to the console.
+bug. In this case, the sentence names the error and asks for a report, and the traceback is printed
+to the console.
 """
 
 import sys

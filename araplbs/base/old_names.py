@@ -1,5 +1,5 @@
-"""The names that options and arguments had before version 0.3. They work for one more version, with
-a warning. Files saved by any version can be read without a warning."""
+"""The names that options and arguments had before version 0.3. These names work for one more
+version, with a warning. Files saved by any version can be read without a warning."""
 
 from __future__ import annotations
 

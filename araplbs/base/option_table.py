@@ -101,8 +101,8 @@ def within_limits(option: Field[Any], value: Any) -> Any:
 
 def _as_typed(value: float, angle: bool) -> float:
     """The number that a user would type for the value of a property stored in single precision. The
-    command line and scripts receive this number, which produces the same bits. An angle is typed in
-    degrees but set in radians by scripts, so the shorter of the two numbers is used."""
+    command line and scripts receive this number, which produces the same bits. Users type an angle
+    in degrees and scripts set it in radians, so the shorter of the two numbers is used."""
     import numpy as np  # the command line starts without NumPy
 
     plain = str(np.float32(value))

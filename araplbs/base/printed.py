@@ -1,6 +1,6 @@
 """Prints text to a terminal. The text may quote names from untrusted files, and terminals interpret
-control characters, so control characters are printed as numbers. Further lines are indented, so no
-name can look like one of our lines."""
+control characters, so control characters are printed as numbers. Lines after the first are
+indented, so no name can look like a line of the program."""
 
 import sys
 

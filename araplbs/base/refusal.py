@@ -17,8 +17,8 @@ class BadOption(Refused, ValueError):
 
 
 class NothingNew(Refused):
-    """There is nothing to do because all work was done before. Programs do not treat this as a
-    failure."""
+    """There is nothing left to do because all work has already been done. Programs do not treat
+    this as a failure."""
 
 
 class Changed(Refused):

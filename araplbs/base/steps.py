@@ -1,4 +1,4 @@
-"""Work in short steps: a generator yields whenever the window may be redrawn."""
+"""Work in short steps. A generator yields whenever the window may be redrawn."""
 
 import threading
 from collections.abc import Generator

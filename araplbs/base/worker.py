@@ -19,8 +19,8 @@ class Worker:
     """Calls work(progress) in a thread; progress has the form used in solve.py and in the engine.
 
     stage, fraction, energy: the latest progress. first_energy: the first reported energy. result:
-    the return value of the work. error: the exception that ended it, if any. These are plain
-    attributes, each set atomically by the thread and read by others.
+    the return value of the work. error: the exception that ended it, if any. All of these are plain
+    attributes, which the thread sets atomically and others read.
     """
 
     energy: float | None
@@ -32,7 +32,7 @@ class Worker:
         self.stage, self.fraction, self.energy = "start", 0.0, None
         self.result = self.error = self.first_energy = None
         self._cancelled = threading.Event()
-        # A daemon, so quitting Blender need not wait for it.
+        # A daemon, so Blender can quit without waiting for it.
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
         self._thread.start()
 
@@ -43,13 +43,13 @@ class Worker:
             self.error = error
 
     def progress(self, stage: str, fraction: float, energy: float | None = None) -> bool:
-        """The work calls this to report its progress; it should stop if the result is False."""
+        """The work calls this to report its progress. It should stop if the result is False."""
         self.first_energy = self.first_energy or energy
         self.stage, self.fraction, self.energy = stage, fraction, energy
         return not self.cancelled
 
     def cancel(self) -> None:
-        """Requests cancellation; the work ends between two steps of the solver."""
+        """Requests cancellation. The work ends between two steps of the solver."""
         self._cancelled.set()
 
     @property

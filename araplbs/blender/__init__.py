@@ -1,4 +1,4 @@
-"""Auto-weight for scripts in Blender: bind() needs no registered add-on, selection or window. The
+"""Auto-weight for scripts in Blender. bind() needs no registered add-on, selection or window. The
 add-on does the work, and Blender is required only when a function of this folder is called."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reserves standard output for the result of the command, for --json - and --quiet. All other
-output of Blender and our code is sent to standard error or discarded. (Blender prints messages of
-its own, which would otherwise mix with the result.)"""
+output of Blender and our code is sent to standard error or discarded. Otherwise, the messages that
+Blender prints would mix with the result."""
 
 from __future__ import annotations
 

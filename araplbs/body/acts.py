@@ -104,8 +104,8 @@ def _reached(body: Body, arm: Limb, number: int, way: tuple[float, float, float]
 
 
 def _foot(body: Body, leg: Limb, phase: float) -> Floats:
-    """The position of a foot in a walk: it moves back on the ground for half of the time, and then
-    forward through the air."""
+    """The position of a foot in a walk. The foot moves back on the ground for half of the time, and
+    then forward through the air."""
     if phase < 0.5:
         ahead, lift = 1 - 4 * phase, 0.0
     else:
@@ -221,7 +221,7 @@ def _folded(joints: Floats, goal: Floats, hint: Floats) -> tuple[Floats, list[Fl
     along = joints[-1] - joints[0]
     along = along / max(float(np.linalg.norm(along)), 1e-12)
     off = units - (units @ along)[:, None] * along
-    if np.linalg.norm(off, axis=1).max() < BENDS:  # straight: it folds in the middle
+    if np.linalg.norm(off, axis=1).max() < BENDS:  # a straight limb folds in the middle
         across = hint - (hint @ along) * along
         across = across / max(float(np.linalg.norm(across)), 1e-12)
         first = np.arange(len(units)) < len(units) / 2

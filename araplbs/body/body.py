@@ -1,10 +1,10 @@
 """Finds the legs, arms and trunk of a body.
 
 chains.py finds the pairs of chains. A pair that reaches down to the lowest joints is a pair of
-legs; a second pair far from it makes a quadruped, more pairs an insect. A pair on the trunk above
-the hips is a pair of arms if it is about as long as the longest such pair. These rules exclude
-tails, hair, ears, skirts and weapons, which are not pairs, do not end low, or are children of the
-head. Names are not used."""
+legs. A second pair far from the first indicates a quadruped, and more pairs an insect. A pair on
+the trunk above the hips is a pair of arms if it is about as long as the longest such pair. These
+rules exclude tails, hair, ears, skirts and weapons, which are not pairs, do not end low, or are
+children of the head. Bone names are not used."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ Leg = tuple[Pair, tuple[Limb, Limb]]
 def _legs(
     tree: Tree, pairs: list[Pair], up: Floats, size: float, low: float, height: float
 ) -> list[Leg]:
-    """The pairs of legs; the pairs that begin highest come first."""
+    """The pairs of legs. The pairs that begin highest come first."""
     found: list[tuple[float, Leg]] = []
     for pair in pairs:
         left, right = (as_leg(tree, chain, up, size, low + FLOOR * height) for chain in pair)

@@ -1,10 +1,9 @@
-"""Finds chains of bones and pairs of chains by shape alone. It uses joints rather than tails, and
-no names.
+"""Finds chains of bones and pairs of chains by shape alone, from joints instead of tails or names.
 
 A chain begins wherever bones branch, and continues along the longest branch. Two chains form a pair
 if their joints are mirror images, from the first one on and over half of their length. The symmetry
-plane is the one with the most such chains, so a sword in one hand does not matter. If the tails are
-meaningless, as after an import, chains end at their last joint.
+plane is the one with the most such chains, so a sword in one hand does not affect it. If the tails
+are meaningless, as after an import, chains end at their last joint.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair of chains; the left one is on the side of the plane's normal. count: the number of
+    """A pair of chains. The left one is on the side of the plane's normal. count: the number of
     joints, from the first on, that are mirror images."""
 
     left: Chain
@@ -222,7 +221,7 @@ class _Compared:
                 self.along[k, 1] = chain.reach
 
     def planes(self, up: Floats) -> Iterator[Plane]:
-        """Upright planes in which the second joints of two chains are mirror images; the longest
+        """Upright planes in which the second joints of two chains are mirror images. The longest
         chains come first."""
         i, j = np.triu_indices(len(self.lengths), 1)
         shorter = np.minimum(self.lengths[i], self.lengths[j])

@@ -132,7 +132,7 @@ def _limb(chain: Chain, places: list[int]) -> Limb:
 
 def _whole_bones(joints: Floats) -> list[int]:
     """The joints that remain if aligned bones of equal length count as one, such as an upper arm
-    and its twist. All joints, if this leaves no two parts of similar length."""
+    and its twist. All joints remain if two parts of similar length cannot be formed otherwise."""
     ways = np.diff(joints, axis=0)
     lengths = np.linalg.norm(ways, axis=1)
     ways = ways / np.maximum(lengths, 1e-12)[:, None]

@@ -1,2 +1,2 @@
 """The input of a solver: options, meshes joined into one problem, weights as sparse rows, and
-edits. Nothing is solved here."""
+edits. The code of this folder does not solve anything."""

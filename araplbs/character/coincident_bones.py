@@ -48,7 +48,7 @@ class Double:
 
 
 def find_doubles(skeleton: Skeleton) -> list[Double]:
-    """Finds the [Double] of a Skeleton; no bone belongs to two branches."""
+    """Finds the [Double] of a Skeleton. No bone belongs to two branches."""
     same_place = _same_place(skeleton)
     if not same_place.any():
         return []
@@ -143,7 +143,8 @@ def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
             pairs[tuple(longer.split(name, 1))].append((original, copy))
     for added, chain in pairs.items():
         originals, copies = np.array(chain).T
-        joined = np.isin(skeleton.parents[copies], copies)  # unlike twist bones, on their originals
+        joined = np.isin(skeleton.parents[copies], copies)  # unlike twist bones, which lie on their
+        # originals
         if len(chain) < LEAST_COPIES or 2 * np.count_nonzero(joined) < len(chain):
             continue
         if has_parts[[*originals, *copies]].any():
@@ -211,8 +212,8 @@ def _hits(corners: Floats, rays: Floats) -> Bools:
 
 
 def part_doubles(meshes: list[Mesh], skeleton: Skeleton) -> list[Mesh]:
-    """The Meshes, in which each vertex is restricted either to a double or to the other bones. A
-    vertex is restricted to a double if it belongs to the double's own parts."""
+    """The Meshes, with each vertex restricted either to a double or to the other bones. Only the
+    vertices of a double's own parts are restricted to the double."""
     found = parts_of_doubles(meshes, skeleton)
     if not found:
         return meshes

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
     from .mesh import Mesh
 
-# Identifier, name and description of each reason. Its index is its code; the engine returns the
+# Identifier, name and description of each reason. Its index is its code. The engine returns the
 # codes up to SERVED.
 REASONS = (
     ("NONE", "Deforms", "It moves vertices"),
@@ -115,7 +115,7 @@ def leave_out_in_steps(
 
 def _without_skin(facts: BoneFacts, skeleton: Skeleton, stays: Bools) -> BoneFacts:
     """The BoneFacts, limited to leaves and end controls that need not stay and, if the rig has two
-    sides, have the same role on both. They never include all bones."""
+    sides, have the same role on both. The result never includes all bones."""
     other, none = skeleton.other_side, np.zeros(len(stays), bool)
     leaf, end = (each & ~stays for each in (facts.leaf, facts.steers_end))
     leaf, end = (each & (each[other] | ~skeleton.deform[other]) for each in (leaf, end))

@@ -2,7 +2,7 @@
 and noise. Meshes without such faults are recognized quickly.
 
 A shell is a part of a mesh that runs along a larger part of the same mesh everywhere. A double
-shell lies close to the larger part and covers most of it; an inner shell lies behind the larger
+shell lies close to the larger part and covers most of it. An inner shell lies behind the larger
 part and is nearly as large. Eyes, teeth, and clothes that leave much of a body bare are not shells.
 An edge is split if two boundaries coincide exactly or nearly.
 """
@@ -181,7 +181,7 @@ def _kind(
     own_triangles: Integers,
     threads: int,
 ) -> str | None:
-    """DOUBLE, INNER or None for points and triangles; the data of the other part is in `there` and
+    """DOUBLE, INNER or None for points and triangles. The data of the other part is in `there` and
     `host`."""
     near = CLOSE * surface.size
     heights = nearest_on(surface, host, points, threads)[2]
@@ -249,9 +249,9 @@ def _sides(triangles: Integers) -> Integers:
 
 def _sides_at_rims(triangles: Integers, n: int) -> Integers:
     """Keys of sides, (k,): those of all edges with one triangle, and few others. If every side that
-    leaves a vertex returns to it along the same edge, the vertex has no edge with one triangle.
-    Each vertex has a number, and the numbers at the other ends of the leaving and the returning
-    sides are summed. The two sums are equal in this case and almost never otherwise."""
+    leaves a vertex has a side that returns along the same edge, the vertex has no edge with one
+    triangle. Each vertex has a number, and the numbers at the other ends of the leaving and the
+    returning sides are summed. The two sums are equal in this case and almost never otherwise."""
     number = np.random.default_rng(0).integers(1 << 32, size=n).astype(float)  # sums are exact
     corners = np.ascontiguousarray(triangles.T)
     a, b, c = number[corners]
@@ -342,7 +342,7 @@ def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers
 
 def noise(surface: Surface, mesh: int) -> tuple[float, int]:
     """Returns (share of the edges between two faces of a mesh at which the surface bends steeply,
-    faces). A large share means that the whole mesh is rough; the share is 0 for meshes with few
+    faces). A large share means that the whole mesh is rough. The share is 0 for meshes with few
     faces."""
     triangles = surface.triangles[surface.mesh[surface.triangles[:, 0]] == mesh]
     if len(triangles) < LEAST_NOISY:

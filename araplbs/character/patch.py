@@ -5,7 +5,7 @@ The energy of a vertex depends on the rotations of its neighbors, and these rota
 neighbors' own neighbors. The edge weights depend on the adjacent faces. With RINGS rings around the
 new vertices, every term that depends on the new weights is the same as in the whole mesh. The
 vertices of the rings are locked. Rings are added until a patch has LEAST vertices, because a
-smaller piece of a limb does not reveal the bones inside.
+smaller piece of a limb is not sufficient to determine the bones inside.
 
 A disconnected new part is solved together with the nearest surface of any mesh and the rings around
 that surface. The link follows the rule of csrc/mesh/links.c, but with the nearest vertices instead

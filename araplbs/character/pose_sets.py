@@ -22,7 +22,7 @@ POSE_OPTIONS = (
     *("use_joint_limits", "symmetric", "bone_directions"),
     *("through_rig", "animation", "animation_frames"),
 )
-MEASURED = 24  # sufficient for visible measures: more poses change them by one percent
+MEASURED = 24  # sufficient for visible measures, which change by one percent with more poses
 
 
 def pose_set(problem: Problem, options: Options, parents: Integers | None = None) -> Poses:
@@ -45,9 +45,9 @@ def pose_options(options: Options) -> Options:
 
 
 def checked_poses(problem: Problem, options: Options) -> Poses:
-    """The Poses in which current weights are judged. They differ from pose_set() in one point: a
-    child of the root that begins at the end of a chain stays there, because no weights help once
-    poses separate the bone from the chain."""
+    """The Poses in which current weights are judged. They differ from pose_set() in one respect. A
+    child of the root that begins at the end of a chain stays there, because no weights can help
+    once poses separate the bone from the chain."""
     skeleton = problem.skeleton
     return pose_set(problem, options, hung_on_ends(skeleton, skeleton.solver_parents))
 

@@ -72,7 +72,7 @@ class Problem:
         ]
         self.sources = [whole.source for whole in wholes]
         self.flipped = [whole.flipped for whole in wholes]
-        # First vertex of each mesh; its images follow its own vertices.
+        # First vertex of each mesh. Its images follow its own vertices.
         self.first = np.cumsum([0] + [len(source) for source in self.sources])
         self.arguments = {
             **join_geometry(meshes, wholes),
@@ -276,7 +276,7 @@ class Problem:
         return found
 
     def place(self, vertex: Index) -> tuple[str, int]:
-        """Returns (name of the mesh, vertex in it) for a vertex of the problem; an image gives the
+        """Returns (name of the mesh, vertex in it) for a vertex of the problem. An image gives the
         name and vertex of its source."""
         mesh = int(np.searchsorted(self.first, vertex, side="right")) - 1
         source = self.sources[mesh][vertex - self.first[mesh]]

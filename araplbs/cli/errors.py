@@ -6,4 +6,4 @@ DONE, FAILED, WRONG, FINDINGS = 0, 1, 2, 3
 
 
 class WrongArguments(Refused):
-    """The arguments cannot be satisfied, so no work was begun; the message gives the reason."""
+    """The arguments cannot be satisfied, so no work was begun. The message gives the reason."""

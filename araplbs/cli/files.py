@@ -34,8 +34,7 @@ def inputs_of(patterns: Sequence[str], also: Sequence[str] = ()) -> list[Path]:
 
 
 def refuse_input(name: str, also: Sequence[str] = ()) -> None:
-    """Raises WrongArguments for a name that has neither one of our file extensions nor one in
-    `also`."""
+    """Raises WrongArguments for a name whose extension is neither one of our own nor in `also`."""
     if not os.path.exists(name):
         raise WrongArguments(f"{name}: no such file")
     if os.path.isdir(name):

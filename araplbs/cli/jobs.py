@@ -76,7 +76,7 @@ def _one(
         "target": None if target is None else str(target),
         "threads": threads,
     }
-    # -P, because a folder named araplbs in the current directory may be a foreign one.
+    # -P, because the current directory may contain an unrelated folder named araplbs
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", STARTER],
         stdin=subprocess.PIPE,

@@ -213,7 +213,7 @@ def _do_files(
 
 
 def do_file(command: Command, job: Job) -> Done:
-    """Processes one file; an error becomes its result."""
+    """Processes one file. An error becomes its result."""
     start = time.perf_counter()
     done = Done({"input": str(job.source)})
     if job.target:

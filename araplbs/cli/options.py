@@ -63,7 +63,7 @@ def add_options(
 ) -> None:
     """Adds one argument for each option, under the panel's name and under other names that the help
     omits. An option that the user does not give is absent from the arguments, so a preset can
-    supply its value; without a preset, the value is action.usual. texts: help for options to which
+    supply its value. Without a preset, the value is action.usual. texts: help for options to which
     the panel's text does not apply."""
     groups = {
         False: parser.add_argument_group("options, as in the panel"),
@@ -101,7 +101,7 @@ def read_options(
     values: Mapping[str, Any] = {},
 ) -> Table:
     """Overrides these values with the options that were given, and stores all values in the
-    arguments. Raises WrongArguments for a value out of range; the message uses the name and unit
+    arguments. Raises WrongArguments for a value out of range. The message uses the name and unit
     that the user gave."""
     found = dict(values)
     try:

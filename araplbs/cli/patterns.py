@@ -12,7 +12,7 @@ from .errors import WrongArguments
 def expanded(patterns: Iterable[str]) -> list[str]:
     """The names that these names and patterns stand for, without duplicates. The name of an
     existing file, folder or link is not treated as a pattern, even if the link is broken. Raises
-    WrongArguments for a pattern that matches nothing; the caller decides about names that are not
+    WrongArguments for a pattern that matches nothing. The caller decides about names that are not
     files."""
     found: dict[str, None] = {}
     for pattern in patterns:

@@ -1,4 +1,4 @@
-"""--threads and --jobs: how many processors a run uses."""
+"""--threads and --jobs, which determine how many processors a run uses."""
 
 from __future__ import annotations
 

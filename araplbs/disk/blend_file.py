@@ -1,9 +1,9 @@
-"""Determines the size of the character in a .blend file, and whether the file is complete, without
-opening it in Blender.
+"""Determines the size of the character in a .blend file, and whether the file is complete. Does not
+open the file in Blender.
 
 A .blend file is a sequence of blocks, each with a code and the number of its struct in the table
 DNA1 near the end of the file. The number of vertices is read from the mesh blocks, and bones are
-counted. The file is read once; a compressed file is decompressed while reading.
+counted. The file is read once. A compressed file is decompressed while reading.
 
 The end of a file shows whether it is complete. A compressed file ends with a table of its frame
 sizes (the seekable format of zstd), and any other file ends with the block ENDB.
@@ -20,7 +20,7 @@ from typing import Any
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 FOOTER = struct.Struct("<IBI")  # end of the table: number of frames, checksums or not, SEEKABLE
 SEEKABLE = 0x8F92EAB1
-KEPT = 4096  # bytes to read of a mesh block: its struct is smaller
+KEPT = 4096  # bytes to read of a mesh block, whose struct is smaller
 
 
 @contextmanager

@@ -85,7 +85,7 @@ def refuse_output(path: str | Path) -> None:
 
 
 def placed(path: str | Path) -> Path:
-    """The absolute path of a file name in its real folder; the file itself may be a link. Resolves
+    """The absolute path of a file name in its real folder. The file itself may be a link. Resolves
     `..` after a link, which Blender would read literally."""
     return Path(os.path.realpath(Path(path).parent), Path(path).name)
 
@@ -118,7 +118,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     """Provides a path for writing, and moves the result to `path` when the block ends successfully.
 
     The temporary file is in the folder of `path`, so Blender writes correct relative paths. An
-    existing file keeps its owner and mode. A link is kept, and its target is replaced.
+    existing file keeps its owner and mode. If the path is a link, the link is kept and its target
+    is replaced.
     """
     path, real = placed(path), resolved(path)
     for folder in {path.parent, real.parent}:

@@ -1,4 +1,4 @@
-"""Reads untrusted files: It reads only regular files, because a FIFO could block and a device may
+"""Reads untrusted files. Only regular files are read, because a FIFO could block and a device may
 never end, and at most as many bytes as a file of the expected kind can have."""
 
 import os

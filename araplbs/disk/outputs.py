@@ -1,11 +1,11 @@
 """Rules for written files: the kinds of our files, the mark that identifies each kind, and the
 files that a run must not replace.
 
-A file is replaced only by one of the same kind: a report by a report, a page by a page. The
-existing file must begin with the mark of that kind; the file's name does not matter. An empty file
-may always be replaced. `Outputs` compares all files that a run will write with its inputs and with
-each other before any work begins; `replaced` checks again just before a file is moved into place.
-No other code writes files.
+A file is replaced only by one of the same kind, such as a report by a report or a page by a page.
+The existing file must begin with the mark of that kind. The file's name does not matter. An empty
+file may always be replaced. `Outputs` compares all files that a run will write with its inputs and
+with each other before any work begins; `replaced` checks again just before a file is moved into
+place. No other code writes files.
 """
 
 import json
@@ -45,7 +45,7 @@ def _page(name: str, generator: str) -> Kind:
 
 
 def _picture(name: str, generator: str) -> Kind:
-    """The kind of a PNG file; its mark is a text chunk after the first chunk."""
+    """The kind of a PNG file. Its mark is a text chunk after the first chunk."""
     text = b"Software\0" + generator.encode()
     chunk = re.escape(len(text).to_bytes(4, "big") + b"tEXt" + text)
     mark = rb"\x89PNG\r\n\x1a\n.{25}%b" % chunk

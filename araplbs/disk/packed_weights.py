@@ -13,7 +13,7 @@ import numpy as np
 from ..base.arrays import Array
 
 VERSION = 1
-LARGEST = 1 << 30  # bytes of one mesh: larger data does not come from this module
+LARGEST = 1 << 30  # bytes of one mesh; larger data does not come from this module
 KINDS: tuple[Any, ...] = (np.int32, np.int32, np.float32)  # types of vertices, groups, weights
 Entries = tuple[Array, Array, Array]
 

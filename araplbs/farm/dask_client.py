@@ -1,5 +1,5 @@
 """Runs a plan on many machines with Dask distributed. Dask schedules and retries the tasks and
-monitors its workers. This file contains the code that runs on a worker and prints the progress on
+monitors its workers. This file contains the code that runs on a worker, and prints the progress on
 this machine.
 
 A worker needs Dask and a Blender with the extension, and must access the files under the same
@@ -40,7 +40,7 @@ def _load() -> Any:
 
 
 class _Sent:
-    """A function that is sent as a whole: the receiver reads the function itself."""
+    """A function that is sent with its code, not by its name."""
 
     def __init__(self, function: Any) -> None:
         self.function = function

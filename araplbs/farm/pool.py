@@ -1,5 +1,5 @@
-"""--jobs: runs Blender processes on this machine. They take the longest tasks first and start a
-task only if there is enough memory for it."""
+"""--jobs: runs Blender processes on this machine. The longest tasks start first, and a task starts
+only if there is enough memory for it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Pool:
 
     def run(self, tasks: Sequence[Task], finished: Finished, stop: Stop) -> None:
         """Processes all tasks. stop: a Stop. A signal takes effect between two checks of the tasks
-        and ends all processes immediately; no process is left when this method returns or raises
+        and ends all processes immediately. No process is left when this method returns or raises
         Stopped."""
         stop.hold()
         try:

@@ -1,11 +1,11 @@
 """Runs a Blender process as a server that receives tasks over a pipe, one after another, until the
 pipe closes.
 
-Tasks are lines of JSON on the server's standard input. Replies come back on its original standard
-output. No other output uses this stream: before the first task, all of Blender's output is
-redirected to standard error. A reply consists of its length in eight bytes and that many bytes of
-JSON, so no name can be mistaken for a reply or split one. A secret key of this process announces
-the first reply.
+Tasks are lines of JSON on the server's standard input. Replies are sent on its original standard
+output. No other output uses this stream, because all of Blender's output is redirected to standard
+error before the first task. A reply consists of its length in eight bytes and that many bytes of
+JSON, so a name in a reply cannot be mistaken for another reply. A secret key of this process
+announces the first reply.
 
 The client side needs only the standard library, because dask_client.py sends this file to machines
 that have the add-on only in Blender.
@@ -123,7 +123,7 @@ class BlenderProcess:
             return reply
 
     def _how_it_ended(self) -> str:
-        """Describes how the process ended; the process is gone afterwards."""
+        """Describes how the process ended, and releases the process."""
         if self.fault:
             self.end()
             return self.fault

@@ -1,8 +1,8 @@
 """Writes one report per file, and a table and a page that list all files, the worst first.
 
-The folder contains OUTPUT.blend.json for each file, with pictures OUTPUT.blend.0.png ... for its
-armatures, and table.json and index.html. Every file is written as a whole, so it can be read while
-a farm is working. A mark in each report identifies it regardless of its name.
+The folder contains OUTPUT.blend.json for each file, with pictures OUTPUT.blend.0.png ... of its
+armatures, as well as table.json and index.html. Every file is written as a whole, so it can be read
+while a farm is working. A mark in each report identifies it regardless of its name.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ..disk.outputs import (
 from ..measures.deformation import in_percent
 from .tasks import MOST_BYTES, fingerprint, report_path
 
-# Older reports without a mark of their own; they are read and never replaced.
+# Older reports without a mark of their own. They are read and never replaced.
 OF_0_1_0 = Kind("report", "", re.compile(rb'\{\s*"version": "0\.1\.0",\s*"files": \['))
 INDEX, TABLE_NAME = "index.html", "table.json"
 MOST_PICTURES = 24

@@ -116,7 +116,7 @@ def copy_weights(
 
 
 def _between(rows: SparseWeights, corners: Integers, at: Floats) -> SparseWeights:
-    """Weights of points in triangles, with sum 1 if the corners' weights have this sum; a point at
+    """Weights of points in triangles, with sum 1 if the corners' weights have this sum. A point at
     a corner gets exactly the corner's weights."""
     at = np.where(at < 1e-6, 0.0, at)
     at = at / at.sum(axis=1, keepdims=True)
@@ -155,7 +155,7 @@ def copies_summary(report: dict[str, Any]) -> str:
 
 
 def copies_warnings(done: Sequence[tuple[str, Copied]]) -> list[str]:
-    """Lines about places that an artist should check."""
+    """Lines about parts of the mesh that an artist should check."""
     return [
         (
             f"'{name}' is not an exact image: {each.off} of {each.rows.count} vertices take "

@@ -1,4 +1,4 @@
-"""Range of Motion: creates poses of single joints, an action from these poses, and a report."""
+"""Range of Motion creates poses of single joints, an action from these poses, and a report."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def chained(
     moved: Mapping[int, Floats], rest: Sequence[Floats], parents: Sequence[int] | Array
 ) -> dict[int, Floats]:
     """Converts transforms from rest in armature space to {bone: (4, 4) transform in its own rest
-    space}; all other bones follow their parents. rest: (4, 4) each."""
+    space}. All other bones follow their parents. rest: (4, 4) each."""
     found: dict[int, Floats] = {}
     for bone, wanted in moved.items():
         above = int(parents[bone])

@@ -219,7 +219,7 @@ def shapes_summary(report: dict[str, Any]) -> str:
 
 
 def shapes_warnings(report: dict[str, Any]) -> list[str]:
-    """Lines about places that an artist should check."""
+    """Lines about parts of the mesh that an artist should check."""
     lines = []
     for each in report["objects"]:
         name = each["name"]

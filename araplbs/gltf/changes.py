@@ -49,7 +49,7 @@ def repair_character(
     progress: Listener | None = None,
 ) -> tuple[Repaired, dict[str, Any]]:
     """Returns (Repaired, report). Regions with findings of these kinds get new weights, which are
-    stored in the document; all other weights stay unchanged to the last bit."""
+    stored in the document. All other weights stay unchanged to the last bit."""
     start = time.perf_counter()
     checking = replace(options, rigid_parts="OFF", pose_count=CHECK_POSES)
     problem, _rows = problem_as_it_is(character, checking, threads)

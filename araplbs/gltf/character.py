@@ -1,4 +1,4 @@
-"""Loads the characters of a glTF file; each is a skeleton with all meshes bound to it."""
+"""Loads the characters of a glTF file. Each is a skeleton with all meshes bound to it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Character:
 
 
 def load_characters(path: str | Path) -> list[Character]:
-    """Loads all characters of a file; they share its document. Raises Refused."""
+    """Loads all characters of a file. They share its document. Raises Refused."""
     return characters_of(read_document(path))
 
 
@@ -139,7 +139,7 @@ def _welded(skinned: list[SkinnedMesh]) -> list[SkinnedMesh]:
 
 
 def _labels(points: Floats, step: float) -> Any:
-    """Labels (n,) that are equal for points in the same cell of this size; two grids, offset by
+    """Labels (n,) that are equal for points in the same cell of this size. Two grids, offset by
     half a cell, are used."""
     label = np.arange(len(points))
     for shift in (0.0, 0.5):

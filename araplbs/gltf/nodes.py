@@ -51,7 +51,7 @@ class Nodes:
             node = self.parents[node]
 
     def common_ancestor(self, nodes: Iterable[int]) -> int:
-        """The lowest node that is, or is an ancestor of, each of these nodes; otherwise ROOT."""
+        """The lowest node that is, or is an ancestor of, each of these nodes. Otherwise ROOT."""
         shared: list[int] | None = None
         for node in nodes:
             path = [ROOT, *list(self.above(node))[::-1]]

@@ -1,4 +1,4 @@
-"""Converts meshes of Wavefront .obj files to glTF documents: positions, faces and texture
+"""Converts meshes of Wavefront .obj files to glTF documents. Reads positions, faces and texture
 coordinates, with all groups and materials as one mesh. Neural networks for rigging read and write
 such meshes."""
 

@@ -35,7 +35,7 @@ def weigh_character(
 ) -> tuple[Weighed, dict[str, Any]]:
     """Returns (new weights, report). rigid: for each mesh, the vertices of parts that keep their
     shape. compares: whether to add "compared", the result of standing(), to the report. The
-    document is not changed; see Character.write()."""
+    document is not changed (see Character.write())."""
     meshes = character.meshes
     if rigid:
         meshes = [

@@ -229,7 +229,7 @@ def _joint_type(stream: Stream) -> int:
 
 
 def _rounded(weights: Floats, component: int) -> Array:
-    """Rounds weights to their stored type. Each row sums to 1; the rounding error is assigned to
+    """Rounds weights to their stored type. Each row sums to 1. The rounding error is assigned to
     the largest weights."""
     if component == FLOAT:
         values = weights.astype(np.float32)

@@ -73,8 +73,8 @@ def run(
 
 
 def _program(source: str) -> list[str]:
-    """The command line that processes a file. The flag -P is necessary because a folder named
-    araplbs in the current directory may be a foreign one."""
+    """The command line that processes a file. The flag -P is necessary because the current
+    directory may contain an unrelated folder named araplbs."""
     if is_gltf(source):
         return [sys.executable, "-P", "-m", "araplbs"]
     if not source.lower().endswith(".blend"):

@@ -20,7 +20,7 @@ DEFORMERS = ("LINEAR", "DUAL_QUATERNIONS", "CENTERS")
 class DeformerPreview:
     """The only mesh of a Problem, with SparseWeights of its bones.
 
-    Data that depends only on the weights is computed once; the centers of rotation are computed on
+    Data that depends only on the weights is computed once. The centers of rotation are computed on
     first use.
     """
 

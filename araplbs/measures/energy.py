@@ -15,7 +15,7 @@ def minimized_energy(
     problem: Problem, options: Options, rows: SparseWeights, threads: int = 0
 ) -> float:
     """The energy from which a solver of this problem starts with these weights. As in the first
-    frame of a session, all springs have their full strength, and all poses count."""
+    frame of a session, all springs have their full strength, and all poses are included."""
     given: dict[str, Any] = {"weights": tuple(rows), "start_from_weights": True, "fine_poses": 1}
     return problem.solver(options, threads, **given).energy
 

@@ -1,4 +1,4 @@
-"""Thins dots on a surface, so the surface stays visible."""
+"""Thins dots that are drawn on a surface, so the surface stays visible."""
 
 from __future__ import annotations
 

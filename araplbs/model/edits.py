@@ -78,8 +78,8 @@ class Edits:
         return edits
 
     def held_on_bone(self, bone: int, count: int) -> Edits:
-        """The Edits, in which every one of the `count` vertices without a desired weight is held on
-        a bone."""
+        """The Edits, with each of the `count` vertices that have no desired weight held on a
+        bone."""
         free = np.setdiff1d(np.arange(count), self.constraints.vertices)
         held = Pairs(free, np.full(len(free), bone), np.ones(len(free)))
         return replace(self, constraints=self.constraints + held)

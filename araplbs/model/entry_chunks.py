@@ -37,7 +37,7 @@ def in_chunks(
 
 
 def found(keys: Integers, among: Integers) -> tuple[Integers, Bools]:
-    """Returns (indices, found) for looking up keys in the keys `among`, both ascending; a key that
+    """Returns (indices, found) for looking up keys in the keys `among`, both ascending. A key that
     is not found has an arbitrary index."""
     at = np.minimum(np.searchsorted(among, keys), max(len(among) - 1, 0))
     return at, among[at] == keys if len(among) else np.zeros(len(keys), bool)

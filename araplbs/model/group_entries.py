@@ -99,7 +99,7 @@ def batches(
     vertices: Integers, groups: Integers, weights: Floats
 ) -> Iterator[tuple[int, float, list[int]]]:
     """Yields entries as (group, weight, [vertices]) in the order in which Blender adds them
-    fastest. If many vertices have the same weight in a group, they come first and together; all
+    fastest. If many vertices have the same weight in a group, they come first and together. All
     other entries follow vertex by vertex."""
     order = np.lexsort((vertices, weights, groups))
     ordered = groups[order], weights[order]

@@ -45,7 +45,7 @@ class SparseWeights(NamedTuple):
         return weighted, self.bones[np.maximum.reduceat(leads * np.arange(entries), begins)]
 
     def cut_down(self, most: int, locked: Bools) -> SparseWeights:
-        """Keeps the `most` largest weights of each vertex. Locked entries (bool) also stay; the
+        """Keeps the `most` largest weights of each vertex. Locked entries (bool) also stay. The
         other kept entries are scaled so that the vertex keeps its sum. Equal weights are kept or
         removed together."""
         vertices, order = self.vertices, np.lexsort((-self.weights, locked, self.vertices))

@@ -11,10 +11,10 @@ as feet on a root. No weights can prevent this tearing, so such rigs reach 1.15.
 Stretch does not reveal bones that move the wrong skin. However, holding a bone to its own skin
 increases the energy (held_cost). In 58 good results, the increase is below 2 % of the energy. If
 two bones share the same skin, for example if one lies inside the part of another, the increase is
-from 4 to 22 %. In connected skin, the increase is not evidence: vertebrae and short tail bones
-share their skin, and a good dog has an increase of 19 %. If a held bone still hardly moves its
-skin, a smaller increase is sufficient evidence: in good results, no such bone increases the energy
-at all.
+from 4 to 22 %. In connected skin, the increase is not evidence. Vertebrae and short tail bones
+share their skin, and a good result for a dog has an increase of 19 %. If a held bone still hardly
+moves its skin, a smaller increase is sufficient evidence, because in good results no such bone
+increases the energy at all.
 
 Bones that hardly move their skin may not increase the energy. Good results have at most 2 of them,
 or 4 of 65, while a robot whose plates are on other bones has 6 of 44.

@@ -2,8 +2,8 @@
 
 Names in a file are removed in every form in which our messages and Python write them. Our messages
 also quote unknown names, such as the names of deleted objects. Everything from the first remaining
-quote to the last one is removed, because a name may contain quotes. Removing too much is better
-than leaving a name.
+quote to the last one is removed, because a name may contain quotes. Removing too much text is
+better than leaving a name in it.
 """
 
 import re

@@ -181,7 +181,7 @@ def _strain(
 
 def _chosen(groups: list[list[Joint]], worst: Floats) -> list[int]:
     """Indices of the joints to show, in the order of the groups. The joint with the most strain
-    represents its group; if there are more than MOST groups, the groups with the most strain are
+    represents its group. If there are more than MOST groups, the groups with the most strain are
     kept."""
     best, first = [], 0
     for group in groups:

@@ -131,7 +131,7 @@ def points_aside(skeleton: Skeleton) -> Bools:
 
 def steers_end(skeleton: Skeleton) -> Bools:
     """Returns (m,) bool: deform bones that begin where the last bone of a chain points and whose
-    names mark them as controls of the chain. The chain moves the skin there; the bone that it
+    names mark them as controls of the chain. The chain moves the skin there. The bone that it
     reaches for does not. The two have no common ancestor except a root."""
     found = np.zeros(len(skeleton.names), bool)
     parents, deform = skeleton.solver_parents, skeleton.deform

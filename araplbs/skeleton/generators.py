@@ -1,6 +1,6 @@
 """Recognizes rig generators by their bone names, which show the bones that should deform.
 
-Several bones with names of different kinds are required, because a single name may be a
+Several bones with names of different kinds are required, because a single matching name may be a
 coincidence.
 """
 

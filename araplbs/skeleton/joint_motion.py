@@ -54,7 +54,7 @@ class Joints:
         self.size = size_of(np.vstack([self.heads, tails]))
         self.lengths = np.maximum(np.linalg.norm(tails - self.heads, axis=1), 1e-6 * self.size)
         gap = distances(self.heads, self.heads[self.up], tails[self.up])
-        # The approximate reach of a bone that turns with its parent, however distant.
+        # The approximate reach of a bone that turns with its parent, regardless of their distance.
         loose = 2 * gap + np.maximum(self.lengths, self.lengths[self.up])
         self.loose = np.where(self.up < 0, FARTHEST * self.size, loose)
         bendy = [b for b in self.bones if skeleton.kinds[b] == BENDY]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SHIFT = 0.1  # of the size of the part that a control moves: displacement of the control
 BEND = 1.5  # of the swing: the total bend of a limb when its end is moved
 LATTICE = np.array([0.8191725133961645, 0.6710436067037893, 0.5497004779019703])  # Roberts' R3
-TOLERATED = 1.25  # times the rotation of a joint with one control: chance in a few poses
+TOLERATED = 1.25  # tolerance for the rotation of a joint, relative to a joint with one control
 
 
 def control_turns(

@@ -20,7 +20,7 @@ from ..base.arrays import Integers
 
 REMEMBERED = 16  # skeletons
 
-# Words and single letters for sides; a letter is separate, or begins or ends a capitalized word.
+# Words and single letters for sides. A letter is separate, or begins or ends a capitalized word.
 SIDE = re.compile(
     r"left|right|(?<![a-z])[lr](?![a-z])|[左右]"
     r"|(?-i:(?<=[a-z0-9])[LR](?![a-z])|(?<![A-Za-z])[lrLR](?=[A-Z][a-z]))",

@@ -33,8 +33,8 @@ Symmetry = tuple[Integers, Floats, Floats]  # partners (m,), point and normal (3
 def symmetry_plane(skeleton: Skeleton, points: Floats | None = None) -> Symmetry | None:
     """The solver's argument `symmetry`; None for a skeleton that is not symmetric.
 
-    points: (n, 3) the skin in armature space. The skin makes planes other than X = 0 more precise;
-    without it, a flat skeleton can only be symmetric at X = 0.
+    points: (n, 3) the skin in armature space. The skin makes planes other than X = 0 more precise.
+    Without it, a flat skeleton can only be symmetric at X = 0.
     """
     drawn, count = _drawn_partners(skeleton), np.count_nonzero(skeleton.deform)
     if drawn is not None and _has_pairs(drawn) and _paired(drawn) >= DRAWN_SHARE * count:

@@ -1,5 +1,5 @@
-"""Fills a closed surface with tets. This is a separate program because TetGen may end the process
-in which it runs, and leaves files in the working directory.
+"""Fills a closed surface with tets. A separate program is necessary because TetGen may end the
+process in which it runs, and leaves files in the working directory.
 
 fill_tets.py IN.npz OUT.npz     IN: points (n, 3), faces (f, 3); OUT: nodes, tets (t, 4)
 

@@ -27,7 +27,7 @@ def hold_together(
     threads: int = 0,
     parts: int | None = None,
 ) -> tuple[SparseWeights, dict[str, int]]:
-    """Returns (SparseWeights, {kind: count}) for all vertices of a Problem; without shells, the
+    """Returns (SparseWeights, {kind: count}) for all vertices of a Problem. Without shells, the
     rows are unchanged. parts: the parts of the mesh, if its solver has found them."""
     if problem.numbers is not None:  # a patch: the rest of its mesh keeps its weights
         return rows, {}

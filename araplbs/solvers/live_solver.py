@@ -1,6 +1,6 @@
 """A solver that keeps converging in its own thread and can be steered while it runs.
 
-This module does not use bpy. The thread makes no callbacks; its owner polls it.
+This module does not use bpy. The thread makes no callbacks, so its owner must poll it.
 """
 
 import threading
@@ -104,7 +104,7 @@ class LiveSolver(Worker):
         self._wake.set()
 
     def conclude(self) -> None:
-        """Requests a last frame that satisfies all limits, after which the solver stops."""
+        """Requests a last frame that satisfies all limits. The solver then stops."""
         self._concluding.set()
         self._wake.set()
 
@@ -160,7 +160,7 @@ class LiveSolver(Worker):
 
     def _conclude(self) -> None:
         """Computes the last frame. Before the last stage, a frame's weights can have too many
-        influences and need not be symmetric; the report describes the weights after limiting."""
+        influences and need not be symmetric. The report describes the weights after limiting."""
         frame, problem, most = self.frame, self._problem, self._options.max_influences
         report = {**frame.report, "energy_before": frame.energies[0]}
         rows = frame.rows
@@ -211,7 +211,7 @@ class LiveSolver(Worker):
         )
 
     def _ties(self, solver: "araplbs.Solver") -> Ties:
-        """The current Ties; if they are unchanged, the arrays of the last frame are reused."""
+        """The current Ties. If they are unchanged, the arrays of the last frame are reused."""
         ties = Ties(*solver.bone_springs)
         if self._options.paper_constraints:
             rows = [row for row in solver.constraint_rows if row["kind"] == "attach"]

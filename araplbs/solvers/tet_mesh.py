@@ -1,6 +1,6 @@
 """Obtains tet meshes from files, which meshio reads, and from closed surfaces, which TetGen fills.
 
-Neither package is included in the add-on; if one is missing, the error message gives the command
+Neither package is included in the add-on. If one is missing, the error message gives the command
 that installs it."""
 
 import importlib.util
@@ -71,7 +71,7 @@ def compact(vertices: Floats, tets: Integers) -> TetMesh:
 
 
 def read_tets(path: str) -> TetMesh:
-    """Reads the tets of a file, in the file's own space; only the corners of quadratic tets are
+    """Reads the tets of a file, in the file's own space. Only the corners of quadratic tets are
     used. Raises Refused."""
     need_for_file()
     import meshio

@@ -178,7 +178,7 @@ def pinned_error(problem: Problem, rows: SparseWeights) -> float | None:
 
 
 def volume_arguments(problem: Problem, mesh: TetMesh, nodes: Integers) -> dict[str, Any]:
-    """The solver input for a volume in place of the surface; the volume blends linearly along
+    """The solver input for a volume in place of the surface. The volume blends linearly along
     bones."""
     return {
         **edits_of_nodes(problem, nodes),

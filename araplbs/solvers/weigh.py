@@ -1,6 +1,6 @@
-"""Computes the weights of a character from only its meshes and skeleton. The module makes all of
-Auto-weight's decisions in order and then solves. Blender's button, the command for files and the
-function for arrays all use this module."""
+"""Computes the weights of a character from only its meshes and skeleton. The module makes all
+decisions of Auto-weight in order and then runs the solver. Blender's button, the command for files
+and the function for arrays all use this module."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def weigh(
     """Computes the weights of these Meshes, which share one skeleton.
 
     facts_of: provides further facts about the bones. Existing weights of the meshes are evidence
-    for bones that an artist has painted; they are used as initial weights only if the options
+    for bones that an artist has painted. They are used as initial weights only if the options
     request it. Raises Refused, ValueError and araplbs.Cancelled.
     """
     present: Sequence[SparseWeights | None] = [mesh.weights for mesh in meshes]

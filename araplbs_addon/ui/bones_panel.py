@@ -125,7 +125,7 @@ def draw_corrections(layout, ob, rows=3):
 
 
 def draw_rigid(layout, ob, text="Mark Rigid Part"):
-    """Draws the menu of rigid parts; its button shows their number."""
+    """Draws the menu of rigid parts. Its button shows their number."""
     count = sum(item.kind == "RIGID" and item.use for item in ob.data.araplbs.edits)
     text = f"Rigid Parts: {count}" if count else text
     layout.menu(rigid.VIEW3D_MT_araplbs_rigid.__name__, text=text)

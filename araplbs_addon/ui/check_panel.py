@@ -30,7 +30,7 @@ from ..window.sidebar import (
     unit,
 )
 
-# Colors of the levels; the icons have other names before Blender 4.4.
+# Colors of the levels. The icons have other names before Blender 4.4.
 _ICONS = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
 _STRIP = "STRIP_COLOR_0" if "STRIP_COLOR_01" in _ICONS else "SEQUENCE_COLOR_0"
 LEVEL_ICONS = {"high": f"{_STRIP}1", "medium": f"{_STRIP}2", "low": f"{_STRIP}3"}

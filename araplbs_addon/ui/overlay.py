@@ -107,7 +107,7 @@ def _draw_scale(x, y):
 
 
 def _draw_curve(frame, x, y):
-    """Draws the stretch so far; for joints, the energies on a logarithmic scale."""
+    """Draws the stretch so far. For joints, the energies on a logarithmic scale."""
     width, height = CURVE
     gpu.state.blend_set("ALPHA")
     draw_box(x, y, width, height, SHADE)

@@ -91,7 +91,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         return targets
 
     def _draw_buttons(self, context, layout):
-        """Draws the buttons; the large one starts the method that suits the current mode. During
+        """Draws the buttons. The large one starts the method that suits the current mode. During
         work, the progress replaces the buttons."""
         progress = progress_at_hand()
         if progress:
@@ -138,7 +138,7 @@ def target_texts(targets):
 
 
 def _checks(layout, settings):
-    """The layout for two check boxes, next to each other if they fit; the second name is the longer
+    """The layout for two check boxes, next to each other if they fit. The second name is the longer
     one."""
     name = translated(settings.bl_rna.properties["link_parts"].name)
     room = (1 - FIRST_CHECK) * panel_room(bpy.context) - AROUND_CHECK * unit(bpy.context)

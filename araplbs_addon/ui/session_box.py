@@ -45,7 +45,7 @@ def draw_session(layout, context):
 
 
 def _draw_facts(layout, session):
-    """Draws the first and the last fact; the view and the status bar show all of them."""
+    """Draws the first and the last fact. The view and the status bar show all of them."""
     first, *others = session_facts(session)
     row = abreast(layout, first, *others[-1:])
     row.label(text=translated(first), icon="PLAY")

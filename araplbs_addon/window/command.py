@@ -21,6 +21,6 @@ def find_read(arguments, view_layer):
 
 @dataclass(frozen=True)
 class Command(command.Command):
-    """See the base class; by default, the command writes weights."""
+    """See the base class. By default, the command writes weights."""
 
     find: Callable = find_written

@@ -5,7 +5,7 @@ import bpy
 
 from ..manual_pages import PAGES, first_page, has_pages
 
-# The pages for operators and settings, by their names as Blender spells them for F1; the first
+# The pages for operators and settings, by their names as Blender spells them for F1. The first
 # match counts.
 TOPICS = (
     ("bpy.ops.object.araplbs_transfer*", "transfer.html"),

@@ -70,7 +70,7 @@ class OptionProperties:
     own_options = ()  # options whose initial values do not come from the panel
 
     def take_settings(self, context):
-        """Takes the options that the caller does not pass from the panel; for use in invoke()."""
+        """Takes the options that the caller does not pass from the panel. For use in invoke()."""
         settings = context.scene.araplbs
         shown = (settings, settings.joints, settings.transfer, settings.comparison)
         for name in (*option_names(self.option_table), *BESIDE):

@@ -90,7 +90,7 @@ def after_save():
 
 
 def remember(session):
-    """Remembers this ended session, because undo may lead back into it; in that case, put_back() is
+    """Remembers this ended session, because undo may lead back into it. In that case, put_back() is
     called."""
     _past[session.token] = session
     while len(_past) > MOST_PAST:

@@ -34,7 +34,7 @@ class WindowOperator(Placed):
         return self.bl_label
 
     def let_go(self, context):
-        """Ends the work; this is also called after an error, and if no work is running."""
+        """Ends the work. This is also called after an error, and if no work is running."""
 
     def begin_waiting(self, context):
         manager = context.window_manager

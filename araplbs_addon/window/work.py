@@ -172,7 +172,7 @@ class WorkOperator(TaskOperator):
         return show_progress(words, fraction).text
 
     def let_go(self, context):
-        """Lets the thread end by itself, perhaps after a long solver step; the thread uses none of
+        """Lets the thread end by itself, perhaps after a long solver step. The thread uses none of
         Blender's data."""
         if self._reading:
             self._reading.close()

@@ -1,1 +1,2 @@
-"""Bendy bones: creates vertex groups that store the position along a bone with several segments."""
+"""Creates vertex groups for bendy bones. The groups store the position along a bone with several
+segments."""

@@ -21,7 +21,7 @@ _SIDE = re.compile(r"([ ._-][lr]|[ ._-]?(left|right))(\.\d+)?$", re.IGNORECASE)
 
 
 def segment_names(name: str, count: int, taken: Set[str]) -> list[str]:  # type: ignore[return]
-    """Names of the bones that replace one bone; no name is in `taken`. For example, arm.L becomes
+    """Names of the bones that replace one bone. No name is in `taken`. For example, arm.L becomes
     arm_1.L and arm_2.L, so mirror tools still recognize the side."""
     side = _SIDE.search(name)
     stem, suffix = (name[: side.start()], side[0]) if side and side.start() else (name, "")

@@ -1,2 +1,2 @@
-"""Check Weights: finds faults in the weights of a character, such as gaps,
-folds and bones without skin, and lists them."""
+"""Check Weights finds and lists faults in the weights of a character, such as gaps, folds and bones
+without skin."""

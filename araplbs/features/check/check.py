@@ -21,7 +21,7 @@ from .surface import intersections, loose_parts, strained
 if TYPE_CHECKING:
     from .findings import Finding
 
-# In execution order; each check returns Findings of an Inspected.
+# In execution order. Each check returns Findings of an Inspected.
 CHECKS = (
     ("vertices", unweighted),
     ("vertices", unnormalized),
@@ -38,7 +38,7 @@ CHECKS = (
     ("symmetry", asymmetry),
     ("mesh", mesh_faults),
 )
-LEAST = 0.05  # severity: lower values are not reported
+LEAST = 0.05  # severity; lower values are not reported
 PREPARED = 0.6  # share of the time before the first check
 MOST_OF_A_KIND = 40  # findings, the worst first: nobody reads more
 

@@ -119,7 +119,7 @@ def check_report(
 
 
 def check_summary(report: dict[str, Any]) -> str:
-    """Lines for the user, the worst first; the last line gives the counts."""
+    """Lines for the user, the worst first. The last line gives the counts."""
     lines = [
         f"{found['level']}: {NAMES[found['kind']]}: {found['words']}"
         for found in report["findings"]

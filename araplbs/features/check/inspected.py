@@ -99,7 +99,7 @@ class Inspected:
     @cached_property
     def outward(self) -> tuple[Floats, Floats]:
         """Returns (area-weighted sums of the outward normals of the faces (n, 3), areas (n,)) at
-        the vertices; both are zero at a vertex without a face."""
+        the vertices. Both are zero at a vertex without a face."""
         a, b, c = (self.vertices[self.corners[k]] for k in range(3))
         faces = np.cross(b - a, c - a) / 2
         center = self.vertices.mean(axis=0)

@@ -1,6 +1,6 @@
-"""Finds bones that have lost their skin: they moved it with the earlier weights but hardly move it
-with the new ones. Strain does not reveal this, because a bone without influence stretches nothing.
-This module does not use bpy.
+"""Finds bones that have lost their skin, which they moved with the earlier weights but hardly move
+with the new ones. Strain does not reveal such bones, because a bone without influence stretches
+nothing. This module does not use bpy.
 
 The skin of a bone consists of the vertices at which the bone had more than half of the weight. The
 bone is rotated about two axes across it, together with its children, and the displacements of its
@@ -122,7 +122,7 @@ def given_back(
 ) -> tuple[SparseWeights, Bools]:
     """Returns (weights, (n,) whether they differ from `after`). The weights are the earlier ones at
     the skin that these bones (m,) had, blended into `after` toward the edge of the skin. The number
-    of influences per vertex stays within the maximum in `after`; the weights of locked bones
+    of influences per vertex stays within the maximum in `after`. The weights of locked bones
     stay."""
     share = np.bincount(before.vertices, before.weights * lost[before.bones], before.count)
     back = np.clip(share / OWN, 0.0, 1.0)

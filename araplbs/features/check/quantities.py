@@ -14,7 +14,7 @@ def ramp(value: float, limits: tuple[float, float], least: float = 0.2) -> float
 
 
 def connected(count: int, pairs: Integers) -> Integers:
-    """The lowest member of the connected component of each element, (count,); the pairs (k, 2) are
+    """The lowest member of the connected component of each element, (count,). The pairs (k, 2) are
     connected."""
     label = np.arange(count)
     while len(pairs):

@@ -86,7 +86,7 @@ def case_of_arrays(
 
 
 def _with_rolls(heads: Floats, tails: Floats, rolls: Floats) -> Floats:
-    """The roll axes; a bone whose roll is unknown gets any axis across it."""
+    """The roll axes. A bone whose roll is unknown gets any axis across it."""
     known: Any = np.isfinite(rolls).all(axis=1)
     return np.where(known[:, None], rolls, _across(tails - heads))
 

@@ -1,5 +1,5 @@
-"""Runs every method on one character and judges the results in poses that no method was optimized
-for. This module does not use bpy, so it works in any thread and in scripts without Blender
+"""Runs every method on one character and judges the results in poses for which no method was
+optimized. This module does not use bpy, so it works in any thread and in scripts without Blender
 (arrays.py)."""
 
 from __future__ import annotations

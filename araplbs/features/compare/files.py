@@ -50,7 +50,7 @@ def refuse_no_folder(folder: str | Path) -> None:
 
 
 def page_names(names: Sequence[str]) -> list[str]:
-    """File names for the pages of the characters; a single page is named index.html."""
+    """File names for the pages of the characters. A single page is named index.html."""
     if len(names) == 1:
         return [INDEX]
     found, taken = [], {"index"}

@@ -233,7 +233,7 @@ def _views(case: Case) -> list[View]:
 
 
 def judged_poses(skeleton: Skeleton, options: CompareOptions) -> Poses:
-    """Random Poses of rigid bones for judging, according to CompareOptions; they use another seed
+    """Random Poses of rigid bones for judging, according to CompareOptions. They use another seed
     than the optimization of the methods."""
     table = Options(pose_count=options.judged_poses, seed=judge_seed(options))
     return Poses(sample(skeleton, table, None)[0], None)

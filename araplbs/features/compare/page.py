@@ -1,5 +1,5 @@
-"""Creates the page of a comparison as one self-contained HTML file. The page loads nothing and is
-complete without its script."""
+"""Creates the page of a comparison as one self-contained HTML file. The page loads no other files
+and is complete without its script."""
 
 from __future__ import annotations
 

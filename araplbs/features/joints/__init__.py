@@ -1,2 +1,2 @@
-"""Optimize Joints: finds better joint positions together with the weights, in a single run or in a
+"""Optimize Joints finds better joint positions together with the weights, in a single run or in a
 live session."""

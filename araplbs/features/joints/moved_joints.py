@@ -109,7 +109,7 @@ def _moved(skeleton: Skeleton, given: Bools, heads: Floats, tails: Floats) -> Sk
 
 def _turned_tails(skeleton: Skeleton, heads: Floats, tails: Floats) -> Floats:
     """Drawn tails (m, 3) for a skeleton whose tails have correct directions and incorrect lengths.
-    Bones that pointed at a joint point at it again; the tails of all others follow their heads.
+    Bones that pointed at a joint point at it again. The tails of all others follow their heads.
     heads, tails: the ends that were found."""
     drawn = skeleton.drawn_tails - skeleton.heads
     result = heads + drawn

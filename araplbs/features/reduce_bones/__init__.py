@@ -1,2 +1,2 @@
-"""Reduce Bones: computes weights that deform the mesh with fewer bones,
-and chooses the bones that the character needs least."""
+"""Reduce Bones chooses the bones that the character needs least, and computes weights that deform
+the mesh without them."""

@@ -1,6 +1,6 @@
 """Computes the order in which Reduce Bones removes bones. The order is known before any weights are
-solved, so a dialog can name the bones. The choice is greedy: the bones removed for a larger target
-are the first ones removed for a smaller target. This module does not use bpy."""
+solved, so a dialog can name the bones. The choice is greedy, so the bones removed for a larger
+target are the first ones removed for a smaller target. This module does not use bpy."""
 
 from __future__ import annotations
 

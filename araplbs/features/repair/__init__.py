@@ -1,2 +1,2 @@
-"""Repair: computes new weights only in the regions where Check Weights finds faults,
-and keeps all other weights."""
+"""Repair computes new weights only in the regions in which Check Weights finds faults, and keeps
+all other weights."""

@@ -1,5 +1,6 @@
-"""Determines the regions that a repair solves again: the vertices of findings, the rings around
-them, and their mirror images. This module does not use bpy, so any thread may run it."""
+"""Determines the regions that a repair solves again. They consist of the vertices of findings, the
+rings around them, and their mirror images. This module does not use bpy, so any thread may run
+it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Repairs findings: their regions get new weights, and all other weights stay unchanged to the last
-bit.
+"""Repairs findings by computing new weights for their regions. All other weights stay unchanged to
+the last bit.
 
 Weights that are not normalized are scaled. Cloth takes the weights of skin that pokes through it.
 All other regions are solved like new vertices (features/new_vertices.py), in patches whose other

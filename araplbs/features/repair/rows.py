@@ -29,5 +29,5 @@ def outcomes_of(findings: Sequence[Finding], outcomes: Sequence[Outcome]) -> lis
 
 
 def gone(findings: Sequence[Finding], before: Iterable[Finding]) -> list[Finding]:
-    """The earlier findings that no longer exist; a repair may also remove findings nearby."""
+    """The earlier findings that no longer exist. A repair may also remove findings nearby."""
     return [one for one in before if not any(is_same(one, other) for other in findings)]

@@ -166,8 +166,8 @@ def _edit(item: Sequence[Any], values: Floats) -> KeptEdit:
 
 
 def write_kept(path: str | Path, kept: Sequence[Kept]) -> None:
-    """Writes the kept weights to a file, completely or not at all; the file may replace only files
-    of the same kind."""
+    """Writes the kept weights to a file, completely or not at all. It may replace only files of the
+    same kind."""
     write_content(path, FILE, pack(kept))
 
 

@@ -1,2 +1,1 @@
-"""Transfer Weights: transfers the weights of a body to clothes
-and other meshes on it."""
+"""Transfer Weights transfers the weights of a body to clothes and other meshes on it."""

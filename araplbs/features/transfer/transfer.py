@@ -53,7 +53,7 @@ def transfer(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> list[Transferred]:
-    """Returns the Transferred of each Mesh; the meshes have all their weights.
+    """Returns the Transferred of each Mesh. The meshes have all their weights.
 
     Raises Refused if nothing matches, and araplbs.Cancelled when progress (a Listener) stops it.
     """

@@ -1,6 +1,6 @@
 """Reads and writes glTF 2.0 files as JSON and buffers: .glb and .vrm (binary) and .gltf (text).
 
-Nothing is interpreted here. Except for replaced or added data, a written file has the same JSON
+The content is not interpreted. Except for replaced or added data, a written file has the same JSON
 values and the same bytes in its buffers as the file that was read.
 """
 

@@ -1,5 +1,5 @@
 """Checks the shape of the JSON entries that are read from a glTF file: lists, objects and numbers.
-Files are untrusted, so the shape is checked once before any other code reads the entries."""
+Files are untrusted, so their shape is checked once, before any other code reads the entries."""
 
 from __future__ import annotations
 

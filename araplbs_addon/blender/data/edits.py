@@ -34,7 +34,7 @@ LINK_TITLE, SMOOTH_TITLE, RIGID_TITLE = "Link", "All Bones", "Rigid Part"
 
 def _attribute(mesh, item):
     """The attribute of an item, or None if the item has none. A foreign file may name any other
-    attribute, such as the vertex positions; such an attribute is never touched."""
+    attribute, such as the vertex positions. Such an attribute is never touched."""
     attribute = mesh.attributes.get(item.layer) if item.layer.startswith(PREFIX) else None
     good = attribute and attribute.data_type == "FLOAT" and attribute.domain == "POINT"
     return attribute if good else None

@@ -21,7 +21,7 @@ class MeshShape:
         return (len(mesh.edges) > 0 and _edges(mesh) == self._edges) or self.begins(mesh)
 
     def begins(self, mesh):
-        """Whether the mesh begins with these vertices at these positions; other vertices may
+        """Whether the mesh begins with these vertices at these positions. Other vertices may
         follow."""
         return np.array_equal(points_of(mesh)[: self.count], self._points)
 

@@ -3,7 +3,7 @@ replaced.
 
 The armature and the action carry the same mark, which is unique to each run, so the armature may be
 renamed. The action also stores its name and a digest of its keys and markers. A copied action has
-another name, and an edited action has other keys; both belong to the user. An action with users
+another name, and an edited action has other keys. Both belong to the user. An action with users
 other than this armature also belongs to the user. Removing any other action loses nothing, because
 the run that removes it creates it again."""
 

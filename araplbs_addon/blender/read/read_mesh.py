@@ -233,7 +233,7 @@ def group_entries(mesh, which=None):
 def group_entries_in_steps(mesh, which=None):
     """Like group_entries(), as a generator of short steps.
 
-    Blender has no bulk access to the entries; this loop is the fastest method that changes nothing.
+    Blender has no bulk access to the entries. This loop is the fastest method that changes nothing.
     The loop keeps no references to vertices, because thousands of new references would make
     Python's garbage collector scan all existing objects.
     """

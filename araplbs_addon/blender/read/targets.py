@@ -78,7 +78,7 @@ def _found_targets(context, posing, editing):
 
 def find_checked(context):
     """The Targets for checking or repairing whole meshes, regardless of the vertex selection. In
-    Edit mode, the meshes are the edited ones; in Pose mode, they are the ones attached to the
+    Edit mode, the meshes are the edited ones. In Pose mode, they are the ones attached to the
     armature. Raises Refused."""
     if context.mode == "EDIT_MESH":
         return _edited(context, all_of_them=True)

@@ -16,7 +16,7 @@ from .rig_relations import bone_in, drivers
 
 
 class NotDrivable(Exception):
-    """The rig cannot be driven; the message gives the reason."""
+    """The rig cannot be driven. The message gives the reason."""
 
 
 @contextmanager

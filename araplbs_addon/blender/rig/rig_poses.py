@@ -69,7 +69,7 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
 
 
 def plan_poses_in_steps(armature, plan, which):
-    """Returns (transforms, segments) of these poses of a RigPlan; the results of the first poses
+    """Returns (transforms, segments) of these poses of a RigPlan. The results of the first poses
     may change the plan."""
     pilot, read, reader = which[:PILOT], {}, RigReader(armature, plan.skeleton)
     yield from _read_in_steps(armature, plan, pilot, reader, read)

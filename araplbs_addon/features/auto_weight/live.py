@@ -2,7 +2,7 @@
 into the vertex groups step by step and adopts edits. At its end, the session keeps or restores all
 weights.
 
-During the session, nothing is pushed to Blender's undo stack; the session's owner records the whole
+During the session, nothing is pushed to Blender's undo stack. The session's owner records the whole
 session as one undo step. Because other operators may push undo steps, a mesh carries a token during
 a session. An undo to a state without a token leaves the session. An undo to a state with the token
 of an ended session restores the weights from before that session.

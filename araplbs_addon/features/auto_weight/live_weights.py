@@ -84,7 +84,7 @@ class LiveWeights:
 
     def put_back(self):
         """Returns steps that restore the original weights in all holders. The steps return the
-        names of holders whose vertices have changed; these holders keep the written weights."""
+        names of holders whose vertices have changed. These holders keep the written weights."""
         lost = []
         for reference in [Reference.to(ob) for ob in self.holders()]:
             try:
@@ -145,7 +145,7 @@ class LiveWeights:
         self._present = self._chunks(known.entries)
 
     def _object(self):
-        """The object; its current group names are stored in self._names. A written group that other
+        """The object. Its current group names are stored in self._names. A written group that other
         code has removed is created again."""
         ob = self._reference.get()
         names = [group.name for group in ob.vertex_groups]

@@ -64,7 +64,7 @@ Weight Paint mode until you accept or cancel"""
     find = staticmethod(find_posing)
 
     def tell(self, report, task):
-        """Reports like tell_outcome(); the remaining problems are counted afterwards."""
+        """Reports like tell_outcome(). The remaining problems are counted afterwards."""
         result = tell_outcome(self, report, task)
         count_problems(latest_outcome(), task)
         return result

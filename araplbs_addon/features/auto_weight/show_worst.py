@@ -1,5 +1,5 @@
 """The operators "Show Worst Pose" and "Peek at Other Weights". The first puts the rig into the
-worst pose of a weighting; the second displays the earlier weights while a key is held."""
+worst pose of a weighting. The second displays the earlier weights while a key is held."""
 
 from araplbs.base.refusal import Refused
 from bpy.props import IntProperty

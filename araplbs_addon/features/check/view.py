@@ -33,7 +33,7 @@ def chosen(context):
 
 
 def draw(context):
-    """Draws in scene space; in Edit mode, Blender itself displays the selection."""
+    """Draws in scene space. In Edit mode, Blender itself displays the selection."""
     _shown.clear()
     which = chosen(context)
     if not which or which[1].mode == "EDIT" or not len(which[0].vertices):

@@ -25,7 +25,7 @@ def write_joints(armature, before, after):
 
 
 def _move(edit_bones, after, moved):
-    """Writes the joints of these bones; if writing fails, nothing is changed."""
+    """Writes the joints of these bones. If writing fails, nothing is changed."""
     bones = [edit_bones[after.names[i]] for i in moved]
     were = [(bone.head.copy(), bone.tail.copy(), bone.roll) for bone in bones]
     try:

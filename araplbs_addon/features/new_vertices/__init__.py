@@ -1,1 +1,1 @@
-"""Weights newly added vertices; all other vertices keep their weights."""
+"""Weights newly added vertices. All other vertices keep their weights."""

@@ -13,7 +13,7 @@ SLIDER = ("slider_min", "slider_max", "value", "mute")
 def write_shapes(ob, names, shapes):
     """Writes shapes (k, n, 3), relative to the rest shape; returns the key names as ([new],
     [replaced], [kept]). Existing keys with these names receive the new shape and keep their
-    sliders. Locked keys and the rest key stay unchanged; a missing rest key is created."""
+    sliders. Locked keys and the rest key stay unchanged. A missing rest key is created."""
     new, replaced, kept = [], [], []
     for name, shape in zip(names, shapes, strict=True):
         keys = ob.data.shape_keys
