@@ -1,4 +1,4 @@
-"""Auto-weight (ARAP): computes skinning weights that make the posed mesh as rigid as possible.
+"""Auto-weight (ARAP) computes skinning weights that make the posed mesh as rigid as possible.
 
 Each layer uses only the layers below it:
   registration              everything that is registered with Blender

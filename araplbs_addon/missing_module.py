@@ -1,5 +1,5 @@
-"""Shows a notice in the preferences and in the sidebar if the native module cannot be used. Nothing
-else works without the module, so nothing else is registered."""
+"""Shows a notice in the preferences and in the sidebar if the native module cannot be used. No
+other part works without the module, so no other part is registered."""
 
 import textwrap
 

@@ -65,7 +65,8 @@ def _is_installed():
         return False
 
 
-_put_away = None  # while this add-on, which was just installed or updated, has imported nothing
+_put_away = None  # while this add-on, which was just installed or updated, has not imported
+# anything
 
 
 def put_away():

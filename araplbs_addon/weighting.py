@@ -1,5 +1,5 @@
-"""The task for one armature and its meshes: read, solve, write. The operator and the command line
-both use this task."""
+"""The task for one armature and its meshes: read, solve, write. Both the operator and the command
+line use this task."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

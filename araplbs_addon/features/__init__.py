@@ -1,4 +1,5 @@
-"""The features, each in a folder named after its operator; araplbs/features has the algorithms.
+"""The features, each in a folder named after its operator; araplbs/features contains the
+algorithms.
 
 A folder contains some of task.py (read, solve, apply), operator.py, live.py (a session) and
 panel.py. New modules are found by modules(). A module declares:

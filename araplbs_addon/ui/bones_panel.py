@@ -1,4 +1,4 @@
-"""The panel "Bones and Parts": control bones, parts that keep their shape, and an artist's
+"""The panel "Bones and Parts" for control bones, parts that keep their shape, and an artist's
 corrections of single vertices. This module also adds the bone kind to the bone properties."""
 
 from bpy.types import Panel, UIList

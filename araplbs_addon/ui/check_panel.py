@@ -1,4 +1,5 @@
-"""The panel "Check and Repair": faults of the weights, with their locations and worst poses."""
+"""The panel "Check and Repair", which lists faults of the weights with their locations and worst
+poses."""
 
 import bpy
 from araplbs.features.check.beyond_repair import BEYOND

@@ -1,4 +1,4 @@
-"""The panel "Clothes and LODs": copies weights and shape keys from one mesh to others."""
+"""The panel "Clothes and LODs", which copies weights and shape keys from one mesh to others."""
 
 from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line

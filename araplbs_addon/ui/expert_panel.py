@@ -1,5 +1,5 @@
-"""The panel "Expert": settings that require some knowledge of the method. The panel is displayed if
-the preference "Expert Settings" is on. The settings of the 2018 paper are available only in
+"""The panel "Expert" for settings that require some knowledge of the method. The panel is displayed
+if the preference "Expert Settings" is on. The settings of the 2018 paper are available only in
 presets, on the command line and in Python."""
 
 from bpy.types import Panel

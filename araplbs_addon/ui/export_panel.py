@@ -1,4 +1,4 @@
-"""The panel "Export": tools that prepare rigs for games and convert modifiers to weights."""
+"""The panel "Export" with tools that prepare rigs for games and convert modifiers to weights."""
 
 from bpy.types import Panel
 

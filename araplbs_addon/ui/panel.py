@@ -1,5 +1,5 @@
-"""The first panel of the tab: one button, five choices, one result. While a session runs, its
-controls replace this content."""
+"""The first panel of the tab, with one button, five choices and one result. While a session runs,
+its controls replace this content."""
 
 import bpy
 from araplbs.base.refusal import Refused

@@ -1,4 +1,4 @@
-"""The panel "Poses": the poses in which the mesh should keep its shape."""
+"""The panel "Poses" for the poses in which the mesh should keep its shape."""
 
 from bpy.types import Panel
 

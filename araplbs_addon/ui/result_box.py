@@ -1,4 +1,4 @@
-"""The Result box: describes the result of the last weighting in an artist's terms."""
+"""The Result box, which describes the result of the last weighting in an artist's terms."""
 
 from araplbs.measures.standing import is_worse
 from araplbs.reports.doubts import CONTROL, JOINTS, PARENT, TAILS
@@ -65,7 +65,7 @@ def draw_result(layout, context, outcome):
         if outcome.slots[outcomes.BEFORE]:
             draw_wrapped(box, context, f"Hold {KEY} to see the other weights", icon="INFO")
         box.operator(show_pose.BACK, icon="LOOP_BACK")
-    if context.mode != "PAINT_WEIGHT":  # in Weight Paint mode it is the large button
+    if context.mode != "PAINT_WEIGHT":  # this is the large button in Weight Paint mode
         row = box.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator(REFINE, text="Refine Live", icon="PLAY")

@@ -1,4 +1,4 @@
-"""The tab during a session: progress, Accept and Cancel, brushes and corrections."""
+"""The tab during a session, with progress, Accept and Cancel, brushes and corrections."""
 
 from ..features.edits.tools import TOOLS
 from ..languages.translate import translated

@@ -1,5 +1,5 @@
-"""Draws the active mesh over the view as another deformer would pose it, because Blender has no
-deformer with centers of rotation. The file stays unchanged."""
+"""Draws the active mesh over the view as another deformer would pose it. Blender has no deformer
+with centers of rotation. The file stays unchanged."""
 
 import bpy
 import gpu

@@ -115,7 +115,7 @@ def _of_poll(method):
     @classmethod
     @wraps(poll)
     def call(cls, context):
-        if _is_elsewhere():  # half of the context is unavailable
+        if _is_elsewhere():  # parts of the context are unavailable
             cls.poll_message_set(translated(ELSEWHERE))
             return False
         try:

@@ -268,6 +268,6 @@ class LiveSession(ABC):
             self._steps.close()
         self.state, self.message = ENDED, message or self.message
         if self.worker:
-            self.worker.cancel()  # the thread ends by itself; it uses no data of Blender
+            self.worker.cancel()  # the thread ends by itself and uses none of Blender's data
         if self in _current:
             _current.remove(self)

@@ -4,7 +4,7 @@ the status bar, lets Esc cancel, and handles the end."""
 from ..languages.translate import inform, translated
 from .menu_entries import Placed
 
-# Tools that move the view continue to work; everything else waits.
+# Tools that move the view continue to work. All others are blocked until the end.
 VIEW_EVENTS = (
     *("WHEEL", "TRACKPAD", "NDOF", "NUMPAD", "MIDDLEMOUSE"),
     *("MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "TIMER", "WINDOW"),

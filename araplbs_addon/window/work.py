@@ -199,5 +199,6 @@ HANDLERS = (("undo_post", _note_undo), ("redo_post", _note_undo))
 
 
 def unregister():
-    for worker in _workers:  # Blender drops an operator whose class goes, without a call
+    for worker in _workers:  # Blender ends an operator whose class is unregistered, without calling
+        # it
         worker.cancel()

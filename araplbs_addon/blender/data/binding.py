@@ -1,4 +1,4 @@
-"""Finds out how a mesh is bound to an armature, by an Armature modifier or as a child, and binds
+"""Determines how a mesh is bound to an armature, by an Armature modifier or as a child, and binds
 meshes."""
 
 from mathutils import Matrix
@@ -40,8 +40,8 @@ def is_armature_child(ob, armature):
 
 def bind(ob, armature):
     """Parents the mesh and adds an Armature modifier as "With Empty Groups" does. The mesh stays in
-    place. If bones move it as an object, it takes its place with the bones at rest: the modifier
-    now moves the mesh, and constraints that follow the bones are muted.
+    place. If bones move the mesh as an object, the mesh is moved to its position with the bones at
+    rest, because the modifier now moves it. Constraints that follow the bones are muted.
 
     Modifiers that already deform the mesh are left alone. Returns whether anything was changed.
     """

@@ -91,9 +91,9 @@ def references_of(targets):
 
 
 def reason_of(error, references):
-    """The error to report. If data of the task was deleted or changed, perhaps by a handler, this
-    change is the reason for the failure. A ReferenceError without such a change concerns a copy
-    that the task created."""
+    """The error to report. If data of the task has been deleted or changed, perhaps by a handler,
+    this change is the reason for the failure. A ReferenceError without such a change concerns a
+    copy that the task created."""
     if isinstance(error, Refused):
         return error
     for reference in references:

@@ -4,8 +4,8 @@ replaced.
 The armature and the action carry the same mark, which is unique to each run, so the armature may be
 renamed. The action also stores its name and a digest of its keys and markers. A copied action has
 another name, and an edited action has other keys. Both belong to the user. An action with users
-other than this armature also belongs to the user. Removing any other action loses nothing, because
-the run that removes it creates it again."""
+other than this armature also belongs to the user. Any other action can be removed without loss,
+because the run that removes it creates it again."""
 
 import hashlib
 import secrets

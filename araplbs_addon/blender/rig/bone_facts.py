@@ -154,8 +154,8 @@ class _Reader:
 
     def read_objects(self):
         """Reads lattices, curves and similar objects, and Empties that serve as sockets or hooks.
-        Other objects give no evidence: props, lights and cameras are attached to bones that move
-        skin, and importers create Empties for nodes at the end of a chain."""
+        Other objects give no evidence, because props, lights and cameras are attached to bones that
+        move skin, and importers create Empties for nodes at the end of a chain."""
         hooks = {m.object for ob in bpy.data.objects for m in ob.modifiers if m.type == "HOOK"}
         for ob in bpy.data.objects:
             plain = ob.type == "EMPTY" and ob not in hooks and not is_socket_name(ob.name)

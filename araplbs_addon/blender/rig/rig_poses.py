@@ -41,8 +41,8 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
     no constraint or driver moves a deform bone. Also None, with an additional line in `warnings`,
     if the rig cannot be driven. This is a generator of short steps.
 
-    If the weights are the same on both sides, a mirrored pose is as good as a new one. Every second
-    pose is therefore the mirror image of the previous pose.
+    If the weights are the same on both sides, a mirrored pose is as good as a new one, so every
+    second pose is the mirror image of the previous pose.
     """
     if not skeleton.deform.any() or not options.pose_count or is_plain(armature):
         return None

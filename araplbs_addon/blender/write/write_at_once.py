@@ -1,7 +1,7 @@
 """Writes all vertex group entries of a mesh at once. bmesh writes the entries to a mesh of points
-in a third of the time that the groups of the mesh itself would take. Blender then copies groups and
-entries from this temporary mesh and changes nothing else. Python references to the groups are
-invalid afterwards."""
+in a third of the time that writing to the groups of the mesh itself would take. Blender then copies
+groups and entries from this temporary mesh and changes nothing else. Python references to the
+groups are invalid afterwards."""
 
 from contextlib import contextmanager
 

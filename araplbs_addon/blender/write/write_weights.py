@@ -30,7 +30,8 @@ def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
     has_groups = len(ob.vertex_groups) > 0
     groups, new_groups = make_groups(ob, names, with_group)
     wanted = wanted_entries(rows, bones, vertices, groups)
-    # Without groups, no entries are visible: only files can contain entries without a group.
+    # Without groups, no entries are visible, because only files can contain entries without a
+    # group.
     bare = not has_groups and vertices.all() and len(wanted[0]) >= AT_ONCE
     if bare and write_at_once(ob, *in_order(*wanted)):
         return {"changed": len(wanted[0]), "removed": 0, "new_groups": new_groups}

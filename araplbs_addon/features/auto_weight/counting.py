@@ -76,7 +76,7 @@ class OBJECT_OT_araplbs_stop_counting(OfOutcome, Operator):
 
 
 CLASSES = (OBJECT_OT_araplbs_stop_counting,)
-# Others get the key if nothing is counted.
+# Passes the key on if nothing is being counted.
 KEYS = (("3D_View_Generic", "VIEW_3D", STOP, "ESC", "PRESS", {}),)
 
 

@@ -1,5 +1,5 @@
-"""A task that also reads Blender's automatic weights if the meshes had no weights. Without a
-comparison, a number would not show whether the result is good."""
+"""A task that also reads Blender's automatic weights if the meshes had no weights. Without this
+comparison, the numbers would not show whether the result is good."""
 
 from dataclasses import replace
 

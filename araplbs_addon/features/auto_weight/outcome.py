@@ -35,7 +35,7 @@ from ...window.session import refuse_session
 from ...window.work import tell
 from .originals import take_originals
 
-MOST = 2  # stored outcomes: each holds all weights twice
+MOST = 2  # maximum number of stored outcomes, each of which holds all weights twice
 ORIGINAL, BEFORE, AFTER = "ORIGINAL", "BEFORE", "AFTER"
 
 

@@ -1,2 +1,2 @@
-"""Bake Deformation: computes weights and, optionally, new bones that best reproduce the frames of a
+"""Bake Deformation computes weights and, optionally, new bones that best reproduce the frames of a
 mesh."""

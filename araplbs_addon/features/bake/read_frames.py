@@ -63,7 +63,8 @@ def _pointers(modifier):
 
 @dataclass(frozen=True)
 class Take:
-    """Frames of an action, or of the current animation. Stores names, which survive undo."""
+    """Frames of an action, or of the current animation. Refers to Blender's data by names, which
+    survive undo."""
 
     action: str | None
     slot: str | None

@@ -1,1 +1,1 @@
-"""Bendy bones: converts them to plain bones with their own vertex groups."""
+"""Converts bendy bones to plain bones with their own vertex groups."""

@@ -3,7 +3,7 @@ bendy bones.
 
 The bendy bone stays as the control, with Deform off. Each new bone follows it through an Armature
 constraint, which moves the new bone as the bendy bone would move a vertex at the new bone's rest
-head. Nothing else may move the new bones: they inherit neither rotation nor scale from a parent,
+head. Nothing else may move the new bones. They inherit neither rotation nor scale from a parent,
 and a Limit Location constraint removes the inherited location. Only exporters need the parent.
 """
 
@@ -132,7 +132,7 @@ def convert_in_steps(
 def _make_plans(armature, names, count, meshes):
     taken = {bone.name for bone in armature.data.bones}
     taken.update(group.name for ob in meshes for group in ob.vertex_groups)
-    # A name that is free on one side only would separate the two sides.
+    # A name that is available on only one side would separate the two sides.
     taken.update([bpy.utils.flip_name(name) for name in taken])
     plans = []
     for name in names:

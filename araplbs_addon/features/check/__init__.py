@@ -1,1 +1,1 @@
-"""Check Weights: finds faults in the weights of a character, and lists the findings."""
+"""Check Weights finds faults in the weights of a character and lists the findings."""

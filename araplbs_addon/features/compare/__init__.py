@@ -1,2 +1,1 @@
-"""Compare Methods: creates a page that
-compares the weights of several methods."""
+"""Compare Methods creates a page that compares the weights of several methods."""

@@ -41,8 +41,8 @@ PAGE_SHARE = 0.25  # of the time, for images
 
 
 class CompareTask(WeightingTask):
-    """A task that compares methods. A task that compares methods. The main thread reads, and any
-    thread may solve. apply() returns the comparison and its page."""
+    """A task that compares methods. The main thread reads, and any thread may solve. apply()
+    returns the comparison and its page."""
 
     reads_weights = True
 

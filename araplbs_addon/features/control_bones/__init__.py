@@ -1,1 +1,1 @@
-"""Control bones: lets the user decide whether bones that only control the rig deform vertices."""
+"""Lets the user decide whether bones that only control the rig deform vertices."""

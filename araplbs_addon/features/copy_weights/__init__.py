@@ -1,1 +1,1 @@
-"""Copy Weights: copies weights exactly to meshes with the same vertices."""
+"""Copy Weights copies weights exactly to meshes with the same vertices."""

@@ -1,1 +1,1 @@
-"""Edits: lets artists paint required weights, links and rigid parts with brushes."""
+"""Lets artists paint required weights, links and rigid parts with brushes."""

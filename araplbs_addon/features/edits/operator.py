@@ -1,7 +1,7 @@
 """Operators that change the edits of the active mesh. Brushes and lists call them, and scripts can
 call them as well.
 
-During a session, these changes count as strokes of the session; otherwise, each change is one undo
+During a session, these changes count as strokes of the session. Otherwise, each change is one undo
 step."""
 
 import bpy

@@ -1,2 +1,1 @@
-"""Export for Games: runs Blender's exporters
-with weights that game engines accept."""
+"""Export for Games runs Blender's exporters with weights that game engines accept."""

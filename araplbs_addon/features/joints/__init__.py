@@ -1,2 +1,1 @@
-"""Optimize Joints: improves joint positions
-together with their weights, at once or live."""
+"""Optimize Joints improves joint positions together with their weights, at once or live."""

@@ -42,7 +42,7 @@ class JointTask(WeightingTask):
     def __init__(self, options: JointOptions, threads: int = 0) -> None:
         if options.volume != "NONE":
             raise Refused("Joints are optimized for the surface: set Volume to Surface Only")
-        options = replace(options, through_rig=False)  # moving joints move the poses with them
+        options = replace(options, through_rig=False)  # the poses follow the moving joints
         if not options.optimize_weights:
             options = replace(options, start_from="PRESENT")
         super().__init__(options, threads)

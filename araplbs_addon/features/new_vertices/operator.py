@@ -26,7 +26,8 @@ with a paint mask, weight the selected vertices instead. All other vertices stay
     )
     icon = "MOD_VERTEX_WEIGHT"
 
-    own_options = ("start_from", "volume")  # it works on the surface and from the weights around
+    own_options = ("start_from", "volume")  # works on the surface and starts from the surrounding
+    # weights
     task_kind = NewVerticesTask
 
     @staticmethod

@@ -1,2 +1,1 @@
-"""Quantize Weights: rounds weights to the steps
-that an engine stores, with exact sums."""
+"""Quantize Weights rounds weights to the steps that an engine stores, with exact sums."""

@@ -1,1 +1,1 @@
-"""Range of Motion: creates an action that moves every joint to its limits."""
+"""Range of Motion creates an action that moves every joint to its limits."""

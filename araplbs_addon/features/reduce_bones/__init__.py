@@ -1,1 +1,1 @@
-"""Reduce Bones: computes weights that deform the mesh with fewer bones."""
+"""Reduce Bones computes weights that deform the mesh with fewer bones."""

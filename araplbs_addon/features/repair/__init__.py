@@ -1,1 +1,1 @@
-"""Repair: computes new weights only where Check Weights finds faults."""
+"""Repair computes new weights only in the regions in which Check Weights finds faults."""

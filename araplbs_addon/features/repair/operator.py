@@ -38,7 +38,8 @@ weights are not better, the old ones are kept"""
     doing = "Repairing"
     first = ("which", "kinds")
     _outcome = None  # the one whose problems are repaired
-    own_options = ("start_from", "volume")  # it works on the surface and from the weights around
+    own_options = ("start_from", "volume")  # works on the surface and starts from the surrounding
+    # weights
 
     which: EnumProperty(
         name="Findings",

@@ -1,2 +1,1 @@
-"""Report a Problem: creates a file that
-describes the problem without revealing names."""
+"""Report a Problem creates a file that describes the problem without revealing names."""

@@ -1,6 +1,6 @@
 """The operator "Report a Problem": writes facts that help to fix the problem to a file that the
-user chooses. If the user agrees, the operator also saves the problem itself next to this file. It
-sends nothing."""
+user chooses. If the user agrees, the operator also saves the problem itself next to this file. The
+operator sends nothing."""
 
 from pathlib import Path
 
@@ -93,7 +93,7 @@ def _keep_problem(context, path):
             replay.save(temporary, arguments, about)
     except refusals() as reason:
         return f"none: {_nameless(str(reason) or 'there is not enough memory')}"
-    except Exception as error:  # the report may be about this very error
+    except Exception as error:  # the report may be about this error
         return f"none: {_nameless(fault_sentence('Reading', error, most=None))}"
     return None
 

@@ -1,2 +1,2 @@
-"""Keep Weights and Restore Weights: store weights
-before the mesh changes, and restore them afterwards."""
+"""Keep Weights stores weights before the mesh changes, and Restore Weights restores them
+afterwards."""

@@ -1,2 +1,1 @@
-"""Transfer Weights: copies the weights of a
-body to clothes and other meshes on it."""
+"""Transfer Weights copies the weights of a body to clothes and other meshes on it."""

@@ -1,2 +1,1 @@
-"""Transfer Shape Keys: transfers the shape
-keys of one mesh to other meshes on it."""
+"""Transfer Shape Keys transfers the shape keys of one mesh to other meshes on it."""
