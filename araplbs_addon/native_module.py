@@ -65,8 +65,7 @@ def _is_installed():
         return False
 
 
-_put_away = None  # while this add-on, which was just installed or updated, has not imported
-# anything
+_put_away = None  # until this add-on, just installed or updated, has imported something
 
 
 def put_away():

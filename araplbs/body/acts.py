@@ -16,11 +16,11 @@ from ..base.arrays import Floats
 from .body import Body
 from .limbs import Limb
 
-MOST_BENT = 0.995  # of the length of a limb: its maximum reach
-STRIDE, LIFT = 0.35, 0.22  # of a leg
+MOST_BENT = 0.995  # maximum reach of a limb, as a share of its length
+STRIDE, LIFT = 0.35, 0.22  # shares of a leg's length
 ARM_SWING, ARM_DOWN, ARM_OUT = math.radians(25), 0.9, 0.15  # of an arm
-BENDS = 0.03  # of the length of a limb: a larger bend at rest keeps its direction
-CROUCH = 0.25  # of a leg
+BENDS = 0.03  # share of a limb's length; a larger bend at rest keeps its direction
+CROUCH = 0.25  # share of a leg's length
 NECK, TAIL, BACK = math.radians(60), math.radians(70), math.radians(40)  # of all bones together
 MOST_FOLDED, HALVINGS = 4.0, 50  # maximum ratio of a joint's deviation to its deviation at rest
 

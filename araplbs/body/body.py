@@ -17,18 +17,18 @@ from ..base.arrays import Floats
 from .chains import Chain, Pair, Plane, Tree, find_pairs
 from .limbs import Limb, as_arm, as_leg
 
-LOW, DROP = 0.25, 0.1  # of the height: legs end below LOW and begin at least DROP higher
-FLOOR = 0.12  # of the height: a foot that is not a child of a leg is below this level
-UPRIGHT = 0.15  # of a leg's length: the minimum drop; wings are horizontal
-LEAST_LIMB = 0.12  # of the height: shorter chains are ears and fingers
-LEAST_DROP = 0.5  # of the height of the first pair: pairs that begin lower are not legs
-APART = 0.5  # of their length: legs with feet this close to those of others are skirts
-ABOVE = 0.15  # of the distance from the hips to the top: arms begin above this level
-AS_LONG = 0.4  # of the longest pair above the hips: shorter ones are not arms
-NO_TURN = 0.01  # of the size: feet that point less far forward do not determine the direction
-MIDDLE = 0.04  # of the size: maximum distance of trunk bones from the symmetry plane
-LEAST_TRUNK = 0.1  # of the size: shorter necks and tails are ignored
-ALSO_LOW = 0.7  # of the drop of two legs: other chains with this drop make them fingers of a hand
+LOW, DROP = 0.25, 0.1  # shares of the height; legs end below LOW and begin at least DROP higher
+FLOOR = 0.12  # share of the height; a foot that is not a child of a leg is below this level
+UPRIGHT = 0.15  # minimum drop, as a share of a leg's length; wings are horizontal
+LEAST_LIMB = 0.12  # share of the height; shorter chains are ears and fingers
+LEAST_DROP = 0.5  # share of the height of the first pair; pairs that begin lower are not legs
+APART = 0.5  # share of a leg's length; legs with feet closer to those of others are skirts
+ABOVE = 0.15  # share of the distance from the hips to the top; arms begin above this level
+AS_LONG = 0.4  # share of the longest pair above the hips; shorter ones are not arms
+NO_TURN = 0.01  # share of the size; feet that point less far forward do not determine the direction
+MIDDLE = 0.04  # maximum distance of trunk bones from the symmetry plane, as a share of the size
+LEAST_TRUNK = 0.1  # share of the size; shorter necks and tails are ignored
+ALSO_LOW = 0.7  # share of the drop of two legs; with other chains of this drop, they are fingers
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,17 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 
-IMAGE = 0.06  # of the size of the skeleton: tolerance for mirrored joints
-ALIKE = 0.5  # of the shorter of two chains: minimum share with images in a pair
+IMAGE = 0.06  # tolerance for mirrored joints, as a share of the size of the skeleton
+ALIKE = 0.5  # minimum share of the shorter of two chains that must have images in a pair
 OWN = 0.1  # weight of a chain in the plane, relative to a pair of its length
 LOOKED_AT = 12  # compared joints of a chain
-LEAST_CHAIN = 0.04  # of the size: shorter chains are not compared
+LEAST_CHAIN = 0.04  # share of the size; shorter chains are not compared
 MOST_CHAINS = 120  # number of longest chains: all their pairs are compared
-LEAST_WIDE = 0.02  # of the size: chains closer to each other do not determine planes
+LEAST_WIDE = 0.02  # share of the size; chains closer to each other do not determine planes
 LEVEL = 0.2  # maximum upward share of a line across an upright plane
 MOST_PLANES = 60  # number of planes tried
-DRAWN = 0.57  # of the distance to the nearest child: tails farther from the child are meaningless
-ONE_PLACE = 0.2  # of the same distance: palms that begin this close together belong to a forearm
+DRAWN = 0.57  # share of the distance to the nearest child; tails farther away are meaningless
+ONE_PLACE = 0.2  # share of the same distance; palms that begin closer belong to a forearm
 FINGERS = 3  # children of a hand
 
 

@@ -18,11 +18,11 @@ from .chains import Chain, Tree, lengths_of
 SUBDIVIDED, STRAIGHT = 0.9, float(np.cos(np.radians(3)))  # such segments are one bone
 BALANCED = 0.55  # ratio of the shorter to the longer part of a limb
 IN_TWO = 0.75  # with this balance and straightness, two parts of a leg are its thigh and shin
-WHOLE_ARM = 0.6  # of the distance to the hand: two segments with this share are an arm
-GROUND = 0.25  # of a leg's height: the leg ends at the first joint below this level
+WHOLE_ARM = 0.6  # share of the distance to the hand; two segments with this share are an arm
+GROUND = 0.25  # share of a leg's height; the leg ends at the first joint below this level
 LEADS, ACROSS = 0.4, 0.5  # length relative to the next segment, and slope, of a lead-in
-NEAR = 0.15  # of the length of a leg: feet within this distance of its end follow it
-FARTHEST, STEEP = 0.35, 0.6  # of the size, and of the path there: a foot below an endless leg
+NEAR = 0.15  # share of a leg's length; feet within this distance of its end follow it
+FARTHEST, STEEP = 0.35, 0.6  # shares of the size and of the path; foot below an endless leg
 
 
 @dataclass(frozen=True)

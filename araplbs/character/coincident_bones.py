@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
     from .mesh import Mesh
 
-COINCIDENT = 0.05  # of the shorter one's length: ends this close coincide (control_bones.c)
+COINCIDENT = 0.05  # share of the shorter bone's length; closer ends coincide (control_bones.c)
 LEAST = 2  # share of the bones of a double that lie on others
-MOST = 0.5  # of the bones of a double, and of the vertices of its parts
-SMALL = 0.1  # of the skin nearest to a double, by area: smaller parts do not justify separate bones
+MOST = 0.5  # share of the bones of a double, and of the vertices of its parts
+SMALL = 0.1  # share of the skin nearest to a double, by area; smaller parts need no own bones
 LEAST_COPIES = 3  # number of bones whose names differ from others' names by the same words
 DECISIVE = 1.0  # evidence that decides between two chains, per bone
 DEFORM_WORDS = {"def", "deform", "skin", "bind"}
-REACHED = 0.4  # of the rays from a bone: a part hit by fewer does not surround it (rigid_search.c)
+REACHED = 0.4  # share of the rays from a bone that hit a part around it (rigid_search.c)
 SECTIONS, RAYS = 4, 12  # along a bone and around it
 
 
@@ -143,8 +143,7 @@ def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
             pairs[tuple(longer.split(name, 1))].append((original, copy))
     for added, chain in pairs.items():
         originals, copies = np.array(chain).T
-        joined = np.isin(skeleton.parents[copies], copies)  # unlike twist bones, which lie on their
-        # originals
+        joined = np.isin(skeleton.parents[copies], copies)  # unlike twist bones, on originals
         if len(chain) < LEAST_COPIES or 2 * np.count_nonzero(joined) < len(chain):
             continue
         if has_parts[[*originals, *copies]].any():

@@ -77,8 +77,7 @@ def used_bones(meshes: Iterable[Mesh], skeleton: Skeleton) -> Bools:
 
 def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
     """The data written for a mesh: (bones with groups, bones with weights, vertices), all bool."""
-    bones = skeleton.deform | skeleton.left_out  # otherwise, their old weights would still deform
-    # the mesh
+    bones = skeleton.deform | skeleton.left_out  # else, their old weights would deform the mesh
     vertices = np.ones(len(mesh.vertices), bool)
     if mesh.locked_bones is not None:
         bones &= ~mesh.locked_bones

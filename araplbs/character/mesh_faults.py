@@ -28,15 +28,15 @@ SEAM = 5e-5  # between the sides of a split edge
 SAME = 1e-6  # coincident vertices (ARAP_WELD_TOLERANCE)
 FREE = 0.05  # between an island and all other parts (FAR in links.c)
 
-MOST = 0.95  # of the vertices of a shell: minimum share close to the other part, or behind it
-COVERED = 0.6  # of the vertices of the other part: minimum share close to a double
-LEAST_AREA = 0.2  # of a shell, as a share of the area of the other part
-AS_LONG = 0.4  # of the extent of the other part: minimum extent of an inner shell
+MOST = 0.95  # minimum share of the vertices of a shell close to the other part, or behind it
+COVERED = 0.6  # minimum share of the vertices of the other part that are close to a double
+LEAST_AREA = 0.2  # minimum area of a shell, as a share of the area of the other part
+AS_LONG = 0.4  # minimum extent of an inner shell, as a share of that of the other part
 LEAST_FACES = 40  # of a shell
-SMALL = 0.05  # of the area of a mesh: maximum for an island
+SMALL = 0.05  # maximum area of an island, as a share of the area of the mesh
 LONG = 3  # multiple of the seam width: shorter edges are ignored
 STEEP = np.cos(np.radians(35))  # between neighbors in noise
-OPEN = 0.05  # of the edges of the part around an inner shell: maximum share with one side
+OPEN = 0.05  # maximum share of one-sided edges in the part around an inner shell
 MASK = (1 << 32) - 1
 NOISY, LEAST_NOISY = 0.3, 20000  # share of steep edges, and minimum number of faces
 

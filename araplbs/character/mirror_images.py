@@ -7,7 +7,7 @@ import numpy as np
 from ..base.arrays import Floats, Integers
 from ..base.extent import not_far_off
 
-MIRROR_DISTANCE = 1e-3  # of the mesh size: tolerance for a mirrored vertex
+MIRROR_DISTANCE = 1e-3  # tolerance for a mirrored vertex, as a share of the mesh size
 
 
 def images_of(points: Floats, vertices: Integers) -> Integers:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 RINGS = 3
 LEAST = 600
-SAME_PLACE = 1e-6  # of the size of all meshes: vertices within this distance coincide
+SAME_PLACE = 1e-6  # share of the size of all meshes; vertices within this distance coincide
 PAIRS_AT_ONCE = 4_000_000  # distances in memory at a time
 FAR, TOUCHING, LAYERED = 0.05, 0.02, 0.1  # as in csrc/mesh/links.c
 

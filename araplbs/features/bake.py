@@ -20,7 +20,7 @@ from ..reports.report import names_in_line
 from ..skeleton.poses import BENDY
 from ..skeleton.skeleton import Skeleton
 
-SHOWN_ERROR = 0.02  # of the mesh size: the error at the end of the color scale
+SHOWN_ERROR = 0.02  # error at the end of the color scale, as a share of the mesh size
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from ..reports.report import names_in_line
 from ..solvers.follow_host import mixed
 
-ON = 1e-3  # of the size: an image within this distance coincides with the vertex
+ON = 1e-3  # share of the size; an image within this distance coincides with the vertex
 LEAST = 1e-4  # smaller weights at points between vertices are dropped
 
 

@@ -23,7 +23,7 @@ LEAST_INITIAL = 0.001  # smaller weights do not count as initial influences
 AS_LOW, SMOOTHER = 1.01, 0.7  # ratios to the energy and the roughness from fresh weights
 MOST = 1000  # new vertices: for larger regions, the border is not sufficient
 STEPS = 200  # maximum conjugate gradient iterations: this is only the starting point
-EXACT = 1e-3  # of the first residual
+EXACT = 1e-3  # share of the first residual
 
 
 def written_rows(

@@ -25,7 +25,7 @@ STAGES = {
     "inpainting": (0.3, 0.3),
     "lifting": (0.6, 0.4),
 }
-EFFECT = 1e-4  # of a mesh's size: keys with smaller displacements are skipped
+EFFECT = 1e-4  # share of a mesh's size; keys with smaller displacements are skipped
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from .meshes import SkinnedMesh, read_meshes
 from .nodes import Nodes
 from .write_skin import write_weights
 
-SAME_PLACE = 1e-6  # of the size: vertices within this distance coincide
+SAME_PLACE = 1e-6  # share of the size; vertices within this distance coincide
 NO_SKIN = (
     "has no skin: no mesh is bound to joints. Use the joints of another file with --skeleton, "
     "or first bind the mesh to a skeleton with any weights"

@@ -19,7 +19,7 @@ from .nodes import Nodes
 
 POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, STRIP, FAN = range(7)
 DRACO = "KHR_draco_mesh_compression"
-ALIKE = 1e-4  # of the size: matrices agree if they place a mesh within this distance
+ALIKE = 1e-4  # share of the size; matrices agree if they place a mesh within this distance
 
 
 @dataclass

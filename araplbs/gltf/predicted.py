@@ -17,7 +17,7 @@ from .file.container import Document, is_gltf, read_document
 from .graft import graft
 from .rig_text import RigText, read_rig_text
 
-SAME_PLACE = 0.01  # of the mesh size: points farther from its surface belong to another mesh
+SAME_PLACE = 0.01  # share of the mesh size; points farther from its surface belong to another mesh
 
 
 class Predicted:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 Both: TypeAlias = "tuple[float | None, float | None]"  # (before, after)
 
-WORSE = 0.005  # of the earlier value: a smaller change is not visible
+WORSE = 0.005  # share of the earlier value; a smaller change is not visible
 MUCH = 1.5  # times as much stretch: less drift cannot justify it
 FOLLOWS = 0.05  # limb radii: the smallest visible reduction of drift
-WEIGHTED = 0.5  # of the vertices: if fewer had weights, no comparison is possible
-ONE_BONE = 0.95  # of the total weight: if one bone had more, no comparison is possible
+WEIGHTED = 0.5  # share of the vertices; if fewer had weights, no comparison is possible
+ONE_BONE = 0.95  # share of the total weight; if one bone had more, no comparison is possible
 
 
 def is_worse(before: float | None, after: float | None) -> bool:

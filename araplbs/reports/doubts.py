@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 MUCH, MUCH_ASIDE = 0.6, 0.33  # excessive stretch, and the limit if tails miss the joints
 MUCH_TORN, SOME_TORN = 1.5, 2  # limit with this many bones that random poses tear off
-HELD_AT_A_PRICE, IN_VAIN = 0.03, 0.01  # of the energy, and if a held bone hardly moves its skin
+HELD_AT_A_PRICE, IN_VAIN = 0.03, 0.01  # shares of the energy; second: bone still hardly moves
 DEAF, OF_BONES = 4, 0.12  # bones that hardly move skin: minimum number and share
 USUAL_SWING = 1.05  # radians: larger poses stretch more, so no doubt is raised
 BY_ROLE = ("ROOT", "OUTSIDE", "LEAF")  # reasons for excluding a bone that need no second check
 
 AT_ONCE = 64  # bones whose distances to all others are computed together
-NEAR, FAR = 0.5, 0.05  # of the distance to the parent; of the size of the skeleton
+NEAR, FAR = 0.5, 0.05  # shares of the distance to the parent, and of the skeleton size
 
 # Remedies.
 JOINTS, TAILS, CONTROL, BONES, PARENT = "JOINTS", "TAILS", "CONTROL", "BONES", "PARENT"

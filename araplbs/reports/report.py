@@ -32,8 +32,8 @@ from .warning_lines import (
     worse_lines,
 )
 
-FAR_OUTSIDE = 0.02  # of the mesh size: a larger distance outside the tets causes a warning
-PINNED_BADLY = 0.01  # of a weight: a larger error of pinned weights causes a warning
+FAR_OUTSIDE = 0.02  # share of the mesh size; a larger distance outside the tets causes a warning
+PINNED_BADLY = 0.01  # share of a weight; a larger error of pinned weights causes a warning
 
 SLOW = (
     "OpenBLAS gives wrong results on this processor. These weights are correct: they were "

@@ -7,7 +7,7 @@ from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..measures.deformation import in_words
 from ..measures.standing import stretches_more
 
-MUCH_WELDED = 0.05  # of the faces: if merging vertices removes a larger share, a warning is shown
+MUCH_WELDED = 0.05  # share of the faces; a warning is shown if merging vertices removes more
 
 
 def unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) -> list[Sentence]:

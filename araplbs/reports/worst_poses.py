@@ -31,7 +31,7 @@ from .pictures import camera_around, draw, strain_at_vertices, turned_back, view
 
 MOST = 4  # pictures
 SIDE = 128  # pixels
-REACH = 0.5  # of the mean length of the adjacent bones or parts of a limb
+REACH = 0.5  # share of the mean length of the adjacent bones or parts of a limb
 SHOWN = 1.3  # times this length: the region around a joint that a picture shows
 TURNS, ABOVE = tuple(range(0, 360, 45)), 12.0  # degrees: camera angles of a picture
 LEAST_STRAIN = 0.01  # strain around a joint: smaller values are not visible

@@ -17,8 +17,8 @@ from ..base.arrays import Bools, Floats, Integers
 if TYPE_CHECKING:
     from ..model.sparse_weights import SparseWeights
 
-LEAST_SHARE = 0.02  # of the triangles: smaller parts are merged with others
-SHORT = 0.12  # of the skeleton size: shorter chains on one bone form one part
+LEAST_SHARE = 0.02  # share of the triangles; smaller parts are merged with others
+SHORT = 0.12  # share of the skeleton size; shorter chains on one bone form one part
 MOST_PARTS = 12
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NEARER = 0.9  # ratio of distances: skin this much nearer to a bone belongs to it
 SLACK = 1e-6  # tolerance for rounding
-LEAST, LEAST_SHARE = 4, 0.002  # of the vertices: fewer are not counted as skin
+LEAST, LEAST_SHARE = 4, 0.002  # vertices, and share of them; fewer are not counted as skin
 
 
 def distances(points: Floats, skeleton: Skeleton, bones: Integers) -> Floats:

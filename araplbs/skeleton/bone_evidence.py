@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SURE, SKIN = 2, -1  # sums that are equivalent to the evidence required by the engine
 FEW = 0.5  # a mark on more of the deform bones does not distinguish any
-MOST = 0.5  # of the deform bones: a bone that carries more of them moves the body
+MOST = 0.5  # share of the deform bones; a bone that carries more of them moves the body
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 LED = 0.6  # a bone with at least this share of a vertex's weight leads it
 MOST_AT_ONCE = 1 << 20  # distances
-JOINED = 0.05  # of a bone's length: other bones this close to its ends begin and end there
-COPIED = 0.02  # of the parent's length, and as a rotation: tolerance for an importer's copy
+JOINED = 0.05  # share of a bone's length; other bones this close to its ends begin and end there
+COPIED = 0.02  # tolerance for an importer's copy: share of the parent's length, and rotation
 AT = 0.9  # cosine between a bone and the direction to the child at which it points
 AHEAD = 0.95  # cosine of the angle within which a bone points at another
-BESIDE = 0.1  # of a bone's length: bones within this distance lie on its line
+BESIDE = 0.1  # share of a bone's length; bones within this distance lie on its line
 
 
 def _none() -> Bools:

@@ -19,7 +19,7 @@ from .skeleton import hanging
 if TYPE_CHECKING:
     from .skeleton import Skeleton
 
-NEAR = 0.15  # of the length of the last bone of a chain: a bone this close to its end begins there
+NEAR = 0.15  # share of the last bone's length; a bone this close to the chain's end begins there
 
 
 def hung_on_ends(skeleton: Skeleton, parents: Integers) -> Integers:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from ..model.options import Options
     from .skeleton import Skeleton
 
-LEAST_MOTION = 0.05  # of the effect of a joint that turns on its own: less is not motion
+LEAST_MOTION = 0.05  # share of the effect of a joint that turns on its own; less is not motion
 REST = 1e-5  # lengths of a bone: smaller motion counts as rest
 LEAST_FREE = 1e-3  # bone lengths: limits with a smaller range lock a joint
 FARTHEST = 3  # sizes of the skeleton: maximum displacement of the first bone
 MOST_STRETCH = 5.0  # factor by which a joint may be longer, wider, shorter or thinner
-LARGEST, LEAST_VOLUME = 1e9, 1e-9  # of numbers and determinants in usable transforms
-TORN_OFTEN = 0.5  # of the poses: a joint that is torn off in more of them always turns on its own
+LARGEST, LEAST_VOLUME = 1e9, 1e-9  # limits of numbers and determinants in usable transforms
+TORN_OFTEN = 0.5  # share of the poses; a joint torn off in more of them always turns on its own
 
 FLIP = np.diag([-1.0, 1, 1, 1])
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 WIDE = 0.01  # tolerance for a mirrored joint, as a share of the size of the joints
 FITS = 3  # number of times that a plane is fitted
-ENOUGH = 0.5  # of the bones: with this share found by names, no other planes are tried
-SAME = 1e-6  # of the size: bones within this distance coincide
-TAIL = 0.1  # of a tail's deviation: its weight in the choice between bones at one joint
-NEAR_AXIS = 0.02  # of the normal's length: a normal this close to an axis may be the axis
-CELL = 1e-3  # of the skin's size: a vertex within this distance matches an image
+ENOUGH = 0.5  # share of the bones; with this share found by names, no other planes are tried
+SAME = 1e-6  # share of the size; bones within this distance coincide
+TAIL = 0.1  # weight of a tail's deviation in the choice between bones at one joint
+NEAR_AXIS = 0.02  # share of the normal's length; a normal this close to an axis may be the axis
+CELL = 1e-3  # share of the skin's size; a vertex within this distance matches an image
 OF_SKIN = 50_000  # approximate number of vertices examined
-SYMMETRIC = 0.5  # of the vertices off the plane: with at least this share, the skin is symmetric
+SYMMETRIC = 0.5  # minimum share of the vertices off the plane for symmetric skin
 LAST = (1 << 17) - 1  # bits of a cell number that are compared first
 SOME = 0.2  # below this share, only the joints decide
 

@@ -27,8 +27,8 @@ BONE_BY_BONE: Final = "bone_by_bone"
 WAYS: Final = BY_CONTROLS, FURTHER, BONE_BY_BONE
 
 # For random poses:
-CURVE_SHARE = 0.5  # of the swing: how far a bendy bone curves from head to tail
-STRETCHES = 0.7, 1.5  # of its length: the elongation of a stretchable bone
+CURVE_SHARE = 0.5  # bend of a bendy bone from head to tail, as a share of the swing
+STRETCHES = 0.7, 1.5  # length of a stretchable bone, relative to its rest length
 
 
 @dataclass(frozen=True)

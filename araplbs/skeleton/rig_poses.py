@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..model.options import Options
     from .skeleton import Skeleton
 
-SHIFT = 0.1  # of the size of the part that a control moves: displacement of the control
-BEND = 1.5  # of the swing: the total bend of a limb when its end is moved
+SHIFT = 0.1  # displacement of a control, as a share of the size of the part that it moves
+BEND = 1.5  # total bend of a limb when its end is moved, relative to the swing
 LATTICE = np.array([0.8191725133961645, 0.6710436067037893, 0.5497004779019703])  # Roberts' R3
 TOLERATED = 1.25  # tolerance for the rotation of a joint, relative to a joint with one control
 

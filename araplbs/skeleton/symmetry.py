@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-3  # tolerance for the mirrored head and tail, as a share of the skeleton size
 AT_ONCE = 64  # bones that are compared with all others
 LEAST_SHARE = 0.5  # share of the deform bones that must have a partner
-DRAWN_SHARE = 0.9  # of the deform bones: with this share at X = 0, no other plane is sought
+DRAWN_SHARE = 0.9  # share of the deform bones; with this share at X = 0, no other plane is sought
 
 PLANE = (np.zeros(3), np.array([1.0, 0.0, 0.0]))  # point and normal: the armature's X = 0
 

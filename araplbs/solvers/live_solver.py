@@ -24,7 +24,7 @@ from ..model.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 from .solve import check, report_deformation
 
-MEASURING_SHARE = 0.1  # of the time: maximum share for measuring the strain of frames
+MEASURING_SHARE = 0.1  # maximum share of the time for measuring the strain of frames
 
 
 class Ties(NamedTuple):

@@ -20,7 +20,7 @@ from ..base.arrays import Floats, Integers
 from ..base.extent import not_far_off
 from ..base.refusal import Refused
 
-WELD = 1e-6  # of the mesh size: vertices within this distance are merged
+WELD = 1e-6  # share of the mesh size; vertices within this distance are merged
 POLL = 0.1  # seconds between checks of a child process
 CHUNK = 500_000  # pairs of points and faces processed at once
 NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # hide the console on Windows

@@ -22,7 +22,7 @@ from .solve import Solution, check, initial_rows, iterate_to_end, report_deforma
 from .tet_mesh import TetMesh, fill, read_tets
 
 LEAST_WEIGHT = 0.001  # smaller surface weights are dropped, as in the solver
-ELSEWHERE = 0.1  # of the size: if most of a surface is this far away, it does not match the tets
+ELSEWHERE = 0.1  # share of the size; a surface mostly farther away does not match the tets
 
 
 @dataclass

@@ -32,8 +32,8 @@ WHITE, SHADE = (1.0, 1.0, 1.0, 0.95), (0.08, 0.08, 0.08, 0.65)
 LINE, HELD = (1.0, 0.75, 0.2, 1.0), (1.0, 0.75, 0.2, 1.0)
 RELEASED, ADDED, REMOVED = (0.6, 0.6, 0.6, 0.8), (0.2, 0.9, 0.4, 1.0), (0.95, 0.2, 0.2, 1.0)
 POINT_SIZE = 5
-ITEM_SIZE, ITEM_OPACITY = 4, 0.8  # of a correction's dots, between which weights stay visible
-LEAST_RISE = 0.2  # of the largest stretch: the smallest change that fills the height of the curve
+ITEM_SIZE, ITEM_OPACITY = 4, 0.8  # for a correction's dots, which leave weights visible
+LEAST_RISE = 0.2  # smallest change that fills the curve's height, as a share of the largest stretch
 LEAST_SHADE = 0.2  # opacity of a vertex whose tie has hardly any strength left
 
 _handles = []

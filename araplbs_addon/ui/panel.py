@@ -32,7 +32,7 @@ from .result_box import draw_result
 from .session_box import draw_session
 
 HEADER = 10  # units for the panel name and two buttons
-FIRST_CHECK = 0.4  # of the row with two choices
+FIRST_CHECK = 0.4  # share of the row with two choices
 AROUND_CHECK = 1.3  # units around the name of a choice
 
 

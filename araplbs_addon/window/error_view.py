@@ -22,7 +22,7 @@ from .session import current_session
 from .settings import present_options
 
 OF_STRETCH = ("POSES", "POSE")
-NEARER = 2e-5  # of the depth: in front of the colored surface
+NEARER = 2e-5  # share of the depth range in front of the colored surface
 
 
 class _ErrorView(MeshView):

@@ -199,6 +199,5 @@ HANDLERS = (("undo_post", _note_undo), ("redo_post", _note_undo))
 
 
 def unregister():
-    for worker in _workers:  # Blender ends an operator whose class is unregistered, without calling
-        # it
+    for worker in _workers:  # Blender drops an operator without a call if its class is removed
         worker.cancel()

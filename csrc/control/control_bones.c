@@ -57,7 +57,7 @@
 #include "base/vec3.h"
 #include "control/control_study.h"
 
-#define COINCIDENT 0.05 /* of the shorter bone's length; closer ends coincide */
+#define COINCIDENT 0.05 /* share of the shorter bone's length; closer ends coincide */
 
 /* Maximum gain / own of a tree with one or two signs of a control bone, and of a single bone. */
 #define LOW_GAIN 0.2
@@ -72,8 +72,9 @@
  * with the second, several branches are parts of it. */
 #define LEADING_BRANCH 0.4
 #define MIN_BRANCH 0.02
-#define PASSED 0.1      /* of a child's length: minimum distance of a passed joint from both ends */
-#define SAME_JOINT 0.01 /* of the mesh size; closer joints coincide */
+/* share of a child's length; minimum distance of a passed joint from both ends */
+#define PASSED 0.1
+#define SAME_JOINT 0.01 /* share of the mesh size; closer joints coincide */
 #define NO_GAIN 0.005
 /* Clearance of bones away from the mesh, and of a bone with a parent and no name, relative to their
  * length. */

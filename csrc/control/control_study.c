@@ -16,15 +16,16 @@
 
 #define CHUNK 256
 
-#define INSIDE 0.3     /* least winding number inside */
-#define ENCLOSED 0.9   /* of the directions; with faces in more of them, a point is also inside */
-#define ON_SKIN 0.003  /* of the mesh size; a joint closer to the skin is not inside */
+#define INSIDE 0.3 /* minimum winding number inside */
+/* share of the directions; with faces in more of them, a point is also inside */
+#define ENCLOSED 0.9
+#define ON_SKIN 0.003  /* share of the mesh size; a joint closer to the skin is not inside */
 #define AMID 0.33      /* the same for a point that is merely surrounded by skin */
-#define ATTACHED 0.15  /* of the shorter bone's length; a bone closer to a tail continues it */
-#define ON_BONE 0.1    /* of the bone's length; a sample closer to another bone lies on it */
-#define SHORTEST 0.005 /* of the mesh size; the minimum length of bones for these tests */
+#define ATTACHED 0.15  /* share of the shorter length; a bone closer to a tail continues it */
+#define ON_BONE 0.1    /* share of the bone's length; a sample closer to another bone lies on it */
+#define SHORTEST 0.005 /* share of the mesh size; the minimum length of bones for these tests */
 #define TIED 1.01      /* distances of this ratio are equal */
-#define TURNOUT 0.2    /* of a loose part: with votes from less, it belongs to no group */
+#define TURNOUT 0.2    /* share of a loose part that must vote; otherwise, it belongs to no group */
 
 const double *arap_study_head(const arap_study *t, int d) {
     return t->s.heads + 3 * t->s.deform_bone[d];

@@ -38,7 +38,8 @@
 
 #define MINIMUM 1e-4 /* remaining share of the pull where two bones meet */
 #define THIN 0.002   /* minimum radius, in mesh sizes */
-#define FLOOR 1e-12  /* of the stiffness of a vertex: with less pull, the system is not definite */
+/* share of the stiffness of a vertex; with less pull, the system is not definite */
+#define FLOOR 1e-12
 #define CHUNK 256
 
 typedef struct nearest_task {

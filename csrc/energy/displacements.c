@@ -26,7 +26,7 @@
 #include "energy/local_step.h"
 #include "linalg/blas.h"
 
-#define STIFFNESS 1e-6 /* of the rest energy of a pose */
+#define STIFFNESS 1e-6 /* share of the rest energy of a pose */
 #define ROUNDS 10
 #define PANEL 32 /* number of columns of an inverse that are solved together */
 

@@ -23,7 +23,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define ALIKE 1e-2 /* of edges and their weights */
+#define ALIKE 1e-2 /* relative tolerance for edges and their weights */
 #define OFF 2e-3   /* tolerance for the image of an axis under a bone, for a mesh of size 1 */
 #define CHUNK 256
 

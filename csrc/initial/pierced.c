@@ -36,10 +36,11 @@
 #include "mesh/sight.h"
 
 #define CHUNK 256
-#define INWARD 0.25 /* of the distance from a corner to the middle of a face */
-#define SMALL 0.5   /* of the area of the patch on which a patch hangs; a larger patch is a half */
-#define WHOLE 0.1   /* of the area of a patch */
-#define SAME 1e-6   /* cosines closer to 0 indicate neither side */
+#define INWARD 0.25 /* share of the distance from a corner to the middle of a face */
+/* share of the area of the patch on which a patch hangs; a larger patch is a half */
+#define SMALL 0.5
+#define WHOLE 0.1 /* share of the area of a patch */
+#define SAME 1e-6 /* cosines closer to 0 indicate neither side */
 
 typedef struct finder {
     const arap_mesh *mesh;

@@ -14,7 +14,7 @@
 #include "joints/state.h"
 
 #define HALVINGS 8
-#define NO_STIFFNESS 1e-9 /* of the unit */
+#define NO_STIFFNESS 1e-9 /* share of the unit */
 #define REACH_ROUNDS 6
 #define LENGTH_ROUNDS 10
 

@@ -34,9 +34,10 @@
 #include "joints/spine_system.h"
 #include "linalg/blas.h"
 
-#define RIDGE 1e-12        /* as a share of the unit: for joints that nothing holds */
-#define MIN_OWN 1e-6       /* of the stiffest joint: for joints without stiffness of their own */
-#define MIN_STIFFNESS 1e-9 /* of the stiffness between components: together they move freely */
+#define RIDGE 1e-12  /* as a share of the unit: for joints that nothing holds */
+#define MIN_OWN 1e-6 /* share of the stiffest joint; for joints without stiffness of their own */
+/* share of the stiffness between components; together they move freely */
+#define MIN_STIFFNESS 1e-9
 
 /* `joined` and `inverse`, and S in `squeezed` becomes S - S P X P^T S; 0: no inverse. */
 static int free_components(arap_joint_system *s, double stiffness, double *inner,

@@ -17,7 +17,7 @@
 #include "linalg/plain_blas.h"
 
 #define SIZE 200        /* unknowns of the factorization, and maximum number of rows or columns */
-#define TOLERANCE 1e-11 /* of the largest number */
+#define TOLERANCE 1e-11 /* share of the largest number */
 #define TOLERANCE_SINGLE 1e-4
 #define SPOILED 100 /* tolerances */
 

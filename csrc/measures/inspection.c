@@ -24,7 +24,7 @@
 #include "weights/sparse_weights.h"
 
 #define CHUNK 256
-#define CORE 0.5     /* of the largest weight of a bone */
+#define CORE 0.5     /* share of the largest weight of a bone */
 #define MINIMUM 0.05 /* minimum weight that is considered */
 #define UNLIKE 0.2   /* minimum contrast at which roughness is computed */
 #define FAR 4.0      /* limit of the search along the surface, in largest straight distances */

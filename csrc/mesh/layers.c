@@ -28,7 +28,7 @@
 #include "base/vec3.h"
 #include "mesh/closest.h"
 
-#define NEAR 0.02 /* of the mesh size, see mesh.h */
+#define NEAR 0.02 /* share of the mesh size, see mesh.h */
 #define OPEN 0.5
 #define THIN 0.05
 #define WIDE 0.12

@@ -29,8 +29,8 @@
 #include "mesh/bvh.h"
 #include "mesh/layers.h"
 
-#define FAR 0.05      /* of the mesh size, see mesh.h */
-#define TOUCHING 0.02 /* of the size of the part: twice its radius about the mean vertex */
+#define FAR 0.05      /* share of the mesh size, see mesh.h */
+#define TOUCHING 0.02 /* share of the size of the part; twice its radius about the mean vertex */
 #define LAYERED 0.1
 #define ROUNDING 1e-7 /* smaller differences are ignored because regular shapes have many ties */
 /* of squared distances; a point farther by at most this share counts as nearest */

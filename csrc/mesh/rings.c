@@ -50,7 +50,7 @@
 #define WIRE_AREA_SHARE 0.1
 #define LINK_SHARE 0.05
 #define LAYER_SHARE 0.5
-#define UNIT 0.02     /* of the mesh size */
+#define UNIT 0.02     /* share of the mesh size */
 #define SHORTEST 0.01 /* minimum length of edges, in mean lengths */
 #define LINK_VERTICES 16
 #define LAYER_VERTICES 500

@@ -27,13 +27,14 @@
 #include "mesh/nearest.h"
 #include "mesh/touching.h"
 
-#define SLIM 0.2      /* of its length: maximum distance of a rod's vertices from the axis */
-#define STRAIGHT 0.06 /* of its length; maximum distance of the middle of a slice from the axis */
-#define OPEN 0.1      /* of its surface; the normals of a closed surface sum to 0 */
+#define SLIM 0.2 /* share of its length; maximum distance of a rod's vertices from the axis */
+/* share of its length; maximum distance of the middle of a slice from the axis */
+#define STRAIGHT 0.06
+#define OPEN 0.1      /* share of its surface; the normals of a closed surface sum to 0 */
 #define FREE 2        /* widths: minimum distance of other parts from its ends */
 #define TOUCHING 0.25 /* widths */
 #define LYING 0.25    /* radii; a vertex closer to a surface lies on it */
-#define END 0.06      /* of its length: the length of its ends */
+#define END 0.06      /* share of its length; the length of its ends */
 #define NOWHERE 10    /* mesh sizes; larger than any distance */
 #define SLICES 8
 #define STAGE "rigid parts"

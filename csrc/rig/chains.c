@@ -17,8 +17,8 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define COMPARABLE 0.5  /* of the longer chain */
-#define MIN_LENGTH 0.03 /* of the diagonal of the skeleton */
+#define COMPARABLE 0.5  /* share of the longer chain */
+#define MIN_LENGTH 0.03 /* share of the diagonal of the skeleton */
 
 /* For each deforming bone, the part of a chain that reaches up to it. */
 typedef struct study {

@@ -15,10 +15,10 @@
 
 #include "base/vec3.h"
 
-#define ON_WAY 0.02   /* of a segment; closer joints lie on it */
+#define ON_WAY 0.02   /* share of a segment; closer joints lie on it */
 #define SOME 3        /* minimum number of vertices that have a middle */
-#define FARTHEST 0.95 /* of the vertices of a leaf; share that ends before the leaf does */
-#define LEAF 0.9      /* of twice the distance to the middle of the skin */
+#define FARTHEST 0.95 /* share of the vertices of a leaf; share that ends before the leaf does */
+#define LEAF 0.9      /* share of twice the distance to the middle of the skin */
 /* cosine for skin in front of a leaf whose nearest segment leads to the leaf */
 #define SIDE 0.5
 /* of a segment; skin beyond this that projects from the segment belongs to the leaf at its end */
@@ -30,7 +30,7 @@
 #define MAX_ON 6    /* maximum distance of this joint, relative to that of the leaf's skin */
 /* of the segment to the middle; a joint outside the skin that is farther has no skin */
 #define OFF_SKIN 0.5
-#define SHORTEST 1e-3 /* of the mesh size; minimum length of leaves */
+#define SHORTEST 1e-3 /* share of the mesh size; minimum length of leaves */
 
 static int by_value(const void *a_, const void *b_) {
     double a = *(const double *)a_, b = *(const double *)b_;

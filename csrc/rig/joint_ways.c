@@ -18,9 +18,10 @@
 
 #define CHUNK 256
 #define INSIDE 0.3  /* minimum winding number inside: low enough for open meshes */
-#define SHORTER 0.9 /* of a segment: minimum difference in length to a shorter one */
+#define SHORTER 0.9 /* share of a segment; minimum difference in length to a shorter one */
 #define FACING 1.5  /* ratio of votes needed to decide that a segment is outside */
-#define END 0.999   /* of a segment: skin nearest to this part of its end lies beyond the joint */
+/* share of a segment; skin nearest to this part of its end lies beyond the joint */
+#define END 0.999
 
 static double to_way2(const void *data, int index, const double *p) {
     const arap_joint_way *w = (const arap_joint_way *)data + index;

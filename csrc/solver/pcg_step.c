@@ -16,7 +16,7 @@
 #include "linalg/pcg.h"
 
 #define STEPS 12
-#define TOLERANCE 0.1 /* of the preconditioned residual */
+#define TOLERANCE 0.1 /* share of the preconditioned residual */
 
 typedef struct product {
     const arap_solver *solver;

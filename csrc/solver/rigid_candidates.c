@@ -19,7 +19,8 @@
 #include "mesh/bvh.h"
 #include "solver/excluded.h"
 
-#define REACHED 0.4 /* of the rays from a bone; a part that meets fewer does not surround it */
+/* share of the rays from a bone; a part that meets fewer does not surround it */
+#define REACHED 0.4
 #define SHARED 0.25
 
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off) {

@@ -29,13 +29,13 @@
 #include "base/vec3.h"
 #include "mesh/cards.h"
 
-#define ROUND 1.25 /* mean distances from the center; the maximum, and its inverse as the minimum  \
-                    */
+/* mean distances from the center; the maximum, and its inverse as the minimum */
+#define ROUND 1.25
 #define CENTERED 0.35
 #define CUSTOM 0.6
 #define SMALL 0.6
-#define MUCH 0.5     /* of a soft vertex; a bone with less at all vertices has lost its skin */
-#define NEAR 1.5     /* radii of a part: maximum distance of its bone */
+#define MUCH 0.5 /* share of a soft vertex; a bone with less at all vertices has lost its skin */
+#define NEAR 1.5 /* radii of a part: maximum distance of its bone */
 #define CLEARLY 1.01 /* farther is every other bone */
 
 static const double *place(const arap_rigid_search *s, const arap_candidate *c, int k) {

@@ -51,7 +51,7 @@
 #include "solver/rigid_shells.h"
 #include "weights/rows.h"
 
-#define SPANNING 0.2 /* of the allowed departure, for parts around more than one bone */
+#define SPANNING 0.2 /* share of the allowed departure, for parts around more than one bone */
 #define BLENDED 0.25 /* the same for blends */
 #define MINIMUM 0.05 /* mean weight of a bone of a blend */
 #define SAME 1e-9    /* weights that differ by no more */

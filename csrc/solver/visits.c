@@ -27,7 +27,7 @@
 #define DISTANCE_BITS (3 * DIGIT)
 #define SIDE_BITS (2 * DIGIT)
 #define MAX_SAME 16 /* maximum number of coincident vertices that are distinguished */
-#define MINIMUM 0.1 /* of the weights of the ends */
+#define MINIMUM 0.1 /* share of the weights of the ends */
 #define NO_PLANE                                                                                   \
     1e-12 /* twice the area of the triangle of the points, of the square of its size               \
            */

@@ -12,7 +12,8 @@
 #include "base/vec3.h"
 #include "base/wide.h"
 
-#define SAME_PLACE 0.3 /* of a bone's length; a child whose head is closer continues the bone */
+/* share of a bone's length; a child whose head is closer continues the bone */
+#define SAME_PLACE 0.3
 
 static void find_joints(const arap_skeleton *s, arap_bone_lines *lines) {
     for (int k = 0; k < lines->count; k++)

@@ -53,8 +53,8 @@
 #define CHUNK 64
 #define STRENGTH 0.5   /* of a spring as long as the unit, relative to the area of its vertex */
 #define WHOLE (2 / 3.) /* the same for a part that is tied to its bone as a whole */
-#define THIN 0.1       /* of the unit of edge weights: minimum length of springs in any case */
-#define JOINT 0.2      /* share of its strength that a spring keeps at a joint */
+#define THIN 0.1  /* share of the unit of edge weights; minimum length of springs in any case */
+#define JOINT 0.2 /* share of its strength that a spring keeps at a joint */
 /* of a bone's length; no spring is weakened at this distance from a joint */
 #define MIDDLE (1 / 3.)
 /* of the radius; minimum distance from the joint, regardless of the length */

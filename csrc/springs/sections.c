@@ -37,7 +37,7 @@
 #include "base/vec3.h"
 #include "springs/bone_lines.h"
 
-#define REACH 0.35 /* of the length of the bone, from its middle */
+#define REACH 0.35 /* share of the length of the bone, from its middle */
 /* of the radius of a thick limb; allowed distance of its middle from the rest position */
 #define SLACK 0.22
 

@@ -42,7 +42,7 @@
 #include "supports/reduce_row.h"
 
 #define CHUNK 8
-#define HELD 0.5 /* of its strength; a weaker spring keeps no influence */
+#define HELD 0.5 /* share of its strength; a weaker spring keeps no influence */
 #define DEFINITE 1e-9
 /* traces up to this; far below any trace that rounding leaves to an edge */
 #define NO_ENERGY 1e-100

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 DRIFT = 0.3, 1.2  # radii of the limb: drift that is visible, and drift outside the limb
 OUTSIDE = 0.25, 2.0  # distance from the skin, in radii of the region the bone moves
-LEAST_RADIUS = 0.02  # of the size: bones of eyes and teeth have less effect
-LARGE_LIMB = 0.004  # of the surface: lips and brows have bones like limbs but are smaller
-LEAST_OUTSIDE = 0.004  # of the size: bones of eyelids and lips lie in the skin
+LEAST_RADIUS = 0.02  # share of the size; bones of eyes and teeth have less effect
+LARGE_LIMB = 0.004  # share of the surface; lips and brows have bones like limbs but are smaller
+LEAST_OUTSIDE = 0.004  # share of the size; bones of eyelids and lips lie in the skin
 LEAST_DRIVEN = 4  # vertices
 WRONG_PART = 0.5  # severity for a bone inside a region that other bones move
 IDLE, IDLE_IN_LIMB = 0.15, 0.5  # severity: a spare bone, and one that a limb should follow
 # Limits for finding the limb of a bone, as in the engine: the position of its middle, the maximum
 # width, and the minimum number of vertices.
 MIDDLE, WIDEST, LEAST_LIMB = (0.3, 0.7), 1.5, 6
-FLAT = 0.12  # of the region around a bone: its squared thickness relative to its width
+FLAT = 0.12  # squared thickness of the region around a bone, relative to its width
 
 
 def _beside(look: Inspected, bone: Index, vertices: Integers) -> tuple[Floats, Floats]:

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 # A bone moves vertices near its core in space but far from it along the surface.
 DETOUR = 3.0  # ratio of distances: half of pi around a limb, 2 at the webs of fingers
-DETOUR_FROM = 0.015  # of the size: the additional path length, the width of a finger
-CORE = 0.5  # of the largest weight of a bone: its core, as in csrc/measures/inspection.c
-GAP = 0.06  # of the size: beyond this distance there is no gap, only another region
+DETOUR_FROM = 0.015  # additional path length, as a share of the size; the width of a finger
+CORE = 0.5  # share of a bone's largest weight in its core, as in csrc/measures/inspection.c
+GAP = 0.06  # share of the size; beyond this distance there is no gap, only another region
 WEIGHT = 0.04, 0.6  # on the far side: visible, and worst
 LEAST_BLEEDING = 2  # vertices
 INWARD = -0.3  # cosine between a line and the outward normal: the line leads into the flesh
 LOOKED_AT = 64  # number of equally spaced vertices of a region
-MOVED = 0.01, 0.06  # of the size: movement of the skin; 2 cm on a man are visible
+MOVED = 0.01, 0.06  # movement of the skin, as shares of the size; 2 cm on a man are visible
 TORN = 0.25, 0.75  # strain: visible, and torn
-ALONE = 0.95  # of the weight: above this, no other bone determines the position of the skin
+ALONE = 0.95  # share of the weight; above this, no other bone determines the position of the skin
 OWN = 0.6  # severity if the bone has the most weight there, which may be intended
 
 

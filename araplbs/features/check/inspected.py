@@ -30,7 +30,7 @@ CANDIDATE = 0.8
 # Shares of the size of the character.
 TOUCHES = 0.01  # a part sits on a surface within this distance
 COVERED = 0.02  # skin at this depth below cloth is covered by it
-SIDES = 0.002  # of the size: tolerance for vertices at their image
+SIDES = 0.002  # tolerance for vertices at their image, as a share of the size
 
 SAMPLES = 0.15, 0.5, 0.85  # samples along each bone, for which the nearest skin is sought
 LOOK = 0.05  # seconds between two progress checks

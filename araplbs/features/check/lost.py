@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from ...character.problem import Problem
     from ...model.sparse_weights import SparseWeights
 
-OWN = 0.5  # of the weight of a vertex: with this share, a bone has the vertex as skin
+OWN = 0.5  # share of a vertex's weight at which the vertex is skin of the bone
 LEAST = 4  # vertices: a smaller skin is ignored
-LOST = 0.25  # of the earlier displacement: below this, the skin is lost
-HEARD = 0.5  # of the same: at or above this, the bone moves its skin as before
+LOST = 0.25  # share of the earlier displacement; below this, the skin is lost
+HEARD = 0.5  # share of the earlier displacement; from here on, the bone moves its skin as before
 ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across it and the bone
 UP = np.array([0.0, 0.0, 1.0])  # the direction used for a bone without length
 

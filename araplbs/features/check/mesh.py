@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .findings import Finding
     from .inspected import Inspected
 
-OPENS = 0.001, 0.02  # of the character size: a visible gap, and one that ruins the surface
+OPENS = 0.001, 0.02  # shares of the size: a visible gap, and one that ruins the surface
 NAMED = 0.06  # severity of a harmless fault
-MANY = 0.02  # of the edges: fewer coincident split edges are the seams of any import
+MANY = 0.02  # share of the edges; fewer coincident split edges are the seams of any import
 WORDS = {
     "INNER": ("INNER_SHELL", "an inner shell", "lies inside another part"),
     "DOUBLE": ("DOUBLE_SHELL", "a double shell", "lies on another part"),

@@ -24,7 +24,7 @@ STRETCH = 2.5, 7.0  # factor: visible, and ruined
 COLLAPSE = 0.8, 1.0  # lost share of a length: visible, and ruined
 IN_REGION = 0.75  # quantile over the triangles of a region: a single one is noise
 LEAST_REGION = 3  # vertices: fewer are a speckle or a sliver
-LARGE_REGION = 0.004  # of the surface: smaller regions are less severe
+LARGE_REGION = 0.004  # share of the surface; smaller regions are less severe
 # A fold on one side of a limb closes on itself, as inside any bend, and nobody sees into it. Such a
 # fold does not ruin the skin, but the loss of a limb's girth does. The area vectors of half a
 # tube add up to 0.64 of their total length, and the normals of a whole tube to 0. Each pose counts

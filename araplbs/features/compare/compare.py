@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .methods import Method, Posed
 
 OURS_IN_FILE = "Weights in the file, by Auto-weight"
-METHODS_SHARE, JUDGE_SHARE = 0.5, 0.5  # of the time of compare()
+METHODS_SHARE, JUDGE_SHARE = 0.5, 0.5  # shares of the time of compare()
 
 
 @dataclass

@@ -34,7 +34,7 @@ RANDOM, ANIMATION = "random", "animation"
 LEAST_SHOWN = 1e-3  # smaller weights are not counted as influences
 SHOWN = (1, 4, 7, 9, 12)  # random poses in pictures, minus the number of animation poses
 SAME = {"l1": 0.0, "precision": 1.0, "recall": 1.0}  # likeness of the current weights
-SHOWN_FRAMES = (0.3, 0.7)  # of the frames
+SHOWN_FRAMES = (0.3, 0.7)  # positions, as shares of the frames
 
 
 @dataclass

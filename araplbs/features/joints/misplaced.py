@@ -28,12 +28,12 @@ from ...model.sparse_weights import SparseWeights
 from ...skeleton.skeleton import Skeleton
 
 MOST_OFF = 2.0  # spreads
-LEAST_OFF = 0.1  # of the length of the bone: artists place joints with this tolerance
-MOST_OF_LENGTH = 0.6  # of the joint's bone lengths: rings farther away belong to another part
-MOST_ASIDE = 0.6  # of the mean direction to the ring: a ring to one side is a flap, as of a jaw
-LEAST_SHARED = 1e-3  # of the weights of all vertices of a bone: smaller shares do not form a ring
+LEAST_OFF = 0.1  # share of the length of the bone; artists place joints with this tolerance
+MOST_OF_LENGTH = 0.6  # share of the joint's bone lengths; rings farther away belong to another part
+MOST_ASIDE = 0.6  # share of the mean direction to the ring; a ring to one side is a flap
+LEAST_SHARED = 1e-3  # share of a bone's weights at all vertices; smaller shares do not form a ring
 SAME_PLACE = 1e-5  # share of the skeleton's size, as in moved_joints.py
-WEIGHTED = 0.5  # of the vertices: if fewer have weights, the weights are not evidence
+WEIGHTED = 0.5  # share of the vertices; if fewer have weights, the weights are not evidence
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,10 @@ RINGS = {
     "DEAF_BONE": 2,
 }  # fmt: skip
 WIDER = 4  # additional rings if the first ones were not enough
-COVERS = 0.03  # of the total size: maximum distance of cloth from the skin beneath
+COVERS = 0.03  # maximum distance of cloth from the skin beneath, as a share of the total size
 
 
-SAME_WEIGHTS = 0.01  # of two sides: a smaller median difference is ignored
+SAME_WEIGHTS = 0.01  # smaller median differences between the two sides are ignored
 
 
 class Regions:

@@ -9,7 +9,7 @@ from ...reports.report import names_in_line
 from .restore import Restored, RestoreOptions
 from .stored import Kept
 
-FEW = 0.5  # of a mesh's vertices: a smaller matching share causes a warning
+FEW = 0.5  # share of a mesh's vertices; a smaller matching share causes a warning
 
 
 def restore_report(

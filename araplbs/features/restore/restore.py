@@ -22,11 +22,11 @@ from ...skeleton.skeleton import Skeleton
 from ..transfer.options import TransferOptions
 from .stored import Kept, KeptEdit
 
-NEAR = 1e-3  # of the size of the kept mesh: vertices within this distance match in any direction
+NEAR = 1e-3  # share of the kept mesh's size; vertices this close match in any direction
 # A mesh derives from a kept mesh if the share COVERED of its vertices is within this distance,
 # relative to its size.
 COVERED, COVERED_WITHIN = 0.5, 5e-3
-SAME_PLACE = 1e-3  # of the skeleton size: a bone within this distance is the same, renamed
+SAME_PLACE = 1e-3  # share of the skeleton size; a bone within this distance is the same, renamed
 LEAST = 1e-6  # smaller weights are rounding errors
 FILE = option(
     "",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 POSES = 24
 SEED = 12  # a seed that the refinement does not use
-ON = 1e-4  # of the size: within this distance, a vertex is neither above nor below
+ON = 1e-4  # share of the size; within this distance, a vertex is neither above nor below
 SURELY_ABOVE = 0.5  # cosine between the normal of the skin and the direction to the vertex
 
 

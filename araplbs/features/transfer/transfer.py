@@ -232,7 +232,7 @@ def transfer_summary(report: dict[str, Any]) -> str:
     )
 
 
-FEW = 0.1  # of a mesh's vertices: a smaller matching share causes a warning
+FEW = 0.1  # share of a mesh's vertices; a smaller matching share causes a warning
 
 
 def transfer_warnings(report: dict[str, Any]) -> list[str]:

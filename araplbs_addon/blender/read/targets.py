@@ -13,7 +13,7 @@ from .read_mesh import matrix_between, refuse_edited
 
 # Other objects can be attached to an armature, but have no weights to solve for.
 DEFORMABLE = {"CURVE", "SURFACE", "FONT", "LATTICE"}
-SAME_PLACE = 1e-5  # of the largest entry: matrices with smaller differences give the same position
+SAME_PLACE = 1e-5  # share of the largest entry; matrices that differ less give the same position
 
 
 @dataclass

@@ -32,7 +32,7 @@ CONTROL_COLLECTIONS = {
     *("target", "targets", "pole", "poles", "helper", "helpers", "reference", "root"),
 }
 DEFORM_COLLECTIONS = {"def", "deform", "deforming", "deformation", "skin", "bind", "export"}
-MOST = 0.5  # of the deform bones, in a collection that contains no other bones
+MOST = 0.5  # share of the deform bones in a collection that contains no other bones
 MOST_FRAMES = 8
 # Types of objects that may also be attached to bones that move skin.
 HELD = {"MESH", "ARMATURE", "LIGHT", "CAMERA", "SPEAKER", "LIGHT_PROBE"}

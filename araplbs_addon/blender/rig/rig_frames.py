@@ -10,7 +10,7 @@ from ..poses.flexible_bones import BENT, NEUTRAL
 from ..poses.motion_action import CONSTANT, channels_of
 from .rig_relations import owner_of
 
-STEP = 1 / 32  # of a frame; other animated data hardly moves
+STEP = 1 / 32  # share of a frame, in which other animated data hardly moves
 TURN = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 

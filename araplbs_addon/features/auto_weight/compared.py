@@ -10,7 +10,7 @@ from araplbs.reports.report import make_report
 from ...task import MEASURING
 from .heat import HeatWeighting
 
-WEIGHTING_SHARE = 0.9  # of the time for solving; the rest is for measuring
+WEIGHTING_SHARE = 0.9  # share of the time for solving; the rest is for measuring
 HEAT_SHARE = 0.05  # for measuring Blender's heat weights, if there is nothing else to compare with
 
 

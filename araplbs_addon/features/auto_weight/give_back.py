@@ -30,7 +30,7 @@ from ..check.task import CheckTask
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
 
 IDNAME = "object.araplbs_give_back"
-REPORT_SHARE = 0.3  # of the time for measuring; the rest is for finding problems
+REPORT_SHARE = 0.3  # share of the time for measuring; the rest is for finding problems
 
 
 class _Sets(NamedTuple):

@@ -9,7 +9,7 @@ from ...blender.poses.own_actions import poses_of_actions
 from ...task import MEASURING
 from .heat import HeatWeighting
 
-WEIGHTING_SHARE = 0.75  # of the time for solving; the rest is for measuring
+WEIGHTING_SHARE = 0.75  # share of the time for solving; the rest is for measuring
 HEAT_SHARE = 0.05  # for measuring Blender's heat weights, if there is nothing else to compare with
 
 

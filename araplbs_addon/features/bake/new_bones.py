@@ -18,7 +18,7 @@ from ...blender.poses.swapped_actions import swapped_actions
 from ...blender.write.edit_bones import editing
 
 NAME = "Bake"
-LENGTH = 0.05  # of the size of the mesh
+LENGTH = 0.05  # share of the mesh size
 CHANNELS = ("location", "rotation_quaternion")
 
 

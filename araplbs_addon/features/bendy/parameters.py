@@ -39,7 +39,7 @@ from ...blender.read.read_mesh import (
 from ...blender.write.write_weights import make_groups
 from .refusals import deformed_meshes, refuse_groups, refuse_one_sided
 
-SHEAR = 1e-3  # of a bone's scale: less is not visible
+SHEAR = 1e-3  # share of a bone's scale; smaller shear is not visible
 
 
 def bendy_bones(armature):

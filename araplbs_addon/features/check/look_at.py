@@ -7,8 +7,8 @@ from ...blender.data.mesh_shape import triangle_vertices
 from ...blender.poses.posed import posed_vertices
 from .findings_list import found
 
-DISTANCE = 2.0  # of the eye, in sizes of the viewed region
-LEAST = 0.12  # of the mesh size; smaller regions are shown with their surroundings
+DISTANCE = 2.0  # distance of the eye, in sizes of the viewed region
+LEAST = 0.12  # share of the mesh size; smaller regions are shown with their surroundings
 ENOUGH = 0.35  # cosine: a surface turned to the eye by at least this is visible
 
 

@@ -37,7 +37,7 @@ from ...weighting import WeightingTask
 if TYPE_CHECKING:
     import argparse
 
-PAGE_SHARE = 0.25  # of the time, for images
+PAGE_SHARE = 0.25  # share of the time for images
 
 
 class CompareTask(WeightingTask):

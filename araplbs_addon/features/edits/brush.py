@@ -25,7 +25,7 @@ from .operator import Change, active_bone, paint_edit, refuse_bone, takes_edits
 
 IDNAME = "object.araplbs_brush"
 GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength
-LEAST_EFFECT = 0.02  # of the falloff: smaller effects are ignored
+LEAST_EFFECT = 0.02  # share of the falloff; smaller effects are ignored
 
 UNKNOWN, NO_IMAGE = -2, -1  # maximum distance of a vertex from the mirrored position
 

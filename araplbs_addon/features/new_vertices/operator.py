@@ -26,8 +26,7 @@ with a paint mask, weight the selected vertices instead. All other vertices stay
     )
     icon = "MOD_VERTEX_WEIGHT"
 
-    own_options = ("start_from", "volume")  # works on the surface and starts from the surrounding
-    # weights
+    own_options = ("start_from", "volume")  # it uses the surface and the surrounding weights
     task_kind = NewVerticesTask
 
     @staticmethod

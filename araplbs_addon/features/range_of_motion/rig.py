@@ -30,7 +30,7 @@ from ...blender.rig.rig_poses import PILOT, RigReader, plan_poses_in_steps
 from ...blender.rig.rig_relations import owner_of, read_relations
 
 TRIED = 0.3  # radians, and fraction of a limb: the size of a trial motion
-SAME_END = 0.2  # of a limb's length: a control chain that ends this near its end is the limb
+SAME_END = 0.2  # share of a limb's length; a control chain that ends closer to its end is the limb
 LEAST = 0.02  # radians: a control that turns every deform bone by less is not a joint
 
 

@@ -38,8 +38,7 @@ weights are not better, the old ones are kept"""
     doing = "Repairing"
     first = ("which", "kinds")
     _outcome = None  # the one whose problems are repaired
-    own_options = ("start_from", "volume")  # works on the surface and starts from the surrounding
-    # weights
+    own_options = ("start_from", "volume")  # it uses the surface and the surrounding weights
 
     which: EnumProperty(
         name="Findings",
