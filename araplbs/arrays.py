@@ -23,7 +23,7 @@ KINDS = "biufcSU"
 
 
 class NotArrays(ValueError):
-    """The content is not an .npz file or cannot be read; the message gives the reason."""
+    """The content is not an .npz file or cannot be read. The message gives the reason."""
 
 
 def open_regular(path):

@@ -128,7 +128,7 @@ def solve(arguments, threads=0):
 
 
 def printable(text):
-    """Makes untrusted text safe for a terminal; control characters become numbers."""
+    """Makes untrusted text safe for a terminal. Control characters become numbers."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
 
 

@@ -176,7 +176,7 @@ typedef struct arap_edits {
  *
  * settings.def defines the purpose, range and default of each setting. */
 
-/* Precision of the loop over poses; sums over edges and vertices always use double precision. */
+/* Precision of the loop over poses. Sums over edges and vertices always use double precision. */
 typedef enum arap_precision { ARAP_SINGLE, ARAP_DOUBLE } arap_precision;
 
 typedef enum arap_filter {
@@ -232,7 +232,7 @@ typedef struct arap_settings {
 
 void arap_settings_default(arap_settings *settings);
 
-/* All parts of a problem; absent parts are NULL or 0. */
+/* All parts of a problem. Absent parts are NULL or 0. */
 typedef struct arap_problem {
     arap_geometry geometry;
     arap_bones bones;

@@ -11,11 +11,11 @@ from ..model.sparse_weights import SparseWeights, dense_of
 
 
 class Rows(SparseWeights):
-    """Sparse weights of n vertices for m bones; vertex i has the entries start[i]:start[i + 1].
+    """Sparse weights of n vertices for m bones. Vertex i has the entries start[i]:start[i + 1].
 
     A named tuple (start, bones, weights), accepted by all functions: start (n + 1,), bones and
     weights (entries,), with the bones of each row in ascending order. shape: (n, m). The arrays are
-    converted but not checked; functions that take rows raise ValueError for invalid ones.
+    converted but not checked. Functions that take rows raise ValueError for invalid ones.
 
     >>> rows = Rows([0, 1, 3], [0, 0, 1], [1.0, 0.25, 0.75], bone_count=2)
     >>> rows

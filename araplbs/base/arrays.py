@@ -1,4 +1,4 @@
-"""Short names for the types of NumPy arrays; docstrings give the shapes."""
+"""Short names for the types of NumPy arrays. Docstrings give the shapes."""
 
 from typing import Any, TypeAlias
 

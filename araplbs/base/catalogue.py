@@ -81,7 +81,7 @@ class Sentences:
 
     @cached_property
     def _templates(self) -> list[_Template]:
-        """The entries; those with the most literal words come first."""
+        """The entries. Those with the most literal words come first."""
         found = [english for english in self.plain if PLACEHOLDER.search(english)]
         found.sort(key=lambda text: (-len(PLACEHOLDER.sub("", text)), text.startswith("{")))
         return [_Template(english, self.plain[english]) for english in found]

@@ -43,8 +43,8 @@ def bind(
     Armature modifier gets one and becomes a child of the armature. Locked vertex groups keep their
     weights, and corrections saved with the mesh are applied.
 
-    Raises araplbs.Refused if the objects cannot be weighted, with a message that names the object;
-    the file then stays unchanged. Raises TypeError for arguments of other types and for unknown
+    Raises araplbs.Refused if the objects cannot be weighted, with a message that names the object.
+    The file then stays unchanged. Raises TypeError for arguments of other types and for unknown
     options, ValueError for values out of range, Cancelled, and SolverError if solving fails.
     """
     return _script().bind(

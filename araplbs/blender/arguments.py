@@ -62,7 +62,7 @@ def read_arguments(
     prog: str = f"blender -c {COMMAND}",
     presets: Iterable[str | Path] = (),
 ) -> argparse.Namespace:
-    """Return the parsed arguments; `does` is the command, and `options` are its options. presets:
+    """Return the parsed arguments. `does` is the command, and `options` are its options. presets:
     the user's preset folders. Raises WrongArguments, and SystemExit after printing help."""
     parser = make_parser(commands, prog)
     names = [name for _title, names in GROUPS for name in names]

@@ -211,7 +211,7 @@ def _fail(error: BaseException | str) -> int:
 
 
 class Lines:
-    """Reports progress as lines, one for each stage and for every ten percent; later stages are
+    """Reports progress as lines, one for each stage and for every ten percent. Later stages are
     combined. named: whether all stages are reported by name."""
 
     def __init__(self, name: str, stop: Stop, named: bool = False) -> None:

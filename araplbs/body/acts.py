@@ -84,7 +84,7 @@ def acts_of(body: Body, heads: Floats) -> list[Act]:
 
 def _later(number: int, count: int) -> float:
     """The delay of a pair of legs in a walk, relative to the last pair. Four feet come down one
-    after another; six feet move in groups of three."""
+    after another. Six feet move in groups of three."""
     return 0.25 * number if count == 2 else 0.5 * (number % 2)
 
 
@@ -157,7 +157,7 @@ def within_reach(limb: Limb, goal: Floats) -> Floats:
 
 
 def turns_to(body: Body, limb: Limb, goal: Floats) -> Turns:
-    """The rotations that move the end of a limb to a goal; feet keep their orientation. Only for
+    """The rotations that move the end of a limb to a goal. Feet keep their orientation. Only for
     limbs with bones."""
     goal = within_reach(limb, goal)
     is_leg = any(limb is leg for pair in body.legs for leg in pair)

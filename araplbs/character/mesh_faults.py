@@ -90,7 +90,7 @@ class Surface:
 
     @cached_property
     def parts(self) -> Integers:
-        """The part of each vertex, (n,); parts are connected by triangles, edges, coincident
+        """The part of each vertex, (n,). Parts are connected by triangles, edges, coincident
         vertices and split edges."""
         edges = self.edges
         if self.split:

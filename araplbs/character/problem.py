@@ -209,7 +209,7 @@ class Problem:
 
     def start_from(self, rows: SparseWeights) -> None:
         """Uses these rows as initial weights. `unweighted` is set to the number of vertices without
-        weights, which get fresh ones; if all vertices are unweighted, no weights are passed."""
+        weights, which get fresh ones. If all vertices are unweighted, no weights are passed."""
         locked = self.arguments.get("locked_vertices", np.zeros(rows.count, bool))
         empty = (rows.sums() <= 0) & ~locked
         self.unweighted = int(np.count_nonzero(empty))

@@ -21,7 +21,7 @@ SAME = 1e-3  # weights with smaller differences are equal
 
 
 def loose_parts(mesh: Mesh) -> Integers:
-    """The number of the loose part of each vertex of a Mesh, (n,); coincident vertices count as
+    """The number of the loose part of each vertex of a Mesh, (n,). Coincident vertices count as
     one."""
     order = np.lexsort(mesh.vertices.T[::-1])
     ordered = mesh.vertices[order]
@@ -112,7 +112,7 @@ def labels(
 
 def rigid_bones(label: Integers, rows: SparseWeights) -> list[tuple[int, int, int]]:
     """Returns [(first vertex, vertices, bone)] for the rigid parts with these labels
-    (Solver.rigid_parts); the bone is the one with the largest weight in SparseWeights."""
+    (Solver.rigid_parts). The bone is the one with the largest weight in SparseWeights."""
     numbers, first, sizes = np.unique(label, return_index=True, return_counts=True)
     found, parts = [], np.stack([first, sizes], axis=1)[numbers >= 0]
     for vertex, size in parts.tolist():

@@ -4,7 +4,7 @@ files that a run must not replace.
 A file is replaced only by one of the same kind, such as a report by a report or a page by a page.
 The existing file must begin with the mark of that kind. The file's name does not matter. An empty
 file may always be replaced. `Outputs` compares all files that a run will write with its inputs and
-with each other before any work begins; `replaced` checks again just before a file is moved into
+with each other before any work begins. `replaced` checks again just before a file is moved into
 place. No other code writes files.
 """
 

@@ -86,7 +86,7 @@ AS_GOOD_AS = 1e-6  # settings are stored in single precision
 
 
 def is_in_use(values: Mapping[str, Any], settings: object) -> bool:
-    """Whether settings match a preset; settings that the preset does not name may have any
+    """Whether settings match a preset. Settings that the preset does not name may have any
     value."""
     known = {name: value for name, value in values.items() if hasattr(settings, name)}
     return bool(known) and all(

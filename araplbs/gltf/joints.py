@@ -109,7 +109,7 @@ def _move_node(nodes: Nodes, node: int, move: Floats) -> None:
 
 
 def _move_curves(document: Document, moves: dict[int, Floats]) -> None:
-    """Moves the translation curves with their nodes; curves that shared values get separate
+    """Moves the translation curves with their nodes. Curves that shared values get separate
     ones."""
     for animation in document.items("animations"):
         samplers = animation.get("samplers", [])

@@ -124,7 +124,7 @@ def _read_mesh(
 def _shape(
     document: Document, part: dict[str, Any], count: int, name: str
 ) -> tuple[Integers, Integers, Integers]:
-    """Returns (triangles (f, 3), edges (e, 2), used vertices); triangles and edges are indices in
+    """Returns (triangles (f, 3), edges (e, 2), used vertices). Triangles and edges are indices in
     the used vertices."""
     mode = part.get("mode", TRIANGLES)
     if mode not in range(7):

@@ -124,7 +124,7 @@ def composed(translation: Array, turn: Array, scale: Array) -> Floats:
 
 
 def turn_of(quaternions: Array) -> Floats:
-    """Converts quaternions (..., x y z w) to rotation matrices (..., 3, 3); zero gives the
+    """Converts quaternions (..., x y z w) to rotation matrices (..., 3, 3). Zero gives the
     identity."""
     length = np.linalg.norm(quaternions, axis=-1, keepdims=True)
     unit = np.where(length > 0, quaternions / np.where(length > 0, length, 1), (0, 0, 0, 1))

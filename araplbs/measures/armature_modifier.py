@@ -142,7 +142,7 @@ class Columns:
 
 
 def blend_linearly(points: Floats, rows: SparseWeights, poses: Floats) -> Floats:
-    """Points (n, 3) moved by linear blending, (p, n, 3); points without weights stay in place.
+    """Points (n, 3) moved by linear blending, (p, n, 3). Points without weights stay in place.
     poses (p, m, 3, 4)."""
     posed = np.repeat(points[None], len(poses), 0)
     sums = rows.sums()

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 
-# Surface Strain and its color (sRGB); skin that keeps its shape is gray.
+# Surface Strain and its color (sRGB). Skin that keeps its shape is gray.
 STRAIN_COLORS = (
     (0.00, (205, 208, 213)),
     (0.08, (205, 208, 213)),

@@ -34,7 +34,7 @@ def _none() -> Bools:
 
 @dataclass
 class BoneFacts:
-    """Facts about bones; empty facts are unknown. See EVIDENCE for the weight of each."""
+    """Facts about bones. Empty facts are unknown. See EVIDENCE for the weight of each."""
 
     names: list[str]
     deform: np.ndarray  # (m,) bool

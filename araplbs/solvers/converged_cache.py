@@ -60,7 +60,7 @@ def is_end(
 
 
 def same_weights(one: SparseWeights, other: SparseWeights) -> bool:
-    """Whether two SparseWeights are equal up to the precision of vertex groups; zeros may be
+    """Whether two SparseWeights are equal up to the precision of vertex groups. Zeros may be
     missing."""
     if one.count != other.count:
         return False

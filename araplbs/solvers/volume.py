@@ -197,8 +197,8 @@ def solve_volume(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> Solution:
-    """The Solution of a Problem by solving on tets. In the report, energies refer to the surface;
-    vertices, symmetry and parts refer to the tets. Raises the same exceptions as solve(), and
+    """The Solution of a Problem by solving on tets. In the report, energies refer to the surface.
+    Vertices, symmetry and parts refer to the tets. Raises the same exceptions as solve(), and
     Refused."""
     start = time.perf_counter()
     progress = SolverProgress(progress)

@@ -1,5 +1,5 @@
 """Adds the operators to Blender's menus, where the menu search finds them. Most operators declare
-their menu entries (window/menu_entries.py); some entries depend on the context."""
+their menu entries (window/menu_entries.py). Some entries depend on the context."""
 
 import bpy
 

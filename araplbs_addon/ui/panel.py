@@ -128,7 +128,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
 
 
 def target_texts(targets):
-    """Returns [(text, icon)] for the objects that the buttons will work on; names are not
+    """Returns [(text, icon)] for the objects that the buttons will work on. Names are not
     translated."""
     meshes = targets.meshes
     text = meshes[0].name if len(meshes) == 1 else translated(f"{len(meshes)} meshes")

@@ -24,8 +24,8 @@ COLORS = {
 
 
 class _DeformerView(MeshView):
-    """result: points (n, 3) in armature space. Weights are read at first and after every change;
-    poses are read at every update."""
+    """result: points (n, 3) in armature space. Weights are read at first and after every change.
+    Poses are read at every update."""
 
     def clear(self):
         super().clear()  # source: (key, armature name, Problem, DeformerPreview)

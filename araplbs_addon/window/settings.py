@@ -1,7 +1,7 @@
 """Defines the settings in the sidebar, which are stored in the scene and therefore saved with the
 file.
 
-Operators started by a button, a menu or a key use these settings; scripts get the operators'
+Operators started by a button, a menu or a key use these settings. Scripts get the operators'
 defaults. The stretch colors and the selection of the worst vertices also use these settings."""
 
 from dataclasses import fields

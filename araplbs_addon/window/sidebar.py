@@ -97,7 +97,7 @@ def panel_room(context):
 
 @lru_cache(maxsize=512)
 def wrapped(text, room, width=text_width):
-    """Lines of at most this many pixels. A word that is wider is broken; East Asian characters need
+    """Lines of at most this many pixels. A word that is wider is broken. East Asian characters need
     no spaces between them."""
     lines = [""]
     for piece in PIECES.findall(text):

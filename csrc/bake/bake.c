@@ -211,7 +211,7 @@ static arap_status check_size(const arap_bake_state *state, int pose, int bone,
     return ARAP_OK;
 }
 
-/* Copy the caller's transforms relative to the centers, and make them rigid if required; new bones
+/* Copy the caller's transforms relative to the centers, and make them rigid if required. New bones
  * are at rest. Frames are read to find their centers. */
 static arap_status place_transforms(arap_bake_state *state, double (*centers)[3]) {
     for (int first = 0; first < state->frames; first += ARAP_FRAME_BLOCK) {

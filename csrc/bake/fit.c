@@ -11,7 +11,7 @@
  * above the objective and touches it at the old weights, so no step raises the objective.
  *
  * Locked weights are eliminated. Their columns are subtracted from h, and their weights from the
- * required sum. Each column takes O(bones), and a vertex needs a few columns; vertices are
+ * required sum. Each column takes O(bones), and a vertex needs a few columns. Vertices are
  * processed in parallel. Fails on out-of-memory and when cancelled. */
 #include "bake/fit.h"
 

@@ -10,7 +10,7 @@
  * in Le and Deng 2012.
  *
  * A bone without vertices keeps its transform. Y takes O(influences^2 vertices), and X takes
- * O(influences vertices) per frame; frames are processed in parallel. Fails on out-of-memory. */
+ * O(influences vertices) per frame. Frames are processed in parallel. Fails on out-of-memory. */
 #include "bake/motion.h"
 
 #include <math.h>

@@ -122,7 +122,7 @@ static void solve_equality(const small *s, const char *in, const double *weight,
     }
 }
 
-/* Improve feasible weights to the best ones with w >= 0 on the members `in`; members whose weights
+/* Improve feasible weights to the best ones with w >= 0 on the members `in`. Members whose weights
  * reach 0 leave the set. */
 static void settle(const small *s, char *in, double *weight) {
     double goal[MAXIMUM];

@@ -9,7 +9,7 @@
  * worker wakes all others when it is done. If no task is ready or running although some tasks are
  * not done, nothing can wake the workers. The worker that detects this state ends the run with
  * ARAP_FAULT. A worker that finishes a node of a task that waits for no nodes also ends the run.
- * Counters detect both errors; no clock is involved.
+ * Counters detect both errors. No clock is involved.
  *
  * Takes O(nodes) time and memory in addition to the work. Fails on out-of-memory, when cancelled,
  * or if a parent comes before its child. */

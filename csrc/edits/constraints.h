@@ -5,7 +5,7 @@
 #include "initial/visibility.h"
 #include "weights/influences.h"
 
-/* Penalties of all influences; rows for the same influence are added. */
+/* Penalties of all influences. Rows for the same influence are added. */
 typedef struct arap_penalties {
     double *stiffness; /* (entries) */
     double *aim;       /* (entries) stiffness * target */

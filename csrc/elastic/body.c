@@ -13,7 +13,7 @@
  *
  * A membrane has no bending stiffness and crumples if crumpling reduces strain. The last term
  * consists of cells, which are one-rings that share a rotation. The weights c_ik = a_ik / l^2 are
- * areas (docs/energy.md 1) over squared lengths, times `bending`; the weights of wires and links
+ * areas (docs/energy.md 1) over squared lengths, times `bending`. The weights of wires and links
  * are not multiplied by `bending`, because no other term resists their deformation. The cells
  * resist bending at the scale of the edges. The anchor s_i is the point on the bone that is nearest
  * to the vertex. The bone moves this point to y_i. Like a spring of springs/bone_springs.c, the

@@ -5,7 +5,7 @@
  * samples. Let d be the distance of the last sample from its nearest other sample. Then no two
  * samples are closer than d, and no vertex is farther than d from its nearest sample. Vertices of
  * an island without samples are infinitely far away, so every island gets a sample. Edges that
- * belong only to faces without area do not count; wires and links do.
+ * belong only to faces without area do not count. Wires and links do.
  *
  * The biharmonic weights of sample s minimize |L w|^2, weighted by the inverse cell areas, with w =
  * 1 at s and w = 0 at the other samples. Constants have no energy, so the weights of a vertex sum

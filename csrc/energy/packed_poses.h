@@ -22,7 +22,7 @@ typedef struct arap_packed_poses {
 
 arap_status arap_packed_poses_create(arap_context *context, const arap_poses *poses,
                                      arap_precision precision, arap_packed_poses *packed);
-/* Replace the transforms of the same poses and bones; after cancellation, they must be filled
+/* Replace the transforms of the same poses and bones. After cancellation, they must be filled
  * again. */
 arap_status arap_packed_poses_fill(arap_context *context, const arap_poses *poses,
                                    arap_packed_poses *packed);

@@ -8,7 +8,7 @@
  *     stretch_i = sum_k a_ik N_k - 2 sum_b w_ib v_i^T sum_c G_bc y_c + N_i sum_k a_ik.
  *
  * A spring to x on bone b (bone_springs.h) adds its weight to S_i and its x to y_b, like a neighbor
- * with the weight 1; `out` is then the sum of F w and the pull g of the springs. Let K_i be the sum
+ * with the weight 1. `out` is then the sum of F w and the pull g of the springs. Let K_i be the sum
  * over poses of s |T_b x|^2, and fixed_i = g w + K_i. Springs and edges then contribute w (F w + g)
  * + fixed to the energy.
  *

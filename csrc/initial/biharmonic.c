@@ -6,7 +6,7 @@
  * L is the Laplacian of triangles or tets, with springs for wires and links, and M contains the
  * areas or volumes of cells (two_rings.c). The index h denotes the handles (handles.c), and x the
  * vertices without a handle. Bones that share a handle have equal parts of it. In the lecture cited
- * in boneglow.c, each bone has a single vertex of a surface as its handle; in this file, it has
+ * in boneglow.c, each bone has a single vertex of a surface as its handle. In this file, it has
  * many. Without bounds, the weights of all bones sum to 1 but leave the range 0..1. They overshoot
  * beyond a handle, and distant bones get some weight. Negative weights are clipped here because
  * rows may not contain them, and the remaining weights are scaled to sum to 1.
@@ -135,7 +135,7 @@ static int list_bones(const problem *p, int size, const int *member, int *bone) 
     return count;
 }
 
-/* Compute -Q_h w_h for these bones, out (columns, size); column (bones) is scratch. */
+/* Compute -Q_h w_h for these bones, out (columns, size). Column (bones) is scratch. */
 static void pull_columns(const problem *p, int size, const int *member, int columns,
                          const int *bone, int *column, double *out) {
     memset(out, 0, (size_t)columns * (size_t)size * sizeof *out);

@@ -64,7 +64,7 @@ static arap_status solve_bones(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
-/* Build the rows from the list; rigid vertices and rows without heat get one bone. rigid_bone is
+/* Build the rows from the list. Rigid vertices and rows without heat get one bone. rigid_bone is
  * extended to all vertices with a single bone. */
 static arap_status gather(arap_context *context, const arap_mesh *mesh,
                           const arap_visibility *visibility, arap_entries *list, const double *sum,

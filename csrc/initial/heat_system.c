@@ -69,7 +69,7 @@ static arap_status heat_matrix(arap_context *context, const arap_mesh *mesh, con
     return ARAP_OK;
 }
 
-/* Store M H of every vertex in `source`; islands that see no bone are reported. */
+/* Store M H of every vertex in `source`. Islands that see no bone are reported. */
 static arap_status heat_sources(arap_context *context, const arap_mesh *mesh,
                                 const arap_visibility *visibility, double *source, int *rigid_bone,
                                 arap_islands_report *report) {

@@ -8,8 +8,8 @@
  * end of a chain, such as a hand or a head, the core is the tip. Between parallel bones, the core
  * is a strip that leaves room for both sides. The weight of the bone is 1 on its band and fades
  * between bands. A wider core makes limbs stiffer and bends sharper, and a narrower core does the
- * opposite. With a CORE of 0.5, strain on hands is a third higher and the drift of limbs is halved;
- * with 0.85, strain and drift are about the same as with heat.
+ * opposite. With a CORE of 0.5, strain on hands is a third higher and the drift of limbs is halved.
+ * With 0.85, strain and drift are about the same as with heat.
  *
  * Vertices that do not see their nearest bone belong to the cell of the next vertex along edges
  * that sees its nearest bone, and do not become handles. Vertices at equal distance from several

@@ -2,7 +2,7 @@
  *
  * For each vertex, a BVH over segments finds the nearest skeleton segment, and a BVH over triangles
  * tests the line to the nearest point of this segment against all faces that do not touch the
- * vertex. Triangles without area are never hit. Each vertex takes O(log) time; vertices are
+ * vertex. Triangles without area are never hit. Each vertex takes O(log) time. Vertices are
  * processed in parallel.
  *
  * Virtual segments count as their owner only if the owner's own bone is inside the mesh, that is,

@@ -36,7 +36,7 @@ static void unite(const arap_skeleton *s, int *set, int a, int b) {
         set[a] = b;
 }
 
-/* Number the joints; end 2 b is the head of bone b, 2 b + 1 its tail. */
+/* Number the joints. End 2 b is the head of bone b, 2 b + 1 its tail. */
 static void number_joints(const arap_skeleton *s, int *set, arap_joints *joints) {
     for (int end = 0; end < 2 * s->count; end++) set[end] = end;
     for (int b = 0; b < s->count; b++) {

@@ -52,7 +52,7 @@ void arap_joint_solver_report(const arap_joint_solver *solver, arap_joint_report
  * 4). */
 void arap_joint_solver_bones(const arap_joint_solver *solver, double *heads, double *tails);
 void arap_joint_solver_poses(const arap_joint_solver *solver, double *transforms);
-/* Get the bends (poses, bones, ARAP_BEND); STBs turn about their current direction. */
+/* Get the bends (poses, bones, ARAP_BEND). STBs turn about their current direction. */
 void arap_joint_solver_bends(const arap_joint_solver *solver, double *bends);
 
 const arap_joints *arap_joint_solver_joints(const arap_joint_solver *solver);

@@ -13,8 +13,8 @@
  * does.
  *
  * Transforms follow moved joints exactly, with the resulting bends and positions along the spines,
- * so that bones that met still meet. Takes O(poses columns^3) time and O(poses columns^2) memory;
- * poses are processed in blocks in a fixed order. Fails on out-of-memory only. */
+ * so that bones that met still meet. Takes O(poses columns^3) time and O(poses columns^2) memory.
+ * Poses are processed in blocks in a fixed order. Fails on out-of-memory only. */
 #include "joints/spine_system.h"
 
 #include <string.h>

@@ -33,7 +33,7 @@ arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton 
                                      const arap_mesh *mesh, const arap_poses *poses,
                                      const double *parameters, const arap_joints *joints,
                                      arap_joint_spines *spines);
-/* Prepare for these influence patterns; `desired` must still be filled in
+/* Prepare for these influence patterns. `desired` must still be filled in
  * (arap_local_step_pull). */
 arap_status arap_joint_spines_find(arap_context *context, const arap_mesh *mesh,
                                    const arap_influences *in, arap_joint_spines *spines);

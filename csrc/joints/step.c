@@ -131,7 +131,7 @@ static void hold_joint(arap_joint_solver *s, int joint, double share) {
         s->tried[3 * partner + c] *= share;
 }
 
-/* Shorten displacements in `tried` until no bone is too short; current positions are always
+/* Shorten displacements in `tried` until no bone is too short. Current positions are always
  * valid. */
 static void hold_lengths(arap_joint_solver *s) {
     for (int round = 0, any = 1; any && round < LENGTH_ROUNDS + s->joints.count; round++) {

@@ -8,7 +8,7 @@
 
 typedef struct arap_anderson arap_anderson;
 
-/* Create work space for vectors of `size` numbers; up to `window` (1..ARAP_MAX_WINDOW) past steps
+/* Create work space for vectors of `size` numbers. Up to `window` (1..ARAP_MAX_WINDOW) past steps
  * are mixed. */
 arap_status arap_anderson_create(arap_context *context, size_t size, int window,
                                  arap_anderson **out);

@@ -78,7 +78,7 @@ static arap_status translate(arap_error *error, const cholmod_common *common, co
     }
 }
 
-/* A view of our matrix; nothing is copied. */
+/* A view of our matrix. Nothing is copied. */
 static cholmod_sparse view(const arap_matrix *matrix) {
     size_t n = (size_t)matrix->size;
     return (cholmod_sparse){.nrow = n,
@@ -402,7 +402,7 @@ done:
     return status;
 }
 
-/* Count the edges between unknowns; those of vertex i begin with number first[i]. */
+/* Count the edges between unknowns. Those of vertex i begin with number first[i]. */
 static size_t edges_of_unknowns(int count, const int *first, const size_t *row_start,
                                 const int *neighbor) {
     size_t edges = 0;

@@ -37,7 +37,7 @@ arap_status arap_factor_update(arap_context *context, arap_factor *factor,
 /* Solve for one right-hand side in place; allocates nothing after the first call. */
 arap_status arap_factor_solve(arap_context *context, arap_factor *factor, double *x);
 
-/* Like arap_factor_solve, but nearly as accurate even with a factor in single precision; `matrix`
+/* Like arap_factor_solve, but nearly as accurate even with a factor in single precision. `matrix`
  * is the factorized matrix. arap_factor_solve is less accurate only for factors created by
  * arap_factor_analyze. arap_factor_solve_all requires a factor in double precision. */
 arap_status arap_factor_solve_refined(arap_context *context, arap_factor *factor,

@@ -1,6 +1,6 @@
 /* The routines of BLAS and LAPACK that we and CHOLMOD call, as plain loops. They are the reference
  * for OpenBLAS when the module is loaded (blas_test.h), and replace it if it gives wrong results.
- * Matrices are stored by columns, as in Fortran; triangles are lower triangles with a general
+ * Matrices are stored by columns, as in Fortran. Triangles are lower triangles with a general
  * diagonal. */
 #ifndef ARAP_PLAIN_BLAS_H
 #define ARAP_PLAIN_BLAS_H

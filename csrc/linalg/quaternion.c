@@ -2,7 +2,7 @@
  *
  * If the linear part of a map is not a rotation, the bone's axes after the map are made orthogonal,
  * which preserves the direction of Y first and that of X second. The result is the rotation to
- * these axes; for a mirror image, Z is flipped. Constant cost; cannot fail. */
+ * these axes. For a mirror image, Z is flipped. Constant cost; cannot fail. */
 #include "linalg/quaternion.h"
 
 #define ORTHONORMAL 1e-5 /* tolerance for products of the columns of a rotation */

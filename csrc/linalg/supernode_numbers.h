@@ -30,7 +30,7 @@ static int OF(long_product)(factorization *f, int worker, int high, int wide, in
     return 0;
 }
 
-/* Factorize this part (rows, columns) in place, one panel of columns after another; return values
+/* Factorize this part (rows, columns) in place, one panel of columns after another. Return values
  * are those of factorize_supernode. */
 static int OF(long_cholesky)(factorization *f, int worker, int columns, int rows, REAL *value) {
     for (int k = 0; k < columns; k += PANEL) {

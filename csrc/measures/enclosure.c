@@ -6,7 +6,7 @@
  * the other half are the reverses of these edges. Among the edges with the same lower end, each
  * other end occurs once in either direction.
  *
- * Creation takes O(triangles), and so does each pose; groups of poses are processed in parallel.
+ * Creation takes O(triangles), and so does each pose. Groups of poses are processed in parallel.
  * Creation needs 24 bytes per triangle. Fails on out-of-memory. */
 #include "measures/enclosure.h"
 

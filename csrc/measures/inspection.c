@@ -29,7 +29,7 @@
 #define UNLIKE 0.2   /* minimum contrast at which roughness is computed */
 #define FAR 4.0      /* limit of the search along the surface, in largest straight distances */
 
-/* Neighbors, and the entries of each bone; vertices are those of the welded mesh. */
+/* Neighbors, and the entries of each bone. Vertices are those of the welded mesh. */
 typedef struct inspection {
     const arap_mesh *mesh;
     const arap_sparse_weights *rows;

@@ -7,7 +7,7 @@
  * runs inside the limb. The drift of a posed limb is the distance between the mean of these
  * vertices and the position to which the bone moves their mean at rest, in units of r.
  *
- * With a tree of the bones, the search takes O(vertices x log bones); vertices are processed in
+ * With a tree of the bones, the search takes O(vertices x log bones). Vertices are processed in
  * parallel. Fails on out-of-memory. */
 #include "measures/limbs.h"
 

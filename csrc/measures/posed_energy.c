@@ -5,7 +5,7 @@
  *
  * (docs/energy.md 3), each pose multiplied by its weight, relative to #poses sum_ik a_ik |e_ik|^2.
  * The method of posing is unknown, so every edge is read in every pose, which takes about 0.2 us
- * per vertex and pose. Takes O(vertices) memory; vertices are processed in parallel. Fails on
+ * per vertex and pose. Takes O(vertices) memory. Vertices are processed in parallel. Fails on
  * out-of-memory and for points that are not finite. */
 #include "measures/posed_energy.h"
 

@@ -4,7 +4,7 @@
  * where T_b is the transform of a rigid bone, the blend of two joints of a bendy bone (bendy.h), or
  * the transform of a spine at the position u_ib of the vertex along it (spines.h).
  *
- * Takes O(poses x influences), about 4 ns each, or ten times as long for spines; points are
+ * Takes O(poses x influences), about 4 ns each, or ten times as long for spines. Points are
  * processed in parallel. Only the transforms take memory. Fails on out-of-memory and for invalid
  * transforms, bends, parameters and weights. */
 #include "measures/skinning.h"

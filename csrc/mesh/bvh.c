@@ -104,7 +104,7 @@ static void choose_pivot(item *items, int lo, int hi, int half, int axis) {
     swap(&items[sample[(int64_t)(half - lo) * max / count]], &items[hi]);
 }
 
-/* Quickselect: the first `half` items have the smaller centers; ties are ordered by index, so the
+/* Quickselect: the first `half` items have the smaller centers. Ties are ordered by index, so the
  * tree does not depend on the sort. All items are moved, because which of them must be moved is not
  * known in advance.
  * */

@@ -116,7 +116,7 @@ static void fetch(const clustering *c, int place, long long stride) {
     }
 }
 
-/* Number the clusters of all vertices; partners' clusters are numbered together. */
+/* Number the clusters of all vertices. Partners' clusters are numbered together. */
 static void cluster_vertices(const clustering *c, arap_coarse *out) {
     for (int i = 0; i < c->mesh->count; i++) c->cluster[i] = -1;
     int n = c->mesh->count, stride = c->stride, place = 0;

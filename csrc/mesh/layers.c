@@ -167,7 +167,7 @@ int arap_are_layers(const arap_sheet *a, const arap_sheet *b) {
     return (a->is_sheet || b->is_sheet) && a->spans_joint && b->spans_joint;
 }
 
-/* If the nearest point is on an edge, any triangle at this edge may have been found; interpolated
+/* If the nearest point is on an edge, any triangle at this edge may have been found. Interpolated
  * vertex normals are the same for all of them. */
 int arap_lies_on(const arap_mesh *mesh, const double *normals, int i, int t, const double *bary) {
     const int *tri = mesh->triangles + 3 * (size_t)t;

@@ -137,7 +137,7 @@ static int nearest_corner(const linking *l, const int *tri, const double *bary) 
     return tri[best];
 }
 
-/* Whether the surface at vertex i faces the same way as at a point of a triangle; perpendicular
+/* Whether the surface at vertex i faces the same way as at a point of a triangle. Perpendicular
  * surfaces do not. The normal is interpolated, so it is the same for all triangles at an edge. */
 static int face_alike(const linking *l, int i, const int *tri, const double *bary) {
     const double *own = l->vertex_normal + 3 * (size_t)i;
@@ -230,7 +230,7 @@ static void name_clusters(const arap_mesh *mesh, int *parent, int *cluster, clus
         if (facts[p].triangles > facts[*largest].triangles) *largest = p;
 }
 
-/* Links between layers are moved to the end; otherwise, the order is kept. */
+/* Links between layers are moved to the end. Otherwise, the order is kept. */
 static arap_status sort_links(arap_context *context, const linking *l, arap_links *links) {
     size_t at = 0, other = 0;
     for (size_t k = 0; k < links->count; k++) links->layers += (size_t)l->is_layer[k];

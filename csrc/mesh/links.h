@@ -15,7 +15,7 @@ typedef struct arap_links {
 } arap_links;
 
 /* See links.c. joints: of the bones, used to detect layers, or NULL. faces: NULL, or where the tree
- * of the mesh's faces is stored for the caller; it stays NULL if no tree was needed. */
+ * of the mesh's faces is stored for the caller. It stays NULL if no tree was needed. */
 arap_status arap_link_parts(arap_context *context, const arap_mesh *mesh, const arap_joints *joints,
                             arap_links *links, arap_bvh **faces);
 void arap_links_clear(arap_links *links);

@@ -82,7 +82,7 @@ typedef struct sorted_vertex {
     int index;
 } sorted_vertex;
 
-/* Digit `pass` of a key, counted from the lowest; keys are mapped to integers in the same order. */
+/* Digit `pass` of a key, counted from the lowest. Keys are mapped to integers in the same order. */
 static unsigned digit_of(double key, int pass) {
     uint64_t bits;
     memcpy(&bits, &key, sizeof bits);

@@ -9,7 +9,7 @@ typedef struct arap_visit {
     int vertex;
 } arap_visit;
 
-/* Pending visits, the nearest first; among equal distances, the lower vertex comes first. An
+/* Pending visits, the nearest first. Among equal distances, the lower vertex comes first. An
  * all-zero queue is empty. A vertex whose distance decreases is inserted again. Its outdated visits
  * have larger distances. */
 typedef struct arap_visits {

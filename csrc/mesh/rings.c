@@ -3,7 +3,7 @@
  * As described in docs/energy.md 1, a triangle of area A adds A/3 to the Lambda of each of its
  * three vertices and to a_ik = Lambda_i lambda_ik of each of its six directed edges. The weights
  * are always positive and symmetric, and sum_k lambda_ik = 2. A tet of volume V adds V/4 to each of
- * its four vertices and V/6 to each of its twelve directed edges, with the same properties; next to
+ * its four vertices and V/6 to each of its twelve directed edges, with the same properties. Next to
  * tets, triangles count by area times thickness (tets.c), and triangles on the surface of the tets
  * do not count.
  *
@@ -263,7 +263,7 @@ static size_t entry_bound(const ring_task *t, size_t around) {
     return around * (t->mesh->tet_count ? 3 : 2);
 }
 
-/* Build the row of vertex i, in which each neighbor occurs once; sums keep the order of the
+/* Build the row of vertex i, in which each neighbor occurs once. Sums keep the order of the
  * triangles. Returns the number of entries. */
 static size_t gather(const ring_task *t, int i, ring_entry *row) {
     const arap_mesh *mesh = t->mesh;

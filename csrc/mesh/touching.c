@@ -49,7 +49,7 @@ arap_status arap_touching_create(arap_context *context, const arap_mesh *mesh, c
     return status;
 }
 
-/* An arap_distance_fn and an arap_hit_fn for these faces; hits are recorded. */
+/* An arap_distance_fn and an arap_hit_fn for these faces. Hits are recorded. */
 static double distance_of(const void *data, int index, const double *p) {
     const arap_touching *t = data;
     return arap_face_distance(t->mesh, (int)t->face[index], p);

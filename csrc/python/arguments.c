@@ -198,7 +198,7 @@ static arap_shape shape_of(const arap_inputs *in, const char *letters) {
     return shape;
 }
 
-/* Set sizes that are not yet known from the array; empty transforms do not determine the number of
+/* Set sizes that are not yet known from the array. Empty transforms do not determine the number of
  * bones. */
 static void take_sizes(arap_inputs *in, const arap_argument *a, const arap_shape *shape) {
     int d = 0;
@@ -259,7 +259,7 @@ static int place_of(const arap_parameter *parameters, int count, const char *nam
     return i;
 }
 
-/* Assign the arguments of the call to parameters; values (count) are borrowed. */
+/* Assign the arguments of the call to parameters. Values (count) are borrowed. */
 static int assign(const arap_signature *signature, const arap_parameter *parameters, int count,
                   PyObject *args, PyObject *kwargs, PyObject **values) {
     const char *function = signature->function;

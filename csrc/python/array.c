@@ -48,7 +48,7 @@ static void name_exception(const char *name) {
     Py_XDECREF(trace);
 }
 
-/* Whether all unsigned integers are below 2^63; larger ones are negative in the signed copy. */
+/* Whether all unsigned integers are below 2^63. Larger ones are negative in the signed copy. */
 static int fits_signed(PyObject *copy, const char *name) {
     const long long *data = PyArray_DATA((PyArrayObject *)copy);
     npy_intp count = PyArray_SIZE((PyArrayObject *)copy), i = 0;

@@ -11,7 +11,7 @@
 #include "rig/joint_skeleton.h"
 #include "rig/skeleton_checks.h"
 
-/* Examine the tails and their directions; `made` is filled only if just the joints are
+/* Examine the tails and their directions. `made` is filled only if just the joints are
  * meaningful. */
 static arap_status find_directions(arap_context *context, const arap_geometry *geometry,
                                    const arap_bones *bones, arap_tail_study *tails,

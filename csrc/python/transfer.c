@@ -34,7 +34,7 @@ static int check_indices(const int *indices, npy_intp count, int corners, npy_in
     return 0;
 }
 
-/* Read and check the target; otherwise, errors of arap_mesh_create would seem to refer to the
+/* Read and check the target. Otherwise, errors of arap_mesh_create would seem to refer to the
  * source. */
 static int target_from_inputs(const arap_inputs *in, arap_geometry *target) {
     npy_intp n = arap_input_size(in, 'k'), faces = arap_input_size(in, 'g'),

@@ -20,7 +20,7 @@
  * stretch also continues beyond the ends.
  *
  * This file takes O(vertices x bendy bones) time and memory. Sums over poses take O(columns^2),
- * because the Gram matrix has 16 numbers per pair of columns; for example, 100 bones of 31 segments
+ * because the Gram matrix has 16 numbers per pair of columns. For example, 100 bones of 31 segments
  * have 3200 columns and take 1.3 GB. Fails on out-of-memory and for invalid parameters. */
 #include "rig/bendy.h"
 

@@ -21,7 +21,7 @@ double arap_dual_blend(const arap_dual_pose *pose, const double *v, int count, c
 /* Compute the position to which the sum moves v; returns 0 if the sum has length zero. */
 void arap_dual_point(const arap_dual_sum *sum, const double *v, double *out);
 
-/* Add pull . dp / dw_k to out[k] for these bones; `sum` and `point` are the results of the two
+/* Add pull . dp / dw_k to out[k] for these bones. `sum` and `point` are the results of the two
  * functions above. */
 void arap_dual_force(const arap_dual_pose *pose, const double *v, int count, const int *bone,
                      const double *weight, const arap_dual_sum *sum, const double *point,

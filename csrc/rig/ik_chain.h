@@ -29,7 +29,7 @@ arap_status arap_ik_work_create(arap_context *context, int max, arap_ik_work *wo
 void arap_ik_work_clear(arap_ik_work *work);
 
 /* The first function computes the rotation and end point of bone i from its turn and the position
- * of the bone above; the second one does so for all bones from `first` on. */
+ * of the bone above. The second one does so for all bones from `first` on. */
 void arap_ik_place_bone(const arap_ik_chain *chain, int i, arap_ik_work *work);
 void arap_ik_place(const arap_ik_chain *chain, int first, arap_ik_work *work);
 

@@ -4,7 +4,7 @@
 
 #include "rig/joint_ways.h"
 
-/* Set study.strange and study.side; the segments must already be ranked. */
+/* Set study.strange and study.side. The segments must already be ranked. */
 arap_status arap_look_from_leaves(arap_context *context, arap_joint_study *t);
 
 #endif

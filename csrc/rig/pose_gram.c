@@ -11,7 +11,7 @@
  * bendy bones. The matrix of these columns would take 2.2 GB, of which the skin needs a tenth. The
  * memory of the other tiles is never touched.
  *
- * Each computed pair of columns takes O(poses) time, in parallel; finding the required pairs takes
+ * Each computed pair of columns takes O(poses) time, in parallel. Finding the required pairs takes
  * O(vertices x bones of a one-ring ^ 2). The matrix takes 16 columns^2 numbers of address space,
  * and each worker needs one tile. Fails on out-of-memory, or when cancelled. */
 #include <math.h>

@@ -238,7 +238,7 @@ static arap_status order_children(arap_context *context, orders *o, const arap_s
     return status;
 }
 
-/* The children of each deforming bone, child + start[d + 1]; the roots are those of d = -1. */
+/* The children of each deforming bone, child + start[d + 1]. The roots are those of d = -1. */
 static void list_children(const arap_skeleton *s, int *start, int *child) {
     memset(start, 0, (size_t)(s->deform_count + 2) * sizeof *start);
     for (int d = 0; d < s->deform_count; d++) start[s->deform_parent[d] + 2]++;

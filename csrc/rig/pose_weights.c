@@ -1,6 +1,6 @@
 /* Weights of poses: see pose_weights.h.
  *
- * E = sum_p w_p E_p (docs/energy.md 3). The rotations of a pose do not depend on its weight; G_bc
+ * E = sum_p w_p E_p (docs/energy.md 3). The rotations of a pose do not depend on its weight. G_bc
  * and the right-hand side are sums weighted by w_p, and sum_p w_p replaces the number of poses (in
  * the rest energy and the strength of rows). A pose of weight 2 is therefore equivalent to the same
  * pose given twice, and multiplying all weights by a number changes only E. The range of weights

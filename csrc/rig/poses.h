@@ -47,7 +47,7 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *skelet
                               const arap_sampling *sampling, double each,
                               const arap_given_poses *given, arap_poses *poses);
 /* Create the caller's poses alone, for `bones` bones. The first of these bones are those of the
- * skeleton, which all deform; bends and parameters apply to the bones of the skeleton. */
+ * skeleton, which all deform. Bends and parameters apply to the bones of the skeleton. */
 arap_status arap_poses_given(arap_context *context, const arap_skeleton *skeleton,
                              const arap_mesh *mesh, int bones, const arap_given_poses *given,
                              arap_poses *poses);

@@ -19,7 +19,7 @@ typedef struct arap_shared_rows {
 } arap_shared_rows;
 
 /* Create the map for the current patterns, whose rows are those of arap_rigid_patterns and
- * arap_symmetry_patterns or a subset of their influences; rows that are no longer images are not
+ * arap_symmetry_patterns or a subset of their influences. Rows that are no longer images are not
  * shared. */
 arap_status arap_shared_rows_create(arap_context *context, const arap_symmetry *symmetry,
                                     const arap_rigid_parts *parts, const arap_influences *in,

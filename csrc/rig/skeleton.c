@@ -111,7 +111,7 @@ static int is_piece(const arap_skeleton *s, int bone, int d, int *up) {
     return 1;
 }
 
-/* The nearest deforming bone or twin upward from `bone`; `self` is not its own ancestor. If several
+/* The nearest deforming bone or twin upward from `bone`. `self` is not its own ancestor. If several
  * deforming bones lie along a bone, each is attached to the previous one. */
 static int find_owner(const arap_skeleton *s, const int *twin, int bone, int self) {
     int before;

@@ -22,7 +22,7 @@
  *
  * A spine moves each vertex by a separate transform, so poses cannot be summed in advance. The
  * moved points are stored instead, which takes 24 bytes of memory x vertices x spines x poses.
- * Computing them takes O(vertices x spines x poses); vertices are processed in parallel. Fails on
+ * Computing them takes O(vertices x spines x poses). Vertices are processed in parallel. Fails on
  * out-of-memory and for invalid bends and parameters. */
 #include "rig/spines.h"
 

@@ -45,7 +45,7 @@ typedef struct arap_spines {
                           vertex */
 } arap_spines;
 
-/* Allocate memory for the bends of the poses, which the caller fills in; nothing is allocated
+/* Allocate memory for the bends of the poses, which the caller fills in. Nothing is allocated
  * without spines. columns: number of transforms per pose, which begin with those of the skeleton's
  * deforming bones. */
 arap_status arap_spines_create(arap_context *context, const arap_skeleton *skeleton, int columns,

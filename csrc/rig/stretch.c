@@ -15,7 +15,7 @@
  * this bone, so the paper's rule applies to all influences of this vertex (desired_local_step.c).
  * The energy jumps between the two rules, even for a small weight of a spine.
  *
- * Takes O(columns x poses); columns are processed in parallel. Fails on out-of-memory, or when
+ * Takes O(columns x poses). Columns are processed in parallel. Fails on out-of-memory, or when
  * cancelled. */
 #include "rig/stretch.h"
 

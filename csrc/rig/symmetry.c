@@ -18,7 +18,7 @@
  * cannot be symmetric.
  *
  * Positions are looked up in cells (cells.h) in O(n), or in a tree in O(n log n) if cells are
- * crowded or some edges are far longer than most; vertices are processed in parallel. All other
+ * crowded or some edges are far longer than most. Vertices are processed in parallel. All other
  * steps take O(edges x ring). The rows of patterns are processed in parallel, each as a set of
  * bits, in O(influences + bones / 64). Fails on out-of-memory, for invalid partners and for a plane
  * without direction. */

@@ -1,7 +1,7 @@
 /* Applies edits to a solver: see apply_edits.h.
  *
  * A constraint of the user is a row at the vertex and another row at its mirror image. The rows of
- * peaks and attachments stay in place, as do springs; marks determine whether these rows and
+ * peaks and attachments stay in place, as do springs. Marks determine whether these rows and
  * springs are active. Takes O(edits log edits + rows). Fails only on out-of-memory, because edits
  * have already been checked. */
 #include "solver/apply_edits.h"

@@ -11,7 +11,7 @@ arap_status arap_check_dual_bones(arap_error *error, const arap_skeleton *skelet
 /* Whether the last stage is over and this one is requested but has not yet run. */
 int arap_must_enter_dual(const arap_solver *solver);
 
-/* Begin or end the stage. It uses the current patterns and their system; energies and slopes are
+/* Begin or end the stage. It uses the current patterns and their system. Energies and slopes are
  * those of dual quaternions (dual_energy.h) until it ends. Neither function changes the weights. */
 arap_status arap_enter_dual(arap_context *context, arap_solver *solver);
 void arap_leave_dual(arap_solver *solver);

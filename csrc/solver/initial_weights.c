@@ -107,7 +107,7 @@ static arap_status keep_peaks(arap_context *context, arap_solver *s,
 }
 
 /* Remove weights that conflict with inner bones (inner_bones.h) or belong to bones on the side that
- * the skin pierces; a vertex left without bones gets the nearest bone that may move it. */
+ * the skin pierces. A vertex left without bones gets the nearest bone that may move it. */
 static arap_status leave_excluded(arap_context *context, const arap_solver *s,
                                   arap_influences *in) {
     arap_rows rows;
@@ -237,7 +237,7 @@ static arap_status fresh_rows(arap_context *context, arap_solver *s, arap_influe
     return status;
 }
 
-/* Use the caller's weights; bones keep the vertices where these are largest. */
+/* Use the caller's weights. Bones keep the vertices where these are largest. */
 static arap_status given_start(arap_context *context, arap_solver *s, const arap_problem *problem) {
     arap_influences fresh = {0};
     arap_status status = ARAP_OK;

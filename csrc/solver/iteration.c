@@ -14,9 +14,9 @@
  * For dual quaternions, the gradient of their energy replaces b - Fw, which is the gradient for
  * linear blending, and the system serves as a quasi-Newton matrix.
  *
- * The first iteration assembles and factorizes the system in O(n^1.5) for n vertices; each further
+ * The first iteration assembles and factorizes the system in O(n^1.5) for n vertices. Each further
  * iteration takes two back-substitutions and a local step. A system that is not definite gets more
- * damping; weights or energies that are not finite are an error. */
+ * damping. Weights or energies that are not finite are an error. */
 #include "solver/iteration.h"
 
 #include <float.h>

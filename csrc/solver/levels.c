@@ -376,7 +376,7 @@ static int island_of_cluster(const arap_solver *s, const int *root, int cluster)
 }
 
 /* Keep those unseen islands of the coarse mesh that are whole islands of this mesh. By root,
- * (parts): first vertex and size of the islands of this mesh; `seen` is work space. */
+ * (parts): first vertex and size of the islands of this mesh. `seen` is work space. */
 static void keep_whole_islands(const arap_solver *s, const int *root, const int *first,
                                const int *size, int *seen, arap_islands_report *report) {
     const arap_mesh *coarse = &s->coarse->mesh;

@@ -1,5 +1,5 @@
 /* The results of a solver: see arap.h. These functions change nothing in the solver except the
- * clock of its stages. The functions take O(influences); computing the energy also takes a local
+ * clock of its stages. The functions take O(influences). Computing the energy also takes a local
  * step. They fail only on out-of-memory, or if the energy cannot be computed. */
 #include <math.h>
 #include <string.h>

@@ -366,7 +366,7 @@ static arap_status make_patterns(arap_context *context, const arap_rigid_search 
     return status;
 }
 
-/* Determine which parts surround which bones; results are kept after the first visit. */
+/* Determine which parts surround which bones. Results are kept after the first visit. */
 static arap_status look_inside(arap_context *context, arap_rigid_search *s,
                                const arap_bone_lines *lines, arap_solver *solver) {
     const arap_containment_fn visits[] = {arap_candidate_inside, arap_candidate_skin,

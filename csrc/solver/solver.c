@@ -167,7 +167,7 @@ static int stage_influences(const arap_solver *s) {
     return 2 * max;
 }
 
-/* Reduce the patterns of this stage; after cancellation, the next step begins with it. */
+/* Reduce the patterns of this stage. After cancellation, the next step begins with it. */
 static arap_status reduce_stage(arap_context *context, arap_solver *s) {
     double spare = s->stage.number > 1 ? s->settings.min_gain : -1;
     int is_last = s->stage.number == s->stage.last; /* automatically found parts keep their rows */

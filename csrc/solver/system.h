@@ -45,7 +45,7 @@ static inline size_t arap_balance_entry(const arap_system *s, int i) {
 /* Assemble Z'FZ from the pose Gram matrix, which makes the cost independent of the number of poses.
  * `order` is the elimination order of the vertices, tie (vertices) is added to the edge and spring
  * weights of each vertex; NULL: nothing. The unknowns of a vertex stay together. Vertices that
- * share rows are placed at the position of the last one; blocks that mirror reuse copies are not
+ * share rows are placed at the position of the last one. Blocks that mirror reuse copies are not
  * assembled, and their originals count twice. As soon as the pattern of the matrix is known, and
  * unless it is empty, analyze(data) starts in parallel with the rest. The caller must end it and
  * clear the system, whether or not this call fails. */

@@ -26,8 +26,8 @@
  * requires only one 4 x 4 matrix over the part (arap_add_gram_moment), unless spines or bendy bones
  * move it. A part limited to one bone keeps the bone that minimizes rest Q_bb - 2 c_b. For
  * symmetric vertices, one of two partners decides for both. On the mirror plane, a bone is removed
- * together with its partner. A vertex with s influences takes O(s^2 + min(s, CANDIDATES)^3);
- * vertices are processed in parallel. Each thread needs O(s^2) scratch memory. A cancelled call
+ * together with its partner. A vertex with s influences takes O(s^2 + min(s, CANDIDATES)^3).
+ * Vertices are processed in parallel. Each thread needs O(s^2) scratch memory. A cancelled call
  * changes nothing. */
 #include "supports/reduce.h"
 
@@ -220,7 +220,7 @@ static double pull_of(const reduce_task *task, int i, const reduce_row *r, doubl
 }
 
 /* Compute c of influence a minus the contribution of the locked weights to Q w, including the pull
- * toward the current weight; F w must still be added. Returns the contribution of its rows to Q. */
+ * toward the current weight. F w must still be added. Returns the contribution of its rows to Q. */
 static double begin_influence(const reduce_task *task, int i, int a, double pull, reduce_row *r) {
     double slope = 0, aim = 0, stiffness = 0;
     for (int m = i; m >= 0; m = arap_next_of_part(task->parts, m)) {
@@ -369,7 +369,7 @@ static int is_wide(const reduce_task *task, int i) {
            size > 2 * (size_t)candidates(task->rule) && !any_locked(task->in, i);
 }
 
-/* Compute the products of the free weights of wide rows in a chunk; vertex k has vector k. */
+/* Compute the products of the free weights of wide rows in a chunk. Vertex k has vector k. */
 ARAP_WIDE_PART void multiply_rows(const reduce_task *task, int worker, const int *vertex,
                                   int count) {
     const arap_influences *in = task->in;

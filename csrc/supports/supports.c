@@ -35,7 +35,7 @@ static uint64_t key_of(double weight) {
     return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
-/* Sort by one digit of the keys; equal entries stay in order. moved: 0 if all digits are equal. */
+/* Sort by one digit of the keys. Equal entries stay in order. moved: 0 if all digits are equal. */
 static arap_status sort_digit(arap_context *context, size_t count, int shift,
                               const sorted_entry *in, sorted_entry *out, int *moved) {
     size_t place[DIGITS] = {0}, sum = 0;

@@ -10,7 +10,7 @@
  * decides as well, because the rim of a belt must follow the skin regardless of the direction of
  * the rim.
  *
- * With the hierarchy of faces, each vertex takes O(log triangles); building the hierarchy takes
+ * With the hierarchy of faces, each vertex takes O(log triangles). Building the hierarchy takes
  * O(triangles log triangles). Fails on out-of-memory and when cancelled. */
 #include "transfer/match.h"
 

@@ -4,7 +4,7 @@
  * to q' + R (p - q). q' is the position to which the shape moves q, and R is the rotation of the
  * surface at q, which is the rotation nearest to the interpolated rotations of the corners. The
  * rotation of a vertex is the one nearest to sum a_ik e'_ik e_ik^T over its edges, as in the
- * energy. Islands in which nothing matches follow their nearest points without rotation; at such
+ * energy. Islands in which nothing matches follow their nearest points without rotation. At such
  * distances, rotation would move them too far. At all other vertices, the displacements are
  * continued over the target (inpaint.c), with one factorization for all shapes, and limited to the
  * length of the longest known displacement. Then vertices are kept above the surface (clearance.c).
@@ -131,7 +131,7 @@ static void follow_chunk(void *data, int chunk, int worker) {
     }
 }
 
-/* Convert columns (3, n) to displacements (n, 3); filled-in ones are limited to the length of the
+/* Convert columns (3, n) to displacements (n, 3). Filled-in ones are limited to the length of the
  * longest known one. */
 static void take_moves(const double *columns, const char *known, int count, double *move) {
     double longest = 0;

@@ -9,7 +9,7 @@ typedef struct arap_rows {
     size_t room;          /* for entries */
 } arap_rows;
 
-/* Initialize with no rows; `count` rows will follow. */
+/* Initialize with no rows. `count` rows will follow. */
 arap_status arap_rows_create(arap_context *context, int count, arap_rows *rows);
 void arap_rows_clear(arap_rows *rows);
 

@@ -23,7 +23,7 @@ from ...skeleton.symmetry import on_one_side, reflected
 from .findings import Finding
 from .quantities import connected, factors
 
-# The strain of the smallest collapse that counts, in one pose; stretch that counts causes more
+# The strain of the smallest collapse that counts, in one pose. Stretch that counts causes more
 # strain. Triangles with less strain, summed over the poses, are skipped.
 CANDIDATE = 0.8
 
@@ -282,7 +282,7 @@ class Inspected:
 
     @cached_property
     def parts(self) -> Integers:
-        """The connected component of each vertex, (n,); coincident vertices count as one."""
+        """The connected component of each vertex, (n,). Coincident vertices count as one."""
         return self.neighbors[3]
 
     @cached_property

@@ -30,7 +30,7 @@ MEASURES = (
 
 
 def number(value: float | None, factor: float = 1, decimals: int = 2) -> str:
-    """Formats a number for the tables; minus zero is shown without its sign."""
+    """Formats a number for the tables. Minus zero is shown without its sign."""
     if value is None or not math.isfinite(value):
         return NONE
     text = f"{factor * value:.{decimals}f}"

@@ -216,7 +216,7 @@ class JointRun:
     ) -> JointSolution:
         """Continues solving the weights on the new joints, with the locks, edits and options of an
         ordinary weighting. The poses are the same, and the current influences stay, because another
-        selection among them would only remove more; bones with pinned weights are added. first: the
+        selection among them would only remove more. Bones with pinned weights are added. first: the
         SparseWeights before any joint moved."""
         skeleton, weights = self.frame.skeleton, None
         given = self.problem.arguments.get("pose_weights")

@@ -112,7 +112,7 @@ def reduce_bones(
 ) -> Fewer:
     """Computes the Fewer for vertices (n, 3) with rows of all m bones, in poses (p, m, 3, 4).
     wanted (m,) bool: the bones that the option SELECTED removes. unused (m,) bool: bones with
-    Deform on that were excluded as controls; they also count and are removed first.
+    Deform on that were excluded as controls. They also count and are removed first.
 
     Raises Refused if there is nothing to do, and araplbs.Cancelled when progress (a Listener) stops
     it.

@@ -159,7 +159,7 @@ class _Repair:
         return weights
 
     def _normalized(self, mesh: Mesh, rows: SparseWeights, where: Bools) -> SparseWeights:
-        """Scales weights to sum to 1; locked weights stay, and weights that are not numbers are
+        """Scales weights to sum to 1. Locked weights stay, and weights that are not numbers are
         removed."""
         locked = np.zeros(len(self.skeleton.names), bool)
         if mesh.locked_bones is not None:

@@ -172,7 +172,7 @@ def _refine(
     progress: Progress,
 ) -> Floats:
     """Weights (n, m) from an optimization that starts from the given ones. Matched vertices are
-    drawn to the given weights; locked vertices keep them."""
+    drawn to the given weights. Locked vertices keep them."""
     rows, kept = sparse_of(weights), mesh.locked_bones
     wishes = (matched & ~locked)[rows.vertices]
     if kept is not None:

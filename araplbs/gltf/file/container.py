@@ -130,7 +130,7 @@ def _read_buffers(document: Document, binary: bytes | None) -> None:
         if uri is None:
             content = binary if number == 0 and binary is not None else None
             if content is None:
-                # A decoder of compressed files would fill such a buffer; any attempt to read from
+                # A decoder of compressed files would fill such a buffer. Any attempt to read from
                 # it is refused.
                 content = b""
         elif str(uri).startswith("data:"):

@@ -13,7 +13,7 @@ from araplbs.skeleton.symmetry import bone_partners
 
 from ..data.bones import LEAVE_FREE
 
-# A limit wider than this on both sides does not limit a joint; rigs use such limits for free
+# A limit wider than this on both sides does not limit a joint. Rigs use such limits for free
 # joints.
 FREE_ANGLE = math.radians(170)
 

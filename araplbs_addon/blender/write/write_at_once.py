@@ -12,7 +12,7 @@ from ..data.references import remove_made
 
 
 def write_at_once(ob, vertices, groups, weights):
-    """Replaces the entries of an object with these entries; vertices must be ascending, and the
+    """Replaces the entries of an object with these entries. Vertices must be ascending, and the
     entries of each vertex keep this order. Returns False, without any change, if Blender cannot
     write them in the current context."""
     with _points_like(ob) as points:

@@ -1,5 +1,5 @@
 """A task that compares new weights with the earlier ones, or with Blender's heat weights if there
-were no earlier ones. Scripts and the command line use this task; operators in a window use
+were no earlier ones. Scripts and the command line use this task. Operators in a window use
 measured.py, which measures more."""
 
 from araplbs.base.progress import Listener, Progress

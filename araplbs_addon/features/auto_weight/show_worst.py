@@ -92,7 +92,7 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
 
     @classmethod
     def poll(cls, context):
-        """Returns whether the operator uses the key; otherwise, the key keeps its other
+        """Returns whether the operator uses the key. Otherwise, the key keeps its other
         functions."""
         if context.mode not in MODES or not OfOutcome.poll.__func__(cls, context):
             return False

@@ -3,7 +3,7 @@ of actions, or in random poses.
 
 A copy of the object is evaluated in a separate scene, so the file stays unchanged. Modifiers that
 add or remove vertices are disabled on the copy. In random poses, the copy follows a bare copy of
-the armature (flexible_bones.py); other objects that its modifiers use do not move.
+the armature (flexible_bones.py). Other objects that its modifiers use do not move.
 """
 
 import time

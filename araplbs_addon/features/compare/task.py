@@ -1,4 +1,4 @@
-"""The task of Compare Methods on one character. The task reads, computes, and draws the page;
+"""The task of Compare Methods on one character. The task reads, computes, and draws the page.
 Blender's data stays unchanged."""
 
 from __future__ import annotations

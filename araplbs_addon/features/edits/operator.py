@@ -48,7 +48,7 @@ class Change:
 
 
 def paint_edit(mesh, kind, bone, vertices, values):
-    """Assigns values of an edit (see blender/data/edits.py) to these vertices; edits that become
+    """Assigns values of an edit (see blender/data/edits.py) to these vertices. Edits that become
     empty are removed."""
     item = ensure_edit(mesh, kind, bone)
     present = read_values(mesh, item)

@@ -113,7 +113,7 @@ class ReduceBonesTask(Task):
 
 
 class BoneOrderTask(ReduceBonesTask):
-    """A task that reads like Reduce Bones but solves no weights and changes nothing; `order` lists
+    """A task that reads like Reduce Bones but solves no weights and changes nothing. `order` lists
     the bones that would be removed."""
 
     order: Order | None = None

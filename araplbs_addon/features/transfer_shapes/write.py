@@ -42,7 +42,7 @@ def is_locked(block):
 
 def set_sliders(source, ob, names, follow):
     """Copies the slider ranges of the source to the keys. If `follow` is set, the keys get drivers
-    that follow the source's values; otherwise, values and drivers are copied. Existing drivers of a
+    that follow the source's values. Otherwise, values and drivers are copied. Existing drivers of a
     key stay."""
     keys, given = ob.data.shape_keys, source.data.shape_keys
     for name in names:
