@@ -106,8 +106,8 @@ def report_deformation(
 
 
 def check(problem: Problem, rows: SparseWeights, most: int) -> None:
-    """Raises araplbs.SolverError unless the weights satisfy everything that the user was promised
-    and may be written.
+    """Raises araplbs.SolverError unless the weights satisfy everything that the user was promised.
+    Only such weights may be written.
 
     most: the maximum number of influences per vertex in addition to locked ones, 0 for unlimited.
     """
