@@ -1,15 +1,15 @@
 """Skinning weights that keep the posed mesh as rigid as possible.
 
-Conventions: arrays are NumPy arrays. The letters n, f, t, m and p stand for the numbers of
-vertices, triangles, tets, bones and poses. Coordinates and transforms share one space and one unit
-(the add-on uses those of the armature). For every bone, a pose gives the affine map from the rest
-position to the posed position as rows [R | t]. Energies are relative: the mean squared error of
-posed edges divided by the mean squared length of rest edges (docs/energy.md 3). The square root of
-an energy is therefore a relative error.
+Arrays are NumPy arrays. The letters n, f, t, m and p stand for the numbers of vertices, triangles,
+tets, bones and poses. Coordinates and transforms share one space and one unit (the add-on uses
+those of the armature). For every bone, a pose gives the affine map from the rest position to the
+posed position as rows [R | t]. An energy is the mean squared error of posed edges divided by the
+mean squared length of rest edges (docs/energy.md 3). The square root of an energy is therefore a
+relative error.
 
 Bones are "rigid", "stb" (stretchable-twistable bones, Jacobson & Sorkine 2011), "spine" (Thiery &
 Eisemann 2018, section 1.2) or "bendy" (Blender's bendy bones). A spine is the limit of many short
-bones that all turn by the same amount: it bends from head to tail by an angle about an axis, and it
+bones that all turn by the same amount. It bends from head to tail by an angle about an axis, and it
 also stretches. An STB is a spine that turns about its own axis. The array `bends` (p, m, 4) gives,
 for each pose and bone, a rotation vector (axis times angle in radians, in rest orientation) and a
 stretch above 0. Rigid bones have (0, 0, 0, 1). The pose of a spine is the pose of its head. A
@@ -57,7 +57,7 @@ class InputError(ValueError):
     """
 
 class SolverError(ArithmeticError):
-    """Indicates that solving failed: a system was not positive definite, or a number was not
+    """Indicates that solving failed because a system was not positive definite or a number was not
     finite. The message names the step.
 
     Raised by all functions that factorize. It is a subclass of ArithmeticError.
@@ -209,8 +209,8 @@ class Solver:
           poses can be accompanied by the bends (p, m, 4) of the bones that are not rigid (default:
           no bends), or by segment_poses (p, j, 3, 4) or (p, j, 4, 4). The latter are the transforms
           of the joints of all deforming bendy bones, one bone after the other, and replace the
-          poses and bends of these bones. A rigid bone with a bend, an STB that turns about an axis
-          other than its own, and a stretch of 0 or less are errors.
+          poses and bends of these bones. It is an error if a rigid bone has a bend, if an STB turns
+          about an axis other than its own, or if a stretch is 0 or less.
           pose_weights (p,): weight of each of `poses`, 0 or from 1e-6 to 1e6 (default: 1, the
           weight of each random pose). A pose of weight 2 counts like the same pose given twice.
           parameters (n, m): u of every vertex for each bone that is not rigid, from 0 to 1. NaN
@@ -281,7 +281,8 @@ class Solver:
           it. Influences that edits allow take precedence. response (0 to 1): the lower limit,
           relative to the initial weights, on the total weight of every bone and on the movement of
           the bone's own skin when the bone turns. Bones below this limit, and their mirror images,
-          are held: rows pull their own skin toward its initial weights, and another stage follows.
+          are held. Rows then pull their own skin toward its initial weights, and another stage
+          follows.
           Locked weights, constraints and other edits take precedence. With 0, no bone is held.
           min_gain (0 to 1): in the expansion rounds, an influence is dropped if its gain is less
           than this share of the rest energy of the vertex's one-ring in all poses. With 0, an
@@ -290,7 +291,7 @@ class Solver:
         Energy
           edge_power (0 to 4): edges are weighted by their share of area times (mean edge /
           edge)^edge_power. With 3, the resulting skinning weights hardly depend on the
-          tessellation; with 0, the edge weights are those of the paper.
+          tessellation. With 0, the edge weights are those of the paper.
           bone_spring_stiffness (0 to 1e6): stiffness of the springs inside the mesh, 0 for none. A
           bone spring is an additional edge in the energy, from a vertex to the nearest point on a
           bone inside the mesh. The bone carries this point along. The spring keeps limbs centered
@@ -305,8 +306,8 @@ class Solver:
           section (0 to 1e6): strength of one additional spring for each limb, as a share of the
           total strength of the springs around the middle of the limb's bone. The additional spring
           connects the mean of the skin around this middle with the position to which the bone moves
-          the mean. This spring is never weakened. A value of 0 turns the spring off; it is also off
-          if the skeleton has bones that are not rigid.
+          the mean. This spring is never weakened. The spring is off if this value is 0, or if the
+          skeleton has bones that are not rigid.
         Optimization
           iterations: maximum number of iterations in the last stage. A stage ends when the relative
           change of the energy is below `tolerance`. acceleration: number of past iterations that
@@ -326,11 +327,13 @@ class Solver:
           peak_stiffness: without bone springs, strength of the rows that keep every bone at least
           as influential at its strongest vertex as at the start, 0 for none. attach, neumann,
           positivity="penalty" and constraint_strength control the paper's constraint rows (section
-          4.3). positivity="clip" keeps weights >= 0 in every iteration, "none" only in the result.
+          4.3). positivity="clip" keeps weights >= 0 in every iteration, and "none" only in the
+          result.
           filter: after every global step, every weight (or only spurious local extrema) is replaced
           by the mean of the neighbors' weights. harmonic: the factor delta of the paper's harmonic
           term (Eq. 13), with its c_i from constraint_strength. The term makes the weights smoother,
-          but increases the energy and takes 1.5 times as long; 1e-6 is weak, 1e-3 strong, 0 none.
+          but increases the energy and takes 1.5 times as long. A value of 1e-6 is weak, 1e-3 is
+          strong, and 0 means no term.
           Reported energies do not include this term. damping: strength of the pull toward the
           initial weights where the energy does not determine the weights. initial: the method for
           the initial weights, one of the methods of `automatic_weights`. On a volume, attach holds
@@ -571,8 +574,8 @@ class JointSolver:
         Constraints on joints
           pinned (m, 2): heads and tails that keep their exact positions.
           joint_stiffness, tangential: the paper's eps1 and eps2, as numbers or as (m, 2) for heads
-          and tails. At each joint, the largest value counts; it is relative to the stiffness and
-          the bones of the joint. joint_stiffness shortens the steps in all directions, and
+          and tails. At each joint, the largest value counts, relative to the stiffness and the
+          bones of the joint. joint_stiffness shortens the steps in all directions, and
           tangential shortens them along the bones.
           anchor: strength of the pull toward the initial positions; 1 is about as stiff as the
           energy itself.
@@ -582,8 +585,8 @@ class JointSolver:
           component_stiffness: stiffness of the displacements of unconnected parts of the skeleton.
         centering: minimum stiffness across the bones of a joint. If the energy is less stiff than
         this minimum, as between rigid parts that no edge connects (the paper's Figure 15C), a pull
-        toward the middle of the limb makes up the difference. 0 turns the pull off. The stiffness
-        of limb joints is 0.02 to 0.2, that of finger joints 0.0003 or more. With values from 0.001
+        toward the middle of the limb makes up the difference. 0 turns the pull off. Limb joints
+        have a stiffness of 0.02 to 0.2, and finger joints of 0.0003 or more. With values from 0.001
         to 0.01, the energy still determines the positions of most limb and finger joints.
         symmetry: joints that are mirror images of each other within 1 % of the diagonal stay
         bit-identical mirror images. The joints of a bone that is its own partner stay on the plane.
@@ -778,7 +781,7 @@ def dual_quaternion_skinning(
 ) -> Floats:
     """Return the vertices (p, n, 3) as posed by Blender's Armature modifier with Preserve Volume.
 
-    weights (n, m) or rows, blended in the given order. The weights of a vertex can have any sum; if
+    weights (n, m) or rows, blended in the given order. The weights of a vertex can have any sum. If
     the sum is 1e-4 or less, the vertex stays at rest. poses (p, m, 3, 4) or (p, m, 4, 4), with any
     scale and shear.
     bone_axes (m, 3, 3): local X, Y (head to tail) and Z of each bone at rest as columns. The
@@ -800,7 +803,7 @@ def rotation_centers(
     threads: int = 0,
 ) -> Floats:
     """Return the optimized centers of rotation (Le & Hodgins 2016), (n, 3), for
-    `center_of_rotation_skinning`: each vertex turns about the mean position of the parts of the
+    `center_of_rotation_skinning`. Each vertex turns about the mean position of the parts of the
     surface with similar weights.
 
     A center is the mean over triangles, weighted by area and by the similarity s(w_p, w_v). The
@@ -870,25 +873,25 @@ def bake(
     progress: Callable[[str, float], bool | None] | None = None,
     threads: int = 0,
 ) -> _Baked:
-    """Compute weights, and bones on request, whose linear blending best approximates given frames.
+    """Compute weights, and bones on request, with which linear blending best approximates frames.
 
-    vertices (n, 3) at rest. frames: a sequence of p arrays (n, 3), the positions to approximate: a
-    list, an array (p, n, 3), a numpy.memmap, or any object with len() and [index]. All frames are
-    read one by one, in order: once at the start, once for each iteration and each round of
-    clustering, and once at the end. Only 16 frames are kept at a time, so apart from the
+    vertices (n, 3) at rest. frames: a sequence of p arrays (n, 3), the positions to approximate. It
+    can be a list, an array (p, n, 3), a numpy.memmap, or any object with len() and [index]. All
+    frames are read one by one, in order, once at the start, once for each iteration and each round
+    of clustering, and once at the end. Only 16 frames are kept at a time, so apart from the
     transforms, memory does not grow with p. transforms (p, m, 3, 4) or (p, m, 4, 4): transforms of
     the given bones in each frame, or None if there are no given bones.
 
     The weights of a vertex are >= 0 and sum to 1, and at most max_influences of them are nonzero
-    (0: 32). The weights are optimal for the vertex's set of bones, and the set itself is found by a
-    search. weights: starting weights, toward which `damping` pulls where the frames do not
-    determine the weights. locked_vertices (n,) and locked_bones (m,) keep the starting weights.
-    candidates (n, m): False if a bone may not move a vertex. smoothness, with triangles or edges:
-    strength of the pull between the weights of neighbors. new_bones start from clusters of vertices
-    that move in the same way (Le and Deng 2012). The transforms of new bones are optimized; with
-    move_bones, the transforms of the given bones are also optimized. The transforms are rigid, or
-    affine with rigid=False. Then weights and transforms are improved alternately, and no step
-    increases the error.
+    (0: 32). The weights are optimal for the vertex's set of bones, which is found by a search.
+    weights: starting weights, toward which `damping` pulls where the frames do not determine the
+    weights. locked_vertices (n,) and locked_bones (m,) keep the starting weights. candidates (n,
+    m): False if a bone may not move a vertex. smoothness, with triangles or edges: strength of the
+    pull between the weights of neighbors. new_bones start from clusters of vertices that move in
+    the same way (Le and Deng 2012). The transforms of new bones are optimized. With move_bones, the
+    transforms of the given bones are also optimized. The transforms are rigid, or affine with
+    rigid=False. Then weights and transforms are improved alternately, and no step increases the
+    error.
 
     Returns a dict: weights (start, bones, weights) of the given bones followed by the new ones;
     transforms (p, m + new_bones, 3, 4); centers (m + new_bones, 3), the center at rest of the
@@ -937,9 +940,9 @@ def elastic_poses(
 
     vertices (n, 3), triangles (f, 3), edges (e, 2) that belong to no face, tets (t, 4) of a solid;
     bone_heads and bone_tails (m, 3) of rigid bones, bone_deform (m,); poses (p, m, 3 or 4, 4) from
-    rest. weights (n, m) or rows (start, bones, weights): these determine the initial shape and the
-    bone that holds each vertex (default: the nearest one). Coincident vertices are welded, and
-    loose parts are linked.
+    rest. weights (n, m) or rows (start, bones, weights) determine the initial shape and the bone
+    that holds each vertex (default: the nearest one). Coincident vertices are welded, and loose
+    parts are linked.
 
     Local and global steps minimize the sum of these terms:
 
@@ -952,8 +955,8 @@ def elastic_poses(
     - limb_hold * squared Limb Drift beyond slack times the drift of the initial shape.
 
     inside=0 poses the skin alone, with the least strain. The problem is not convex, so the result
-    is a local minimum for these settings and not a proven bound. tolerance: a pose is done when its
-    energy falls by less than this share twice in a row. The energy never increases.
+    is a local minimum for these settings and not a proven bound. tolerance: a pose is finished when
+    its energy falls by less than this share twice in a row. The energy never increases.
     per_iteration=True returns (posed, energies (iterations + 1, p)). Results do not depend on the
     number of threads.
 
@@ -1026,7 +1029,8 @@ def surface_strain(
     over poses (p, n, 3). The strain is the square root of (s1 - 1)^2 + (s2 - 1)^2. Here s1 and s2
     are the singular values of the map from the triangle at rest to the posed triangle, in the plane
     of the triangle. A value of 0.1 is 10 %. The strain is 0 for triangles that move rigidly, and
-    for slivers with an altitude below 1e-4 of their longest edge, which all measures leave out.
+    for slivers with an altitude below 1e-4 of their longest edge, which are excluded from all
+    measures.
 
     Raises InputError if the mesh or a posed point cannot be used, and ValueError or TypeError for
     any other invalid argument (the message names it).
@@ -1162,14 +1166,14 @@ def automatic_weights(
 ) -> Rows:
     """Compute weights (n, m) for a mesh and a skeleton by a method from the literature, without
     poses or energy. Rows sum to 1 and have at most max_influences entries (0: any number). Weights
-    below min_weight are left out. As in a Solver, the mesh is welded and loose parts are linked.
+    below min_weight are omitted. As in a Solver, the mesh is welded and loose parts are linked.
 
     "heat": bone heat (Baran & Popovic 2007), diffused from the bones that are nearest to each
     vertex and visible from it. "nearest": every vertex follows only its nearest bone, visible or
     not. "boneglow": BoneGlow (Wareham & Lasenby 2008), the diffused light that bones send to the
     vertices. "bbw": bounded biharmonic weights (Jacobson et al. 2011), which minimize w' Q w, where
     Q is the bi-Laplacian. The weights w are between 0 and 1, fixed to 1 at the handles of the bone
-    and to 0 at the handles of other bones. "biharmonic": the same weights without bounds; negative
+    and to 0 at the handles of other bones. "biharmonic": the same weights without bounds. Negative
     weights are clipped at the end.
 
     In a volume, the handles of a bone are the vertices on it. On a surface or wires, the handles
@@ -1198,9 +1202,9 @@ def diffuse_parameters(
     threads: int = 0,
 ) -> Floats:
     """Return `parameters` (n, m) for a Solver that follow the mesh: u from 0 at the head to 1 at
-    the tail, diffused like heat weights from the vertices from which the bone is visible. u is 0 at
-    vertices from which a bone before this bone in the chain is visible. u is 1 (or the position of
-    the child's head) at vertices from which a descendant of the bone is visible.
+    the tail, diffused like heat weights from the vertices that see the bone. At vertices that see a
+    bone earlier in the chain, u is 0. At vertices that see a descendant of the bone, u is 1 (or the
+    position of the child's head).
 
     The values are NaN for bones that do not deform and, with bone_kinds, for rigid ones.
 
@@ -1229,12 +1233,13 @@ def bone_directions(
     wrong lengths, as in some imported armatures. A bone then extends to the child at which it
     points, or to the end of the skin beyond the bone. "joints": the tails are meaningless, or None.
     A bone then extends to the joints of all its children. `ways` marks the bones to which their
-    parents extend, and is the bone_ways argument of other functions. The tail of a bone only gives
-    the axis about which the bone turns. Bones without children extend to the skin beyond their
-    joints.
+    parents extend, and is the bone_ways argument of other functions. The tail of a bone then only
+    gives the axis about which the bone turns. Bones without children extend to the skin beyond
+    their joints.
 
-    Tails are considered meaningless if most of them are far from all children: the median of |tail
-    - nearest child| / |head - nearest child|, over bones with children, is above 0.57.
+    Tails are considered meaningless if most of them are far from all children, that is, if the
+    median of |tail - nearest child| / |head - nearest child|, over bones with children, is above
+    0.57.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
     other invalid argument (the message names it), and Cancelled if `progress` returns False.
@@ -1258,15 +1263,15 @@ def control_bones(
 ) -> NDArray[np.int32]:
     """Return, as an array (m,), the reason why each deforming bone is a control bone, which should
     move no vertex. The reasons are: 1, a root that lies outside the body it carries; 2, no skin
-    around the bone; 3, coincident with another bone; 4, other bones move the skin around it. 0: the
-    bone moves skin, or is not a deforming bone.
+    around the bone; 3, coincident with another bone; 4, other bones move the skin around it. A
+    value of 0 means that the bone moves skin or is not a deforming bone.
 
-    bone_evidence (m,): other evidence, such as names and constraints: positive for a control bone,
-    negative for a bone that moves skin. A value of 1 is a single hint, such as a name, and 2 is
-    nearly certain. At -1 and below, a bone counts as a control bone only if it is away from the
-    mesh. Evidence alone is not enough: it only supports a suspicion based on the position of the
-    bone. The result does not depend on the position, rotation and scale of the scene. At least one
-    deforming bone always remains.
+    bone_evidence (m,): other evidence, such as names and constraints. Values are positive for a
+    control bone and negative for a bone that moves skin. A value of 1 is a single hint, such as a
+    name, and 2 is nearly certain. At -1 and below, a bone counts as a control bone only if it is
+    away from the mesh. Evidence alone is not sufficient. It only supports a suspicion based on the
+    position of the bone. The result does not depend on the position, rotation and scale of the
+    scene. At least one deforming bone always remains.
 
     To leave control bones out of a Solver, switch off their bone_deform, remove their parents (-1),
     and make the nearest remaining ancestor the parent of their children. Otherwise, bones that do
@@ -1376,7 +1381,7 @@ def inverse_kinematics(
 
     chain_count: number of bones that turn, counted from the effector toward the root; 0 for all
     bones up to the root. Joints stay within bone_limits. Joints without limits swing by at most
-    `swing` (default 60 degrees) and twist by at most `twist` (10 degrees); values of pi remove
+    `swing` (default 60 degrees) and twist by at most `twist` (10 degrees). Values of pi remove
     these two bounds. method: forward and backward reaching (Aristidou & Lasenby 2011), cyclic
     coordinate descent, or damped least squares. tolerance: a share of the length of the chain.
     iterations: the maximum number of iterations.
@@ -1400,7 +1405,7 @@ def reach_chains(
 
     Raises InputError if the skeleton cannot be used, and ValueError or TypeError for any other
     invalid argument (the message names it).
-    Source: this project: docs/energy.md 2.
+    Source: this project (docs/energy.md 2).
     """
 
 def nearest_rotations(matrices: ArrayLike, /) -> Floats:
@@ -1500,19 +1505,19 @@ def inspect_weights(
     straight (e,), along (e,)). The last two have a value for each entry of the rows, or for each
     dense weight that is not 0.
 
-    contrast: half the sum over bones of |w - mean of the neighbors|: 0 for a vertex that moves like
-    its neighbors, 1 for a vertex that has no bone in common with its neighbors. roughness: the mean
-    contrast of the neighbors with this vertex left out, which is large where bones meet; 0 if the
-    contrast is below 0.2. straight, along: the distance of the vertex from the core of the bone, in
-    a straight line and along edges and links, respectively. links (h, 2) are additional connections
-    between vertices. Among the vertices with at least half of the bone's largest weight, the core
-    is the connected set with the most weight. Both distances are 0 in the core and for weights
-    below 0.05. along is inf beyond 4 times the largest straight distance of the bone. Rows are
-    normalized. Coincident vertices count as one, with the row of the first.
+    contrast: half the sum over bones of |w - mean of the neighbors|. It is 0 for a vertex that
+    moves like its neighbors, and 1 for a vertex that has no bone in common with its neighbors.
+    roughness: the mean contrast of the neighbors with this vertex left out, which is large where
+    bones meet; 0 if the contrast is below 0.2. straight, along: the distance of the vertex from the
+    core of the bone, in a straight line and along edges and links, respectively. links (h, 2) are
+    additional connections between vertices. Among the vertices with at least half of the bone's
+    largest weight, the core is the connected set with the most weight. Both distances are 0 in the
+    core and for weights below 0.05. along is inf beyond 4 times the largest straight distance of
+    the bone. Rows are normalized. Coincident vertices count as one, with the row of the first.
 
     Raises InputError if the mesh or the weights cannot be used, ValueError or TypeError for any
     other invalid argument (the message names it), and Cancelled if `progress` returns False.
-    Source: this project, for the check of weights: docs/bench/check.md.
+    Source: this project, for the check of weights (docs/bench/check.md).
     """
 
 def match_surfaces(
@@ -1560,13 +1565,13 @@ def transfer_weights(
 
     Returns (rows (k, m), matched (k,), distances (k,), angles (k,)). A target vertex matches if the
     nearest point of the source is no farther than `distance` times the diagonal of the source's
-    bounding box, and one of two conditions holds: either the normals at both points differ by at
-    most `angle` (with `two_sided`, the normals may point to opposite sides), or the point is no
-    farther than `near`, in the same unit as `distance`. Wires have no normal. A matching vertex
-    takes the weights at that point. The weights of the other vertices are continued over the target
-    by the bi-Laplacian (Abdrashitov et al. 2023). Islands of the target without a match take the
-    weights of their nearest points. Rows sum to 1 and have at most `max_influences` entries (0: any
-    number). Raises ValueError if the source has no weights, or if no vertex matches.
+    bounding box, and if either the normals at both points differ by at most `angle` (with
+    `two_sided`, the normals may point to opposite sides), or the point is no farther than `near`,
+    in the same unit as `distance`. Wires have no normal. A matching vertex takes the weights at
+    that point. The weights of the other vertices are continued over the target by the bi-Laplacian
+    (Abdrashitov et al. 2023). Islands of the target without a match take the weights of their
+    nearest points. Rows sum to 1 and have at most `max_influences` entries (0: any number). Raises
+    ValueError if the source has no weights, or if no vertex matches.
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
     invalid argument (the message names it), SolverError if solving fails, and Cancelled if
@@ -1600,9 +1605,9 @@ def transfer_shapes(
     continued over the target by the bi-Laplacian, which is factorized once for all shapes. None of
     these displacements is longer than the longest displacement of a matching vertex. Islands
     without a match follow their nearest points. With `keep_above`, vertices above the surface at
-    rest are lifted if a shape brings them below the surface or too near to it: nearer than half of
-    their height at rest and nearer than 0.001 of the size of the source. lifted: the number of
-    lifted vertices.
+    rest are lifted if a shape brings them below the surface or too near to it, that is, nearer than
+    half of their height at rest and nearer than 0.001 of the size of the source. lifted: the number
+    of lifted vertices.
     below: the number of vertices that remain below the surface, between intersecting parts of the
     surface. A shape that moves nothing leaves the target bit-identical. Raises ValueError if no
     vertex matches.
