@@ -25,9 +25,10 @@
 
 #define CHUNK 256
 #define SEEN 0.1
-#define FACING 2     /* ratio by which more of a piece has its outside toward the joint */
-#define BETWEEN 1e-6 /* share of a ray; a face this close to one of its ends is not between them   \
-                      */
+#define FACING 2 /* ratio by which more of a piece has its outside toward the joint */
+#define BETWEEN                                                                                    \
+    1e-6 /* share of a ray; a face this close to one of its ends is not between them               \
+          */
 
 /* The leaf next to a vertex, or -1. */
 static int leaf_of(const arap_joint_study *t, int i) {
