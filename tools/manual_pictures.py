@@ -31,15 +31,17 @@ PICTURES = (
     ("check-character", VIEW, "check"),
     ("control-bones", VIEW, "control_bones"),
     ("joints-panel", VIEW, "joints_panel"),
+    ("joints-arm", VIEW, "joint_ghosts"),
 )
-# The code in ui/ that draws the content of each picture.
+# The files, relative to ui/, that draw the content of each picture or contain its sentences.
 DRAWN_BY = {
     "first_screen": ("panel.py",),
     "first_result": ("panel.py", "result_box.py"),
     "first_session": ("session_box.py", "../features/edits/tools.py"),
-    "check": ("check_panel.py",),
+    "check": ("check_panel.py", "../../araplbs/features/check/causes.py"),
     "control_bones": ("bones_panel.py",),
     "joints_panel": ("../features/joints/panel.py",),
+    "joint_ghosts": ("../window/live_operator.py",),
 }
 WORDS = MANUAL / "pictures.json"
 TEXTS = {"text", "title"}  # arguments
@@ -60,6 +62,10 @@ def words(picture):
                     found |= _constants(node.value)
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "prop":
                 found |= {name for each in node.args[1:] for name in _constants(each)}
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Sentence":
+                found |= _constants(node.args[0])
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Dict):
+                found |= {text for each in node.value.values for text in _constants(each)}
     labels = {option.name: option.metadata["name"] for option in fields(Options)}
     return sorted(labels.get(name, name) for name in found)
 

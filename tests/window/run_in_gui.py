@@ -1,6 +1,6 @@
 """Runs the GUI tests in a Blender with a window (under Xvfb, see tests/run.sh).
 
-blender --enable-event-simulate -P run_in_gui.py -- RESULTS.xml PICTURES_FOLDER [NAME_PART]
+blender --enable-event-simulate -P run_in_gui.py -- RESULTS.xml PICTURES_FOLDER [NAME_PART...]
 
 A GUI test is a generator function test_*(ui) in tests/window/test_*.py: each `yield` gives the
 event loop one turn, in which it handles all events and draws, and `yield 5` gives five turns. No
@@ -83,11 +83,12 @@ class Ui:
 
 
 class Runner:
-    def __init__(self, results, pictures, name_part=""):
+    def __init__(self, results, pictures, *parts):
         self.results = Path(results)
         self.suite = ElementTree.Element("testsuite")
         self.ui = Ui(Path(pictures))
-        tests = [t for t in find_tests() if name_part in f"{t[0]}::{t[1]}"]
+        parts = parts or [""]
+        tests = [t for t in find_tests() if any(p in f"{t[0]}::{t[1]}" for p in parts)]
         tests = self.left_of(tests) if self.results.exists() else tests
         self.tests = [t for t in tests if PIXELS or not hasattr(t[2], "looks")]
         self.quiet, self.dog, self.hung = guard.Quiet(), guard.Watchdog(pictures), 0
