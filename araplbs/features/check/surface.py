@@ -40,8 +40,8 @@ ABOVE = 0.7  # cosine between the normal of cloth and the direction to the skin 
 CARRIED = 0.1  # quantile over the contact: a part is carried if some of the contact is
 LEAST_COVERED = 12  # vertices: fewer are a joint in a socket, not clothing
 LEAST_THROUGH = 3  # vertices
-# Severity at most if the parts cross at rest, such as an eye in its socket or a lace in its hole:
-# only the line along which they cross moves.
+# Severity at most if the parts cross at rest and in the pose, such as an eye and its socket: only
+# the line along which they cross moves.
 CROSSING = 0.6
 # Depth below cloth at rest, 0.4 mm on a man. Nearer surfaces lie on each other, such as copies of a
 # mesh for other levels of detail, and rounding decides which surface is below.
@@ -209,8 +209,9 @@ def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Ite
     used, local = np.unique(faces, return_inverse=True)
     points = look.posed(some, slice(pose, pose + 1))[0]
     surface = look.posed(used, slice(pose, pose + 1))[0]
+    local = local.reshape(-1, 3)
     corners, at, heights, _parts = araplbs.nearest_points(
-        surface, local.reshape(-1, 3), points, threads=look.threads
+        surface, local, points, threads=look.threads
     )
     a, b, c = (surface[corners[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)
@@ -232,25 +233,38 @@ def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Ite
             f"{100 * value:.1f} % of the mesh size"
         )
         severity = ramp(value, THROUGH) * min(1, 0.4 + 0.6 * len(region) / LEAST_COVERED)
-        if severity > CROSSING and _crosses(look, region, cloth):
+        if severity > CROSSING and _crosses(look, region, cloth, pose, (surface, local)):
             severity = CROSSING
         yield from look.finding("INTERSECTION", severity, region, value, words, bone, pose)
 
 
-def _crosses(look: Inspected, region: Integers, cloth: int) -> bool:
-    """Whether, at rest, most of the vertices that surround a region less deep in the part are
-    above it. Vertices beyond a hem are not above."""
+def _crosses(
+    look: Inspected,
+    region: Integers,
+    cloth: int,
+    pose: int,
+    surface: tuple[Floats, Integers],
+) -> bool:
+    """Whether the skin around a region crosses a part both at rest and in the pose, given the posed
+    surface of the part (vertices, triangles). At rest, most of the vertices that are less deep than
+    the region are above the part; vertices beyond a hem are not above. In the pose, some of the
+    others are below."""
     corners, at, heights, parts = look.neighbors
     inside = np.zeros(len(look), bool)
     inside[region] = True
     a, b, c = inside[look.corners]
     around = np.unique(look.triangles[a | b | c])
-    around = around[~inside[around] & (corners[around, 0] >= 0)]
-    around = around[parts[corners[around, 0]] == cloth]
-    around = around[heights[around] > heights[region].mean()]
+    around = around[~inside[around]]
+    near = (corners[around, 0] >= 0) & (parts[corners[around, 0]] == cloth)
+    near &= heights[around] > heights[region].mean()
+    deep, around = around[~near], around[near]
+    if not len(around) or not len(deep):
+        return False
     below = look.vertices[corners[around]]
     normal = np.cross(below[:, 1] - below[:, 0], below[:, 2] - below[:, 0])
     off = look.vertices[around] - np.einsum("kci,kc->ki", below, at[around])
     above = (off * normal).sum(1) > ABOVE * np.linalg.norm(normal, axis=1) * heights[around]
     above &= heights[around] > 0
-    return bool(2 * np.count_nonzero(above) > len(around))
+    posed = look.posed(deep, slice(pose, pose + 1))[0]
+    now = araplbs.nearest_points(surface[0], surface[1], posed, threads=look.threads)[2]
+    return bool(2 * np.count_nonzero(above) > len(around) and (now < 0).any())
