@@ -5,6 +5,8 @@ import hashlib
 import bpy
 import numpy as np
 
+from .mesh_shape import values_of
+
 # Types of constraints. A bone whose constraints are all of these types can still be posed.
 LEAVE_FREE = {
     *("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE", "MAINTAIN_VOLUME"),
@@ -45,12 +47,11 @@ def visible_bones(armature):
 
 def rest_digest(armature):
     """A digest of the deform bones and their rest positions."""
-    bones = armature.data.bones
-    deform, ends = np.zeros(len(bones), bool), np.zeros((2, 3 * len(bones)), np.float32)
-    bones.foreach_get("use_deform", deform)
-    bones.foreach_get("head_local", ends[0])
-    bones.foreach_get("tail_local", ends[1])
-    return hashlib.blake2b(deform.tobytes() + ends.tobytes(), digest_size=8).digest()
+    bones, digest = armature.data.bones, hashlib.blake2b(digest_size=8)
+    digest.update(values_of(bones, "use_deform", bool).tobytes())
+    for end in ("head_local", "tail_local"):
+        digest.update(values_of(bones, end, np.float32, 3).tobytes())
+    return digest.digest()
 
 
 def bone_flags(armature):

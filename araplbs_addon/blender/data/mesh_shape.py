@@ -44,7 +44,7 @@ def edge_vertices(mesh):
 def triangle_vertices(mesh):
     """(f, 3) vertices of the triangles into which Blender itself divides faces."""
     mesh.calc_loop_triangles()
-    corners = _values(mesh.loop_triangles, "loops", 3, UNSIGNED)
+    corners = values_of(mesh.loop_triangles, "loops", UNSIGNED, 3)
     return corner_vertices(mesh)[corners].reshape(-1, 3)
 
 
@@ -52,15 +52,15 @@ def points_of(mesh):
     """The vertex positions, (n, 3) float32."""
     found = _attribute(mesh, "position", mesh.vertices)
     items, name = (found, "vector") if found else (mesh.vertices, "co")
-    return _values(items, name, 3, np.float32).reshape(-1, 3)
+    return values_of(items, name, np.float32, 3).reshape(-1, 3)
 
 
 def _numbers(mesh, attribute, items, name, each=1):
     """(each * items,) integers read from a collection."""
     found = _attribute(mesh, attribute, items)
     if found:
-        return _values(found, "value", each, np.int32)
-    return _values(items, name, each, UNSIGNED).astype(np.int32)
+        return values_of(found, "value", np.int32, each)
+    return values_of(items, name, UNSIGNED, each).astype(np.int32)
 
 
 def _attribute(mesh, name, items):
@@ -70,10 +70,16 @@ def _attribute(mesh, name, items):
     return found.data if found and len(found.data) == len(items) else None
 
 
-def _values(items, name, each, kind):
+def values_of(items, name, kind, each=1):
+    """(each * items,) the values of a property of all items of a collection."""
     values = np.empty(each * len(items), kind)
     items.foreach_get(name, values)
     return values
+
+
+def at_corners(mesh, values):
+    """(corners,) for each face corner, the value of its face: values (faces,)."""
+    return np.repeat(values, values_of(mesh.polygons, "loop_total", np.int32))
 
 
 def _edges(mesh):
@@ -89,9 +95,7 @@ def refuse_absolute(ob):
 
 def coordinates_of(block):
     """(n, 3) coordinates of one shape key."""
-    out = np.empty(3 * len(block.data), np.float32)
-    block.data.foreach_get("co", out)
-    return out.reshape(-1, 3)
+    return values_of(block.data, "co", np.float32, 3).reshape(-1, 3)
 
 
 def read_shapes_in_steps(ob):

@@ -13,6 +13,7 @@ import secrets
 import bpy
 import numpy as np
 
+from ..data.mesh_shape import values_of
 from .pose_sources import action_curves
 
 OF_0_2 = "araplbs_motion"  # custom property of an action: its armature's name, until 0.2.0
@@ -81,9 +82,7 @@ def content_of(action):
             ("handle_left_type", 1, np.int32),
             ("handle_right_type", 1, np.int32),
         ):
-            values = np.empty(width * len(points), kind)
-            points.foreach_get(name, values)
-            digest.update(values.tobytes())
+            digest.update(values_of(points, name, kind, width).tobytes())
     for marker in action.pose_markers:
         digest.update(repr((marker.name, marker.frame)).encode())
     return digest.hexdigest()

@@ -14,12 +14,14 @@ from araplbs.model.group_entries import bone_weights
 from ..data.binding import armature_modifier, bone_it_hangs_on
 from ..data.edits import read_edits
 from ..data.mesh_shape import (
+    at_corners,
     coordinates_of,
     corner_edges,
     corner_vertices,
     edge_vertices,
     points_of,
     triangle_vertices,
+    values_of,
 )
 from ..data.rest_transforms import moved_by, world_matrices
 from .read_deformer import read_deformer
@@ -119,9 +121,7 @@ def read_shape_in_steps(ob, armature, view_layer):
     """The Mesh of an object without weights and related data, as a generator of short steps. Raises
     Refused if the coordinates are not usable."""
     vertices = coordinates(ob)
-    if not np.isfinite(vertices).all():
-        bad = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
-        raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
+    refuse_infinite(ob, vertices)
     matrix = matrix_between(ob, armature, view_layer)
     yield
     triangles = triangle_vertices(ob.data)
@@ -135,6 +135,14 @@ def read_topology(ob):
     """The Mesh of an object in its own space: vertices, triangles and loose edges."""
     triangles, edges = triangle_vertices(ob.data), _loose_edges(ob.data)
     return Mesh(ob.name, coordinates(ob), triangles, edges, np.eye(4))
+
+
+def refuse_infinite(ob, vertices):
+    """Raises Refused for coordinates (n, 3) that are not finite."""
+    finite = np.isfinite(vertices).all(axis=1)
+    if not finite.all():
+        bad = int(np.flatnonzero(~finite)[0])
+        raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
 
 
 def coordinates(ob):
@@ -179,19 +187,14 @@ def locked_bones(ob, skeleton):
 
 def masked_vertices(mesh):
     """(n,) bool: vertices that the paint mask excludes; None if no mask is active."""
-    selected = np.empty(len(mesh.vertices), bool)
     if mesh.use_paint_mask_vertex:
-        mesh.vertices.foreach_get("select", selected)
-    elif mesh.use_paint_mask:
-        faces = np.empty(len(mesh.polygons), bool)
-        mesh.polygons.foreach_get("select", faces)
-        sizes = np.empty(len(mesh.polygons), np.int32)
-        mesh.polygons.foreach_get("loop_total", sizes)
-        selected[:] = False
-        selected[corner_vertices(mesh)[np.repeat(faces, sizes)]] = True
-    else:
+        return ~values_of(mesh.vertices, "select", bool)
+    if not mesh.use_paint_mask:
         return None
-    return ~selected
+    masked = np.ones(len(mesh.vertices), bool)
+    faces = values_of(mesh.polygons, "select", bool)
+    masked[corner_vertices(mesh)[at_corners(mesh, faces)]] = False
+    return masked
 
 
 def reflections_of(ob, view_layer, until=None):

@@ -11,6 +11,7 @@ from araplbs.skeleton.bone_facts import BoneFacts
 from araplbs.skeleton.bone_names import is_socket_name, words_of
 
 from ..data.bones import visible_bones
+from ..data.mesh_shape import values_of
 from ..data.object_targets import constraint_targets, object_targets
 from ..poses.pose_sources import action_curves, clips
 from ..poses.read_poses import read_poses
@@ -193,7 +194,7 @@ def _own_motion(armature, skeleton, asked):
             bone = place.get(path)
             if bone is None or own != slot:
                 continue
-            values, unit = _key_values(curve), 1.0
+            values, unit = values_of(curve.keyframe_points, "co", np.float32, 2)[1::2], 1.0
             if channel == "rotation_quaternion":  # q and -q are the same rotation
                 values = np.abs(values)
             elif channel == "location":
@@ -201,9 +202,3 @@ def _own_motion(armature, skeleton, asked):
                 away[bone] = max(away[bone], np.abs(values).max(initial=0))
             turned[bone] |= len(values) > 0 and np.ptp(values) > STILL * unit
     return turned, away
-
-
-def _key_values(curve):
-    keys = np.empty(2 * len(curve.keyframe_points), np.float32)
-    curve.keyframe_points.foreach_get("co", keys)
-    return keys[1::2]

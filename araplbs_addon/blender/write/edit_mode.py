@@ -4,6 +4,7 @@ import bmesh
 import numpy as np
 from araplbs.model.group_entries import wanted_entries
 
+from ..data.mesh_shape import values_of
 from .write_weights import make_groups
 
 
@@ -16,11 +17,8 @@ def flush_edit_mode(objects):
 
 def selected_vertices(ob):
     """(n,) bool: the selected vertices of a flushed mesh."""
-    selected = np.empty(len(ob.data.vertices), bool)
-    ob.data.vertices.foreach_get("select", selected)
-    hidden = np.empty(len(selected), bool)
-    ob.data.vertices.foreach_get("hide", hidden)
-    return selected & ~hidden
+    vertices = ob.data.vertices
+    return values_of(vertices, "select", bool) & ~values_of(vertices, "hide", bool)
 
 
 def write_in_edit_mode(ob, rows, names, with_group, bones, vertices):

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
 
-from ..data.mesh_shape import corner_vertices
+from ..data.mesh_shape import corner_vertices, values_of
 
 # Modes by context.mode, with their names in bpy.ops.object.mode_set.
 MODES = {"OBJECT": "OBJECT", "POSE": "POSE", "PAINT_WEIGHT": "WEIGHT_PAINT", "EDIT_MESH": "EDIT"}
@@ -73,8 +73,7 @@ def select_vertices(mesh, vertices):
     mesh.vertices.foreach_set("select", chosen.tolist())
     if ".select_edge" in mesh.attributes:
         mesh.attributes.remove(mesh.attributes[".select_edge"])
-    sizes = np.empty(len(mesh.polygons), np.int32)
-    mesh.polygons.foreach_get("loop_total", sizes)
+    sizes = values_of(mesh.polygons, "loop_total", np.int32)
     if len(sizes):
         faces = np.logical_and.reduceat(chosen[corner_vertices(mesh)], np.cumsum(sizes) - sizes)
         mesh.polygons.foreach_set("select", faces.tolist())

@@ -15,7 +15,7 @@ from mathutils import Vector
 
 from ...blender.data.binding import armature_of
 from ...blender.data.edits import KINDS, OF_NO_BONE, add_link, find_edit, read_values
-from ...blender.data.mesh_shape import points_of
+from ...blender.data.mesh_shape import points_of, values_of
 from ...blender.poses.posed import posed_vertices
 from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
@@ -305,10 +305,8 @@ def tied_vertices(session, ob, bone=None):
 
 def paintable_vertices(mesh):
     """(n,) bool: the visible vertices that the selection masks allow to be painted."""
-    hidden = np.empty(len(mesh.vertices), bool)
-    mesh.vertices.foreach_get("hide", hidden)
-    masked = masked_vertices(mesh)
-    return ~hidden if masked is None else ~hidden & ~masked
+    shown, masked = ~values_of(mesh.vertices, "hide", bool), masked_vertices(mesh)
+    return shown if masked is None else shown & ~masked
 
 
 CLASSES = (ARAPLBS_brush, OBJECT_OT_araplbs_brush)

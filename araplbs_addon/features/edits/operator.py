@@ -5,7 +5,6 @@ During a session, these changes count as strokes of the session. Otherwise, each
 step."""
 
 import bpy
-import numpy as np
 from araplbs.base.refusal import Refused
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Operator
@@ -23,6 +22,7 @@ from ...blender.data.edits import (
     remove_edit,
     write_values,
 )
+from ...blender.data.mesh_shape import values_of
 from ...blender.write.select_region import select_vertices
 from ...window.session import current_session
 
@@ -103,8 +103,7 @@ release them from it, or let the weights of all bones vary smoothly there"""
         ob = context.active_object
         has_bone = self.kind not in OF_NO_BONE
         bone = self.bone or active_bone(ob) if has_bone else ""
-        selected = np.empty(len(ob.data.vertices), bool)
-        ob.data.vertices.foreach_get("select", selected)
+        selected = values_of(ob.data.vertices, "select", bool)
         if has_bone:
             refuse_bone(ob, bone)
         if not selected.any():

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Operator
 
 from ...blender.data.edits import add_rigid_part, leave_rigid_parts
-from ...blender.data.mesh_shape import corner_vertices
+from ...blender.data.mesh_shape import at_corners, corner_vertices, values_of
 from ...blender.read.read_mesh import read_topology
 from ...languages.translate import inform, translated, warn
 from ...window.menu_entries import Placed
@@ -44,15 +44,12 @@ def out_of_edit_mode(ob):
             bpy.ops.object.mode_set(mode="EDIT")
 
 
-class _OfAnyMode(OfMesh):
-    edit_mode = True
-
-
-class OBJECT_OT_araplbs_mark_rigid(_OfAnyMode, Operator):
+class OBJECT_OT_araplbs_mark_rigid(OfMesh, Operator):
     """Mark vertices as a part that keeps its shape because all its vertices get the same weights"""
 
     bl_idname = MARK
     bl_label = "Mark Rigid Part"
+    edit_mode = True
 
     source: EnumProperty(name="Source", items=SOURCES, description="The vertices that become rigid")
     separate: BoolProperty(
@@ -89,21 +86,13 @@ class OBJECT_OT_araplbs_mark_rigid(_OfAnyMode, Operator):
         ]
 
 
-def _flags(items, name):
-    flags = np.empty(len(items), bool)
-    items.foreach_get(name, flags)
-    return flags
-
-
 def _of_faces(mesh, faces):
     """The vertices of the faces in a mask (faces,), in ascending order."""
-    sizes = np.empty(len(mesh.polygons), np.int32)
-    mesh.polygons.foreach_get("loop_total", sizes)
-    return np.unique(corner_vertices(mesh)[np.repeat(faces, sizes)])
+    return np.unique(corner_vertices(mesh)[at_corners(mesh, faces)])
 
 
 def _selected(ob):
-    vertices = np.flatnonzero(_flags(ob.data.vertices, "select"))
+    vertices = np.flatnonzero(values_of(ob.data.vertices, "select", bool))
     if not len(vertices):
         raise Refused(f"No vertex of '{ob.name}' is selected")
     return [("", vertices)]
@@ -127,8 +116,7 @@ def _of_material(ob):
     index, mesh = ob.active_material_index, ob.data
     if not ob.material_slots:
         raise Refused(f"'{ob.name}' has no material")
-    materials = np.empty(len(mesh.polygons), np.int32)
-    mesh.polygons.foreach_get("material_index", materials)
+    materials = values_of(mesh.polygons, "material_index", np.int32)
     vertices = _of_faces(mesh, materials == index)
     name = ob.active_material.name if ob.active_material else f"slot {index + 1}"
     if not len(vertices):
@@ -141,19 +129,19 @@ def _of_face_sets(ob):
     attribute = mesh.attributes.get(FACE_SETS)
     if not attribute or attribute.domain != "FACE" or attribute.data_type != "INT":
         raise Refused(f"'{ob.name}' has no face sets")
-    sets = np.empty(len(mesh.polygons), np.int32)
-    attribute.data.foreach_get("value", sets)
-    chosen = np.unique(sets[_flags(mesh.polygons, "select")])
+    sets = values_of(attribute.data, "value", np.int32)
+    chosen = np.unique(sets[values_of(mesh.polygons, "select", bool)])
     if not len(chosen):
         raise Refused(f"No face of '{ob.name}' is selected")
     return [(f"Face Set {number}", _of_faces(mesh, sets == number)) for number in chosen]
 
 
-class OBJECT_OT_araplbs_clear_rigid(_OfAnyMode, Operator):
+class OBJECT_OT_araplbs_clear_rigid(OfMesh, Operator):
     """Remove the rigid part marks of the selected vertices, or of all vertices"""
 
     bl_idname = "object.araplbs_clear_rigid"
     bl_label = "Clear Rigid Parts"
+    edit_mode = True
 
     everything: BoolProperty(name="All", description="All vertices of the mesh", default=False)
 

@@ -4,21 +4,18 @@ import bpy
 import numpy as np
 from araplbs.features.quantize import MOST_STEPS, vertex_limits
 
-from ...blender.data.mesh_shape import corner_vertices
+from ...blender.data.mesh_shape import at_corners, corner_vertices, values_of
 
 
 def read_limits(ob, usual):
     """(n,) maximum number of influences for each vertex of an object, 0: unlimited."""
     mesh = ob.data
-    sizes = np.empty(len(mesh.polygons), np.int32)
-    mesh.polygons.foreach_get("loop_total", sizes)
-    materials = np.empty(len(mesh.polygons), np.int32)
-    mesh.polygons.foreach_get("material_index", materials)
+    materials = values_of(mesh.polygons, "material_index", np.int32)
     limits = [slot.material.araplbs_max_influences if slot.material else 0
               for slot in ob.material_slots] or [0]  # fmt: skip
     # Files can name missing slots; Blender uses the last slot instead.
     materials = np.minimum(materials, len(limits) - 1)
-    faces = corner_vertices(mesh), np.repeat(materials, sizes)
+    faces = corner_vertices(mesh), at_corners(mesh, materials)
     return vertex_limits(len(mesh.vertices), faces, limits, usual)
 
 

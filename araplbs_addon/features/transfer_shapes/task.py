@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from araplbs.base.progress import Listener
-from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.character.mesh import Mesh
 from araplbs.features.transfer_shapes import (
@@ -23,7 +22,12 @@ from araplbs.features.transfer_shapes import (
 from ...blender.data.mesh_shape import read_shapes_in_steps
 from ...blender.data.references import Subjects
 from ...blender.data.rest_transforms import moved_by, world_matrices
-from ...blender.read.read_mesh import read_topology, reflections_of, refuse_place
+from ...blender.read.read_mesh import (
+    read_topology,
+    reflections_of,
+    refuse_infinite,
+    refuse_place,
+)
 from ...blender.read.transfer_targets import OneSource
 from ...task import Task
 from .write import all_keys_or_nothing, set_sliders, write_shapes
@@ -99,8 +103,5 @@ class ShapesTask(Task):
 def _topology(ob: bpy.types.Object) -> Mesh:
     """The Mesh of an object. Raises Refused for coordinates that are not finite."""
     found = read_topology(ob)
-    finite = np.isfinite(found.vertices).all(1)
-    if not finite.all():
-        bad = int(np.flatnonzero(~finite)[0])
-        raise Refused(f"'{ob.name}' has coordinates that are not finite (first: vertex {bad})")
+    refuse_infinite(ob, found.vertices)
     return found
