@@ -15,6 +15,7 @@ from araplbs.base.refusal import Refused
 from araplbs.skeleton.poses import BENDY, Poses, frames_in, no_poses, shared_out, some_of
 from mathutils import Matrix
 
+from ..data.mesh_shape import values_of
 from ..data.references import remove_made
 from .copied_rig import copied_rig
 from .pose_sources import clips, marked_frames, pose_assets, weight_of
@@ -116,8 +117,7 @@ def present_pose(armature, skeleton, depsgraph):
 
 def _matrices(bones, name):
     """The matrices (m, 4, 4) of these bones."""
-    found = np.empty(16 * len(bones), np.float32)
-    bones.foreach_get(name, found)
+    found = values_of(bones, name, np.float32, 16)
     return found.reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
 
 
@@ -128,35 +128,46 @@ class PoseReader:
         self.name, self.skeleton = armature.name, skeleton
         self.to_rest = inverse(_matrices(armature.data.bones, "matrix_local"))
         self.bendy = [i for i, kind in enumerate(skeleton.kinds) if kind == BENDY]
-        self.straighten = None  # inverse rest matrices of the joints of each bendy bone
+        self.owners = np.repeat(self.bendy, skeleton.segments[self.bendy] + 1).astype(int)
+        self.order = None  # the place of each bone among the pose bones, which copies share
+        self.straighten = None  # inverse rest matrices of the joints of bendy bones
 
     def read(self, armature, depsgraph):
         """Returns the transforms with which the Armature modifier deforms, pose x inverse rest: (m,
         3, 4) of all bones, and (j, 3, 4) of the joints of bendy bones."""
         posed = armature.evaluated_get(depsgraph).pose.bones
-        place = {name: i for i, name in enumerate(posed.keys())}
-        order = [place[name] for name in self.skeleton.names]
-        poses = _matrices(posed, "matrix")[order]
-        bent = [self._joints(posed, i, rest=False) for i in self.bendy]
+        poses = self._in_order(posed)
+        bent = self._joints(posed, rest=False)
         if self.straighten is None:
-            rest = [self._joints(posed, i, rest=True) for i in self.bendy]
-            self.straighten = [
-                inverse(joints) @ self.to_rest[i]
-                for i, joints in zip(self.bendy, rest, strict=True)
-            ]
-        each = zip(self.bendy, bent, self.straighten, strict=True)
-        joints = [(poses[i] @ own @ straighten)[:, :3] for i, own, straighten in each]
-        return (poses @ self.to_rest)[:, :3], np.concatenate([np.zeros((0, 3, 4)), *joints])
+            rest = self._joints(posed, rest=True)
+            self.straighten = inverse(rest) @ self.to_rest[self.owners]
+        joints = poses[self.owners] @ bent @ self.straighten
+        return (poses @ self.to_rest)[:, :3], joints[:, :3]
 
-    def _joints(self, posed, i, rest):
-        matrix = posed[self.skeleton.names[i]].bbone_segment_matrix
-        count = self.skeleton.segments[i] + 1
+    def read_bones(self, armature, depsgraph):
+        """(m, 4, 4) matrices of all bones in armature space."""
+        return self._in_order(armature.evaluated_get(depsgraph).pose.bones)
+
+    def _in_order(self, posed):
+        if self.order is None:
+            place = {name: i for i, name in enumerate(posed.keys())}
+            self.order = [place[name] for name in self.skeleton.names]
+        return _matrices(posed, "matrix")[self.order]
+
+    def _joints(self, posed, rest):
+        """(j, 4, 4) matrices of all joints."""
+        flat = []
         try:
-            return np.array([matrix(k, rest=rest) for k in range(count)], dtype=np.float64)
+            for i in self.bendy:
+                matrix = posed[self.skeleton.names[i]].bbone_segment_matrix
+                for k in range(self.skeleton.segments[i] + 1):
+                    for row in matrix(k, rest=rest)[:]:  # reading single numbers is slower
+                        flat += row[:]
         except RuntimeError:  # the object is not evaluated
             raise Refused(
                 f"'{self.name}' is disabled or hidden: its bendy bones cannot be read"
             ) from None
+        return np.array(flat, np.float64).reshape(-1, 4, 4)
 
 
 @contextmanager

@@ -6,7 +6,6 @@ locks, the targets of limbs move, and Blender evaluates constraints and drivers 
 """
 
 import numpy as np
-from araplbs.base.affine import inverse
 from araplbs.skeleton.rig_relations import drives_itself
 from araplbs.skeleton.symmetry import symmetry_plane
 
@@ -71,7 +70,7 @@ def rig_poses_in_steps(armature, skeleton, options, warnings):
 def plan_poses_in_steps(armature, plan, which):
     """Returns (transforms, segments) of these poses of a RigPlan. The results of the first poses
     may change the plan."""
-    pilot, read, reader = which[:PILOT], {}, RigReader(armature, plan.skeleton)
+    pilot, read, reader = which[:PILOT], {}, PoseReader(armature, plan.skeleton)
     yield from _read_in_steps(armature, plan, pilot, reader, read)
     if plan.take_in_further(pilot, *_together(read)):
         read.clear()
@@ -106,40 +105,3 @@ def _read_in_steps(armature, plan, which, reader, read):
                     view_layer.update()
                 read[k] = reader.read(copy, view_layer.depsgraph)
         yield
-
-
-class RigReader(PoseReader):
-    """Reads the poses of rigs with many more bones than deform bones."""
-
-    def __init__(self, armature, skeleton):
-        super().__init__(armature, skeleton)
-        self.bendy = np.array(self.bendy, int)
-        place = {posed.name: i for i, posed in enumerate(armature.pose.bones)}
-        self.order = [place[name] for name in skeleton.names]
-
-    def read_bones(self, armature, depsgraph):
-        """(m, 4, 4) matrices of all bones in armature space."""
-        posed = armature.evaluated_get(depsgraph).pose.bones
-        poses = np.empty(16 * len(posed), np.float32)
-        posed.foreach_get("matrix", poses)
-        return poses.reshape(-1, 4, 4).swapaxes(1, 2)[self.order].astype(np.float64)
-
-    def read(self, armature, depsgraph):
-        posed = armature.evaluated_get(depsgraph).pose.bones
-        poses = self.read_bones(armature, depsgraph)
-        if self.straighten is None:
-            self.owners = np.repeat(self.bendy, self.skeleton.segments[self.bendy] + 1)
-            rest = self._all_joints(posed, rest=True)
-            self.straighten = inverse(rest) @ self.to_rest[self.owners]
-        joints = poses[self.owners] @ self._all_joints(posed, rest=False) @ self.straighten
-        return (poses @ self.to_rest)[:, :3], joints[:, :3]
-
-    def _all_joints(self, posed, rest):
-        """(j, 4, 4) matrices of all joints."""
-        flat = []
-        for i in self.bendy:
-            matrix = posed[self.skeleton.names[i]].bbone_segment_matrix
-            for k in range(self.skeleton.segments[i] + 1):
-                for row in matrix(k, rest=rest)[:]:  # reading single numbers is slower
-                    flat += row[:]
-        return np.array(flat, np.float64).reshape(-1, 4, 4)

@@ -23,10 +23,11 @@ from araplbs.skeleton.symmetry import bone_partners, symmetry_plane
 from mathutils import Matrix
 
 from ...blender.poses.flexible_bones import BENT, NEUTRAL, pose_copy
+from ...blender.poses.read_poses import PoseReader
 from ...blender.rig.rig_copy import driven_copy, untie
 from ...blender.rig.rig_frames import Frames, channels, neutral_of
 from ...blender.rig.rig_plan import RigPlan, keep_locked
-from ...blender.rig.rig_poses import PILOT, RigReader, plan_poses_in_steps
+from ...blender.rig.rig_poses import PILOT, plan_poses_in_steps
 from ...blender.rig.rig_relations import owner_of, read_relations
 
 TRIED = 0.3  # radians, and fraction of a limb: the size of a trial motion
@@ -233,7 +234,7 @@ class _OfRig(_Maker):
         which = range(0, self.own.pose_count, 2 if paired else 1)  # as in rig_poses_in_steps()
         yield from plan_poses_in_steps(self.armature, self.plan, which[:PILOT])
         self.up = deform_parents(self.skeleton)
-        self.reader = RigReader(self.armature, self.skeleton)
+        self.reader = PoseReader(self.armature, self.skeleton)
         self.from_rest = inverse(np.array(self.rest_arrays))[:, :3, :3]
         yield from self._try_in_steps()
 
