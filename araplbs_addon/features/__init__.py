@@ -16,16 +16,8 @@ from pkgutil import iter_modules
 # Listed in the order of the command-line help. All other features follow, sorted by name.
 ORDER = (
     *("report_problem", "auto_weight", "bake", "bendy", "compare", "copy_weights", "joints"),
-    *(
-        "quantize",
-        "transfer_shapes",
-        "transfer",
-        "new_vertices",
-        "reduce_bones",
-        "export_game",
-        "restore",
-    ),
-    *("control_bones", "edits", "check", "range_of_motion", "repair"),
+    *("quantize", "transfer_shapes", "transfer", "new_vertices", "reduce_bones", "export_game"),
+    *("restore", "control_bones", "edits", "check", "range_of_motion", "repair"),
 )
 
 

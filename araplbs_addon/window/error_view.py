@@ -17,12 +17,12 @@ from ..blender.poses.posed import posed_vertices
 from ..blender.poses.read_poses import present_pose
 from ..blender.read.deformation_errors import poses_of, read_weighted
 from ..preferences import preferred_threads
+from .drawing import draw_in_front
 from .mesh_view import MeshView, colored_batch
 from .session import current_session
 from .settings import present_options
 
 OF_STRETCH = ("POSES", "POSE")
-NEARER = 2e-5  # share of the depth range in front of the colored surface
 
 
 class _ErrorView(MeshView):
@@ -98,18 +98,6 @@ class _ErrorView(MeshView):
         if self._drawn is None or not np.array_equal(points, self._drawn):
             self._drawn, self._batch = points, _colored(ob.data, points, self.result)
         draw_in_front(self._batch, gpu.shader.from_builtin("SMOOTH_COLOR"))
-
-
-def draw_in_front(batch, shader):
-    """Draws the batch just in front of the surface that it lies on, but behind everything in front
-    of this surface."""
-    gpu.state.depth_test_set("LESS_EQUAL")
-    with gpu.matrix.push_pop_projection():
-        matrix = gpu.matrix.get_projection_matrix()
-        matrix[2] = matrix[2] - NEARER * matrix[3]
-        gpu.matrix.load_projection_matrix(matrix)
-        batch.draw(shader)
-    gpu.state.depth_test_set("NONE")
 
 
 def _colored(mesh, points, result):

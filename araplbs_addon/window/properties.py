@@ -158,10 +158,6 @@ def draw_pose_options(layout, properties):
     column = layout.column(align=True)
     for name in SAMPLED:
         column.prop(properties, name)
-    draw_played_options(layout, properties)
-
-
-def draw_played_options(layout, properties):
     layout.prop(properties, "animation")
     column = layout.column(align=True)
     column.active = properties.animation != "NONE"
@@ -176,18 +172,13 @@ def draw_expert_options(layout, properties):
         layout.prop(properties, "tet_file")
         layout.prop(properties, "tet_space")
     layout.prop(properties, "initial")
-    _draw_short(layout, properties, "pose_weight")
-    for option in fields(Options):
-        if option.metadata.get("advanced"):
-            _draw_short(layout, properties, option.name)
+    advanced = [option.name for option in fields(Options) if option.metadata.get("advanced")]
+    for name in ("pose_weight", *advanced):
+        layout.prop(properties, name, text=SHORT.get(name))
 
 
 # Labels that a sidebar of its initial width would cut off.
 SHORT = {"pose_weight": "Anim. Weight", "rigid_influences": "Bones per Part"}
-
-
-def _draw_short(layout, properties, name):
-    layout.prop(properties, name, text=SHORT.get(name))
 
 
 FOLDER = "//comparison/"

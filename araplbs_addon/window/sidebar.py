@@ -230,15 +230,6 @@ def grid_of_two(layout, *texts):
     return layout.grid_flow(row_major=True, columns=columns, even_columns=True, align=True)
 
 
-def split_named(layout, name):
-    """The part of a row to the right of its name, wider than in Blender's own split."""
-    split = layout.split(factor=NAME_SHARE)
-    label = split.row()
-    label.alignment = "RIGHT"
-    label.label(text=name)
-    return split
-
-
 def draw_named(layout, properties, name, above=False, text="", **more):
     """Draws a property like Blender's use_property_split. above: whether to put the name on a line
     of its own, as in a narrow sidebar. text: a name to show instead of the property's own."""
@@ -254,6 +245,9 @@ def draw_named(layout, properties, name, above=False, text="", **more):
         layout = layout.column(align=True)
         layout.label(text=text)
     else:
-        layout = split_named(layout, text)
+        layout = layout.split(factor=NAME_SHARE)  # wider than Blender's own
+        label = layout.row()
+        label.alignment = "RIGHT"
+        label.label(text=text)
     layout.use_property_split = False
     layout.prop(properties, name, text="", **more)

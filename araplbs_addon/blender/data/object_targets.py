@@ -13,6 +13,17 @@ def constraint_targets(constraint):
     return [(target, name) for target, name in found if target]
 
 
+def followed_bones(constraint, armature):
+    """Names of the bones of an armature that a constraint follows, without pole targets."""
+    owners = getattr(constraint, "targets", None) or [constraint]
+    found = {
+        getattr(each, "subtarget", "")
+        for each in owners
+        if getattr(each, "target", None) == armature
+    }
+    return found - {""}
+
+
 def object_targets(ob):
     """The objects that another object depends on through its parent, constraints, hooks and other
     modifiers, as [(object, name of its bone or "")]."""

@@ -177,9 +177,8 @@ class _Reader:
             after.update(chain.bones)
         seen = set()
         for (bone, name), curves in self.switched.items():
-            constraint = self.armature.pose.bones[bone_name(self.armature, bone)].constraints.get(
-                name
-            )
+            posed = self.armature.pose.bones[self.armature.data.bones[bone].name]
+            constraint = posed.constraints.get(name)
             if constraint is None or bone not in after or constraint.type.startswith("LIMIT"):
                 continue
             for what, curve in curves:
@@ -204,10 +203,6 @@ class _Reader:
                 pair = sorted((bone[1], *others[:1]))
                 sides = owner.replace(bone[1], pair[0])
             self.relations.switches.append(Switch(owner, name, f"{sides} {name}"))
-
-
-def bone_name(armature, bone):
-    return armature.data.bones[bone].name
 
 
 def owner_of(armature, path):

@@ -6,7 +6,6 @@ import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.character.rigid_parts import loose_parts
 from araplbs.reports.doubts import bone_at_joint
-from bpy.props import IntProperty
 from bpy.types import Operator
 
 from ...blender.data.edits import add_rigid_part
@@ -16,23 +15,11 @@ from ...blender.read.read_mesh import read_topology, refuse_linked
 from ...blender.write.edit_bones import editing
 from ...languages.translate import inform
 from .outcome import OfOutcome, outcome_at_hand
-from .result import vertices_of
+from .result import INDEX, OfNote, vertices_of
 
 UNLOCK = "object.araplbs_unlock_groups"
 RIGID = "object.araplbs_make_rigid"
 PARENT = "object.araplbs_parent_at_joint"
-
-
-class _OfNote(OfOutcome):
-    """index: the index of the note."""
-
-    def note(self, outcome):
-        if self.index >= len(outcome.notes):
-            raise Refused(f"There is no note {self.index}: there are {len(outcome.notes)}")
-        return outcome.notes[self.index]
-
-
-INDEX = IntProperty(name="Index", description="Number of the note", min=0)
 
 
 class OBJECT_OT_araplbs_unlock_groups(OfOutcome, Operator):
@@ -55,7 +42,7 @@ class OBJECT_OT_araplbs_unlock_groups(OfOutcome, Operator):
         return {"FINISHED"}
 
 
-class OBJECT_OT_araplbs_make_rigid(_OfNote, Operator):
+class OBJECT_OT_araplbs_make_rigid(OfNote, Operator):
     """Mark the parts of this note as rigid: each keeps its shape with the next Auto-weight"""
 
     bl_idname = RIGID
@@ -80,7 +67,7 @@ class OBJECT_OT_araplbs_make_rigid(_OfNote, Operator):
         return {"FINISHED"}
 
 
-class OBJECT_OT_araplbs_parent_at_joint(_OfNote, Operator):
+class OBJECT_OT_araplbs_parent_at_joint(OfNote, Operator):
     """Parent the bones of this note to the bone at their joint, without moving them"""
 
     bl_idname = PARENT

@@ -119,19 +119,29 @@ def with_originals(context):
     return meshes if originals_of(meshes) else []
 
 
-class OBJECT_OT_araplbs_select_note(OfOutcome, Operator):
+class OfNote(OfOutcome):
+    """Mix-in for an operator on the note `index`."""
+
+    def note(self, outcome):
+        if self.index >= len(outcome.notes):
+            raise Refused(f"There is no note {self.index}: there are {len(outcome.notes)}")
+        return outcome.notes[self.index]
+
+
+INDEX = IntProperty(name="Index", description="Number of the note", min=0)
+
+
+class OBJECT_OT_araplbs_select_note(OfNote, Operator):
     """Select the bones, objects or vertices of this note"""
 
     bl_idname = SELECT
     bl_label = "Select"
 
-    index: IntProperty(name="Index", description="Number of the note", min=0)
+    index: INDEX
 
     def execute(self, context):
         outcome = outcome_at_hand(context)
-        if self.index >= len(outcome.notes):
-            raise Refused(f"There is no note {self.index}: there are {len(outcome.notes)}")
-        note = outcome.notes[self.index]
+        note = self.note(outcome)
         if note.bones:
             select_bones(context, outcome.armature.get(), note.bones)
         elif note.selects:

@@ -6,13 +6,12 @@ from araplbs.base.extent import size_of
 from araplbs.base.refusal import Refused
 from araplbs.character.mesh_faults import SEAM
 from araplbs.features.check.findings import OF_MESH
-from bpy.props import IntProperty
 from bpy.types import Operator
 
 from ...blender.read.read_mesh import coordinates, refuse_edited, refuse_linked
 from ...languages.translate import inform
 from .findings_list import found
-from .operator import OfFinding
+from .operator import INDEX, OfFinding
 
 IDNAME = "object.araplbs_mend_mesh"
 ROUNDS = 5  # of smoothing
@@ -26,9 +25,7 @@ rough surface. The remaining vertices keep their weights"""
     bl_idname = IDNAME
     bl_label = "Mend Mesh"
 
-    index: IntProperty(
-        name="Index", description="Index in the list; -1 for the chosen finding", default=-1
-    )
+    index: INDEX
 
     def work(self, _context, finding, ob):
         found.refuse_out_of_date()

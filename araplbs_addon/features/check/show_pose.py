@@ -6,14 +6,13 @@ from contextlib import suppress
 import bpy
 from araplbs.base.refusal import Refused
 from bpy.app.handlers import persistent
-from bpy.props import IntProperty
 from bpy.types import Operator
 
 from ...blender.poses.pose_rig import PosedRig
 from ...blender.poses.posed_frame import posed_frame
 from .findings_list import found
 from .look_at import look_at, places_of
-from .operator import OfFinding
+from .operator import INDEX, OfFinding
 
 IDNAME = "object.araplbs_show_pose"
 BACK = "object.araplbs_own_pose"
@@ -37,9 +36,7 @@ pose"""
     bl_idname = IDNAME
     bl_label = "Show Pose"
 
-    index: IntProperty(
-        name="Index", description="Index in the list; -1 for the chosen finding", default=-1
-    )
+    index: INDEX
 
     def work(self, context, finding, ob):
         if not has_pose(finding):

@@ -140,8 +140,9 @@ class CopyTask(Task):
         groups."""
         copied, rows = done
         skeleton = each.skeleton
-        had = {group.name for group in self.reading.source.get().vertex_groups}
-        source_names = self._source_names()
+        source = self.reading.source.get()
+        had = {group.name for group in source.vertex_groups}
+        source_names = [bone.name for bone in armature_of(source).data.bones]
         with_group = np.zeros(len(skeleton.names), bool)
         with_group[
             [to for name, to in zip(source_names, each.to, strict=True) if name in had and to >= 0]
@@ -158,10 +159,6 @@ class CopyTask(Task):
             "off": copied.off,
             "bound": bool(bound),
         }
-
-    def _source_names(self) -> list[str]:
-        armature = armature_of(self.reading.source.get())
-        return [bone.name for bone in armature.data.bones]
 
 
 def _given(

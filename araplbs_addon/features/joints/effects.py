@@ -9,6 +9,7 @@ from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line
 
 from ...blender.data.binding import is_deformed_by
+from ...blender.data.object_targets import followed_bones
 from ...blender.poses.pose_sources import action_curves
 from ...blender.read.read_mesh import refuse_linked
 
@@ -165,7 +166,7 @@ def _constraints(armature, moved, resized):
         for constraint in bone.constraints:
             if constraint.type not in found:
                 continue
-            concerned = {bone.name, *_targets(constraint, armature)}
+            concerned = {bone.name, *followed_bones(constraint, armature)}
             if constraint.type in {"IK", "SPLINE_IK"}:
                 count = getattr(constraint, "chain_count", 0)
                 chain = [bone, *bone.parent_recursive]
@@ -193,19 +194,14 @@ def _constraints(armature, moved, resized):
     ]
 
 
-def _targets(constraint, armature):
-    """Names of the armature bones that a constraint follows."""
-    several = getattr(constraint, "targets", None) or [constraint]
-    return {t.subtarget for t in several if getattr(t, "target", None) == armature and t.subtarget}
-
-
 def _outer_constraints(armature, moved):
     found = []
     for ob in bpy.data.objects:
         owners = [ob.constraints]
         if ob.pose and ob != armature:
             owners += [bone.constraints for bone in ob.pose.bones]
-        if any(_targets(c, armature) & moved for constraints in owners for c in constraints):
+        every = [constraint for constraints in owners for constraint in constraints]
+        if any(followed_bones(constraint, armature) & moved for constraint in every):
             found.append(ob.name)
     return _say(
         found,

@@ -3,6 +3,7 @@
 import bpy
 from araplbs.base.refusal import Refused
 
+from ...blender.data.object_targets import followed_bones
 from ...blender.poses.pose_sources import action_curves
 
 
@@ -34,14 +35,10 @@ def bone_uses(armature, names):
             )
         for owner in (ob, *(ob.pose.bones if ob.pose else ())):
             for constraint in owner.constraints:
-                targets = getattr(constraint, "targets", ())
-                found = {each.subtarget for each in targets if each.target == armature}
-                if getattr(constraint, "target", None) == armature:
-                    found.add(getattr(constraint, "subtarget", ""))
                 lines += [
                     f"'{name}' is the target of '{constraint.name}' of '{owner.name}': it stays in "
                     "the armature"
-                    for name in sorted(found & wanted)
+                    for name in sorted(followed_bones(constraint, armature) & wanted)
                 ]
     for name in names:
         held = [constraint.name for constraint in armature.pose.bones[name].constraints]
