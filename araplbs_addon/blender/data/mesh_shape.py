@@ -117,18 +117,20 @@ def read_shapes_in_steps(ob):
             )
         group = ob.vertex_groups.get(block.vertex_group) if block.vertex_group else None
         if group:
-            move *= _weights(ob, group.index)[:, None]
+            move *= group_weights(ob, group)[:, None]
         names.append(block.name)
         shapes.append(rest + move)
         yield
     return names, np.array(shapes).reshape(-1, len(rest), 3)
 
 
-def _weights(ob, group):
-    """(n,) weights of one vertex group."""
-    out = np.zeros(len(ob.data.vertices))
-    for vertex in ob.data.vertices:
-        for element in vertex.groups:
-            if element.group == group:
-                out[vertex.index] = element.weight
-    return out
+def group_weights(ob, group, which=None):
+    """(k,) the weights that the vertices `which` (k,), by default all, have in a vertex group."""
+    vertices = ob.data.vertices
+    which = range(len(vertices)) if which is None else which.tolist()
+    weights = np.zeros(len(which))
+    for k, vertex in enumerate(which):
+        for element in vertices[vertex].groups:
+            if element.group == group.index:
+                weights[k] = element.weight
+    return weights

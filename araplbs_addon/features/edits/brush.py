@@ -15,7 +15,7 @@ from mathutils import Vector
 
 from ...blender.data.binding import armature_of
 from ...blender.data.edits import KINDS, OF_NO_BONE, add_link, find_edit, read_values
-from ...blender.data.mesh_shape import points_of, values_of
+from ...blender.data.mesh_shape import group_weights, points_of, values_of
 from ...blender.poses.posed import posed_vertices
 from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
@@ -272,19 +272,9 @@ or draw links"""
         share = stroke.effect[vertices] * stroke.brush.strength
         if self.kind == "SMOOTH":
             return old + share * (1 - old)
-        old = np.where(old > 0, old - 1, present(stroke.ob, bone, vertices))
+        present = group_weights(stroke.ob, stroke.ob.vertex_groups[bone], vertices)
+        old = np.where(old > 0, old - 1, present)
         return 1 + old + share * (stroke.brush.weight - old)
-
-
-def present(ob, bone, vertices):
-    """The current weights of a bone at these vertices."""
-    group = ob.vertex_groups[bone].index
-    weights = np.zeros(len(vertices))
-    for k, vertex in enumerate(vertices.tolist()):
-        for element in ob.data.vertices[vertex].groups:
-            if element.group == group:
-                weights[k] = element.weight
-    return weights
 
 
 def tied_vertices(session, ob, bone=None):

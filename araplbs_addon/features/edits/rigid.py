@@ -10,7 +10,12 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Operator
 
 from ...blender.data.edits import add_rigid_part, leave_rigid_parts
-from ...blender.data.mesh_shape import at_corners, corner_vertices, values_of
+from ...blender.data.mesh_shape import (
+    at_corners,
+    corner_vertices,
+    group_weights,
+    values_of,
+)
 from ...blender.read.read_mesh import read_topology
 from ...languages.translate import inform, translated, warn
 from ...window.menu_entries import Placed
@@ -102,14 +107,10 @@ def _of_group(ob):
     group = ob.vertex_groups.active
     if not group:
         raise Refused(f"'{ob.name}' has no active vertex group")
-    vertices = [
-        v.index
-        for v in ob.data.vertices
-        if any(g.group == group.index and g.weight > 0 for g in v.groups)
-    ]
-    if not vertices:
+    vertices = np.flatnonzero(group_weights(ob, group) > 0)
+    if not len(vertices):
         raise Refused(f"No vertex of '{ob.name}' is in the vertex group '{group.name}'")
-    return [(group.name, np.array(vertices))]
+    return [(group.name, vertices)]
 
 
 def _of_material(ob):

@@ -19,7 +19,8 @@ def as_exported(context, armature, meshes, most):
     "limited": vertices that had more influences}."""
     counts, kept = {}, {}
     selected = list(context.selected_objects)
-    active, hidden = context.view_layer.objects.active, _hidden(armature, meshes)
+    active = context.view_layer.objects.active
+    hidden = {ob.name for ob in (armature, *meshes) if ob.hide_get()}
     off = [bone.name for bone in armature.data.bones if bone.use_deform and is_left_out(bone)]
     try:
         _set_deform(armature, off, False)
@@ -51,10 +52,6 @@ def as_exported(context, armature, meshes, most):
             ob.select_set(True)
         context.view_layer.objects.active = active
         context.view_layer.update()
-
-
-def _hidden(armature, meshes):
-    return {ob.name for ob in (armature, *meshes) if ob.hide_get()}
 
 
 def _set_deform(armature, names, deform):
