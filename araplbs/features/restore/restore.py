@@ -53,6 +53,14 @@ class RestoreOptions(OptionTable):
     angle: float = option_of(TransferOptions, "angle", math.pi)  # a remesh has the same surface
 
 
+def opposite_groups(groups: Sequence[str], skeleton: Skeleton) -> Integers:
+    """(groups,) the group of the opposite bone, or the group itself if its bone has no opposite."""
+    place = {name: k for k, name in enumerate(groups)}
+    bone = {name: k for k, name in enumerate(skeleton.names)}
+    other = [skeleton.names[skeleton.opposite[bone[n]]] if n in bone else n for n in groups]
+    return np.array([place.get(name, k) for k, name in enumerate(other)], int)
+
+
 @dataclass
 class Now:
     """A current mesh."""

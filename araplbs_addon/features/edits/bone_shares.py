@@ -4,6 +4,7 @@ vertex under the mouse, each with its share and its color in *All Bones*."""
 import blf
 import gpu
 from araplbs.measures.bone_colors import palette
+from araplbs.reports.bone_shares import share_lines
 
 from ...blender.data.binding import armature_of
 from ...window.drawing import draw_box
@@ -21,7 +22,7 @@ def draw(context):
     found, ob = under[0], context.active_object
     if found.object != ob.name or found.region != context.region.as_pointer():
         return
-    lines = found.lines()
+    lines = share_lines(found.shares)
     if lines:
         _draw_lines(context, found.at, lines, _colors(ob, found))
 

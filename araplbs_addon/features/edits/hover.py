@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from araplbs.reports.bone_shares import shares
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
 from bpy.types import Operator
@@ -15,8 +16,6 @@ from ...blender.data.views import redraw_views
 from ...blender.poses.posed import posed_vertices
 
 IDNAME = "object.araplbs_hover"
-MOST = 4  # bones that are listed
-LEAST = 0.005  # smallest share that rounds to 1 %
 
 
 @dataclass
@@ -28,12 +27,6 @@ class Under:
     at: tuple[int, int]  # mouse position, in pixels of the region
     region: int  # pointer of the region
     shares: list[tuple[str, float]]  # fractions of the sum of all bones, largest first
-
-    def lines(self):
-        """Lines such as ['upper_arm.L 62 %', ...]."""
-        found = [f"{name}  {100 * share:.0f} %" for name, share in self.shares[:MOST]]
-        left = sum(share for _name, share in self.shares[MOST:])
-        return found + ([f"+{len(self.shares) - MOST}  {100 * left:.0f} %"] if left else [])
 
 
 under = []  # contains one Under or nothing
@@ -110,12 +103,9 @@ def shares_of(ob, armature, vertex):
     found = [
         (names[entry.group], entry.weight)
         for entry in ob.data.vertices[vertex].groups
-        if entry.group < len(names) and entry.weight > 0
+        if entry.group < len(names) and names[entry.group] in bones
     ]
-    found = [(name, w) for name, w in found if name in bones and bones[name].use_deform]
-    whole = sum(weight for _name, weight in found)
-    shares = [(name, weight / whole) for name, weight in found if weight / whole >= LEAST]
-    return sorted(shares, key=lambda each: (-each[1], each[0]))
+    return shares([(name, weight) for name, weight in found if bones[name].use_deform])
 
 
 def _switched(_manager, _context):

@@ -1,7 +1,5 @@
 """The operator "Keep Weights"."""
 
-from dataclasses import replace
-
 from araplbs.base.refusal import Refused
 from araplbs.features.restore.report import keep_summary, kept_path
 from araplbs.features.restore.restore import KeepOptions
@@ -40,7 +38,7 @@ def _choose(command, arguments):
             f"--file {arguments.file} can store the weights of only one file, not of "
             f"{len(arguments.input)}"
         )
-    return replace(command)
+    return command
 
 
 def _file_of(arguments, _names):

@@ -6,7 +6,7 @@ import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.character.mirror_modifier import image_rows, reflect
 from araplbs.character.problem import join_geometry
-from araplbs.features.restore.restore import Now
+from araplbs.features.restore.restore import Now, opposite_groups
 from araplbs.features.restore.stored import Kept, KeptEdit
 from araplbs.model.sparse_weights import make_sparse_weights
 
@@ -67,20 +67,12 @@ def read_kept_in_steps(ob, armature, skeleton, view_layer):
         vertices=geometry["vertices"],
         triangles=geometry["triangles"],
         groups=names,
-        rows=image_rows(rows, whole, _opposite(names, skeleton)),
+        rows=image_rows(rows, whole, opposite_groups(names, skeleton)),
         bones=[skeleton.names[k] for k in which],
         heads=skeleton.heads[which],
         tails=skeleton.tails[which],
         edits=edits,
     )
-
-
-def _opposite(groups, skeleton):
-    """(groups,) the group of the opposite bone, or the group itself if its bone has no opposite."""
-    place = {name: k for k, name in enumerate(groups)}
-    bone = {name: k for k, name in enumerate(skeleton.names)}
-    other = [skeleton.names[skeleton.opposite[bone[n]]] if n in bone else n for n in groups]
-    return np.array([place.get(name, k) for k, name in enumerate(other)], int)
 
 
 def read_now_in_steps(ob, armature, view_layer):
