@@ -179,17 +179,3 @@ def draw_expert_options(layout, properties):
 
 # Labels that a sidebar of its initial width would cut off.
 SHORT = {"pose_weight": "Anim. Weight", "rigid_influences": "Bones per Part"}
-
-
-FOLDER = "//comparison/"
-
-
-def folder_property():
-    about = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5) else set()
-    return StringProperty(
-        name="Folder",
-        description="Folder for the page: index.html, and report.json with all numbers",
-        default=FOLDER,
-        subtype="DIR_PATH",
-        options=about,
-    )

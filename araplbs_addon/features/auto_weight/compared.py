@@ -8,10 +8,9 @@ from araplbs.measures.standing import standing
 from araplbs.reports.report import make_report
 
 from ...task import MEASURING
-from .heat import HeatWeighting
+from .heat import HEAT_SHARE, HeatWeighting
 
 WEIGHTING_SHARE = 0.9  # share of the time for solving; the rest is for measuring
-HEAT_SHARE = 0.05  # for measuring Blender's heat weights, if there is nothing else to compare with
 
 
 class ComparedWeighting(HeatWeighting):

@@ -17,6 +17,7 @@ from ...weighting import WeightingTask
 # Vertices x deform bones of one mesh for which Blender's operator takes a second and a half. The
 # operator shows no progress and cannot be stopped.
 MOST_HEAT = 2_500_000
+HEAT_SHARE = 0.05  # share of the time for measuring the heat weights
 
 
 class HeatWeighting(WeightingTask):

@@ -7,10 +7,9 @@ from araplbs.measures.standing import has_weights
 
 from ...blender.poses.own_actions import poses_of_actions
 from ...task import MEASURING
-from .heat import HeatWeighting
+from .heat import HEAT_SHARE, HeatWeighting
 
 WEIGHTING_SHARE = 0.75  # share of the time for solving; the rest is for measuring
-HEAT_SHARE = 0.05  # for measuring Blender's heat weights, if there is nothing else to compare with
 
 
 class MeasuredWeighting(HeatWeighting):

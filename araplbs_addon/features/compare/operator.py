@@ -23,7 +23,7 @@ from ...window.command import Command, find_read
 from ...window.guard import handing_over
 from ...window.last_report import keep_report
 from ...window.menu_entries import Placed
-from ...window.properties import OptionProperties, folder_property, option_properties
+from ...window.properties import OptionProperties, option_properties
 from ...window.settings import ARAPLBS_settings, own_properties
 from ...window.work import WorkOperator, poll_targets
 from .task import CompareTask, comparison_files, write_pages
@@ -32,6 +32,18 @@ IDNAME = "object.araplbs_compare"
 ASK = "object.araplbs_compare_methods"
 
 _pages: list[Path] = []  # only the last page created for this file, possibly in an earlier session
+
+
+def folder_property():
+    """Returns a new property at each call."""
+    about = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5) else set()
+    return StringProperty(
+        name="Folder",
+        description="Folder for the page: index.html, and report.json with all numbers",
+        default="//comparison/",
+        subtype="DIR_PATH",
+        options=about,
+    )
 
 
 class ARAPLBS_compare_settings(bpy.types.PropertyGroup):

@@ -45,8 +45,8 @@ of detail) where they lie close to it, and fill in and optimize the rest"""
 
     __annotations__ = option_properties(TransferOptions)
     option_table = TransferOptions
+    task_kind = TransferTask
     doing = "Transferring"
-
     find = staticmethod(_find)
 
     def draw(self, _context):
@@ -58,12 +58,8 @@ of detail) where they lie close to it, and fill in and optimize the rest"""
         for name in ("two_sided", "refine", "bones", "mix", "max_influences", "iterations"):
             layout.prop(self, name)
 
-    def start(self, context):
-        options = self.read_options()
-        targets = find_transfer_targets(context, options.sources)
-        self._task = TransferTask(options, preferred_threads(context))
-        self._reading = self._task.read_in_steps(targets, context.view_layer)
-        self.note_undos()
+    def targets(self, context):
+        return find_transfer_targets(context, self.sources)
 
     def tell(self, report, task):
         hide()
