@@ -30,7 +30,8 @@ def begin(part):
             keymap = configuration.keymaps.new(name.replace("_", " "), space_type=space)
             item = keymap.keymap_items.new(operator, kind, value, **more)
             _keys.setdefault(part.__name__, []).append((keymap, item))
-    getattr(part, "register", _nothing)()
+    if hasattr(part, "register"):
+        part.register()
 
 
 def end(part):
@@ -39,7 +40,8 @@ def end(part):
         keymap.keymap_items.remove(item)
     for name, handler in getattr(part, "HANDLERS", ()):
         getattr(bpy.app.handlers, name).remove(handler)
-    getattr(part, "unregister", _nothing)()
+    if hasattr(part, "unregister"):
+        part.unregister()
     for owner, name, _prop in reversed(getattr(part, "PROPERTIES", ())):
         delattr(owner, name)
 
@@ -52,7 +54,3 @@ def monitor(handlers, on):
             registered.append(handler)
         elif not on and handler in registered:
             registered.remove(handler)
-
-
-def _nothing():
-    pass

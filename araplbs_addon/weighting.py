@@ -13,7 +13,7 @@ from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.base.worker import work_in_steps
 from araplbs.character.coincident_bones import part_doubles
-from araplbs.character.mesh import Mesh, overfull_warning, selection
+from araplbs.character.mesh import Mesh, overfull_warning, selection, unweighted_warning
 from araplbs.character.problem import Problem
 from araplbs.measures.armature_modifier import refuse_deformer
 from araplbs.model.sparse_weights import SparseWeights
@@ -149,8 +149,7 @@ class WeightingTask(Task):
         problem.parameters = yield from curved_parameters_in_steps(
             armature, skeleton, problem.arguments["vertices"]
         )
-        if problem.unweighted:
-            self.warnings.append(_unweighted(problem.unweighted))
+        self.warnings += unweighted_warning(problem.unweighted)
         self.reading = Reading(
             subjects,
             meshes,
@@ -311,11 +310,6 @@ class WeightingTask(Task):
         if held:
             names = names_in_line([ob.name for ob, _bone in held])
             self.warnings.append(f"Stays on its parent bone because of pinned weights: {names}")
-
-
-def _unweighted(count: int) -> str:
-    which = "1 vertex has" if count == 1 else f"{count} vertices have"
-    return f"{which} no weights yet, and fresh weights are computed"
 
 
 def _refuse_twice(ob: bpy.types.Object, before: list[bpy.types.Object]) -> None:

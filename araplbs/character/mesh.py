@@ -66,6 +66,13 @@ def overfull_warning(mesh: Mesh) -> list[str]:
     return [f"'{mesh.name}': {words}"] if count else []
 
 
+def unweighted_warning(count: int | None) -> list[str]:
+    """A message about vertices without weights, if weights start from the present ones: [] or
+    [sentence]."""
+    which = "1 vertex has" if count == 1 else f"{count} vertices have"
+    return [f"{which} no weights yet, and fresh weights are computed"] if count else []
+
+
 def used_bones(meshes: Iterable[Mesh], skeleton: Skeleton) -> Bools:
     """Returns (m,) bool: the bones that have weights in these meshes."""
     used = np.zeros(len(skeleton.names), bool)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from araplbs.character.mesh import Mesh, overfull_warning
+from araplbs.character.mesh import Mesh, overfull_warning, unweighted_warning
 from araplbs.model.edits import EDIT_KINDS, Edits
 from araplbs.model.group_entries import bone_weights
 from araplbs.model.sparse_weights import dense_of, make_sparse_weights, sparse_of
@@ -76,3 +76,10 @@ def test_locked_weights_above_the_total(weights, expected):
     mesh.weights, mesh.locked_bones = rows, locked
     words = [line.partition(" a total weight")[0] for line in overfull_warning(mesh)]
     assert words == [f"'Body': {each}" for each in expected]
+
+
+def test_vertices_without_weights():
+    after = "no weights yet, and fresh weights are computed"
+    assert unweighted_warning(0) == []
+    assert unweighted_warning(1) == [f"1 vertex has {after}"]
+    assert unweighted_warning(3) == [f"3 vertices have {after}"]
