@@ -35,6 +35,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "base/vec4.h"
 #include "springs/bone_lines.h"
 
 #define REACH 0.35 /* share of the length of the bone, from its middle */
@@ -281,47 +282,54 @@ typedef struct add_task {
     arap_sections *sections;
 } add_task;
 
+/* Store sum_i c_i w_ib (v_i, 1) of the bones of a section in `moment`, less the mean for its own
+ * bone. */
+ARAP_WIDE_PART void find_moments(const add_task *t, int k, size_t count, double *moment) {
+    const arap_sections *s = t->sections;
+    memset(moment, 0, 4 * count * sizeof *moment);
+    for (int c = 0; c < 4; c++) moment[c] = -s->mean[4 * (size_t)k + (size_t)c];
+    for (size_t m = s->start[k]; m < s->start[k + 1]; m++) {
+        const arap_v4 v = arap_point4(t->mesh->v + 3 * (size_t)s->vertex[m]);
+        const double *w = t->in->weight + t->in->start[s->vertex[m]];
+        size_t size = t->in->start[s->vertex[m] + 1] - t->in->start[s->vertex[m]];
+        for (size_t e = 0; e < size; e++)
+            *(arap_v4_at *)(moment + 4 * s->place[s->own[m] + e]) += s->share[m] * w[e] * v;
+    }
+}
+
 /* Compare the mean of a section with the position to which its bone moves it, less the slack: slope
  * and energy. */
-static void add_section(void *data, int k, int worker) {
+ARAP_WIDE_PART void add_section_plain(void *data, int k, int worker) {
     const add_task *t = data;
     arap_sections *s = t->sections;
     size_t first = s->first[k], count = s->first[k + 1] - first;
     double *moment = s->slope + 8 * first, *slope = moment + 4 * count, energy = 0;
+    const int *bone = s->bones + first;
     (void)worker;
-    memset(moment, 0, 8 * count * sizeof *moment);
-    for (int c = 0; c < 4; c++) moment[c] = -s->mean[4 * (size_t)k + (size_t)c];
-    for (size_t m = s->start[k]; m < s->start[k + 1]; m++) {
-        const double *v = t->mesh->v + 3 * (size_t)s->vertex[m];
-        const double *w = t->in->weight + t->in->start[s->vertex[m]];
-        size_t size = t->in->start[s->vertex[m] + 1] - t->in->start[s->vertex[m]];
-        for (size_t e = 0; e < size; e++) {
-            double *to = moment + 4 * s->place[s->own[m] + e], own = s->share[m] * w[e];
-            for (int c = 0; c < 3; c++) to[c] += own * v[c];
-            to[3] += own;
-        }
-    }
+    find_moments(t, k, count, moment);
+    memset(slope, 0, 4 * count * sizeof *slope);
     for (int p = 0; p < t->poses->count; p++) {
         const double *pose = t->poses->transform + 12 * (size_t)p * (size_t)t->poses->columns;
         double off[3] = {0}, weight = s->strength[k] * arap_pose_weight(t->poses, p);
         for (size_t a = 0; a < count; a++) {
-            const double *x = pose + 12 * s->bones[first + a], *u = moment + 4 * a;
-            for (int r = 0; r < 3; r++)
-                off[r] += x[4 * r] * u[0] + x[4 * r + 1] * u[1] + x[4 * r + 2] * u[2] +
-                          x[4 * r + 3] * u[3];
+            const arap_v4_at *x = (const arap_v4_at *)(pose + 12 * bone[a]);
+            const arap_v4 u = *(const arap_v4_at *)(moment + 4 * a);
+            for (int r = 0; r < 3; r++) off[r] += arap_dot4(x[r], u);
         }
         double far = sqrt(arap_dot(off, off)), slack = s->slack[k];
         for (int r = 0; r < 3; r++) off[r] *= far > slack ? 1 - slack / far : 0;
         energy += weight * arap_dot(off, off);
+        if (!(far > slack)) continue; /* the slope is unchanged */
         for (size_t a = 0; a < count; a++) {
-            const double *x = pose + 12 * s->bones[first + a];
-            for (int r = 0; r < 3; r++)
-                for (int c = 0; c < 4; c++)
-                    slope[4 * a + (size_t)c] += weight * off[r] * x[4 * r + c];
+            const arap_v4_at *x = (const arap_v4_at *)(pose + 12 * bone[a]);
+            arap_v4 sum = *(const arap_v4_at *)(slope + 4 * a);
+            for (int r = 0; r < 3; r++) sum += weight * off[r] * x[r];
+            *(arap_v4_at *)(slope + 4 * a) = sum;
         }
     }
     s->energy[k] = energy;
 }
+ARAP_WIDE_TASK(add_section)
 
 arap_status arap_sections_add(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
                               const arap_influences *in, arap_sections *s, double *product,
