@@ -245,11 +245,13 @@ ARAP_WIDE_PART double fill_row(const reduce_task *task, int i, double *block, in
     for (int a = 0; a < size; a++) trace += block[r->set[a] * row + r->set[a]];
     double pull = pull_of(task, i, r, trace);
     for (int a = 0; a < size; a++) {
-        double own = begin_influence(task, i, a, pull, r);
+        double own = begin_influence(task, i, a, pull, r), c = r->c[a];
         for (int b = 0; b < size; b++) {
-            r->q[a * size + b] = block[r->set[a] * row + r->set[b]];
-            r->c[a] += r->q[a * size + b] * in->weight[begin + (size_t)r->set[b]];
+            double q = block[r->set[a] * row + r->set[b]];
+            r->q[a * size + b] = q;
+            c += q * in->weight[begin + (size_t)r->set[b]];
         }
+        r->c[a] = c;
         r->q[a * size + a] += own;
     }
     if (max && size > max + 1) choose_candidates(r, fmax(r->rest, 0), max);

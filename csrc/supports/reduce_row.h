@@ -61,14 +61,13 @@ ARAP_WIDE_PART void minimize(int size, double *q, double *c, double rest, double
     double total = 0, pull = 0;
     invert(size, q, root, slack);
     for (int a = 0; a < size; a++) {
-        double *ones = q; /* no longer needed */
-        ones[a] = best[a] = 0;
+        double *ones = q, one = 0, w = 0; /* q is no longer needed */
         for (int b = 0; b < size; b++) {
-            ones[a] += slack[a * size + b];
-            best[a] += slack[a * size + b] * c[b];
+            one += slack[a * size + b];
+            w += slack[a * size + b] * c[b];
         }
-        total += ones[a];
-        pull += best[a];
+        total += ones[a] = one;
+        pull += best[a] = w;
     }
     for (int a = 0; a < size; a++) {
         best[a] += q[a] * (rest - pull) / total;
