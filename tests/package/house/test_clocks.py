@@ -53,15 +53,18 @@ def clocks(text):
 
 
 def is_clock(call):
-    name = ast.unparse(call.func)
-    last, first = name.rpartition(".")[2], ast.unparse(call.args[0]) if call.args else ""
+    last = getattr(call.func, "attr", getattr(call.func, "id", None))
+    if last not in CLOCKS | WAITS | {"time"}:  # most calls, which need not be unparsed
+        return False
+    name, first = ast.unparse(call.func), ast.unparse(call.args[0]) if call.args else ""
     looks = name == "time.time" or (last in CLOCKS and first != "0")
     return looks or (last in WAITS and first[:1].isdigit())
 
 
 def is_limit(keyword):
-    value = ast.unparse(keyword.value)
-    return keyword.arg == "timeout" and value not in LAST_RESORTS | {"timeout"}
+    return keyword.arg == "timeout" and (
+        ast.unparse(keyword.value) not in LAST_RESORTS | {"timeout"}
+    )
 
 
 def name_of(path):

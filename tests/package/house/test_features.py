@@ -3,6 +3,7 @@ same name in both. Shared code imports no feature, and a feature imports another
 lists the pair."""
 
 import ast
+from functools import cache
 
 import pytest
 from paths import ADDON, PACKAGE, ROOT
@@ -58,6 +59,7 @@ def feature_of(name):
     return parts[2] if parts[1:2] == ["features"] and len(parts) > 2 else None
 
 
+@cache
 def uses():
     """All imports of features: {(importer, imported)}, by dotted names."""
     known = modules()

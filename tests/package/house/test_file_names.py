@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from paths import ROOT
 
 NAME = re.compile(r"(?<![\w*{}/.\"'-])(?:[\w-]+/)*[a-z_0-9]+\.(?:c|h|def|py|sh)\b(?!\w|\()")
@@ -32,25 +31,25 @@ def texts():
             yield place, "\n".join(re.findall(r'"""[\s\S]*?"""|#[^\n]*', text))
 
 
-def missing(text, there):
-    """The files that a text names and that are not among these paths."""
-    ends = {"/".join(path.parts[-k:]) for path in there for k in range(1, len(path.parts) + 1)}
-    return sorted(set(NAME.findall(text)) - ends - ELSEWHERE)
+def names_of(paths):
+    """All names by which a text may call these files: with any number of their folders."""
+    return {"/".join(path.parts[-k:]) for path in paths for k in range(1, len(path.parts) + 1)}
 
 
-@pytest.fixture(scope="module")
-def there():
+def missing(text, names):
+    """The files that a text names and that have none of these names."""
+    return sorted(set(NAME.findall(text)) - names - ELSEWHERE)
+
+
+def test_named_files_are_there():
     folders = (*FOLDERS, ".ci", ".github")
     files = [p for folder in folders for p in (ROOT / folder).rglob("*.*")] + list(ROOT.glob("*.*"))
-    return [path.relative_to(ROOT) for path in files]
-
-
-def test_named_files_are_there(there):
-    found = {place: lost for place, text in texts() if (lost := missing(text, there))}
+    names = names_of(path.relative_to(ROOT) for path in files)
+    found = {place: lost for place, text in texts() if (lost := missing(text, names))}
     assert found == {}
 
 
 def test_a_renamed_file_is_found():
-    there = [Path("csrc/rig/poses.c"), Path("araplbs/base/stop.py")]
+    names = names_of([Path("csrc/rig/poses.c"), Path("araplbs/base/stop.py")])
     text = "see rig/poses.c, poses.c, `stop.py`, turn_orders.c and csrc/poses.c; t.py() is a call"
-    assert missing(text, there) == ["csrc/poses.c", "turn_orders.c"]
+    assert missing(text, names) == ["csrc/poses.c", "turn_orders.c"]
