@@ -3,8 +3,8 @@
  * Cells are numbered by position, and points are found by a hash of these numbers. Points of other
  * cells with the same hash are farther away and do not change the result. The cell of p is searched
  * first. If this cell contains a point, the search continues only in cells that may contain a
- * nearer point. Often no such cell exists. Creation takes O(points), and a query takes O(1). Fails
- * on out-of-memory only. */
+ * nearer point, and often no cell does. Creation takes O(points), and a query takes O(1). Fails on
+ * out-of-memory only. */
 #include "mesh/cells.h"
 
 #include <math.h>

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* A new object: the default of a setting or an end of its range; None if it is undefined. */
+/* A new object: the default of a setting or an end of its range, or None if a setting has no such
+ * value. */
 enum which { DEFAULT_VALUE, MINIMUM, MAXIMUM };
 static PyObject *value_of(const arap_setting *s, enum which which) {
     double value = which == DEFAULT_VALUE ? s->default_value : which == MINIMUM ? s->min : s->max;
