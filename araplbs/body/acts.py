@@ -214,7 +214,7 @@ def _bent(joints: Floats, goal: Floats, hint: Floats, keeps: bool) -> Floats:
 
 def _folded(joints: Floats, goal: Floats, hint: Floats) -> tuple[Floats, list[Floats]]:
     """Returns (joints, rotations of the segments) of a limb whose end is at the distance and in the
-    direction of the goal, or as near as possible if the limb cannot fold far enough."""
+    direction of the goal. If the limb cannot fold far enough, the end is as near as possible."""
     rest = np.diff(joints, axis=0)
     lengths = np.linalg.norm(rest, axis=1)
     units = rest / np.maximum(lengths, 1e-12)[:, None]

@@ -15,7 +15,7 @@ from .skeleton import Skeleton
 
 @dataclass
 class Reach:
-    """A limb whose end a control moves."""
+    """A limb whose end is moved by a control."""
 
     control: int
     pole: int  # or -1

@@ -14,7 +14,7 @@
  * eps times the condition number. The factor serves as a preconditioner for conjugate gradients on
  * A in double precision. One step is enough, or a few if A is close to singular. If conjugate
  * gradients need too many steps, or if a pivot in single precision is not positive, the matrix is
- * factorized again in double precision, and all later factorizations also use double precision
+ * factorized again in double precision. All later factorizations also use double precision
  * (docs/decisions/019).
  *
  * Each factor has its own CHOLMOD common object, so factors share no state and may be used from

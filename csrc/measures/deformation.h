@@ -31,7 +31,7 @@ arap_status arap_deformation_create(arap_context *context, const arap_geometry *
                                     const arap_bones *bones, arap_deformation *deformation);
 void arap_deformation_clear(arap_deformation *deformation);
 
-/* Add the poses of `skinning`, which is created from the vertices and bones of the deformation: the
+/* Add the poses of `skinning`, which is created from the vertices and bones of the deformation. The
  * points are `posed` (poses, count, 3), obtained by any means, or follow from the weights in
  * `rows`. Errors name the first point that is not finite. A failed call adds nothing. */
 arap_status arap_deformation_add(arap_context *context, arap_deformation *deformation,

@@ -1,10 +1,10 @@
 /* Limbs and their drift from their bones: see limbs.h.
  *
  * A vertex belongs to the bone nearest to it. The middle of a bone consists of the bone's vertices
- * whose nearest point lies at 0.3 to 0.7 of the bone's length. These vertices are a limb if there
- * are at least 6 of them, their mean lies within r / 2 of the line of the bone, where r is their
- * mean distance from the bone, and r is at most 1.5 times the length of the bone. The bone then
- * runs inside the limb. The drift of a posed limb is the distance between the mean of these
+ * whose nearest point lies at 0.3 to 0.7 of the bone's length. Let r be the mean distance of these
+ * vertices from the bone. The vertices are a limb if there are at least 6 of them, their mean lies
+ * within r / 2 of the line of the bone, and r is at most 1.5 times the length of the bone. The bone
+ * then runs inside the limb. The drift of a posed limb is the distance between the mean of these
  * vertices and the position to which the bone moves their mean at rest, in units of r.
  *
  * With a tree of the bones, the search takes O(vertices x log bones). Vertices are processed in

@@ -39,8 +39,8 @@ arap_status arap_surface_summarize(arap_context *context, const arap_surface *su
                                    const double *strain2, arap_surface_summary *out);
 
 /* Compute the strain of the caller's triangles (triangle_count) as the root mean square over the
- * poses, and the strain at its vertices (vertices) as the root of the area-weighted mean over the
- * adjacent triangles; 0 where nothing is measured. */
+ * poses. Also compute the strain at its vertices (vertices) as the root of the area-weighted mean
+ * over the adjacent triangles; 0 where nothing is measured. */
 void arap_triangle_strain(const arap_surface *surface, int poses, const double *strain2,
                           double *out);
 arap_status arap_vertex_strain(arap_context *context, const arap_surface *surface, int poses,

@@ -2,12 +2,12 @@
  *
  * A card (cards.h) has two ends: the area around the vertex farthest from its center, and the area
  * around the vertex farthest from the first one. The radius of both areas is AROUND times the
- * distance between these two vertices. A vertex touches another part if a face of this part, which
- * must not be a card, is nearer to the vertex than the width w = 2 A / P of the card or than 1 /
- * REACH of the card's length P / 2. Other cards do not count, because cards lie on top of each
- * other in layers. A card hangs if one end touches and the share of the card's area that touches is
- * at most LYING. The other end may also touch, like long hair at a shoulder. All touching vertices
- * that are connected with an end through touching vertices belong to that end.
+ * distance between these two vertices. A vertex touches another part, which must not be a card, if
+ * a face of this part is near enough. The limit is the width w = 2 A / P of the card, or 1 / REACH
+ * of the card's length P / 2. Other cards do not count, because cards lie on top of each other in
+ * layers. A card hangs if one end touches and the share of the card's area that touches is at most
+ * LYING. The other end may also touch, like long hair at a shoulder. All touching vertices that are
+ * connected with an end through touching vertices belong to that end.
  *
  * Takes O(vertices of cards x log triangles). Fails only on out-of-memory or when cancelled. */
 #include "mesh/hanging.h"

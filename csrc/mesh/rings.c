@@ -16,7 +16,7 @@
  * layers of cloth have the share LAYER_SHARE instead. The two kinds of links are counted
  * separately. With a smaller share, clothes sink below the skin in poses. With a larger one, both
  * stretch. A vertex without any face area (wires, loose vertices, collapsed faces) is assigned a
- * tenth of the mean vertex area and V = V', so that it still gets weights; edges of collapsed faces
+ * tenth of the mean vertex area and V = V', so that it still gets weights. Edges of collapsed faces
  * at such a vertex count as wires.
  *
  * These weights are areas, and the energy of an edge is area times squared length times squared
@@ -27,11 +27,11 @@
  * p = 2, the energy is the area-weighted mean of squared relative errors, which is the same for
  * every tessellation. With p = 3, regions with more detail than the rest have more influence.
  * Subdividing the whole mesh evenly changes neither energy. Wires longer than L count as having
- * length L, because parts that an artist joins by a wire are meant to move together. Links count as
- * edges of the length that the edges of the part would have if the part had LINK_VERTICES vertices
- * (LAYER_VERTICES for layers), regardless of the distance between the parts and of the actual
- * length of the edges. When links counted as having the length L, they were four times as stiff
- * after every triangle of the same surface had been split into four.
+ * length L, because parts that an artist joins by a wire are meant to move together. A link counts
+ * as having the length that the edges of the part would have if the part had LINK_VERTICES vertices
+ * (LAYER_VERTICES for layers). The distance between the parts and the actual length of the edges do
+ * not matter. When links counted as having the length L, they were four times as stiff after every
+ * triangle of the same surface had been split into four.
  *
  * Rows are gathered from the neighborhood of each vertex on all threads. Sums over the mesh follow
  * the order of the vertices. Takes O(edges) time and 44 bytes per directed edge. Fails on

@@ -4,8 +4,8 @@
  * they point the bone along an axis of the joint's frame and choose a length. For a deforming bone
  * with children, let
  *     off = min over its children of |tail - head of the child| / |head of the child - head|.
- * The median of `off` over an armature ranged from 0 to 0.46 in 175 files with drawn tails and from
- * 0.68 to 99 in 21 files with tails chosen by importers, so the threshold OFF separates the two
+ * The median of `off` over an armature ranged from 0 to 0.46 in 175 files with drawn tails, and
+ * from 0.68 to 99 in 21 files with tails chosen by importers. The threshold OFF separates the two
  * groups. The decision applies to the whole armature, because single bones often point in other
  * directions, as in a hand or under a control.
  *

@@ -1,10 +1,10 @@
 /* The common part of all methods of inverse kinematics: see ik.h.
  *
  * The result is the best pose found, even if the method moves away from this pose again. Iterating
- * stops after PATIENCE iterations that together gain less than PROGRESS times the tolerance,
- * because the target is then out of reach, or the ranges of the joints prevent the chain from
- * reaching it. If a chain is straight and its target is on the same line, no method has a direction
- * for bending, so the joints are first turned slightly about X.
+ * stops after PATIENCE iterations that together gain less than PROGRESS times the tolerance. The
+ * target is then out of reach, or the ranges of the joints prevent the chain from reaching it. If a
+ * chain is straight and its target is on the same line, no method has a direction for bending, so
+ * the joints are first turned slightly about X.
  *
  * An iteration takes O(bones), or O(bones^2) with CCD. The functions cannot fail. */
 #include "rig/ik.h"

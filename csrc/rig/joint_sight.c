@@ -6,10 +6,10 @@
  * skin around a joint is visible from the joint, from the inside. The skin of other limbs is hidden
  * or visible from the outside. Therefore, a piece belongs to another limb if less than SEEN of its
  * area is visible from the joint, and if the piece mostly turns its outside to the joint. It does
- * so if the area whose outside faces the joint exceeds FACING times the area whose inside does,
- * where areas are weighted by the cosines between their normals and the directions from the joint.
- * A whole loose part, such as hair around a head, does not belong to another limb. A leaf from
- * which no piece is visible keeps all pieces.
+ * so if the area whose outside faces the joint exceeds FACING times the area whose inside does.
+ * Areas are weighted by the cosines between their normals and the directions from the joint. A
+ * whole loose part, such as hair around a head, does not belong to another limb. A leaf from which
+ * no piece is visible keeps all pieces.
  *
  * Each vertex next to a leaf takes one ray, which costs O(triangles). Fails on out-of-memory, or
  * when cancelled. */
@@ -26,9 +26,8 @@
 #define CHUNK 256
 #define SEEN 0.1
 #define FACING 2 /* ratio by which more of a piece has its outside toward the joint */
-#define BETWEEN                                                                                    \
-    1e-6 /* share of a ray; a face this close to one of its ends is not between them               \
-          */
+/* share of a ray; a face this close to one of its ends is not between them */
+#define BETWEEN 1e-6
 
 /* The leaf next to a vertex, or -1. */
 static int leaf_of(const arap_joint_study *t, int i) {

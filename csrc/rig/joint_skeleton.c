@@ -33,8 +33,8 @@
  * as its skin.
  *
  * joint_ways.c finds the segments, joint_leaves.c the ends of leaves. Takes O(vertices log bones)
- * for the nearest segments, which are searched again if segments are omitted or added;
- * O(triangles) for each root; O(vertices) for each leaf; and one ray for each vertex next to a
+ * for the nearest segments, which are searched again if segments are omitted or added. Takes
+ * O(triangles) for each root, O(vertices) for each leaf, and one ray for each vertex next to a
  * leaf. A leaf without its own skin continues its parent by half of the parent's length. A leaf
  * that lies apart, outside the skin, such as the pole of a limb, is a stub. Meshes without
  * triangles have no inside, so no root and no segment counts as outside. Rotating, moving, scaling

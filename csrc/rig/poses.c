@@ -7,13 +7,13 @@
  *   T_b(p) = T_parent(head_b + r_b (p - head_b)).
  * Poses come in pairs: the second pose of a pair has the opposite rotations about Y and Z, mirrored
  * within the limits of the joint. A mirror image of the skeleton keeps the axes Y and Z and
- * reverses X, so a mirrored skeleton gets the mirror images of the same poses, and a mirrored
- * character gets the same weights. In the second pose, a bone b with a partner b' in a symmetry map
- * rotates by S r_b' S, where S is the reflection. The second pose is therefore the image of the
- * first, regardless of the rolls of the bones. The joint limits of partners are assumed to be
- * images of each other. Partners have the same shift, so each of them rotates to the lattice points
- * and their images, as a bone without a partner does. If the number of poses is odd, the last pose
- * has no image.
+ * reverses X. A mirrored skeleton therefore gets the mirror images of the same poses, and a
+ * mirrored character gets the same weights. In the second pose, a bone b with a partner b' in a
+ * symmetry map rotates by S r_b' S, where S is the reflection. The second pose is therefore the
+ * image of the first, regardless of the rolls of the bones. The joint limits of partners are
+ * assumed to be images of each other. Partners have the same shift, so each of them rotates to the
+ * lattice points and their images, as a bone without a partner does. If the number of poses is odd,
+ * the last pose has no image.
  *
  * The three numbers that rotate a bone follow a low-discrepancy lattice. Each bone uses the lattice
  * points in its own order, which combines its rotations evenly with those of nearby bones

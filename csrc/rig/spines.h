@@ -22,8 +22,8 @@ void arap_spine_factors(const double *bend, double u, double *factors);
 double arap_spine_parameter(const double *head, const double *tail, const double *point);
 
 /* Write the parameters of the vertices for one of the caller's bones to every stride-th number of
- * `out`: those of the caller (vertices, bones) or, if they are NaN or NULL, the positions along the
- * bone. Errors name the vertex and the bone. */
+ * `out`. These are the parameters of the caller (vertices, bones) or, if they are NaN or NULL, the
+ * positions along the bone. Errors name the vertex and the bone. */
 arap_status arap_bone_parameters(arap_error *error, const arap_skeleton *skeleton,
                                  const arap_mesh *mesh, int bone, const double *parameters,
                                  double *out, int stride);

@@ -12,7 +12,7 @@
  * Two rules exist. Instead of U_i, section 4.1 of the paper uses sigma_k = sum_b w_ib |T_b v_k|
  * along the axes v_k of the covariance. U_i is exact for any one-ring and never jumps. However, if
  * an STB or spine moves a vertex or one of its neighbors, no constant transform has the stretch of
- * this bone, so the paper's rule applies to all influences of this vertex (desired_local_step.c).
+ * this bone. The paper's rule then applies to all influences of this vertex (desired_local_step.c).
  * The energy jumps between the two rules, even for a small weight of a spine.
  *
  * Takes O(columns x poses). Columns are processed in parallel. Fails on out-of-memory, or when

@@ -380,8 +380,8 @@ static void add_half(shared *row, int bone, double weight) {
 }
 
 /* Store in `row` the row that vertex i shares with its partner; returns 0 if the two cannot be
- * symmetric because they have locked weights, or bones without partners or excluded on the other
- * side. */
+ * symmetric. This is the case if they have locked weights, or bones that have no partner or are
+ * excluded on the other side. */
 static int share_row(const sharing *s, int i, shared *row) {
     const arap_influences *in = s->in;
     const int *partner = s->symmetry->bone;

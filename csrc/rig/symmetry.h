@@ -45,9 +45,9 @@ void arap_reflect_rotation(const arap_symmetry *symmetry, const double *in, doub
 void arap_reflect_rotation_vector(const arap_symmetry *symmetry, const double *in, double *out);
 
 /* Merge the rows of each vertex and its partner, with the mean of their weights, and record which
- * vertices are now symmetric: those without locked weights whose bones all have partners, none of
- * which is excluded on the other side. The rows of other vertices are unchanged. `in` is
- * replaced. */
+ * vertices are now symmetric. A vertex is symmetric if it has no locked weights and if all of its
+ * bones have partners that are not excluded on the other side. The rows of other vertices are
+ * unchanged. `in` is replaced. */
 arap_status arap_symmetry_patterns(arap_context *context, arap_symmetry *symmetry, int bones,
                                    arap_excluded_fn excluded, const void *data,
                                    arap_influences *in);
@@ -61,8 +61,9 @@ int arap_are_images(const arap_symmetry *symmetry, const arap_influences *in, in
 arap_status arap_symmetry_weights(arap_context *context, const arap_symmetry *symmetry,
                                   arap_influences *in);
 
-/* Whether vertex i, and not its partner j, decides for both: the one on the positive side of the
- * plane, regardless of their numbers or, if both are equally far from it, the lower one. */
+/* Whether vertex i, and not its partner j, decides for both. The vertex on the positive side of the
+ * plane decides, regardless of their numbers. If both are equally far from the plane, the lower
+ * vertex decides. */
 static inline int arap_symmetry_leads(const arap_symmetry *symmetry, const arap_mesh *mesh, int i,
                                       int j) {
     double side = arap_dot(symmetry->normal, mesh->v + 3 * (size_t)i);

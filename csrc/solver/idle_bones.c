@@ -5,7 +5,7 @@
  * bone may therefore lose all of its vertices, and then moves nothing when an animator rotates it.
  * The initial weights show which bones have skin: they are the bones with a weight of at least OWN
  * at some vertex. If such a bone is idle, it gets the weight w by which its initial weights exceed
- * STRONG times the largest of them, so its influence fades out to all sides. w replaces the
+ * STRONG times the largest of them. Its influence therefore fades out to all sides. w replaces the
  * smallest weight if the row is full, and the other weights are scaled by 1 - w. If several idle
  * bones qualify at a vertex, the bone with the largest w gets the weight. On the mirror plane, only
  * bones that are their own partners get weight. An influence that is removed to make room is

@@ -1,10 +1,10 @@
 /* The initial weights of a solver: see initial_weights.h.
  *
- * The initial weights come from one of three sources: a method of initial/, pruned to the first
- * influence patterns; the caller's weights with their pattern; or, if a coarser mesh is solved
- * first, the weights found on that mesh. Then edits are applied, and finally locks, which take
- * precedence over edits. Without bone springs, penalty rows preserve the weight of each bone at its
- * strongest vertex.
+ * If a coarser mesh is solved first, the initial weights are those found on that mesh. Otherwise,
+ * they are the caller's weights with their pattern, or come from a method of initial/, pruned to
+ * the first influence patterns. Then edits are applied, and finally locks, which take precedence
+ * over edits. Without bone springs, penalty rows preserve the weight of each bone at its strongest
+ * vertex.
  *
  * A sheet lies on its bones, and a vertex at a distance of 0 would have an infinite source of heat.
  * Weights along the bone would then be 0 or 1 with a step at each joint, and the influence patterns

@@ -2,12 +2,13 @@
  *
  * Weights are smooth, so a mesh with a third of the vertices gives the right bones and, within a
  * few percent, the right weights. All work that needs many iterations or wide influence patterns
- * (initial weights, the stages of solver.c) is therefore done on such a mesh, which is coarsened
- * recursively down to a mesh of few vertices. On the mesh itself, only the last stage runs,
- * starting from the prolonged weights. If the caller provides starting weights, the coarsest level
- * starts from the weights of the seed vertices of its clusters. Locked vertices share clusters only
- * with locked vertices of the same set, and take the weights of the cluster's seed. Each level is a
- * solver for about a third of the vertices. Fails on out-of-memory and if the coarse solver fails.
+ * (initial weights, the stages of solver.c) is therefore done on such a mesh. This mesh is
+ * coarsened recursively, down to a mesh of few vertices. On the mesh itself, only the last stage
+ * runs, starting from the prolonged weights. If the caller provides starting weights, the coarsest
+ * level starts from the weights of the seed vertices of its clusters. Locked vertices share
+ * clusters only with locked vertices of the same set, and take the weights of the cluster's seed.
+ * Each level is a solver for about a third of the vertices. Fails on out-of-memory and if the
+ * coarse solver fails.
  * */
 #include "solver/levels.h"
 

@@ -6,27 +6,27 @@
  * finger. However, the part should follow the bone from which all of these bones descend, which is
  * the hull or the hand.
  *
- * Let d_b be the mean distance of a part from bone b. A part is between the branches of bone a if
- * the nearest bone is a or descends from a, and if at least BRANCHES children of a are, or lead to,
- * bones b with d_b <= ALIKE min d, with the minimum over all bones except a. The part then follows
- * a, or the lowest of several such bones. If two branches were sufficient, an armor plate on the
- * outside of a shoulder would count as a part between branches. The rule does not apply to a part
- * that is farther than REACH times its radius from these bones, because from far away all distances
- * are similar.
+ * Let d_b be the mean distance of a part from bone b. A part is between the branches of bone a
+ * under two conditions. The nearest bone is a or descends from a, and at least BRANCHES children of
+ * a are, or lead to, bones b with d_b <= ALIKE min d, with the minimum over all bones except a. The
+ * part then follows a, or the lowest of several such bones. If two branches were sufficient, an
+ * armor plate on the outside of a shoulder would count as a part between branches. The rule does
+ * not apply to a part that is farther than REACH times its radius from these bones, because from
+ * far away all distances are similar.
  *
  * The rule does not apply to a part that surrounds one bone, or to a part whose bone another rule
  * has chosen. The rule applies to a part that bends only if the bones of the branches move rigid
- * parts and no skin, as those of a machine do, and if the part already follows the common bone most
- * or is farther than FAR times its radius from all other bones. Skirts and coats therefore still
- * bend.
+ * parts and no skin, as those of a machine do. In addition, the part must already follow the common
+ * bone most, or be farther than FAR times its radius from all other bones. Skirts and coats
+ * therefore still bend.
  *
  * A bone that would lose all of its parts keeps the nearest one, unless the common bone is less
  * than NEARLY times as far away. Plates of a track therefore stay on their bones, although these
  * bones are equally near to the plate above or below.
  *
- * Only the joint counts for a leaf that is one of MANY or more children of its parent, such as the
- * bone of a plate of a track, and for a bone with several segments. The rest of the line of such a
- * bone is a guess (joint_skeleton.h) and may pass through anything nearby.
+ * For a leaf that is one of MANY or more children of its parent, such as the bone of a plate of a
+ * track, only the joint counts. The same applies to a bone with several segments. The rest of the
+ * line of such a bone is a guess (joint_skeleton.h) and may pass through anything nearby.
  *
  * Takes O(vertices x bones + parts x bones x depth). Fails only on out-of-memory or when cancelled.
  * */

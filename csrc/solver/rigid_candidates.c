@@ -2,14 +2,14 @@
  *
  * The bone of a part is the bone that it surrounds, if any (containment.h), and otherwise the bone
  * with the largest mean weight. A box around several bones follows the bone that it surrounds most
- * and that is nearest to the middle of the box, because the neck of a figure made of boxes also
- * surrounds the end of the body's bone.
+ * and that is nearest to the middle of the box. For example, the neck of a figure made of boxes
+ * also surrounds the end of the body's bone.
  *
  * A part around no bone, such as a strap over an ankle, may have nearly the same mean weight on two
  * bones. Chance, such as another tessellation, would then decide which single bone the part
  * follows. Such a part therefore follows a blend of both bones. With m the larger and n the smaller
  * mean weight and s = n / (m + n), the second bone gets (s - SHARED) / (1 - 2 SHARED) if s >
- * SHARED; at a tie, this share is half. Takes O(entries). Cannot fail. */
+ * SHARED. At a tie, this share is half. Takes O(entries). Cannot fail. */
 #include "solver/rigid_candidates.h"
 
 #include <math.h>

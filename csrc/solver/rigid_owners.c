@@ -1,22 +1,22 @@
 /* Assigns balls in joints, and parts of bones that have lost their part: see rigid_owners.h.
  *
- * Joints. The ball in the elbow of a mannequin fits the upper arm as well as the forearm, so chance
- * would determine which of them the ball follows, possibly differently on the left and on the
- * right. A ball is a closed part of more than ARAP_BOX vertices that are all about equally far from
- * its center. A ball of radius r sits in a joint if the head of a bone is nearer to the center of
- * the ball than CENTERED r, the parent's line also ends in the ball, and both bones are longer than
- * r / SMALL. A head is therefore not a ball in the joint of its jaw. An artist assigns all balls of
- * a figure to the bones that start in them (three of seven figures), or to the bones that end in
- * them (the other four). All balls are assigned to the bones that end in them only if the share
- * CUSTOM of the balls already follows such bones. If several children of one parent start in the
- * ball, as in a wrist, the ball follows the parent. If the ball contains one bone, which starts in
- * its middle, and the parent ends elsewhere, the ball follows that bone.
+ * Joints. The ball in the elbow of a mannequin fits the upper arm as well as the forearm. Chance
+ * would therefore determine which of them the ball follows, possibly differently on the left and on
+ * the right. A ball is a closed part of more than ARAP_BOX vertices that are all about equally far
+ * from its center. A ball of radius r sits in a joint if the head of a bone is nearer to the center
+ * of the ball than CENTERED r. In addition, the parent's line must end in the ball, and both bones
+ * must be longer than r / SMALL. A head is therefore not a ball in the joint of its jaw. An artist
+ * assigns all balls of a figure to the bones that start in them (three of seven figures), or to the
+ * bones that end in them (the other four). All balls are assigned to the bones that end in them
+ * only if the share CUSTOM of the balls already follows such bones. If several children of one
+ * parent start in the ball, as in a wrist, the ball follows the parent. If the ball contains one
+ * bone, which starts in its middle, and the parent ends elsewhere, the ball follows that bone.
  *
  * Orphans. The energy may assign a plate to the bone of a neighboring plate instead of its own
  * bone, because neither bone stretches the plate. A bone without a part, and without a weight of
  * MUCH at any vertex, therefore gets back rigid parts whose bone no other rule has chosen. Such a
- * part must be near the bone relative to its size, the bone must clearly be the nearest of all
- * bones by mean distance, and the current bone of the part must keep another part.
+ * part must be near the bone relative to its size, and the bone must clearly be the nearest of all
+ * bones by mean distance. The current bone of the part must keep another part.
  *
  * Takes O(parts x bones), plus O(vertices of rigid parts x bones) for bones without parts. Fails on
  * out-of-memory, or when cancelled. */

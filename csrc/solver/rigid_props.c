@@ -2,17 +2,18 @@
  *
  * A pistol has several parts: slide, barrel, grip. On its own, each of them would follow the
  * nearest finger. A prop is held if the skin that it touches follows bones of several branches
- * (fingers), each with at least GRIP of the mean row of that skin, and no branch is longer than a
- * finger. All of its parts then follow the bone from which these branches descend (the hand),
- * however far this moves them. A piston between thigh and shin touches two bones of one chain, so
- * it is unchanged. A ribbon that touches a braid and a leg is also unchanged.
+ * (fingers), each with at least GRIP of the mean row of that skin. No branch may be longer than a
+ * finger. All parts of the prop then follow the bone from which these branches descend (the hand),
+ * regardless of how far this bone moves them. A piston between thigh and shin touches two bones of
+ * one chain, so it is unchanged. A ribbon that touches a braid and a leg is also unchanged.
  *
  * A grip surrounds bones of the fingers that pass through it. However, the grip is not the skin of
  * these fingers, which is the part around most bones. The bones inside a prop must therefore belong
  * to fingers that hold the prop. An eyeball is not a prop, because it has its own bone.
  *
- * Sights, screws and plates that are not closed belong to the prop if most of their area is nearer
- * to the prop, or to another such piece, than to anything else, and nearer than their own radius.
+ * Pieces that are not closed, such as sights, screws and plates, belong to the prop if most of
+ * their area is nearer to the prop, or to another such piece, than to other parts, and nearer than
+ * their own radius.
  *
  * A piece that touches a part with a single bone inside, such as a trigger, may belong to this
  * bone, and is unchanged. If the prop is its own mirror image but the hand bone is on one side, its

@@ -13,9 +13,9 @@
  * R_i is the rotation of the one-ring, so twist and bend stay free. h is the remaining strength of
  * a spring that has given way (spring_weights.c). The skin near a joint belongs to two bones, so
  * the factor g reduces the strength of springs there. A spring at the joint has the share JOINT of
- * its strength. The share rises to 1 at a distance of the limb's radius from the joint, or at
- * MIDDLE of the bone if the bone is short for its limb, but never within NEAREST of the radius.
- * Otherwise, one of several short bones in a thick limb would take the skin of all.
+ * its strength. The share rises to 1 at a distance of the limb's radius from the joint or, if the
+ * bone is short for its limb, at MIDDLE of the bone. It never reaches 1 within NEAREST of the
+ * radius. Otherwise, one of several short bones in a thick limb would take the skin of all.
  *
  * A flat part, such as that of a cutout, has neither thickness nor volume, and lies on its bones.
  * The springs of such a part keep only the share SHEET of their strength, so bends spread over the

@@ -13,7 +13,7 @@
  * as one without neighbors, is treated as if its energy were 1, and so keeps its largest weights.
  *
  * The bone to which a spring ties the vertex (bone_springs.h) stays while the spring has at least
- * HELD of its strength, because a bone that is no longer in any pattern would not come back.
+ * HELD of its strength. Otherwise, a bone that is no longer in any pattern would not return.
  *
  * If there are more than CANDIDATES influences (or twice the limit), only this number takes part.
  * Half of them are chosen by weight, and the others by their individual gain. The rows between a

@@ -2,8 +2,8 @@
  *
  * A vertex of the target matches if the nearest point of the source is no farther than a share of
  * the source's diagonal and the normals of both agree up to an angle (Abdrashitov et al. 2023,
- * "Robust skin weights transfer via weight inpainting", section 3.1; in that paper, the share
- * refers to the target, which leaves a button on a coat without a match). Vertex normals are
+ * "Robust skin weights transfer via weight inpainting", section 3.1). In that paper, the share
+ * refers to the target, which leaves a button on a coat without a match. Vertex normals are
  * area-weighted sums over the triangles of a vertex, interpolated linearly in a triangle. If these
  * normals cancel, the normal of the triangle is used. Without a triangle, as on wires, only the
  * distance decides. Within the distance `near`, if the caller specifies one, only the distance

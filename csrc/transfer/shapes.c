@@ -1,7 +1,7 @@
 /* Transfer of shapes: see transfer.h.
  *
  * If a vertex p of the target matches (match.c), and q is its nearest point of the source, p moves
- * to q' + R (p - q). q' is the position to which the shape moves q, and R is the rotation of the
+ * to q' + R (p - q). q' is the position to which the shape moves q. R is the rotation of the
  * surface at q, which is the rotation nearest to the interpolated rotations of the corners. The
  * rotation of a vertex is the one nearest to sum a_ik e'_ik e_ik^T over its edges, as in the
  * energy. Islands in which nothing matches follow their nearest points without rotation. At such

@@ -1,14 +1,14 @@
 /* Transfer of weights: see transfer.h.
  *
  * If a vertex of the target matches (match.c), its weights are those of the source at the nearest
- * point, where each row is first normalized to sum to 1, and weights are interpolated linearly in a
+ * point. Each row is first normalized to sum to 1, and weights are interpolated linearly in a
  * triangle. At all other vertices, weights are continued over the target (inpaint.c), clipped to be
  * >= 0, and normalized to sum to 1. An island of the target in which nothing matches takes the
  * weights of the nearest points, at any distance, so a button follows the surface behind it.
  * Islands are joined by faces and wires.
  *
- * Both meshes are welded, so that seams do not open; of coincident source vertices, the first one
- * with weights is used. If influences are limited, the largest ones are kept.
+ * Both meshes are welded, so that seams do not open. Among coincident source vertices, the first
+ * one with weights is used. If influences are limited, the largest ones are kept.
  *
  * Matching takes O(n log f), and the u unmatched vertices take about O(u^1.5). Takes 8 bytes of
  * memory for each vertex of the target and each bone that the source uses. Fails on out-of-memory,

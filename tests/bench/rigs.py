@@ -112,7 +112,7 @@ def files_in(folder):
 
 
 def files(asked):
-    """The files requested by name, or all. Exits if there are none."""
+    """The files requested by name, or all files. Exits if no file is found."""
     folder = Path(os.environ.get("RIGS") or paths.RIGS)
     found = files_in(folder)
     unknown = set(asked) - set(found)

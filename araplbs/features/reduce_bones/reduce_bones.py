@@ -194,8 +194,8 @@ def choose(
     """Returns (removed (m,) bool, {removed bone: its best replacement}, in order of removal).
 
     Only as many unused bones are removed as necessary, beginning at the ends of chains. Both bones
-    of a pair are removed, even if one would suffice. The cost is O(bones^2 * (poses + gone bones)).
-    Raises Refused if no bone would be removed, or none would remain."""
+    of a pair are removed, even if one would suffice. The cost is O(bones^2 * (poses + removed
+    bones)). Raises Refused if no bone would be removed, or none would remain."""
     names, weights = skeleton.names, dense.copy()
     stay = skeleton.deform.copy()
     if options.which == "COUNT":

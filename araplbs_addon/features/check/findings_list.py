@@ -148,7 +148,7 @@ class Found:
 
 
 def _states(references, flush):
-    """Returns [state], with None for objects that are gone or have different vertices."""
+    """Returns [state], with None for objects that were deleted or have different vertices."""
     states = []
     for reference in references:
         try:

@@ -169,7 +169,7 @@ class _Maker(ABC):
 
 
 class _OfBones(_Maker):
-    """An armature whose bones nothing else moves."""
+    """An armature in which constraints and drivers move no bones."""
 
     def prepare_in_steps(self):
         skeleton = self.skeleton
@@ -239,8 +239,8 @@ class _OfRig(_Maker):
         yield from self._try_in_steps()
 
     def _try_in_steps(self):
-        """Sets `joints` to the controls that turn deform bones in trials. Also sets the switch of
-        each limb whose end a control moves to the side that turns more deform bones."""
+        """Sets `joints` to the controls that turn deform bones in trials. If a control moves the
+        end of a limb, the switch of the limb is set to the side that turns more deform bones."""
         plan, skeleton, names = self.plan, self.skeleton, self.skeleton.names
         ends = {r.control: r for r in plan.reaches}
         work = sorted({b for b, turned in plan.turned.items() if turned} | set(ends))

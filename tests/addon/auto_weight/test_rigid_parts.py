@@ -312,7 +312,7 @@ def test_found_since_the_artist_did_so():
 
 
 def test_of_the_artist():
-    """The artist's rigid parts are found by loose part; there are none if all rows are equal."""
+    """The artist's rigid parts are found by loose part. No part is found if all rows are equal."""
     core = package("character.problem")
     sparse = package("model.sparse_weights").make_sparse_weights
     parts_of_artist = package("character.rigid_parts").parts_of_artist
