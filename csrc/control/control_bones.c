@@ -355,7 +355,7 @@ static int comes_from_outside(arap_study *t, int root) {
 }
 
 /* In a skeleton of joints alone (joint_skeleton.h), whether d is a root whose joint is outside the
- * skin, regardless of its segments, or a certain control bone, or a root from which the body
+ * skin (regardless of its segments), a certain control bone, or a root from which the body
  * continues. */
 static int is_joint_root(arap_study *t, int root) {
     if (is_skin(t, root) || !count_children(t, root)) return 0;

@@ -1,11 +1,12 @@
 /* Statistics of bones and skin: see control_study.h.
  *
- * A point is inside if the absolute winding number exceeds 0.3, which is low enough for open meshes
- * and does not depend on the orientation of the faces, or if the point is surrounded by faces whose
- * layers cancel each other. Both conditions are tested only on request, in O(triangles) for each
- * doubtful bone. Ranking takes O(vertices log bones). When a group of bones is removed, only the
- * skin near it is ranked again. All lengths are relative, so the result does not depend on
- * position, rotation and scale of the scene. Fails only on out-of-memory or when cancelled. */
+ * A point is inside if the absolute winding number exceeds 0.3, or if faces whose layers cancel
+ * each other surround the point. The limit of 0.3 is low enough for open meshes, and the absolute
+ * value does not depend on the orientation of the faces. Both conditions are tested only on
+ * request, in O(triangles) for each doubtful bone. Ranking takes O(vertices log bones). When a
+ * group of bones is removed, only the skin near it is ranked again. All lengths are relative, so
+ * the result does not depend on position, rotation and scale of the scene. Fails only on
+ * out-of-memory or when cancelled. */
 #include "control/control_study.h"
 
 #include "base/memory.h"

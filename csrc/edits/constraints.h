@@ -31,9 +31,9 @@ arap_status arap_append_constraint(arap_context *context, arap_constraint_list *
                                    arap_constraint row);
 void arap_constraint_list_clear(arap_constraint_list *list);
 
-/* Rows where bones should be attached: target 1 where `heat` (all bones, before pruning) has a
- * strict local maximum above 0.5 at a vertex that sees the bone as its nearest; of a volume, at all
- * vertices on the bone itself. */
+/* Rows with target 1 that attach bones. On a surface, they are at vertices that see the bone as
+ * their nearest one and where `heat` (all bones, before pruning) has a strict local maximum above
+ * 0.5. In a volume, they are at all vertices on the bone itself. */
 arap_status arap_find_attachments(arap_context *context, const arap_mesh *mesh,
                                   const arap_visibility *visibility, const arap_influences *heat,
                                   double strength, arap_constraint_list *rows);

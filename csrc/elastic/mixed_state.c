@@ -1,14 +1,13 @@
 /* Mixed finite elements for given rotations: see mixed_state.h.
  *
  * Automatic skinning by mixed finite elements (A. Kassahun, D. Kachkovski, H. Song, S. Monem, SGI
- * 2022) has two kinds of unknowns, the points x and a symmetric stretch S of each element, and ties
- * them to each other by
- *     B x = R S,
- * where B x = F are the deformation gradients and R are given rotations. In 2D, this tie gives one
- * equation too many for each triangle. In 3D, a triangle has 6 equations for the 3 numbers of S,
- * and a tet has 9 equations for the 6 numbers of S. Since there are twice (for tets, five times) as
- * many elements as vertices, only rigid motions satisfy the equations. This implementation
- * therefore softens the tie. With multipliers l and a compliance 1 / (2 m),
+ * 2022) has two kinds of unknowns, the points x and a symmetric stretch S of each element. It ties
+ * them to each other by B x = R S, where B x = F are the deformation gradients and R are given
+ * rotations. In 2D, this tie gives one equation too many for each triangle. In 3D, a triangle has 6
+ * equations for the 3 numbers of S, and a tet has 9 equations for the 6 numbers of S. Since there
+ * are twice (for tets, five times) as many elements as vertices, only rigid motions satisfy the
+ * equations. This implementation therefore softens the tie. With multipliers l and a compliance 1 /
+ * (2 m),
  *     L = sum A |S - I|^2 + sum h_i |x_i - y_i|^2 + sum A (l : (F - R S) - |l|^2 / (4 m)),
  * where y_i is the position to which vertex i is moved by its nearest bone (hold.c; the pins of the
  * report cited above). The KKT system

@@ -28,10 +28,10 @@
  *   R = ((k + 1) B + lambda cof B - B B^T B) / z
  * followed by one Newton-Schulz step R (3 - R^T R) / 2. With singular values s of B, z = (s1 +
  * s2)(s2 + s3)(s3 + s1), s3 signed by det B. If z is small, the best rotation is ill-determined,
- * and lambda is nearly a double root, to which Newton's method converges slowly (rings turned
- * inside out) or from which it diverges (|cof B| = 0). Such a lane uses arap_nearest_rotation of
- * cov plus a trace of the blended bone rotations, which decides what cov leaves undetermined
- * (wires, slivers, collapsed rings).
+ * and lambda is nearly a double root. Newton's method then converges slowly (rings turned inside
+ * out) or diverges (|cof B| = 0). Such a lane uses arap_nearest_rotation of cov plus a trace of the
+ * blended bone rotations, which decides what cov leaves undetermined (wires, slivers, collapsed
+ * rings).
  *
  * With stretchable influences, U = I + sum_b w_ib (U_b - I) (stretch.h) is a symmetric matrix. R is
  * then the rotation nearest to cov U, and R U replaces R in P_b.
@@ -43,9 +43,9 @@
  * The ring of a wire is nearly of this kind if it has a spring or bends slightly. Without a special
  * case, all poses of such a ring would take the exact path. With the direction of the wire as the
  * first axis, the columns of cov = (X, Y, Z) are of very different length, and those of R = (p, q,
- * r) are found by rotating two of them at a time. P and q rotate by the angle that maximizes p.X +
- * q.Y, whose tangent is (q.X - p.Y) / (p.X + q.Y), and so on. Starting from p = X / |X|, each sweep
- * leaves a share of about (|Y| + |Z|) / |X| of the error. Rounding errors are relative to the
+ * r) are found by rotating two of them at a time. First, p and q rotate by the angle that maximizes
+ * p.X + q.Y, whose tangent is (q.X - p.Y) / (p.X + q.Y), and so on. Starting from p = X / |X|, each
+ * sweep leaves a share of about (|Y| + |Z|) / |X| of the error. Rounding errors are relative to the
  * column in which they occur. */
 typedef REAL TOKEN(KERNEL, vec) __attribute__((vector_size(WIDTH * sizeof(REAL))));
 #define VEC TOKEN(KERNEL, vec)

@@ -1,9 +1,9 @@
 /* Shares results between the halves of a symmetric character: see mirror_reuse.h.
  *
  * In each pair of random poses, the second is the mirror image of the first (poses.h). Let vertex j
- * be the partner of i. If the one-ring of j, with its rows and springs, is the image of the
- * one-ring of i, then the result of the local step for j, summed over all poses, is the image of
- * the result for i. The same applies to F w. The right-hand side of a vertex depends on its own
+ * be the partner of i. Suppose that the one-ring of j, with its rows and springs, is the image of
+ * the one-ring of i. The result of the local step for j, summed over all poses, is then the image
+ * of the result for i. The same applies to F w. The right-hand side of a vertex depends on its own
  * ring and those of its neighbors, so all of these rings must be images. The right-hand side of j
  * is then copied from i, the entry (j, b') from the entry (i, b). A ring on which only copied
  * vertices depend is not visited.

@@ -5,7 +5,7 @@
  * vertex whose moments are the sums over the cluster (local_step.c), so the energy still falls from
  * step to step. The energy with shared rotations is at least the ARAP energy.
  *
- * The paper computes ten k-means clusterings of the positions, with 1000 to 5000 clusters each, and
+ * The paper computes ten k-means clusterings of the positions, with 1000 to 5000 clusters each. It
  * chooses one of them at random for each pose, so that the borders of clusters do not show in the
  * weights. In this implementation, all poses share one clustering, so they can be summed as without
  * clusters. A cluster grows from its first vertex over faces, breadth first, to vertices with

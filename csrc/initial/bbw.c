@@ -12,8 +12,8 @@
  * where w' = RELAXATION w + (1 - RELAXATION) z is over-relaxed, and D is the diagonal of Q. All
  * bones of a block share the matrix Q + rho D. (With D = M, volumes of very different size would
  * need thousands of iterations instead of hundreds.) The iterations start from the clipped weights
- * without bounds, which on a surface are nearly the solution. rho follows the residuals; each
- * change of rho costs a factorization. The iterations stop when no weight changes by more than
+ * without bounds, which on a surface are nearly the solution. rho follows the residuals, and each
+ * change of rho takes a factorization. The iterations stop when no weight changes by more than
  * TOLERANCE or exceeds its bounds by more than TOLERANCE, or after MAX_ITERATIONS. This tolerance
  * is sufficient for initial weights. Cells of almost no volume are treated as larger.
  *

@@ -12,9 +12,9 @@
  * choices are our own. cos(theta) is the Lambert factor of the lit surface. Bones shine in
  * proportion to their length, so a bone cut in two gives the same light. Both sides of a face are
  * lit, for thin sheets and normals that point inward. Wires and vertices inside a volume have no
- * side (cos = 1). H is 1 / d^2, where d is the distance from the nearest bone, as with heat, if the
- * vertex sees this bone, and otherwise the distance from the nearest point that lights the vertex.
- * H is 0 for a vertex without light. Virtual segments and bones without length send no light. An
+ * side (cos = 1). H is 1 / d^2. If the vertex sees the nearest bone, d is the distance from this
+ * bone, as with heat. Otherwise, d is the distance from the nearest point that lights the vertex. H
+ * is 0 for a vertex without light. Virtual segments and bones without length send no light. An
  * island without light takes the weights of the nearest bones, as with heat. An island far from all
  * bones follows the nearest one.
  *

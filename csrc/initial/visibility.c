@@ -1,7 +1,7 @@
 /* Nearest bones and visibility: see visibility.h.
  *
- * For each vertex, a BVH over segments finds the nearest skeleton segment, and a BVH over triangles
- * tests the line to the nearest point of this segment against all faces that do not touch the
+ * For each vertex, a BVH over segments finds the nearest skeleton segment. A BVH over triangles
+ * then tests the line to the nearest point of this segment against all faces that do not touch the
  * vertex. Triangles without area are never hit. Each vertex takes O(log) time. Vertices are
  * processed in parallel.
  *

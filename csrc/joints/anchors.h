@@ -31,8 +31,8 @@ void arap_joint_anchors_clear(arap_joint_anchors *anchors);
 int arap_joint_anchors_move(const arap_joint_anchors *anchors, const arap_joints *joints,
                             const double *places, arap_mesh *mesh);
 
-/* Add to right (joints, 3) the part of -1/2 of the derivative of E by the joints that bones turn
- * about which is due to the anchors, with the transforms of the packed poses fixed. */
+/* Add to right (joints, 3) the anchors' part of -1/2 of the derivative of E by the joints about
+ * which bones turn, with the transforms of the packed poses fixed. */
 arap_status arap_joint_anchors_pull(arap_context *context, arap_joint_anchors *anchors,
                                     const arap_mesh *mesh, const arap_packed_poses *packed,
                                     const arap_influences *influences, arap_local_step *local_step,

@@ -2,10 +2,11 @@
  *
  * If the parts of a model move rigidly about a joint, no edge is stretched, regardless of the
  * position of the joint. A_J is then zero for this joint, and the joint stays in place. In this
- * case, the best estimate is the middle of the limb: the mean of the surface near the joint, in a
- * slab across the mean direction of its bones (a Gaussian of a fifth of their mean length), with
- * vertices weighted by area and by their weights for these bones. The pull acts only across the
- * bones, because a limb has no middle along them. Takes O(vertices x joints) once. It cannot fail.
+ * case, the best estimate is the middle of the limb. The middle is the mean of the surface near the
+ * joint, in a slab across the mean direction of its bones (a Gaussian of a fifth of their mean
+ * length). Vertices are weighted by area and by their weights for these bones. The pull acts only
+ * across the bones, because a limb has no middle along them. Takes O(vertices x joints) once. It
+ * cannot fail.
  */
 #include "joints/centering.h"
 
