@@ -70,7 +70,7 @@ HEADER = """\
 
 `make bench` writes these pages. `make bench PART="stages heat"` rewrites only the pages *stages*
 and *heat*. `make bench CHARACTERS="knight mage"` runs these two characters only and writes to
-`build/bench/some`. Each page names the machine and the engine version that produced it;
+`build/bench/some`. Each page names the machine and the engine version that produced it.
 `tools/bench_pages.py` lists the pages that an older engine produced.
 """
 

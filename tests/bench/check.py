@@ -21,22 +21,23 @@ LEVELS = ("high", "medium", "low")
 RUNS = os.environ.get("BENCH_RUNS", "3")
 FASTEST = "once each" if RUNS == "1" else f"each the fastest of {RUNS}"
 NOTE = f"""\
-Each cell lists the findings of high / medium / low severity in 12 random poses (every bone
-swings by up to 60 and twists by up to 10 degrees). The poses are the same for all three
-weights. *heat*: Blender's automatic weights. *check s*: run time of Check Weights on our
-weights, in seconds, including reading data from Blender; *Auto-weight s*: total run time of the
-operator on the same mesh, in seconds. Times are {FASTEST}. *new*: number of findings of high
-severity, of heat / of ours, for which the artist's weights have none of the same kind and
-severity at the same place (a fifth of the smaller one's vertices)."""
+Each cell lists the findings of high / medium / low severity in 12 random poses (every bone swings
+by up to 60 and twists by up to 10 degrees). All three sets of weights are checked in the same
+poses. *heat*: Blender's automatic weights. *check s*: run time of Check Weights on our weights, in
+seconds, including reading data from Blender. *Auto-weight s*: total run time of the operator on the
+same mesh, in seconds. Times are {FASTEST}. *new*: number of findings of high severity, of heat / of
+ours, for which the artist's weights have none of the same kind and severity at the same place (with
+at least a fifth of the smaller one's vertices in common)."""
 KINDS_NOTE = """\
 The next table lists the findings by kind, over all characters."""
 
 ALONE = """\
 ## Ours alone
 
-Findings of high severity about our weights. The artist's weights have no finding of that kind and
-severity at the same place. *ours*, *artist*: the severity (from 0 to 1, high from 0.66) of ours and
-of the artist's worst finding of that kind at that place."""
+The table lists the findings of high severity about our weights for which the artist's weights have
+no finding of the same kind and severity at the same place. *ours*, *artist*: the severity of our
+finding, and of the artist's worst finding of that kind at that place (from 0 to 1, high from
+0.66)."""
 SAME_PLACE = 0.2  # share of the smaller finding's vertices that must be in both
 
 

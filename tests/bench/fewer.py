@@ -31,7 +31,7 @@ methods remove the same bones, which *Reduce Bones* chooses in {POSES} random po
 - *merged*: the weights of a removed bone are added to its nearest remaining ancestor, as is
   usual.
 - *dissolved*: the vertex groups of removed bones are deleted, and the remaining weights are
-  normalized; vertices without another bone follow the nearest remaining ancestor.
+  normalized. Vertices without another bone follow the nearest remaining ancestor.
 - *ours*: the weights of the remaining bones are recomputed.
 
 The results are evaluated in the 24 random poses of the yardstick and in 24 frames of the

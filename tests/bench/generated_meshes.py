@@ -29,16 +29,16 @@ NOISY = 9  # cells of the creature in each direction: 180,000 triangles
 SHOWN = ("split edges", "inner hull")
 WAYS = ("heat", "as it is", "ours")
 NOTE = f"""\
-The test uses a creature with arms and fingers, as a clean mesh and with the defects of
-generated meshes (tests/package/generated.py). The defects are a union of voxels, a second shell
-0.4 % of the size below the skin, an inner hull, split edges between its sides that are up to
-0.002 % of the size apart, nearby fragments, and noise. *heat*: Blender's automatic weights; an
-asterisk marks vertices without weights. *as it is*: the solver without the links that keep
-shells and seams together; *ours*: Auto-weight with default settings. **Opens**: increase of the
-gap width relative to the rest pose, in % of the size, in the worst of {POSES} poses that no
-method uses for optimization. Gaps are measured between the two sides of split edges, and
-between a vertex of a shell and the nearest point of the surface below it. The last column lists
-what Check Weights finds on the mesh with our weights."""
+The test uses a creature with arms and fingers, as a clean mesh and with the defects of generated
+meshes (tests/package/generated.py). The defects are a union of voxels, a second shell 0.4 % of the
+size below the skin, an inner hull, split edges between its sides that are up to 0.002 % of the size
+apart, nearby fragments, and noise. *heat*: Blender's automatic weights, with an asterisk if
+vertices have no weights. *as it is*: the solver without the links that keep shells and seams
+together. *ours*: Auto-weight with default settings. **Opens**: increase of the gap width relative
+to the rest pose, in % of the size, in the worst of {POSES} poses that no method uses for
+optimization. Gaps are measured between the two sides of split edges, and between a vertex of a
+shell and the nearest point of the surface below it. The last column lists what Check Weights finds
+on the mesh with our weights."""
 
 REAL = """
 

@@ -20,16 +20,16 @@ METHODS = ("alternate", "together")
 # until little is left to gain.
 FAR = {"max_shift": 2.0, "min_length": 0.25, "tolerance": 2e-4, "iterations": 60}
 NOTE = f"""\
-Every joint is displaced at random, with a root mean square displacement of {100 * OFF:.0f} % of
-the bounding box diagonal. A `Solver` then computes weights for the resulting skeleton. The
-table lists the energies of these weights in {UNSEEN} random poses not used for optimization.
-These energies cover the surface alone and omit the springs, although the springs are optimized
-as well. Distances are means over the joints about which bones rotate, in % of the diagonal. The
-distances are measured to the artist's position, and to the position that the optimization
-reaches from a start at the artist's position. *Across* is the distance without its component
-along the artist's bone. The positions with the lowest energy are not the artist's positions, so
-joints do not return to the artist's positions. In this test, joints may move farther than by
-default (`max_shift`, `min_length`), because finger bones are shorter than 2 % of the diagonal."""
+Every joint is displaced at random, with a root mean square displacement of {100 * OFF:.0f} % of the
+bounding box diagonal. A `Solver` then computes weights for the resulting skeleton. The table lists
+the energies of these weights in {UNSEEN} random poses not used for optimization. These energies
+cover the surface alone and omit the springs, although the springs are optimized as well. Distances
+are means over the joints about which bones rotate, in % of the diagonal. The distances are measured
+to the artist's positions, and to the positions that an optimization starting from the artist's
+positions reaches. *Across* is the distance without its component along the artist's bone. The
+positions with the lowest energy are not those of the artist, so joints do not return to the
+artist's positions. In this test, joints may move farther than by default (`max_shift`,
+`min_length`), because finger bones are shorter than 2 % of the diagonal."""
 TIMES_NOTE = """\
 The setup consists of the sums over the mesh and the linear system of the joints. A step
 consists of a dense solve, new transforms, and a local step in double precision. For comparison,
@@ -38,9 +38,9 @@ maps. Each time is the fastest of several runs. All times are wall-clock times o
 which other programs were running. The paper reports 5 to 10 s for the setup and 1 to 4 s per
 iteration."""
 METHODS_NOTE = """\
-Both methods start from the displaced joints. *alternate*: up to 4 steps of the joints, followed
-by 3 iterations of the weights on a system assembled and factorized for the new poses.
-*together*: alternating single steps of joints and weights; the first factor preconditions the
+Both methods start from the displaced joints. *alternate*: up to 4 steps of the joints, followed by
+3 iterations of the weights on a system assembled and factorized for the new poses. *together*:
+alternating single steps of joints and weights, in which the first factor preconditions the
 conjugate gradients. Energies are evaluated in the optimized poses and include the springs. Times
 are processor seconds of all threads. *To 1 %*: the time until the energy is within 1 % of the lower
 final energy."""

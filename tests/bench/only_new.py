@@ -21,8 +21,8 @@ run time in seconds). Then, the weights around three random vertices are removed
 Only What Is New* runs. All other weights remain bit-identical.
 
 - *new*: mean number of vertices without weights.
-- *seconds*: run time of *Weight Only What Is New*, as the mean over the three regions; the
-  faster of two runs counts for each region.
+- *seconds*: run time of *Weight Only What Is New*, as the mean over the three regions, with the
+  faster of two runs for each region.
 - *share*: ratio of *seconds* to *whole*.
 - *off*: difference from the former weights, summed over the bones and averaged over the
   vertices.

@@ -80,10 +80,10 @@ NOTE = f"""\
 `tests/bench/yardstick.py` evaluates all methods in 24 random poses (every bone swings by up to 60
 and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes these
 measures directly. *Blender envelope* uses the envelopes stored in the armature of the file. *libigl
-BBW* are bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the bones, if
-TetGen can fill the mesh. *Dem Bones* needs a sequence. It receives the bone transforms and the
-animation, posed with the artist's weights, and finds weights that reproduce this animation. *Dem
-Bones* therefore knows the solution, and its similarity to the artist's weights proves little.
+BBW* denotes bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the bones,
+if TetGen can fill the mesh. *Dem Bones* needs a sequence. It receives the bone transforms and the
+animation, posed with the artist's weights, and finds weights that reproduce this animation. Because
+*Dem Bones* sees the result of the artist's weights, its similarity to these weights proves little.
 *Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (on the surface) and *biharmonic* (without bounds)
 are methods of `araplbs.automatic_weights`. None of these methods limits the number of influences.
 *Ours* is the operator with default settings and at most 4 influences. *As published* is the preset
@@ -106,10 +106,10 @@ in the tables but excluded from the means: fox_soup is a set of unconnected tria
 of human_game_engine does not fit its mesh."""
 
 CLAIMS = """\
-According to the literature, bounded biharmonic weights are smoother than heat. The list shows
-the bi-Laplacian energy of biharmonic weights on the surface as a multiple of the energy of heat
-weights. Values below 1 mean smoother weights. (libigl minimizes the energy of the volume.)
-Biharmonic weights must be 1 at the handles of the bone; heat weights have no such constraint.
+According to the literature, bounded biharmonic weights are smoother than heat weights. The list
+shows the bi-Laplacian energy of biharmonic weights on the surface as a multiple of the energy of
+heat weights. Values below 1 mean smoother weights. (libigl minimizes the energy of the volume.)
+Biharmonic weights must be 1 at the handles of the bone, but heat weights have no such constraint.
 Blender removes heat weights below 0.025."""
 GIVEN_NOTE = """\
 The meshes, skeletons and weights come from the files in the folder `--reference`, with joints
@@ -338,9 +338,8 @@ def section(rows, ways, kinds):
         "characters that the method can weight.",
         means_table(judged, ways, [m for m in STRAIN if m.kind in kinds]),
         means_table(judged, ways, OTHERS),
-        "**Better than ours**: for each method, the list names the measures on which the method "
-        "is better than ours, with both values and the number of characters on which the "
-        "method is better.",
+        "**Better than ours**: for each method, the list names the measures on which it is "
+        "better than ours, with both values and the number of characters on which it is better.",
         "\n".join(told(judged, ways)),
     ]  # fmt: skip
     for kind in kinds:

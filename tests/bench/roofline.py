@@ -25,21 +25,20 @@ PER_BONE = 2 * (36 + 36)
 PER_ROTATION = 19 + 10 + 27 + 26 + 4 * 15 + 5 + 30 + 5 + 90 + 39 + 45 + 8
 ITERATIONS = 8  # of a stage, those of the last on the mesh itself; the fastest counts
 NOTE = f"""\
-The table covers iterations of the last stage, on the original mesh and on one thread. *Local*:
-time of a local step with its right-hand side and energy, in nanoseconds per visited ring and
-pose. *Visited*: the share of the one-rings that are computed. Rings in which no weight can
-change are skipped, such as the rings of vertices that follow the same single bone as their
-neighbors. The *limit* of *local* is the time of the kernel's operations alone at the measured
-speed of single-precision matrix products: {PER_BONE} operations per bone in the influence maps
-and springs of the ring, and {PER_ROTATION} for the rotation. This limit does not include sums
-that are computed once per ring for all poses. *Solve*: a back-substitution and the rest of a
-global step. A solve reads the factor twice. The *limit* of *solve* is the time to read an array
-of the same size twice, from the cache if the array fits. All limits are measured with NumPy on
-this machine. A loop of square roots, divisions and products with three columns does not reach
-the speed of matrix products. *Factor*: the last factorization, in single precision if it is
-supernodal (simplicial factorizations of small systems use double precision). The *limit* of
-*factor* is the time of its multiplications and additions at the speed of matrix products in the
-same precision."""
+The table covers iterations of the last stage, on the original mesh and on one thread. *Local*: time
+of a local step with its right-hand side and energy, in nanoseconds per visited ring and pose.
+*Visited*: the share of the one-rings that are computed. Rings in which no weight can change are
+skipped. Examples are the rings of vertices that follow the same single bone as their neighbors. The
+*limit* of *local* is the time of the kernel's operations alone at the measured speed of
+single-precision matrix products: {PER_BONE} operations per bone in the influence maps and springs
+of the ring, and {PER_ROTATION} for the rotation. This limit does not include sums that are computed
+once per ring for all poses. *Solve*: a back-substitution and the rest of a global step. A solve
+reads the factor twice. The *limit* of *solve* is the time to read an array of the same size twice,
+from the cache if the array fits. All limits are measured with NumPy on this machine. A loop of
+square roots, divisions and products with three columns cannot reach the speed of matrix products.
+*Factor*: the last factorization, in single precision if it is supernodal (simplicial factorizations
+of small systems use double precision). The *limit* of *factor* is the time of its multiplications
+and additions at the speed of matrix products in the same precision."""
 
 
 def rings(inside):

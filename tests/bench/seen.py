@@ -48,8 +48,8 @@ in up to 24 frames of the animation.
 - *p99*: 99th percentile of the strain over the triangles.
 - *drift*: distance by which limbs drift from their bones, in limb radii.
 - *volume*: volume change of closed meshes, in %.
-- *L1*: mean distance to the artist's weights, 0 to 2. Weights painted by the artist are marked
-  +; weights that the artist generated with bone heat do not serve as a reference.
+- *L1*: mean distance to the artist's weights, 0 to 2. Weights painted by the artist are marked +.
+  Weights that the artist generated with bone heat do not serve as a reference.
 - *core*: mean weight of a bone at the vertices at which the artist gives this bone more than
   0.9.
 - *influences*: mean number of influences per vertex.
@@ -64,9 +64,9 @@ BEYOND_NOTE = """\
 ## What strain does not show
 
 Each cell lists Blender's bone heat / the artist / our default weights, in random poses. These
-measures show defects that stretch does not reveal: a bone without influence stretches nothing,
-and a closing fold causes little stretch. A *deaf* bone does not move its own skin, as defined
-by the artist's weights. When rotated by 40 degrees, a deaf bone moves its skin less than a
+measures show defects that stretch does not reveal, because a bone without influence stretches
+nothing, and a closing fold causes little stretch. A *deaf* bone does not move its own skin, as
+defined by the artist's weights. When the bone is rotated by 40 degrees, this skin moves less than a
 quarter as far as with the artist's weights.
 
 - *parts*: number of loose parts that follow a different bone than with the artist's weights,

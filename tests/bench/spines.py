@@ -22,10 +22,10 @@ the skin less.
 
 - *ARAP energy*: the mean squared error of edges relative to rigidly rotated one-rings, for any
   kind of bone.
-- *as desired*: the mean squared error relative to edges of the length prescribed by the bones
-  (as rigid as desired, section 4.1 of the paper), computed by `araplbs.energy` with the bone
-  kinds. The ARAP energy counts all stretch of an arm as error, even intended stretch.
-  Therefore, of two results, the better one can have the higher ARAP energy.
+- *as desired*: the mean squared error relative to edges of the length prescribed by the bones (as
+  rigid as desired, section 4.1 of the paper), computed by `araplbs.energy` with the bone kinds. The
+  ARAP energy counts all stretch of an arm as error, even intended stretch. The better of two
+  results can therefore have the higher ARAP energy.
 - *reached*: motion of the last ring relative to the first in the last pose, as a share of the
   motion of the bones.
 - *thinnest*: smallest distance from the axis relative to the rest pose, in poses that do not

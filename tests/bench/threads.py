@@ -30,14 +30,14 @@ of one million vertices. {{}}"""
 MORE = """\
 ## What more processors would bring
 
-The numbers are computed from the report of the run on one thread. *Can be shared*: the share of
-the time in parallel sections, in factorizations, and in asynchronous work. *Simulated*: the
-speedup on the given number of processors. The simulation assumes that the chunks of a section
-take equally long (c chunks on p processors take c / p, rounded up). A factorization takes the
-time of its longest path through the elimination tree plus a p-th of the rest. Of two
-asynchronous tasks, the longer one counts, and all threads of a section except one start 20 us
-late. The simulation ignores memory stalls, and clock rates that fall when all processors are
-busy. *Measured*: the speedup in the table above."""
+The numbers are computed from the report of the run on one thread. *Can be shared*: the share of the
+time in parallel sections, in factorizations, and in asynchronous work. *Simulated*: the speedup on
+the given number of processors. The simulation assumes that the chunks of a section take equally
+long (c chunks on p processors take c / p, rounded up). A factorization takes the time of its
+longest path through the elimination tree plus a p-th of the rest. Two asynchronous tasks take the
+time of the longer one, and all threads of a section except one start 20 us late. The simulation
+ignores memory stalls, and clock rates that fall when all processors are busy. *Measured*: the
+speedup in the table above."""
 
 
 def counts():

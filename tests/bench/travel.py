@@ -48,8 +48,7 @@ Each garment receives the weights of the body below it.
   so intersections with other limbs do not count.
 - **Strain**: strain of the garment's surface, as measured by the yardstick, in %.
 
-Times are the engine's run times in seconds; for Data Transfer, they are the operator's run
-times."""
+Times are the engine's run times in seconds or, for Data Transfer, the operator's run times."""
 LOD_NOTE = """\
 Blender's Decimate modifier creates the levels of detail of mh_game, which receive their weights
 from LOD0. The table lists distances between the posed surfaces, from the vertices of each
