@@ -1,4 +1,5 @@
-"""The common base of all tasks on an armature and its meshes: reading, solving, writing."""
+"""Defines the base class of all tasks that read an armature and its meshes, solve, and write the
+result."""
 
 from __future__ import annotations
 

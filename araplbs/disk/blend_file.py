@@ -2,8 +2,9 @@
 open the file in Blender.
 
 A .blend file is a sequence of blocks, each with a code and the number of its struct in the table
-DNA1 near the end of the file. The number of vertices is read from the mesh blocks, and bones are
-counted. The file is read once. A compressed file is decompressed while reading.
+DNA1 near the end of the file. The number of vertices is read from the mesh blocks, and the number
+of bones is the number of Bone structs. The file is read once. A compressed file is decompressed
+while reading.
 
 The end of a file shows whether it is complete. A compressed file ends with a table of its frame
 sizes (the seekable format of zstd), and any other file ends with the block ENDB.

@@ -1,4 +1,4 @@
-"""Command line for processing many files; cli.py processes each one."""
+"""Defines the commands task, serve and merge, which process many files."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ as feet on a root. No weights can prevent this tearing, so such rigs reach 1.15.
 Stretch does not reveal bones that move the wrong skin. However, holding a bone to its own skin
 increases the energy (held_cost). In 58 good results, the increase is below 2 % of the energy. If
 two bones share the same skin, for example if one lies inside the part of another, the increase is
-from 4 to 22 %. In connected skin, the increase is not evidence. Vertebrae and short tail bones
-share their skin, and a good result for a dog has an increase of 19 %. If a held bone still hardly
+from 4 to 22 %. In connected skin, a large increase proves nothing, because vertebrae and short tail
+bones share their skin. A good result for a dog has an increase of 19 %. If a held bone still hardly
 moves its skin, a smaller increase is sufficient evidence, because in good results no such bone
 increases the energy at all.
 

@@ -1,10 +1,11 @@
 """Weighs the evidence, other than positions, that classifies bones as skin or controls.
 
-Each kind is a function of BoneFacts. A value above 0 is evidence for a control and a value below 0
-for skin. 1 is a single indication, and 2 is almost certain. The engine (control_bones.py) combines
-the sum with the evidence of skeleton and mesh; neither decides alone. Animations are read only if
-the other evidence about a bone leaves a doubt. They reveal leaf bones that are never turned, and
-bones that move apart from all others.
+Each kind of evidence is a function of BoneFacts. A value above 0 is evidence for a control, and a
+value below 0 is evidence for skin. A value of 1 is a single indication, and 2 is almost certain.
+The engine (control_bones.py) combines the sum with the evidence of the skeleton and the mesh,
+because neither is sufficient alone. Animations are read only if the other evidence about a bone
+leaves a doubt. Animations reveal leaf bones that are never turned, and bones that move separately
+from all others.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 other in this plane.
 
 A skeleton drawn in Blender has its plane at X = 0, so this plane is tried first. Imported or
-sculpted characters may face along any axis and deviate slightly; skeleton/mirror_plane.py finds
-their plane.
+sculpted characters may face along any axis and be slightly asymmetric. Their plane is found by
+skeleton/mirror_plane.py.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@
  *     sum_i |sum_b w_ib T_b v_i - x_i|^2 = sum_bc tr(T_b Y_bc T_c^T) - 2 sum_b tr(T_b X_b^T) + ...
  *     Y_bc = sum_i w_ib w_ic v_i v_i^T,   X_b = sum_i w_ib x_i v_i^T:
  * Y is the same in all frames, X is one sum over the mesh, and all further work involves only
- * bones. In several rounds, the bones take their best transforms one after another while the others
- * stay fixed. With M = X_b - sum_{c != b} T_c Y_cb, the best affine transform is M Y_bb^-1. The
- * best rigid transform has the rotation nearest to M minus its product with the center (Kabsch), as
- * in Le and Deng 2012.
+ * bones. Several rounds update the bones one after another while the others stay fixed. With M =
+ * X_b - sum_{c != b} T_c Y_cb, the best affine transform is M Y_bb^-1. For the best rigid
+ * transform, the part of M due to the center is subtracted, and the nearest rotation is used
+ * (Kabsch), as in Le and Deng 2012.
  *
  * A bone without vertices keeps its transform. Y takes O(influences^2 vertices), and X takes
  * O(influences vertices) per frame. Frames are processed in parallel. Fails on out-of-memory. */

@@ -6,9 +6,9 @@
  *
  *   z_k = 1 - (2 k + 1) / n,   angle_k = pi (3 - sqrt 5) k
  *
- * Inside a closed body, all rays meet a face; outside a convex body, at most half of them do. The
+ * Inside a closed body, all rays meet a face. Outside a convex body, at most half of them do. The
  * sum of the unsigned solid angles of all faces bounds from above the share of rays that can meet a
- * face. If the sum is too small, no ray is traced. The sum takes O(triangles), and the rays take
+ * face. If this bound is too small, no ray is traced. The sum takes O(triangles), and the rays take
  * O(rays log triangles). The function cannot fail.
  * */
 #include "control/surrounded.h"

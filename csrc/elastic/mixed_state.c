@@ -24,8 +24,8 @@
  * is an angle. In this file, it is a rotation vector relative to the mean rotation R0 of the pose.
  * The energy of the turns w_j is
  *     J = sum A |S - I|^2 + sum h_i |x_i - y_i|^2 + r sum_j |R_j - T_j|^2,
- * where T_j is the rotation of the bone nearest to sample j. The adjoint method gives its gradient.
- * With K z = dJ/dx,
+ * where T_j is the rotation of the bone nearest to sample j. The gradient is computed with the
+ * adjoint method. With K z = dJ/dx,
  *     dJ/dw = dJ/dw (x fixed) + z^T (db/dw - dK/dw x),
  * which takes two solves with one factorization, regardless of the number of samples. Let d be a
  * rotation of element e, applied from the left, and C the linear map from M and n to (a sym M, a

@@ -3,10 +3,10 @@
  * With fixed rotations, the energy is quadratic, with the same matrix for all poses and
  * coordinates:
  *     (K + C^T G C) x = b + C^T G y
- * K is sparse. It consists of the elements with the anchors, and of the pulls h_i on the diagonal.
- * Each row of C computes the mean of a limb, and G = diag(g_l). C^T G C is dense for large limbs,
- * so only K is factorized, and the formula of Sherman, Morrison and Woodbury gives x = z + Y S^-1
- * (y - C z) with z = K^-1 b, the response Y = K^-1 C^T, and S = G^-1 + C Y.
+ * K is sparse. It contains the terms of the elements with their anchors, and the pulls h_i on the
+ * diagonal. Each row of C computes the mean of a limb, and G = diag(g_l). C^T G C is dense for
+ * large limbs, so only K is factorized, and the formula of Sherman, Morrison and Woodbury gives x =
+ * z + Y S^-1 (y - C z) with z = K^-1 b, the response Y = K^-1 C^T, and S = G^-1 + C Y.
  *
  * The factorization takes O(vertices^1.5), and each solve takes O(vertices log vertices + limbs
  * vertices). Y takes 8 bytes of memory per vertex and limb. Fails on out-of-memory, and if K is not

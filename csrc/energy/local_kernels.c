@@ -1,9 +1,9 @@
 /* Instances of local_kernel.h and their run-time dispatch: see local_kernels.h.
  *
  * The code uses the compiler's vector types, so one source serves every instruction set. On
- * machines other than x86-64, the portable instances compile to the available instructions. Only
- * sums over lanes and approximate inverses use intrinsics. See local_kernel.h for the cost. The
- * functions cannot fail. */
+ * machines other than x86-64, the portable instances are compiled for the available instructions.
+ * Only sums over lanes and approximate inverses use intrinsics. See local_kernel.h for the cost.
+ * The functions cannot fail. */
 #include "energy/local_kernels.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
  * of its boundary and its area A,
  *     P^2 >= STRIP A.
  * P^2 / A is 4 (1 + k)^2 / k for a rectangle k times as long as wide, 4 pi for a disc, and 0 for a
- * closed surface. A strip bent into a sock or a sleeve has a short boundary for its area and is not
- * a card, but a narrow band around a limb is.
+ * closed surface. A strip bent into a sock or a sleeve has a short boundary for its area, so it is
+ * not a card. A narrow band around a limb is a card.
  *
  * An edge is on the boundary if all its triangles have the same third vertex, because both sides of
  * a card may be modeled, one on top of the other. A is the area of one side, which is the total

@@ -1,8 +1,8 @@
 /* Mesh input: checks, welding, scaling, parts. See mesh.h.
  *
  * Welding merges vertices whose distance is within a share of the mesh's diagonal (extent.h), and
- * chains of such vertices, so that the split seams of glTF and FBX get identical weights. Such
- * vertices are found by sorting along an oblique direction and comparing each vertex with the
+ * chains of such vertices. The split seams of glTF and FBX files therefore get identical weights.
+ * Such vertices are found by sorting along an oblique direction and comparing each vertex with the
  * following vertices within the tolerance, which takes O(n) unless most vertices coincide. Faces
  * that lose a corner in welding are dropped. Corners of closed solids that only touch stay apart
  * (solids.h).

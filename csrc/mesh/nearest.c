@@ -3,9 +3,9 @@
  * The nearest point of a triangle is found as in Ericson 2004, section 5.1.5, from the signs of
  * products of edges, without square roots. For a tet, let v_i be the volumes of the tets that p
  * forms with the four faces, and v their sum. The barycentric coordinates of p are v_i / v. Inside
- * the tet, all are >= 0. If v consists mostly of rounding errors, so do the v_i, which then do not
- * determine the position of p. In this case, and outside the tet, the nearest point of the nearest
- * face is used. The cost is constant, and the functions cannot fail. */
+ * the tet, all coordinates are >= 0. If v consists mostly of rounding errors, so do the v_i, which
+ * then do not determine the position of p. In this case, and outside the tet, the nearest point of
+ * the nearest face is used. The cost is constant, and the functions cannot fail. */
 #include "mesh/nearest.h"
 
 #include "base/vec3.h"

@@ -5,8 +5,8 @@
  * minimize |sum_i w_i x v_i - g|^2 + damping sum_i |w_i|^2 are w_i = v_i x f with (sum_i (|v_i|^2 I
  * - v_i v_i^T) + damping I) f = g, a system of size 3 x 3 for a chain of any length. The rotations
  *   are then clamped to their ranges, which the linear system ignores. A step that increases the
- *   gap is undone, and the damping is raised. Otherwise, the damping is lowered (Levenberg,
- *   Marquardt). */
+ *   gap is undone, and the damping is raised. After any other step, the damping is lowered
+ *   (Levenberg, Marquardt). */
 #include <string.h>
 
 #include "base/vec3.h"

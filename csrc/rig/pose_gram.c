@@ -4,16 +4,16 @@
  * each column b. Then
  *     G_bc = sum_p w_p T_b^T T_c = A_b^T A_c,   A_b (3 poses, 4).
  * The matrix is computed in tiles of columns. Each tile is one BLAS product in a buffer that stays
- * in the cache, and is then laid out in blocks of 4 x 4. The transposed tile has the same numbers.
- * Up to ONE_TILE columns form a single tile, which is computed at the start. More columns are
- * divided into tiles of TILE columns, or of one bone with all of its joints. Each tile is computed
- * when weights first need it. The film rig BlenRig has 4,200 columns, most of them joints of small
- * bendy bones. The matrix of these columns would take 2.2 GB, of which the skin needs a tenth. The
- * memory of the other tiles is never touched.
+ * in the cache, and is then laid out in blocks of 4 x 4. The matrix is symmetric, so the product
+ * also fills the transposed tile. Up to ONE_TILE columns form a single tile, which is computed at
+ * the start. More columns are divided into tiles of TILE columns, or of one bone with all of its
+ * joints. Each tile is computed when weights first need it. The film rig BlenRig has 4,200 columns,
+ * most of them joints of small bendy bones. The matrix of these columns would take 2.2 GB, of which
+ * the skin needs a tenth. The memory of the other tiles is never touched.
  *
  * Each computed pair of columns takes O(poses) time, in parallel. Finding the required pairs takes
- * O(vertices x bones of a one-ring ^ 2). The matrix takes 16 columns^2 numbers of address space,
- * and each worker needs one tile. Fails on out-of-memory, or when cancelled. */
+ * O(vertices x bones of a one-ring ^ 2). The matrix reserves address space for 16 columns^2
+ * numbers, and each worker needs one tile. Fails on out-of-memory, or when cancelled. */
 #include <math.h>
 #include <string.h>
 

@@ -3,9 +3,8 @@
  * Symmetric weights are w = S x. Two vertices that are images share one row of x: w(i, b) = x_b and
  * w(j, b') = x_b. A vertex on the plane has the mean of its row and the image of this row: w(i, b)
  * = w(i, b') = (x_b + x_b') / 2, where x_b' is omitted. In this file, a rigid part counts as a
- * vertex, because the image of a part is a part, led by the image of its lead (rigid_parts.h). The
- * minimum over x is the minimum over all symmetric weights, even if the energy itself is not
- * symmetric.
+ * vertex, because the image of a part is a part, led by the image of its lead (rigid_parts.h).
+ * Minimizing over x finds the best symmetric weights, even if the energy itself is not symmetric.
  *
  * Takes O(influences log row). Fails on out-of-memory only. */
 #include "rig/shared_rows.h"

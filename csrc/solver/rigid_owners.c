@@ -16,7 +16,7 @@
  * bone, because neither bone stretches the plate. A bone without a part, and without a weight of
  * MUCH at any vertex, therefore gets back rigid parts whose bone no other rule has chosen. Such a
  * part must be near the bone relative to its size, and the bone must clearly be the nearest of all
- * bones by mean distance. The current bone of the part must keep another part.
+ * bones by mean distance. The bone that loses the part must keep at least one other part.
  *
  * Takes O(parts x bones), plus O(vertices of rigid parts x bones) for bones without parts. Fails on
  * out-of-memory, or when cancelled. */

@@ -1,11 +1,12 @@
 /* Detects props that a hand holds: see rigid_props.h and props.h.
  *
- * A pistol has several parts: slide, barrel, grip. On its own, each of them would follow the
- * nearest finger. A prop is held if the skin that it touches follows bones of several branches
- * (fingers), each with at least GRIP of the mean row of that skin. No branch may be longer than a
- * finger. All parts of the prop then follow the bone from which these branches descend (the hand),
- * regardless of how far this bone moves them. A piston between thigh and shin touches two bones of
- * one chain, so it is unchanged. A ribbon that touches a braid and a leg is also unchanged.
+ * A pistol has several parts, such as the slide, the barrel and the grip. Without this rule, each
+ * of them would follow the nearest finger. A prop is held if the skin that it touches follows bones
+ * of several branches (fingers), each with at least GRIP of the mean row of that skin. No branch
+ * may be longer than a finger. All parts of the prop then follow the bone from which these branches
+ * descend (the hand), regardless of how far this bone moves them. A piston between thigh and shin
+ * touches two bones of one chain, so it is unchanged. A ribbon that touches a braid and a leg is
+ * also unchanged.
  *
  * A grip surrounds bones of the fingers that pass through it. However, the grip is not the skin of
  * these fingers, which is the part around most bones. The bones inside a prop must therefore belong
