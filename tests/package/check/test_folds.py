@@ -109,7 +109,7 @@ def test_folds_on_opposite_sides_in_different_poses(core):
 
 
 @pytest.mark.parametrize("sunk", [True, False])
-def test_a_ball_in_its_socket_is_no_skin_below_cloth(core, sunk):
+def test_a_ball_in_its_socket_is_not_skin_below_cloth(core, sunk):
     """If a ball is partly visible at rest, only more of it becomes visible when it moves, unless it
     leaves its socket. A patch of skin that is covered at rest becomes visible."""
     vertices, triangles = shapes.tube(48, 81, 0.3)
