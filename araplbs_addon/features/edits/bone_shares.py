@@ -53,3 +53,8 @@ def _draw_lines(context, at, lines, colors):
         blf.position(0, x + 2 * pad, base, 0)
         blf.draw(0, line)
     gpu.state.blend_set("NONE")
+
+
+def draw_choice(layout, context):
+    """Draws the switch of the list."""
+    layout.prop(context.window_manager, "araplbs_hover")
