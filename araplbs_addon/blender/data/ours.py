@@ -14,7 +14,7 @@ DIGITS = 8  # in the digest of a vertex
 def is_ours(ob):
     """Whether Auto-weight computed most of the current weights of a mesh object."""
     known = ob.data.araplbs.made
-    now = _digests(ob)
+    now = _digests(ob) if known else ""
     if not known or len(known) != len(now):
         return False
     same = sum(known[k : k + DIGITS] == now[k : k + DIGITS] for k in range(0, len(now), DIGITS))

@@ -194,11 +194,16 @@ def _own_motion(armature, skeleton, asked):
             bone = place.get(path)
             if bone is None or own != slot:
                 continue
+            if turned[bone] and channel != "location":
+                continue  # no value of this channel changes the result
             values, unit = values_of(curve.keyframe_points, "co", np.float32, 2)[1::2], 1.0
+            if not len(values):
+                continue
             if channel == "rotation_quaternion":  # q and -q are the same rotation
                 values = np.abs(values)
-            elif channel == "location":
+            low, high = values.min(), values.max()
+            if channel == "location":
                 unit = lengths[bone]
-                away[bone] = max(away[bone], np.abs(values).max(initial=0))
-            turned[bone] |= len(values) > 0 and np.ptp(values) > STILL * unit
+                away[bone] = max(away[bone], max(high, -low))
+            turned[bone] |= high - low > STILL * unit
     return turned, away
