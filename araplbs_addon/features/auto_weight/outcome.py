@@ -120,9 +120,13 @@ class Outcome:
                 self.to_draw = problem, before, rows, poses
 
     def mark(self, which):
+        self.mark_set(which)
+        for each in self.objects:
+            mark_ours(each.get(), which == AFTER or (which == BEFORE and self.replaced_ours))
+
+    def mark_set(self, which):
         for each in self.objects:
             each.get().data.araplbs.weighting = f"{self.token}:{which}"
-            mark_ours(each.get(), which == AFTER or (which == BEFORE and self.replaced_ours))
 
     def show(self, which):
         """Writes these weights to the meshes. The weights on the meshes are first stored in the
@@ -174,7 +178,7 @@ def keep_outcome(report, task):
     outcome.to_draw = getattr(task, "to_draw", None)
     outcome.drawn = outcome.to_draw and (outcome.to_draw[1], outcome.to_draw[3])
     outcome.token = _token(task.solution.rows)
-    outcome.mark(AFTER)
+    outcome.mark_set(AFTER)  # the task has already marked these weights as ours
     outcome.state = outcome.state_now()
     _outcomes.append(outcome)
     del _outcomes[:-MOST]
