@@ -15,7 +15,8 @@ from scenes import addon, auto_weight, package
 LINE = r"Weighted [\d,]+ vertices in [\d.]+ s: .*stretch .* %(\. \d+ notes?)?$"
 MOST = 110  # letters, as tests/addon/auto_weight/test_outcome.py has it
 FILES = [*sorted(DATA.glob("*.blend")), *sorted(RIGS.glob("*.blend"))]
-LARGE = 40_000  # vertices: only where everything is asked for
+# Vertices: larger ones have the same line, after longer work.
+LARGE = 40_000 if os.environ.get("ARAPLBS_TEST_ALL") else 10_000
 
 pytestmark = pytest.mark.slow
 

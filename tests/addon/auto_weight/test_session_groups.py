@@ -48,7 +48,9 @@ def scene():
     return tube, rig
 
 
-@pytest.mark.parametrize("act", ACTIONS)
+@pytest.mark.parametrize(
+    "act", [pytest.param(act, marks=[pytest.mark.slow] * (act is not move)) for act in ACTIONS]
+)
 def test_cancel_after_groups_changed_while_reading(act):
     tube, _rig = scene()
     act(tube)

@@ -3,6 +3,9 @@ treat such rigs like visible ones. In an excluded collection, operators that wri
 a reason and write nothing."""
 
 import json
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import bpy
 import numpy as np
@@ -147,15 +150,18 @@ def commanded(folder, command, place=None):
     return entry["findings"]
 
 
+@cache
+def seen_by_command(command):
+    with TemporaryDirectory() as folder:
+        return commanded(Path(folder), command)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command, place, tmp_path):
-    (tmp_path / "seen").mkdir()
-    (tmp_path / "hidden").mkdir()
-    expected = commanded(tmp_path / "seen", command)
-    found = commanded(tmp_path / "hidden", command, place)
-    assert found == expected
+    expected = seen_by_command(command)
+    assert commanded(tmp_path, command, place) == expected
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -21,15 +21,19 @@ VALUES = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def default():
+    return shapes.solve(MESH, BONES, **FEW)
+
+
 @pytest.mark.parametrize("old", VALUES)
-def test_arguments_of_a_solver(old):
+def test_arguments_of_a_solver(old, default):
     value, new = VALUES[old], ARGUMENTS[old]
     with pytest.warns(DeprecationWarning, match=f"^Solver: {old} is now {new}$"):
         before = shapes.solve(MESH, BONES, **FEW, **{old: value})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         now = shapes.solve(MESH, BONES, **FEW, **{new: value})
-        default = shapes.solve(MESH, BONES, **FEW)
     np.testing.assert_array_equal(before.weights, now.weights)
     assert before.energy == now.energy and now.report["damping"] == before.report["damping"]
     assert (now.weights != default.weights).any() or old == "widenings"
