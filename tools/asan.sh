@@ -88,7 +88,7 @@ quick=()
 if [ "${1:-}" = --quick ]; then
   mapfile -t quick < <(deselected "${LONG[@]}")
   quick+=(-m "not slow")
-  export ARAPLBS_FAULT_STRIDE=23  # of the allocations that fail, and of the reports that stop (check_stops)
+  export ARAPLBS_FAULT_STRIDE=23 ARAPLBS_STOP_STRIDE=11  # of allocations that fail; of reports that stop (check_stops)
   shift
 fi
 ARAPLBS_ASAN=1 tools/build_module.sh

@@ -31,7 +31,7 @@ def check_stops(make, stage=None, every=1):
     """make(progress), a Solver, stopped at each of this many reports (of a stage), or fewer under
     the sanitizers: creating it fails; iterations that are stopped leave it in a valid state, and
     continue to results bit-identical to those without a stop."""
-    every *= int(os.environ.get("ARAPLBS_FAULT_STRIDE", "1"))
+    every *= int(os.environ.get("ARAPLBS_STOP_STRIDE", "1"))
     told = Told()
     expected = make(told)
     made, _ = len(told), expected.solve()
