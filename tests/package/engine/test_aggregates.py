@@ -151,4 +151,4 @@ def test_edits_end_lumps():
 
 
 def test_stopped_and_gone_on():
-    check_stops(lambda told: start(progress=told, rigid_departure=1.0), every=7)
+    check_stops(lambda told: start(progress=told, rigid_departure=1.0), every=19)

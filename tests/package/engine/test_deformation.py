@@ -444,7 +444,7 @@ def test_progress_is_told(arm):
 
 
 @pytest.mark.parametrize(
-    "name", ["cesium_man", "knight", "m2m_horse", "mh_game", "q_robot", "q_wasp", "webxr_hand"]
+    "name", ["cesium_man", "knight", "m2m_horse", "q_robot", "q_wasp", "webxr_hand"]
 )
 @pytest.mark.slow
 def test_equals_the_yardstick(name):
