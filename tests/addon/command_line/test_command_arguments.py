@@ -13,6 +13,7 @@ from command import blender, folder_of, needs_executable, opened, run, save
 from flaws import weighted
 from scenes import add_tube, addon, assert_good, entries, package, tube_and_rig
 
+pytestmark = pytest.mark.outside  # argparse, of Python 3.13 in Blender 5.2 and of 3.11 in others
 IN = ["weight", "in.blend"]
 WEIGHT = [*IN, "-o", "out.blend"]
 WRONG = [
@@ -218,7 +219,6 @@ def test_in_place(place):
     assert folder_of(place) == ["data.json", "folder", "in.blend", "notes.txt", "other.blend"]
 
 
-@pytest.mark.outside
 def test_in_place_by_jobs(place):
     words = ["--in-place", "--jobs", 2, "--report", "reports"]
     assert run(*IN, "other.blend", *words) == 0
@@ -274,7 +274,6 @@ def test_json_into_a_pipe_by_number(place):
 
 
 @needs_executable
-@pytest.mark.outside
 def test_what_the_executable_prints(place):
     """The JSON comes last. The lines before it come from Blender's start, such as a warning about
     file systems in a chroot."""
@@ -320,7 +319,6 @@ def test_version(capfd):
 
 
 @needs_executable
-@pytest.mark.outside
 def test_pipe_that_is_closed(place):
     """No traceback appears if the pipe is closed, as with `| head -1`. Blender's own lines may
     cause the signal."""
