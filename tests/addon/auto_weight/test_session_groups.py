@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from scenes import add_tube, addon, bind, package, select
-from sessions import finish, painted_tube, start, tick_until
+from sessions import finish, painted_tube, start, tick_until, weigh_once
 
 
 def move(ob):
@@ -43,7 +43,7 @@ def by_names(ob):
 
 
 def scene():
-    tube, rig = painted_tube(rings=48)  # more vertices than are read in one step
+    tube, rig = painted_tube(rings=48, weigh=weigh_once)  # more vertices than are read in one step
     tube.vertex_groups.new(name="Empty")
     return tube, rig
 
