@@ -71,7 +71,7 @@ class VIEW3D_PT_araplbs_bones(Closed, Panel):
             layout.label(text="Corrections:")
             draw_corrections(layout, ob)
             if context.mode == "PAINT_WEIGHT" and is_masked(ob):
-                layout.label(text="At the selected vertices:")
+                draw_wrapped(layout, context, "At the selected vertices:")
                 draw_for_selected(layout, context, ob)
             draw_rigid(layout, ob)
         layout.operator_context = "INVOKE_DEFAULT"

@@ -25,6 +25,7 @@ from ..window.sidebar import (
     abreast,
     draw_large,
     draw_named,
+    draw_narrow,
     draw_wrapped,
     list_room,
     row_text,
@@ -137,7 +138,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         sub.operator(check.SELECT, text="Select", icon="RESTRICT_SELECT_OFF").index = -1
         sub.operator(check.VIEW, text="View", icon="ZOOM_SELECTED").index = -1
         row.prop(shown, "show", text="", icon="HIDE_OFF" if shown.show else "HIDE_ON")
-        row = abreast(layout, "Repair", "Repair Marked")
+        row = abreast(layout, "Repair", "Repair Marked", icons=True)
         row.operator_context = "INVOKE_DEFAULT"
         row.enabled = bool(found.findings) and not found.out_of_date
         sub = row.row(align=True)
@@ -165,7 +166,8 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         if manager.araplbs_errors != "NONE" and error_view.view.message:
             draw_wrapped(layout, context, error_view.view.message, icon="INFO")
         if manager.araplbs_errors in error_view.OF_STRETCH:
-            button = layout.operator(select_worst.OBJECT_OT_araplbs_select_worst.bl_idname)
+            idname = select_worst.OBJECT_OT_araplbs_select_worst.bl_idname
+            button = draw_narrow(layout, idname, "Select Worst Vertices", "Select")
             button.poses = "POSE" if manager.araplbs_errors == "POSE" else "POSES"
         if context.mode == "PAINT_WEIGHT":
             bone_shares.draw_choice(layout, context)

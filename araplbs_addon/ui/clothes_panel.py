@@ -1,6 +1,7 @@
 """The panel "Clothes and LODs", which copies weights and shape keys from one mesh to others."""
 
 from araplbs.base.refusal import Refused
+from araplbs.base.sentence import Sentence
 from araplbs.reports.report import names_in_line
 from bpy.types import Panel
 
@@ -30,8 +31,10 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
                 names_in_line([ob.name for ob in objects])
                 for objects in (targets.sources, targets.meshes)
             )
-            draw_wrapped(column, context, f"From: {sources}", icon="MESH_DATA")
-            draw_wrapped(column, context, f"To: {meshes}", icon="MESH_DATA")
+            start = Sentence("From: {sources}", sources=sources)
+            end = Sentence("To: {meshes}", meshes=meshes)
+            for line in (start, end):
+                draw_wrapped(column, context, line, icon="MESH_DATA")
         row, _button = draw_large(
             layout, transfer.IDNAME, text="Transfer", icon="MOD_DATA_TRANSFER"
         )

@@ -19,8 +19,10 @@ from ..window.session import current_session
 from ..window.settings import settings_of
 from ..window.sidebar import (
     InTab,
+    draw_checkbox,
     draw_large,
     draw_named,
+    draw_narrow,
     draw_wrapped,
     panel_room,
     shortened,
@@ -68,12 +70,13 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         split.prop(settings, "symmetric")
         split.prop(settings, "link_parts")
         if targets and targets.armature.mode == "POSE":
-            self._draw_choice(layout, settings, targets.armature)
+            self._draw_checkbox(layout, settings, targets.armature)
         outcome = outcome_at_hand(context)
         if outcome:
             draw_result(layout, context, outcome)
         elif result.with_originals(context):
-            layout.operator(result.BACK, icon="LOOP_BACK")
+            text = "Back to Original Weights"
+            draw_narrow(layout, result.BACK, text, "Restore", icon="LOOP_BACK")
 
     def _draw_targets(self, context, layout):
         try:
@@ -122,9 +125,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
             deform = [bone.name for bone in armature.data.bones if bone.use_deform]
             free, every = free_bones(armature, deform)
             text = f"{translated(text)}: {free} / {every}"
-        row = layout.row()
-        row.use_property_split = False
-        row.prop(settings, "only_selected_bones", text=text)
+        draw_checkbox(layout, settings, "only_selected_bones", text)
 
 
 def target_texts(targets):

@@ -1,5 +1,6 @@
 """The panel "Poses" for the poses in which the mesh should keep its shape."""
 
+from araplbs.base.sentence import Sentence
 from bpy.types import Panel
 
 from ..blender.poses.pose_sources import SourceCounts
@@ -28,9 +29,11 @@ class VIEW3D_PT_araplbs_poses(Closed, Panel):
             lack = found.lacks(settings.animation)
             row = layout.row()
             row.alert = bool(lack)
-            text, icon = lack or f"In this file: {found}", "ERROR" if lack else "INFO"
+            text, icon = Sentence("In this file: {found}", found=str(found)), "INFO"
+            if lack:
+                text, icon = lack, "ERROR"
             draw_wrapped(row, context, text, icon=icon)
         column = layout.column(align=True)
         column.active = settings.animation != "NONE"
-        column.prop(settings, "animation_frames")
+        draw_named(column, settings, "animation_frames")
         draw_rows(layout, VIEW3D_PT_araplbs_poses.__name__)

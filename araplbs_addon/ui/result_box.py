@@ -35,7 +35,7 @@ CURES = {
     PLACE: (JOINT_PLACES, "Optimize Joints", {}),
     REPAIR: (REPAIR_WEIGHTS, "Repair", {"which": "RESULT", "kinds": {"LOOSE_PART"}}),
     RIGID: (note_cures.RIGID, "Make Rigid", {}),
-    UNLOCK: (note_cures.UNLOCK, "Unlock", {}),
+    UNLOCK: (note_cures.UNLOCK, "Unlock Groups", {}),
 }
 OF_NOTE = {note_cures.PARENT, note_cures.RIGID}  # these operators receive the note's number
 SETS = (
@@ -153,7 +153,7 @@ def _draw_note(context, layout, index, note):
     icon = "ERROR" if note.urgent else "INFO"
     button = draw_wrapped(layout, context, note.text, icon, beside=text)
     if note.control:
-        button.operator("wm.call_panel", text=text).name = "VIEW3D_PT_araplbs_bones"
+        button.operator("wm.call_panel", text="List").name = "VIEW3D_PT_araplbs_bones"
     elif note.selects:
         button.operator(result.SELECT, text=text).index = index
     text = REMEDIES[note.remedy][2] if note.remedy in REMEDIES else ""

@@ -200,6 +200,29 @@ def in_narrow(layout, text, icon, short, arrow=0.0):
     return layout, text, icon
 
 
+def draw_narrow(layout, operator, text, short, icon="NONE"):
+    """Draws a button that has a short text below its own text if its own does not fit. Returns the
+    operator's properties."""
+    layout, text, icon = in_narrow(layout, text, icon, short)
+    return layout.operator(operator, text=translated(text), icon=icon)
+
+
+def draw_checkbox(layout, properties, name, text):
+    """Draws a checkbox whose text takes as many lines as the panel width requires."""
+    context = bpy.context
+    row, words = layout.row(), translated(text)
+    row.use_property_split = False
+    room = panel_room(context) - (LEAST_AROUND + BUTTON_ICON) * unit(context)
+    lines = wrapped(words, room)
+    if len(lines) == 1:
+        row.prop(properties, name, text=text)
+        return
+    row.prop(properties, name, text="")
+    column = row.column(align=True)
+    for line in lines:
+        column.label(text=line, translate=False)
+
+
 def abreast(layout, *texts, others=0.0, icons=False):
     """A row for buttons with these texts, or a column if the buttons do not fit next to each other
     even when Blender makes them narrower. others: units that other content of the row takes; icons:

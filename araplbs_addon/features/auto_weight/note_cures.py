@@ -1,6 +1,6 @@
-"""Operators that fix the cause of a note in the Result box and have no button elsewhere: "Unlock",
-"Make Rigid" and "Parent at Joint". The changes that these operators make take effect in the next
-Auto-weight."""
+"""Operators that fix the cause of a note in the Result box and have no button elsewhere: "Unlock
+Groups", "Make Rigid" and "Parent at Joint". The changes that these operators make take effect in
+the next Auto-weight."""
 
 import numpy as np
 from araplbs.base.refusal import Refused

@@ -3,7 +3,7 @@
 from bpy.types import Panel
 
 from ...window.settings import settings_of
-from ...window.sidebar import Closed, draw_large
+from ...window.sidebar import Closed, draw_checkbox, draw_large
 from .operator import IDNAME, OBJECT_OT_araplbs_lock_joints
 
 MAIN = ("optimize_weights", "anchor")
@@ -22,9 +22,8 @@ class VIEW3D_PT_araplbs_joints(Closed, Panel):
             row.use_property_split = settings.bl_rna.properties[name].type != "BOOLEAN"
             row.prop(settings, name)
         if context.mode == "POSE":
-            row = layout.row()
-            row.use_property_split = False
-            row.prop(settings_of(context), "only_selected_bones", text="Only Selected Joints")
+            text = "Only Selected Joints"
+            draw_checkbox(layout, settings_of(context), "only_selected_bones", text)
         self._draw_bone(context, layout)
 
     def _draw_bone(self, context, layout):

@@ -368,7 +368,7 @@ def test_unlock_groups():
     auto_weight(bone_spring_stiffness=1)
     before = weights(tube, ["lower"])
     assert "1 locked group kept" in notes()
-    press(of_result(), "Unlock")
+    press(of_result(), "Unlock Groups")
     assert [g.name for g in tube.vertex_groups if g.lock_weight] == ["of the artist"]
     auto_weight(bone_spring_stiffness=100)
     assert "1 locked group kept" not in notes() and (weights(tube, ["lower"]) != before).any()

@@ -1,5 +1,6 @@
 """The catalogues of araplbs_addon/languages, and how sentences find their translations."""
 
+import ast
 import re
 import sys
 from collections import Counter
@@ -48,6 +49,36 @@ def test_catalogues_have_the_sentences_of_the_program():
     found = {_bare(english) for english in translations.sentences()}
     assert len(found) > 700
     assert not sorted(found - {_bare(english) for english in read_catalogue(FILES[0])})
+
+
+PANELS = sorted((ROOT / "araplbs_addon" / "ui").glob("*.py"))
+
+
+@pytest.mark.parametrize("file", PANELS, ids=lambda file: file.stem)
+def test_all_texts_of_a_panel_are_translated(file):
+    """Texts in tables and choices, such as those of buttons, and texts with a name filled in. Text
+    with few letters of its own is translated only as a Sentence."""
+    known = read_catalogue(FILES[0])
+    german, patterns = Sentences(known), {_bare(english) for english in known}
+    tree = ast.parse(file.read_text("utf-8"))
+    tables = [node.value for node in tree.body if isinstance(node, ast.Assign)]
+    nodes = [each for table in tables for each in ast.walk(table)]
+    choices = [node for node in ast.walk(tree) if isinstance(node, ast.IfExp)]
+    nodes += [each for choice in choices for each in (choice.body, choice.orelse)]
+    texts = [each.value for each in nodes if _is_text(each)]
+    assert not set(texts) - set(known)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = [getattr(each, "value", "") for each in node.values]
+            template = "".join(each if isinstance(each, str) else "{}" for each in parts)
+            if template in patterns:
+                filled = template.replace("{}", "Sleeve")
+                assert german.translate(filled) != filled, template
+
+
+def _is_text(node):
+    value = getattr(node, "value", None)
+    return isinstance(value, str) and bool(re.match(r"[A-Z][a-z]", value))
 
 
 def _bare(english):
