@@ -284,7 +284,8 @@ extern const char *const arap_timing_names[ARAP_TIMES];
 
 #define ARAP_MAX_LEVELS 16
 /* Including the stages of promise.h, of rigid parts and of the deformer. */
-#define ARAP_MAX_ROUNDS 3 /* of holding bones, on the coarsest level; each finer level has one */
+/* rounds of holding bones on the coarsest level; each finer level has one */
+#define ARAP_MAX_ROUNDS 3
 #define ARAP_MAX_STAGES (ARAP_MAX_EXPANSION_ROUNDS + 2 * ARAP_MAX_LEVELS + ARAP_MAX_ROUNDS + 2)
 
 /* An island: vertices connected by faces, wires or links. */

@@ -24,7 +24,7 @@
 #define ROUNDS 3           /* after every split */
 #define MOVES 4            /* rounds in which bones move to worse clusters */
 #define HARDLY_MISSED 0.25 /* as a share of the error that it may save elsewhere */
-#define MIN_VERTICES 4     /* of a cluster that is split */
+#define MIN_VERTICES 4     /* minimum number of vertices of a cluster that is split */
 #define NO_ERROR 1e-18     /* mean squared error of a cluster that counts as exact */
 
 typedef struct clusters {

@@ -21,7 +21,8 @@
 
 #define ROUNDS 8
 #define NO_WEIGHT 1e-14 /* sum of squared weights below which a bone keeps its transform */
-#define RIDGE 1e-9      /* of the trace of Y_bb: affine transforms that no vertex decides stay */
+/* share of the trace of Y_bb, which keeps affine transforms that no vertex determines */
+#define RIDGE 1e-9
 
 static arap_status find_neighbors(arap_bake_state *state, arap_motion *motion) {
     int m = state->bones, fill = 0;

@@ -25,8 +25,8 @@
 #include "base/memory.h"
 
 #define MAXIMUM ARAP_SIMPLEX_MAX
-#define RIDGE 1e-12    /* of the diagonal of A' */
-#define ROUNDING 4e-15 /* of that of A */
+#define RIDGE 1e-12    /* share of the diagonal of A' */
+#define ROUNDING 4e-15 /* share of the diagonal of A */
 #define FLAT 1e-11     /* slopes below this share of the diagonal count as 0 */
 #define GAIN 1e-12     /* minimum gain of a swap, as a share of the value */
 #define LOOKED_AT 4    /* members that matter least */

@@ -57,7 +57,7 @@
 #include "base/vec3.h"
 #include "control/control_study.h"
 
-#define COINCIDENT 0.05 /* share of the shorter bone's length; closer ends coincide */
+#define COINCIDENT 0.05 /* ends closer than this share of the shorter bone's length coincide */
 
 /* Maximum gain / own of a tree with one or two signs of a control bone, and of a single bone. */
 #define LOW_GAIN 0.2
@@ -66,15 +66,15 @@
  * as shares of the skin. */
 #define ROOT_GAIN 0.02
 #define CONTROL_GAIN 0.02
-#define OUTSIDE_GAIN 0.1 /* of a root outside the mesh */
+#define OUTSIDE_GAIN 0.1 /* maximum gain of a root outside the mesh */
 #define SURE_ROOT_GAIN 0.05
 /* Shares of the skin of the branches below a root: with the first, a single branch is the body;
  * with the second, several branches are parts of it. */
 #define LEADING_BRANCH 0.4
 #define MIN_BRANCH 0.02
-/* share of a child's length; minimum distance of a passed joint from both ends */
+/* minimum distance of a passed joint from both ends of a child, as a share of the child's length */
 #define PASSED 0.1
-#define SAME_JOINT 0.01 /* share of the mesh size; closer joints coincide */
+#define SAME_JOINT 0.01 /* joints closer than this share of the mesh size coincide */
 #define NO_GAIN 0.005
 /* Clearance of bones away from the mesh, and of a bone with a parent and no name, relative to their
  * length. */

@@ -18,15 +18,17 @@
 #define CHUNK 256
 
 #define INSIDE 0.3 /* minimum winding number inside */
-/* share of the directions; with faces in more of them, a point is also inside */
+/* a point is also inside if faces lie in more than this share of the directions */
 #define ENCLOSED 0.9
-#define ON_SKIN 0.003  /* share of the mesh size; a joint closer to the skin is not inside */
-#define AMID 0.33      /* the same for a point that is merely surrounded by skin */
-#define ATTACHED 0.15  /* share of the shorter length; a bone closer to a tail continues it */
-#define ON_BONE 0.1    /* share of the bone's length; a sample closer to another bone lies on it */
-#define SHORTEST 0.005 /* share of the mesh size; the minimum length of bones for these tests */
+#define ON_SKIN 0.003 /* a joint closer to the skin, as a share of the mesh size, is not inside */
+#define AMID 0.33     /* the same for a point that is merely surrounded by skin */
+/* a bone closer to a tail than this share of the shorter length continues it */
+#define ATTACHED 0.15
+#define ON_BONE 0.1    /* a sample closer to another bone, as a share of its length, lies on it */
+#define SHORTEST 0.005 /* minimum length of bones for these tests, as a share of the mesh size */
 #define TIED 1.01      /* distances of this ratio are equal */
-#define TURNOUT 0.2    /* share of a loose part that must vote; otherwise, it belongs to no group */
+/* minimum share of a loose part that votes; otherwise, the part belongs to no group */
+#define TURNOUT 0.2
 
 const double *arap_study_head(const arap_study *t, int d) {
     return t->s.heads + 3 * t->s.deform_bone[d];

@@ -18,7 +18,7 @@
 #include "mesh/winding.h"
 
 #define RAYS 64
-#define REACH 4 /* of a ray, in mesh sizes */
+#define REACH 4 /* length of a ray, in mesh sizes */
 #define GOLDEN_ANGLE 2.39996322972865332
 #define PI 3.14159265358979323846
 

@@ -38,7 +38,7 @@
 
 #define MINIMUM 1e-4 /* remaining share of the pull where two bones meet */
 #define THIN 0.002   /* minimum radius, in mesh sizes */
-/* share of the stiffness of a vertex; with less pull, the system is not definite */
+/* minimum pull that keeps the system definite, as a share of the stiffness of a vertex */
 #define FLOOR 1e-12
 #define CHUNK 256
 

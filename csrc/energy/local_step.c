@@ -40,7 +40,7 @@
 #define CHUNK 64
 #define UNPOLLED 5e4  /* bones times poses of the visits between two polls for cancellation */
 #define PARALLEL 1e-7 /* maximum sine of the angle between edges treated as parallel */
-#define THIN 0.01     /* share of the squared edges of a ring; maximum part across a thin ring */
+#define THIN 0.01     /* maximum part across a thin ring, as a share of its squared edges */
 
 typedef float float4 __attribute__((vector_size(16), aligned(4), may_alias));
 

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "energy/local_kernels.h"
 
-#define BLOCK 16 /* poses; one number of each of them fills entire cache lines */
+#define BLOCK 16 /* poses, one number of each of which fills entire cache lines */
 
 /* Number `at` of a packed array. */
 static void put(arap_precision precision, void *array, size_t at, double x) {

@@ -16,7 +16,7 @@
 #include "initial/rigged_mesh.h"
 #include "weights/rows.h"
 
-#define FLOOR 1e-6 /* of raw weights, because smaller ones are removed anyway */
+#define FLOOR 1e-6 /* minimum of raw weights, because smaller ones are removed anyway */
 
 static const arap_setting rows[] = {
 #define ARAP_SETTINGS_OF arap_automatic_settings

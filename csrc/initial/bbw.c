@@ -31,7 +31,7 @@
 #define MIN_PENALTY 1e-6
 #define MAX_PENALTY 1e3
 #define RELAXATION 1.6     /* usual for ADMM */
-#define TOLERANCE 1e-3     /* of a weight */
+#define TOLERANCE 1e-3     /* tolerance of a weight */
 #define MAX_ITERATIONS 500 /* for a block of bones */
 #define ADAPT_EVERY 20     /* iterations */
 #define ADAPT_FROM 2       /* times as large or small */

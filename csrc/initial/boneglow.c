@@ -37,7 +37,7 @@
 #define SAMPLES 6
 #define MAX_LIGHTS 16 /* bones that are looked at */
 #define MIN_LIGHT 0.05
-#define MIN_DISTANCE 1e-6 /* of a vertex from the line of a bone */
+#define MIN_DISTANCE 1e-6 /* minimum distance of a vertex from the line of a bone */
 #define CHUNK 256
 #define SLICE_PER_THREAD 4
 

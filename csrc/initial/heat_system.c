@@ -21,7 +21,8 @@
 #include "initial/islands.h"
 #include "mesh/laplacian.h"
 
-#define NEAREST_DISTANCE 1e-6 /* share of the mesh diagonal; caps H for vertices on a bone */
+/* minimum distance as a share of the mesh diagonal, which limits H for vertices on a bone */
+#define NEAREST_DISTANCE 1e-6
 /* Minimum source of a vertex with a source, as a share of its diagonal, after a failed
  * factorization. */
 #define MIN_FLOOR 1e-12

@@ -37,7 +37,7 @@
 
 #define CHUNK 256
 #define INWARD 0.25 /* share of the distance from a corner to the middle of a face */
-/* share of the area of the patch on which a patch hangs; a larger patch is a half */
+/* a patch larger than this share of the patch on which it hangs is a half */
 #define SMALL 0.5
 #define WHOLE 0.1 /* share of the area of a patch */
 #define SAME 1e-6 /* cosines closer to 0 indicate neither side */

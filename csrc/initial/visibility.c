@@ -20,7 +20,7 @@
 
 #define SAME_DISTANCE 3e-8 /* share of a distance, but not of more than the bone's length */
 #define ON_LINE 1e-9       /* units of the mesh: the same on a bone */
-/* share of the length of a ray; a face closer to the end of the ray touches it */
+/* a face closer to the end of a ray, as a share of its length, touches this end */
 #define TOUCHING 1e-5
 
 #define CHUNK 256

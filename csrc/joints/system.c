@@ -36,8 +36,8 @@
 #include "linalg/blas.h"
 
 #define RIDGE 1e-12  /* as a share of the unit: for joints that nothing holds */
-#define MIN_OWN 1e-6 /* share of the stiffest joint; for joints without stiffness of their own */
-/* share of the stiffness between components; together they move freely */
+#define MIN_OWN 1e-6 /* stiffness of joints that have none, as a share of the stiffest joint */
+/* stiffness between components that move freely together, as a share */
 #define MIN_STIFFNESS 1e-9
 
 /* `joined` and `inverse`, and S in `squeezed` becomes S - S P X P^T S; 0: no inverse. */

@@ -22,7 +22,7 @@
 #include "base/memory.h"
 #include "linalg/blas.h"
 
-#define PARTS 64      /* of the work: maximum size of subtrees */
+#define PARTS 64      /* number of parts of the work; a subtree contains at most one */
 #define MINIMUM 1e6   /* flops of a task: a fraction of a millisecond */
 #define OVERHEAD 2000 /* flops equivalent to the startup time of a product */
 #define LONG 1e9      /* flops above which dense work is divided into pieces: about 50 ms */

@@ -27,11 +27,12 @@
 #define MAX_SUBTREES 64
 #define MIN_SUBTREE 2048 /* primitives of a subtree that justifies a task */
 #define CHUNK 4096       /* primitives of a task before there are subtrees */
-#define STEPS 2e9        /* of centers, along the longest side of their common box */
-#define SMALL 100        /* number of items above which the pivot is the median of three, */
-#define SAMPLES 9        /* of this many, and if there are more than */
-#define LARGE 2000       /* of */
-#define MAX_SAMPLES 63
+/* number of steps for centers, along the longest side of their common box */
+#define STEPS 2e9
+#define SMALL 100      /* number of items up to which 3 items are the sample for the pivot */
+#define SAMPLES 9      /* size of the sample for more items */
+#define LARGE 2000     /* number of items up to which SAMPLES items are the sample */
+#define MAX_SAMPLES 63 /* size of the sample for more than LARGE items */
 
 typedef struct node {
     double lo[3], hi[3];
@@ -70,13 +71,13 @@ typedef struct builder {
     const arap_mesh *mesh; /* for faces whose parts are moved apart, or NULL */
     const double *shift;   /* (parts, 3) */
     item *items;
-    bounds *bounds; /* (tasks) of the centers, twice; the first in the end of all */
-    double scale;   /* steps in a unit of those */
+    bounds *bounds; /* (tasks) bounds of the centers, twice; the first entry finally contains all */
+    double scale;   /* number of steps in a unit of the bounds */
     int leaf;       /* maximum number of primitives in a leaf, even */
-    int count;      /* subtrees that must still be built */
+    int count;      /* number of subtrees that must still be built */
     subtree subtree[MAX_SUBTREES], half[MAX_SUBTREES][2];
-    int split_count; /* nodes above them, parents first */
-    int split[MAX_SUBTREES];
+    int split_count;         /* number of nodes above the subtrees */
+    int split[MAX_SUBTREES]; /* these nodes, parents first */
 } builder;
 
 static int before(const item *a, const item *b, int axis) {

@@ -30,7 +30,7 @@
 #define MINIMUM 32 /* minimum number of vertices in a part that is made coarser */
 #define MANY 8192  /* minimum number of vertices of all small parts if these dominate a mesh */
 #define MAXIMUM 4  /* vertices of a cluster */
-/* of a squared length; smaller differences are ties, of which regular meshes have many */
+/* share of a squared length below which differences count as ties, as on regular meshes */
 #define ROUNDING 1e-4
 #define CHUNK 256 /* vertices of a task */
 

@@ -26,9 +26,10 @@
 #include "base/vec3.h"
 
 #define FENCE 50
-#define SHARE 200          /* one in so many, and at least one vertex */
-#define FARTHEST_APART 1e6 /* of the largest part; beyond this, rounding dominates the energy */
-#define MINIMUM 4          /* minimum number of vertices of a mesh that may have outliers */
+#define SHARE 200 /* one in so many, and at least one vertex */
+/* sizes of the largest part, beyond which rounding dominates the energy */
+#define FARTHEST_APART 1e6
+#define MINIMUM 4 /* minimum number of vertices of a mesh that may have outliers */
 
 typedef struct box {
     double lo[3], hi[3];

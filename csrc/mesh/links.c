@@ -33,7 +33,7 @@
 #define TOUCHING 0.02 /* share of the size of the part; twice its radius about the mean vertex */
 #define LAYERED 0.1
 #define ROUNDING 1e-7 /* smaller differences are ignored because regular shapes have many ties */
-/* of squared distances; a point farther by at most this share counts as nearest */
+/* share of the squared distance by which a point may be farther and still count as nearest */
 #define CLOSE 1.0001
 /* one vertex in this many searches before the others, which bounds their searches */
 #define SAMPLE 8

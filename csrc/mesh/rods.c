@@ -27,15 +27,16 @@
 #include "mesh/nearest.h"
 #include "mesh/touching.h"
 
-#define SLIM 0.2 /* share of its length; maximum distance of a rod's vertices from the axis */
-/* share of its length; maximum distance of the middle of a slice from the axis */
+/* maximum distance of the vertices from the axis, as a share of the length */
+#define SLIM 0.2
+/* maximum distance of the middle of a slice from the axis, as a share of the length */
 #define STRAIGHT 0.06
-#define OPEN 0.1      /* share of its surface; the normals of a closed surface sum to 0 */
+#define OPEN 0.1      /* open share of its surface (the normals of a closed surface sum to 0) */
 #define FREE 2        /* widths: minimum distance of other parts from its ends */
 #define TOUCHING 0.25 /* widths */
-#define LYING 0.25    /* radii; a vertex closer to a surface lies on it */
-#define END 0.06      /* share of its length; the length of its ends */
-#define NOWHERE 10    /* mesh sizes; larger than any distance */
+#define LYING 0.25    /* distance in radii below which a vertex lies on a surface */
+#define END 0.06      /* length of the ends of a rod, as a share of its length */
+#define NOWHERE 10    /* mesh sizes, larger than any distance */
 #define SLICES 8
 #define STAGE "rigid parts"
 

@@ -28,7 +28,7 @@
 #include "base/vec3.h"
 
 #define TURN 6.283185307179586
-#define NO_ANGLE 1e-4 /* radians; a solid between triangles at a smaller angle has no inside */
+#define NO_ANGLE 1e-4 /* radians: triangles at a smaller angle enclose no inside */
 #define MAXIMUM 16    /* triangles at an edge, and solids at a vertex, that are kept apart */
 
 typedef struct side { /* an edge of a triangle, stored at its lower vertex */

@@ -33,12 +33,12 @@
 
 #define OFF 0.57      /* the geometric mean of 0.46 and 0.68 */
 #define FEWEST 2      /* bones with children */
-#define NO_WAY 1e-4   /* share of the extent of the joints; closer joints coincide */
+#define NO_WAY 1e-4   /* joints closer than this share of their extent coincide */
 #define SAME 0.03     /* maximum difference between two factors that are treated as equal */
-#define MAXIMUM 0.75  /* share of the bones; minimum share with the same factor */
-#define STUB 0.05     /* share of the distance to a child; artists draw no bones this short */
+#define MAXIMUM 0.75  /* minimum share of the bones with the same factor */
+#define STUB 0.05     /* share of the distance to a child: artists draw no bones this short */
 #define PARALLEL 0.95 /* length of the mean direction of bones that all point the same way */
-#define COSINE 0.95   /* of the direction of a bone that points at a child */
+#define COSINE 0.95   /* minimum cosine for a bone that points at a child */
 #define ALIGNED 0.75  /* share of the bones with children */
 #define ENOUGH 3      /* such bones */
 #define RIGHT 1.1     /* factor by which lengths may be wrong and still count as right */

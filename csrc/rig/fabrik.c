@@ -13,7 +13,7 @@
 #include "base/vec3.h"
 #include "rig/ik.h"
 
-/* of a bone's length; a bone that misses its goal by more was stopped by its range */
+/* a bone that misses its goal by more than this share of its length was stopped by its range */
 #define OFF 1e-6
 
 /* Turn `rotation`, and with it the direction of bone i, such that bone i + 1, which points along

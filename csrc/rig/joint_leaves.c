@@ -15,22 +15,22 @@
 
 #include "base/vec3.h"
 
-#define ON_WAY 0.02   /* share of a segment; closer joints lie on it */
+#define ON_WAY 0.02   /* joints closer than this share of a segment lie on it */
 #define SOME 3        /* minimum number of vertices that have a middle */
-#define FARTHEST 0.95 /* share of the vertices of a leaf; share that ends before the leaf does */
+#define FARTHEST 0.95 /* share of a leaf's vertices that are nearer than its end */
 #define LEAF 0.9      /* share of twice the distance to the middle of the skin */
 /* cosine for skin in front of a leaf whose nearest segment leads to the leaf */
 #define SIDE 0.5
-/* of a segment; skin beyond this that projects from the segment belongs to the leaf at its end */
+/* share of a segment beyond which projecting skin belongs to the leaf at its end */
 #define END 0.7
 /* minimum distance of projecting skin, relative to the median of the skin of the segment */
 #define STANDS_OFF 2
 #define IN_LINE 0.9 /* minimum cosine of the direction to a joint at which a leaf ends */
 #define ROUGHLY 0.7 /* the same if the skin determines the direction */
 #define MAX_ON 6    /* maximum distance of this joint, relative to that of the leaf's skin */
-/* of the segment to the middle; a joint outside the skin that is farther has no skin */
+/* a joint outside the skin has no skin beyond this share of the segment to the middle */
 #define OFF_SKIN 0.5
-#define SHORTEST 1e-3 /* share of the mesh size; minimum length of leaves */
+#define SHORTEST 1e-3 /* minimum length of leaves, as a share of the mesh size */
 
 static int by_value(const void *a_, const void *b_) {
     double a = *(const double *)a_, b = *(const double *)b_;

@@ -26,7 +26,7 @@
 #define CHUNK 256
 #define SEEN 0.1
 #define FACING 2 /* ratio by which more of a piece has its outside toward the joint */
-/* share of a ray; a face this close to one of its ends is not between them */
+/* a face this close to an end of a ray, as a share of its length, is not between its ends */
 #define BETWEEN 1e-6
 
 /* The leaf next to a vertex, or -1. */

@@ -54,7 +54,7 @@
 
 #define APART 0.5     /* length of a mean direction */
 #define POINTS_AT 0.9 /* cosine of the direction of a tail to the child that it points at */
-#define SHORTEST 1e-3 /* share of the mesh size; minimum length of bones */
+#define SHORTEST 1e-3 /* minimum length of bones, as a share of the mesh size */
 
 /* Find the child whose segment defines the axis of each bone with segments; -1 without one. means:
  * (count, 4) scratch */

@@ -18,9 +18,9 @@
 
 #define CHUNK 256
 #define INSIDE 0.3  /* minimum winding number inside: low enough for open meshes */
-#define SHORTER 0.9 /* share of a segment; minimum difference in length to a shorter one */
+#define SHORTER 0.9 /* maximum length of a shorter segment, as a share of the segment */
 #define FACING 1.5  /* ratio of votes needed to decide that a segment is outside */
-/* share of a segment; skin nearest to this part of its end lies beyond the joint */
+/* share of a segment at its end; skin nearest to this part lies beyond the joint */
 #define END 0.999
 
 static double to_way2(const void *data, int index, const double *p) {

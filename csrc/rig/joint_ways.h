@@ -7,7 +7,7 @@
 #include "mesh/bvh.h"
 #include "mesh/mesh.h"
 
-#define ARAP_NO_WAY 1e-4 /* share of the mesh size: closer joints count as coincident */
+#define ARAP_NO_WAY 1e-4 /* joints closer than this share of the mesh size coincide */
 
 /* A segment from a joint to that of a child, or the joint of a leaf. */
 typedef struct arap_joint_way {

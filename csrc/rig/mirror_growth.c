@@ -22,7 +22,7 @@
 #include "base/vec3.h"
 #include "rig/pair_growth.h"
 
-#define EXACT 1e-5 /* share of the size; closer images are exact */
+#define EXACT 1e-5 /* images closer than this share of the size are exact */
 #define LEVELS 3
 
 /* Allowed deviation of an edge's image, as a share of its length, from the first to the last round

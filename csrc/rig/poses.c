@@ -42,7 +42,7 @@
 #include "rig/joint_range.h"
 #include "rig/pose_stratification.h"
 
-/* of numbers in transforms of a mesh of size 1; squares of larger ones lose the mesh to rounding */
+/* maximum number in the transforms of a mesh of size 1, which keeps rounding below that size */
 #define FARTHEST 1e6
 
 /* Like arap_stratification_lattice, with g^5 = g + 1. */

@@ -33,7 +33,7 @@
 #include "rig/mirror_growth.h"
 #include "rig/pair_growth.h"
 
-/* of the mean edge of a vertex; maximum distance of the partner from its image */
+/* maximum distance of a partner from the image of a vertex, relative to the vertex's mean edge */
 #define NEAR 0.25
 #define ALONG 0.5     /* the same, relative to an edge that leads to the vertex */
 #define LONE 0.001    /* NEAR for a vertex without edges, a share of the diagonal */

@@ -32,9 +32,10 @@
 #define DAMPING_TRIES 7
 #define DAMPING_GROWTH 1000
 #define ROWS_EVERY 3   /* iterations between additions of positivity rows, with acceleration */
-#define MIN_STRIDE 0.1 /* of a global step for dual quaternions */
-#define ROUNDING 0.25  /* of the rest energy, in units of the precision */
-#define MAX_RISE 0.02  /* of the objective over the best of the stage, as a share of the energy */
+#define MIN_STRIDE 0.1 /* minimum length of a global step for dual quaternions */
+#define ROUNDING 0.25  /* rounding errors of the rest energy, in units of the precision */
+/* maximum rise of the objective over the best of the stage, as a share of the energy */
+#define MAX_RISE 0.02
 
 static void release_system(arap_solver *s) {
     arap_patterns *m = &s->patterns;

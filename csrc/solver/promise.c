@@ -38,13 +38,13 @@
 #include "solver/responses.h"
 #include "weights/rows.h"
 
-#define START 0.002 /* strength of the first rows, over the square of the mesh's size */
-#define GROWTH 8    /* from round to round */
-#define NEAR 0.8    /* share of the floor; sufficient for a bone that is held */
-#define FAR 0.6     /* the same on finer levels, whose stages take longer */
-#define OF_OWN 0.65 /* factor for the share of a held bone on its own skin alone */
-#define BODY 0.8    /* share of the vertices; with a loose part this large, the mesh is one body */
-#define AS_ONE 0.9  /* share of a vertex; applies to all vertices of a part that one bone moves */
+#define START 0.002   /* strength of the first rows, over the square of the mesh's size */
+#define GROWTH 8      /* from round to round */
+#define NEAR 0.8      /* share of the floor that is sufficient for a held bone */
+#define FAR 0.6       /* the same on finer levels, whose stages take longer */
+#define OF_OWN 0.65   /* factor for the share of a held bone on its own skin alone */
+#define BODY 0.8      /* with a loose part of this share of the vertices, the mesh is one body */
+#define AS_ONE 0.9    /* minimum share of one bone at each vertex of a part that this bone moves */
 #define ROUNDING 1e-9 /* weights that differ by less are equal, and the first bone wins */
 
 /* Whether the promise is in effect. */

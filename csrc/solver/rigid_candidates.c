@@ -19,7 +19,7 @@
 #include "mesh/bvh.h"
 #include "solver/excluded.h"
 
-/* share of the rays from a bone; a part that meets fewer does not surround it */
+/* a part surrounds a bone if it meets at least this share of the bone's rays */
 #define REACHED 0.4
 #define SHARED 0.25
 

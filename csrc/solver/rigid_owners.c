@@ -34,8 +34,8 @@
 #define CENTERED 0.35
 #define CUSTOM 0.6
 #define SMALL 0.6
-#define MUCH 0.5 /* share of a soft vertex; a bone with less at all vertices has lost its skin */
-#define NEAR 1.5 /* radii of a part: maximum distance of its bone */
+#define MUCH 0.5     /* a bone with a smaller share of every soft vertex has lost its skin */
+#define NEAR 1.5     /* maximum distance of a part's bone, in radii of the part */
 #define CLEARLY 1.01 /* farther is every other bone */
 
 static const double *place(const arap_rigid_search *s, const arap_candidate *c, int k) {

@@ -31,7 +31,7 @@
 #include "mesh/touching.h"
 
 #define GRIP 0.1
-#define JOINTS 4 /* of a finger, at most */
+#define JOINTS 4 /* maximum number of joints of a finger */
 
 /* Store the area-weighted mean row of the skin that a prop touches in s->mean; returns 0 if a part
  * with one bone inside is touched. */

@@ -12,7 +12,7 @@
 #include "base/vec3.h"
 #include "base/wide.h"
 
-/* share of a bone's length; a child whose head is closer continues the bone */
+/* a child whose head is closer continues the bone, as a share of the bone's length */
 #define SAME_PLACE 0.3
 
 static void find_joints(const arap_skeleton *s, arap_bone_lines *lines) {

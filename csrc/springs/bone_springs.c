@@ -51,13 +51,14 @@
 #include "springs/containment.h"
 
 #define CHUNK 64
-#define STRENGTH 0.5   /* of a spring as long as the unit, relative to the area of its vertex */
+/* strength of a spring as long as the unit, relative to the area of its vertex */
+#define STRENGTH 0.5
 #define WHOLE (2 / 3.) /* the same for a part that is tied to its bone as a whole */
-#define THIN 0.1  /* share of the unit of edge weights; minimum length of springs in any case */
-#define JOINT 0.2 /* share of its strength that a spring keeps at a joint */
-/* of a bone's length; no spring is weakened at this distance from a joint */
+#define THIN 0.1       /* minimum length of springs, as a share of the unit of edge weights */
+#define JOINT 0.2      /* share of its strength that a spring keeps at a joint */
+/* share of a bone's length from a joint at which no spring is weakened */
 #define MIDDLE (1 / 3.)
-/* of the radius; minimum distance from the joint, regardless of the length */
+/* minimum of this distance as a share of the radius, regardless of the length */
 #define NEAREST 0.5
 #define SHEET 0.05         /* share of its strength that a spring of a planar sheet keeps */
 #define MAX_RAYS 0.6       /* minimum `share` of containment.h at which a part surrounds a bone, */

@@ -17,7 +17,7 @@
 #include "mesh/bvh.h"
 #include "mesh/sight.h"
 
-#define MANY_FACES 2000 /* per bone; less than the cost of its rays */
+#define MANY_FACES 2000 /* faces per bone, which cost less than its rays */
 #define RAYS 12         /* around a bone */
 #define SECTIONS 4      /* along it */
 #define RAY 0.3         /* length of a ray, relative to the mesh size */

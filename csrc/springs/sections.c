@@ -39,7 +39,7 @@
 #include "springs/bone_lines.h"
 
 #define REACH 0.35 /* share of the length of the bone, from its middle */
-/* of the radius of a thick limb; allowed distance of its middle from the rest position */
+/* allowed distance of the middle of a thick limb from its rest position, relative to its radius */
 #define SLACK 0.22
 
 /* The line to which a spring is attached, and the share of its vertex in the section there; 0:

@@ -42,9 +42,9 @@
 #include "supports/reduce_row.h"
 
 #define CHUNK 8
-#define HELD 0.5 /* share of its strength; a weaker spring keeps no influence */
+#define HELD 0.5 /* share of its strength below which a spring keeps no influence */
 #define DEFINITE 1e-9
-/* traces up to this; far below any trace that rounding leaves to an edge */
+/* maximum trace of an edge without energy, far below any trace that rounding leaves */
 #define NO_ENERGY 1e-100
 #define CANDIDATES 48
 #define POLL_ABOVE 96  /* influences of the widest row; cancellation is polled after each */

@@ -22,11 +22,12 @@
 #include "base/vec3.h"
 #include "mesh/bvh.h"
 
-#define ON 1e-4    /* share of the source size; a closer vertex is neither above nor below */
-#define CLEAR 2e-3 /* share of the source size; sufficient clearance */
-#define ENOUGH 0.5 /* share of the clearance that may be left */
-#define ROUNDS 8   /* maximum number of times that a vertex is lifted */
-#define FARTHEST_STEP 0.05 /* share of the size; distance by which a vertex leaves a fold */
+/* a vertex closer than this share of the source size is neither above nor below */
+#define ON 1e-4
+#define CLEAR 2e-3         /* sufficient clearance, as a share of the source size */
+#define ENOUGH 0.5         /* share of the clearance that may be left */
+#define ROUNDS 8           /* maximum number of times that a vertex is lifted */
+#define FARTHEST_STEP 0.05 /* distance by which a vertex leaves a fold, as a share of the size */
 #define FARTHEST 1e6       /* source sizes: farther vertices are not part of a garment */
 #define CHUNK 256
 #define TINY 1e-9 /* a vector of this length has no direction */

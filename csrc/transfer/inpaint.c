@@ -23,7 +23,7 @@
 #include "mesh/two_rings.h"
 
 #define OFF 1e-5             /* maximum deviation of the reproduced constant 1 from 1 */
-#define MIN_CONDUCTANCE 1e-6 /* of the harmonic functions, share of the mean */
+#define MIN_CONDUCTANCE 1e-6 /* minimum for the harmonic functions, as a share of the mean */
 
 /* L as a matrix of one-rings, with conductances above 0. */
 static arap_status make_laplacian(arap_context *context, const arap_mesh *mesh,
