@@ -5,7 +5,7 @@
 #include "base/context.h"
 
 #define ARAP_FRAME_BLOCK 16
-#define ARAP_FRAME_FARTHEST 1e75 /* in mesh sizes: beyond it, fourth powers overflow \ */
+#define ARAP_FRAME_FARTHEST 1e75 /* in mesh sizes; fourth powers of larger numbers overflow */
 
 /* read: writes the vertex positions (vertices, 3) of frame `index`. */
 typedef struct arap_frames {

@@ -179,7 +179,7 @@ static arap_status stop_if_asked(arap_context *context) {
 }
 
 arap_status arap_progress(arap_context *context, const char *stage, double fraction) {
-    if (fraction > 1) fraction = 1; /* by rounding */
+    if (fraction > 1) fraction = 1; /* due to rounding */
     if (!context->asked) report(context, stage, fraction);
     return stop_if_asked(context);
 }

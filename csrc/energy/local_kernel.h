@@ -54,7 +54,7 @@ typedef INTEGER TOKEN(KERNEL, mask) __attribute__((vector_size(WIDTH * sizeof(RE
 #define BLOCK (80 / WIDTH) /* vectors at a time, at most: their arrays fit the cache */
 #ifdef MANY_REGISTERS
 #define GROUP 3 /* vectors whose chains of operations run side by side */
-#define ROWS 4  /* of a P_b in registers */
+#define ROWS 4  /* number of rows of P_b kept in registers */
 /* Keeps a value in a register instead of reading it from memory for each use. */
 #define HOLD(x) __asm__("" : "+v"(x))
 #else
@@ -284,7 +284,7 @@ static inline VEC TOKEN(KERNEL, stretch)(const arap_kernel_input *in, int lane, 
                                ((size_t)in->stretch_place[b] * 6 + (size_t)i) * (size_t)in->lanes +
                                lane) *
                 (REAL)in->stretch_weight[b];
-    const double *q = in->ring; /* of trace 1 */
+    const double *q = in->ring; /* scaled to a trace of 1 */
     return (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) * (REAL)q[0] +
            (u[1] * u[1] + u[3] * u[3] + u[4] * u[4]) * (REAL)q[3] +
            (u[2] * u[2] + u[4] * u[4] + u[5] * u[5]) * (REAL)q[5] - (REAL)1 +

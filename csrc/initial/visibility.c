@@ -29,7 +29,7 @@
 typedef struct visibility_task {
     const arap_mesh *mesh;
     const arap_skeleton *skeleton;
-    const arap_segment *segments; /* those in `tree` */
+    const arap_segment *segments; /* the segments in `tree` */
     const arap_bvh *tree, *faces;
     const double *normals; /* (count, 3) area-weighted */
     char *inside;          /* (count) the nearest bone is behind the surface by its normals */

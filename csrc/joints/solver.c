@@ -43,7 +43,7 @@ void arap_joint_settings_default(arap_joint_settings *settings) {
 static arap_status begin(arap_context *context, arap_joint_solver *s) {
     const arap_solver *w = s->weights;
     double since = arap_seconds();
-    arap_joint_energy_clear(&s->energy); /* of a call that failed */
+    arap_joint_energy_clear(&s->energy); /* left by a call that failed */
     arap_joint_anchors_clear(&s->anchors);
     arap_free(s->kept);
     s->kept = NULL;
@@ -243,7 +243,7 @@ arap_status arap_joint_solver_create(arap_context *context, const arap_problem *
     arap_settings own = *settings;
     own.displace_components = 0; /* the joint steps do it */
     own.section = 0;             /* docs/decisions/030-sections.md */
-    own.fine_poses = 1;          /* in those of the weights */
+    own.fine_poses = 1;          /* use the poses of the weights */
     status = arap_solver_create(context, problem, &own, &s->weights);
     if (!status && s->given && joint_settings->optimize_weights)
         status = arap_solver_reduce(context, s->weights);

@@ -88,7 +88,7 @@ static int is_reached(const arap_joint_spines *spines, const arap_mesh *mesh,
 arap_status arap_joint_spines_find(arap_context *context, const arap_mesh *mesh,
                                    const arap_influences *in, arap_joint_spines *spines) {
     if (!spines->count) return ARAP_OK;
-    arap_free(spines->slot); /* of a call that failed */
+    arap_free(spines->slot); /* left by a call that failed */
     arap_free(spines->vertex);
     arap_free(spines->desired);
     spines->desired = NULL;

@@ -59,7 +59,7 @@ static void product_of_transposed(int m, int n, int k, double alpha, const doubl
 void arap_gram(int rows, int columns, const double *a, double *out) {
     add_gram(rows, columns, a, 0, out);
     const size_t n = (size_t)columns;
-    for (size_t tile = 0; tile < n; tile += TILE) /* of columns: each is read along its rows */
+    for (size_t tile = 0; tile < n; tile += TILE) /* tiles of columns, each read along its rows */
         for (size_t i = tile; i < n; i++)
             for (size_t j = tile; j < i && j < tile + TILE; j++) out[i * n + j] = out[j * n + i];
 }

@@ -156,7 +156,7 @@ typedef struct factorization {
 
     atomic_int minor;   /* the first column that shows that it is not positive definite */
     arap_status status; /* the status that worker 0 received when polling */
-    atomic_int stopped; /* that was to stop */
+    atomic_int stopped; /* whether a task was to stop */
     double unpolled;    /* its flops since then */
 } factorization;
 

@@ -28,7 +28,7 @@ typedef struct nearest_task {
     const double *vertices, *heads;
     const double *axis, *length; /* (bones, 3), (bones) */
     const arap_bvh *tree;        /* of the deforming bones */
-    const int *leaf;             /* of the tree -> bone */
+    const int *leaf;             /* bone of each leaf of the tree */
     int *bone;                   /* (n) bone whose middle contains the vertex, or -1 */
     double *distance;            /* (n) from it */
 } nearest_task;

@@ -39,8 +39,8 @@ const arap_setting_table arap_center_settings_table = {sizeof setting_rows / siz
 /* The bones of rows or triangles, and the positions of each bone. */
 typedef struct table {
     size_t *start;  /* (rows + 1) */
-    int *bone;      /* of a row ascending */
-    double *weight; /* that sum to 1 */
+    int *bone;      /* bones of a row, in ascending order */
+    double *weight; /* weights that sum to 1 */
     size_t *first;  /* (bones + 1) start of each bone in the lists of positions */
     size_t *place;  /* entries of the bone, in ascending order */
     int *row;       /* (the same) their rows */

@@ -44,7 +44,7 @@ typedef struct clustering {
     const int *rank;     /* (vertices) position in `visit` */
     const char *whole;   /* (parts) keep their vertices */
     const char *surface; /* (vertices) on the surface of the tets */
-    int stride;          /* from one visit to the next */
+    int stride;          /* step from one visit to the next */
     int *cluster;        /* (vertices) -1: free */
 } clustering;
 

@@ -83,7 +83,7 @@ static double measure(const double *vertices, const int *tets, size_t tet_count,
 typedef struct embedding {
     arap_tet_set set;
     int count;
-    const double *points; /* those of the caller */
+    const double *points; /* the caller's points */
     double origin[3], unit;
     int *tet;
     double *bary, *distance;

@@ -72,7 +72,7 @@ typedef struct ring_task {
     size_t *first;    /* (vertices + 1) position in `around` of the elements around each vertex */
     int *around;      /* ascending */
     double *size;     /* (tets, triangles) volume, or a third of the area */
-    ring_entry *rows; /* those of each task one after the other, from entry_bound() on */
+    ring_entry *rows; /* rows of each task in sequence, starting at entry_bound() */
     double wire_area, power;
     const double *mean; /* (parts) length of an edge, */
     const double *link; /* and that of a link */

@@ -44,11 +44,11 @@ typedef struct shape {
     double area, center[3], axis[3];
     double low, high;     /* along the axis, from the center */
     double radius, width; /* root mean square distance from the center, from the axis */
-    double farthest;      /* from the axis */
+    double farthest;      /* distance of the farthest vertex from the axis */
     double normal[3], surface;
     double middle[SLICES][4]; /* sums of x, y, z and area */
     int rod, piece;           /* parts of rods are either */
-    double end_distance;      /* of the rest from its ends */
+    double end_distance;      /* distance of everything else from the ends */
 } shape;
 
 typedef struct finder {

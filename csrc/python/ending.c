@@ -36,8 +36,8 @@
 
 static struct {
     atomic_int working;  /* threads at work */
-    atomic_int asking;   /* of those, in Python */
-    atomic_int is_ended; /* by the thread `ender` */
+    atomic_int asking;   /* number of these threads that call Python */
+    atomic_int is_ended; /* set by the thread `ender` */
     unsigned long ender;
     atomic_long process;
     pthread_mutex_t lock;

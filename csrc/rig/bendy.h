@@ -48,7 +48,7 @@ static inline int arap_place_columns(const arap_bendy *bendy, int bone, double u
     if (k < 0) return 1;
     double at = u * bendy->segments[k];
     int joint = (int)at < bendy->segments[k] ? (int)at : bendy->segments[k] - 1;
-    int end = at - joint >= 1; /* of the bone; only its last joint, which comes first */
+    int end = at - joint >= 1; /* whether u is the end of the bone, which has one joint */
     if (joint) column[end] = bendy->further[k] + joint - 1;
     column[1 - end] = bendy->further[k] + joint;
     share[1] = end ? 0 : at - joint;

@@ -25,7 +25,7 @@ typedef struct study {
     const arap_skeleton *s;
     int *longest;   /* the child with the longest chain, -1: none */
     double *first;  /* length of that chain from the head of the bone */
-    double *second; /* of the next one */
+    double *second; /* the same for the second-longest chain */
     double *length; /* of the chain that continues from the head of the bone */
     char *meeting;  /* chains end below this bone */
 } study;

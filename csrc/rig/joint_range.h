@@ -10,7 +10,7 @@
 typedef struct arap_joint_range {
     int is_cone;     /* the swing has the range `x` about any axis; otherwise, the range is a box */
     double x[2];     /* radians, from lower to upper */
-    double twist[2]; /* of y */
+    double twist[2]; /* range of the twist about y */
     double z[2];
 } arap_joint_range;
 

@@ -30,7 +30,7 @@ typedef struct arap_joint_study {
     int *children; /* (count) number of such segments that continue from here */
     int way_count;
     arap_joint_way *way; /* valid segments, sorted by the bone at their end, then leaves */
-    arap_bvh *tree;      /* of these */
+    arap_bvh *tree;      /* hierarchy of these segments */
     double *area;        /* (vertices) */
     double *normal;      /* (vertices, 3) */
     int *near;           /* (vertices) nearest segment */

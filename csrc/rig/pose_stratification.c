@@ -62,7 +62,7 @@ typedef struct orders {
     const arap_sampling *sampling;
     double begin[3];             /* of the lattice */
     int first, count;            /* pairs */
-    arap_joint_range range;      /* that `turned` is of */
+    arap_joint_range range;      /* range to which `turned` belongs */
     numbers turned;              /* x of the points in lattice order */
     numbers x, h;                /* of the current bone, in the new order */
     float kernel[2][PART][PART]; /* K of even and odd numbers */
@@ -266,7 +266,7 @@ arap_status arap_stratify_poses(arap_context *context, const arap_skeleton *s,
     for (int part = 0; part < parts && !status; part++) {
         o->first = (int)((long long)pairs * part / parts);
         o->count = (int)((long long)pairs * (part + 1) / parts) - o->first;
-        o->range.x[1] = NAN; /* of none */
+        o->range.x[1] = NAN; /* no range yet */
         for (int i = -1; i < bones && !status; i++) {
             int up = i < 0 ? -1 : s->order[i];
             status = order_children(context, o, symmetry, pairs, up, child + start[up + 1],

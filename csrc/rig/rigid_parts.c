@@ -63,7 +63,7 @@ static void list_parts(const arap_mesh *mesh, const arap_symmetry *symmetry, con
         parts->number[i] = parts->next[i] = -1;
         parent[i] = arap_find_root(parent, i);
     }
-    for (int pass = 0; pass < 2; pass++) /* those with an image first */
+    for (int pass = 0; pass < 2; pass++) /* parts with an image first */
         for (int i = 0; i < n; i++) {
             int root = parent[i], image = partner_of(symmetry, kept_out, i);
             if (parts->lead[root] >= 0 || (!pass && image < 0)) continue;

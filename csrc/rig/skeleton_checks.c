@@ -8,7 +8,7 @@
  * too much precision to rounding. */
 #define FARTHEST 1e5
 #define MAX_ANGLE 1e100 /* maximum of a range; squares of larger numbers overflow */
-/* as for given poses; squares of larger numbers lose a mesh of size 1 to rounding */
+/* limit as for given poses: rounding of larger squares exceeds a mesh of size 1 */
 #define MAX_STRETCH 1e6
 
 static arap_status check_ranges(arap_error *error, const arap_bones *bones, int b) {

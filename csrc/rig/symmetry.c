@@ -124,7 +124,7 @@ typedef struct match_task {
     const arap_mesh *mesh;
     const arap_symmetry *symmetry;
     arap_cells cells; /* of the vertices */
-    arap_bvh *bvh;    /* the same if cells cannot be used */
+    arap_bvh *bvh;    /* used if cells cannot be used */
     double *reach;    /* (vertices) maximum distance of partners from their images */
     int *nearest;     /* (vertices) vertex nearest to the image, ARAP_CELLS_NONE or UNKNOWN */
 } match_task;

@@ -15,7 +15,7 @@ typedef struct arap_symmetry {
     double offset;    /* the plane is normal . x = offset, units of arap_mesh.v */
     int bone_count;   /* number of deforming bones with a partner */
     int *bone;        /* (deforming bones) partner or -1 */
-    int vertices;     /* those of the mesh */
+    int vertices;     /* vertices of the mesh */
     int *vertex;      /* (vertices) partner or -1 */
     char *symmetric;  /* (vertices) the current rows of the vertex and its partner are images */
 } arap_symmetry;

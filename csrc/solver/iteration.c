@@ -75,7 +75,7 @@ static arap_status make_penalties(arap_context *context, arap_solver *s, double 
     arap_penalties_clear(&m->penalties);
     arap_status status = arap_penalties_create(context, &s->influences, &m->penalties);
     if (status) return status;
-    double own = unit * s->mesh.size * s->mesh.size; /* of rows that rotate with the mesh */
+    double own = unit * s->mesh.size * s->mesh.size; /* unit of rows that rotate with the mesh */
     arap_add_damping(&s->mesh, &s->influences, damping * own, &m->penalties);
     arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, unit, &m->penalties);
     arap_add_constraints(&s->mesh, &s->influences, &s->promise.rows, unit, &m->penalties);

@@ -13,7 +13,7 @@ typedef struct arap_locks {
     double *weight;
     char *vertex; /* (input vertices) the whole row is locked */
     int *set;     /* (input vertices) row of `column` */
-    int bones;    /* that deform */
+    int bones;    /* number of deforming bones */
     char *column; /* (sets, bones) */
 } arap_locks;
 

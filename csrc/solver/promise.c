@@ -39,7 +39,7 @@
 #include "weights/rows.h"
 
 #define START 0.002   /* strength of the first rows, over the square of the mesh's size */
-#define GROWTH 8      /* from round to round */
+#define GROWTH 8      /* factor from one round to the next */
 #define NEAR 0.8      /* share of the floor that is sufficient for a held bone */
 #define FAR 0.6       /* the same on finer levels, whose stages take longer */
 #define OF_OWN 0.65   /* factor for the share of a held bone on its own skin alone */

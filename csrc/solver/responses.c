@@ -24,7 +24,7 @@
 #include "weights/influences.h"
 
 #define POLL_EVERY 64 /* vertices between two polls for cancellation */
-#define NO_LEVER 1e-9 /* in units of the mesh; levers used if there are no others */
+#define NO_LEVER 1e-9 /* added to all levers, in units of the mesh; matters only without levers */
 
 /* A numbering of the deforming bones in which the bones below b are place[b] .. end[b] - 1. */
 typedef struct branches {

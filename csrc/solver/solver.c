@@ -225,7 +225,7 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
 static int searches_first(const arap_solver *s) {
     int plates = s->mesh.count < PLATE * s->mesh.part_count && !s->lumped_parts;
     return s->settings.rigid_departure > 0 && !s->parts.count && !plates &&
-           !s->displacements.poses; /* those of the coarser mesh follow later */
+           !s->displacements.poses; /* the displacements of the coarser mesh follow later */
 }
 
 /* Search with the current weights, made symmetric. The weights then take the rows of the parts

@@ -233,7 +233,7 @@ static void open_around(void *data, int line, int bone, int part, double share, 
 /* Determine which patches are open: see the top of this file. */
 static arap_status open_patches(arap_context *context, bone_springs *t) {
     const arap_mesh *mesh = t->mesh;
-    patch **best = ARAP_NEW_ZERO(patch *, t->lines.count); /* of a line: an open or the largest */
+    patch **best = ARAP_NEW_ZERO(patch *, t->lines.count); /* of each line: open, or the largest */
     if (!best) return arap_fail_memory(&context->error, "bone springs");
     arap_status status =
         arap_visit_containments(context, mesh, &t->lines, "truss", t->kept, open_around, t);

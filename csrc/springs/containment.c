@@ -177,7 +177,7 @@ static arap_status find_contained(arap_context *context, const arap_mesh *mesh,
     size_t bones = (size_t)lines->count, room = arap_apart(parts);
     if (workers > bones) workers = bones ? bones : 1;
     int is_for_few = !kept->faces && mesh->triangle_count / MANY_FACES >= bones;
-    arap_bvh *large = NULL; /* of use for this alone */
+    arap_bvh *large = NULL; /* needed only here */
     double *nearest = ARAP_NEW(double, workers * room);
     double *sums = ARAP_NEW_ZERO(double, 4 * workers * room);
     int *hit = ARAP_NEW(int, workers * room), *met = ARAP_NEW(int, workers * room);
@@ -229,7 +229,7 @@ arap_status arap_visit_containments(arap_context *context, const arap_mesh *mesh
                                     void *data) {
     arap_status status = ARAP_OK;
     if (!kept->known) {
-        arap_free(kept->found); /* of a call that was stopped */
+        arap_free(kept->found); /* left by a call that was stopped */
         kept->found = NULL;
         kept->count = 0;
         status = find_contained(context, mesh, lines, stage, kept);

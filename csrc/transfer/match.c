@@ -22,7 +22,7 @@
 #define SLICE 64 /* chunks between two reports of progress */
 #define FLAT                                                                                       \
     1e-12 /* normals cancel if the mixed one is below this share of those it is mixed from */
-/* in sizes of the source; beyond this, rounding decides which squared distance is smallest */
+/* in sizes of the source; rounding dominates comparisons of larger squared distances */
 #define FAR 1e6
 
 typedef struct matching {

@@ -29,7 +29,7 @@
 #include "transfer/transfer.h"
 
 #define CHUNK 256
-#define FARTHEST 1e6 /* in sizes of the source; beyond this, rounding dominates squares */
+#define FARTHEST 1e6 /* in sizes of the source; rounding dominates the squares beyond it */
 
 typedef struct following {
     arap_pair pair;

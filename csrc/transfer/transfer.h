@@ -14,7 +14,7 @@ typedef struct arap_transfer_settings {
 } arap_transfer_settings;
 
 extern const arap_setting_table arap_match_settings_table;    /* of arap_transfer_settings */
-extern const arap_setting_table arap_transfer_settings_table; /* of the same: of weights */
+extern const arap_setting_table arap_transfer_settings_table; /* of the same, for weights */
 extern const arap_setting_table arap_shape_settings_table;    /* and of shapes */
 
 void arap_transfer_settings_default(arap_transfer_settings *settings);
