@@ -2,8 +2,8 @@
 away or so close together that the object's size is probably wrong.
 
 This file implements the rule of csrc/mesh/extent.c for vertices far from all other points, which
-the engine reports as `far_vertices`. far_from_bones() detects vertices far from all bones, which
-may be whole objects.
+the engine reports as `far_vertices`. The function far_from_bones() detects vertices far from all
+bones, which may be whole objects.
 """
 
 from __future__ import annotations

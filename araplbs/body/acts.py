@@ -1,7 +1,7 @@
 """The motions of a body that walks and reaches, and the bone rotations that produce them.
 
 A limb of two segments reaches a position by solving the triangle of its lengths. A limb of more
-segments folds: each segment keeps its plane through the line from root to end, and all segments
+segments folds. Each segment keeps its plane through the line from root to end, and all segments
 move toward this line or away from it by the same factor.
 """
 

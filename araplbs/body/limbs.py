@@ -1,9 +1,9 @@
 """Finds legs and arms in chains of bones.
 
-A limb is the part of a chain that bends: an upper and a lower arm up to the hand, or a leg from the
-hip to the first joint near the ground. Twist bones do not count as joints. A limb consists of two
-straight segments of similar length, each with any number of bones, which together make up most of
-the chain.
+A limb is the part of a chain that bends, such as the upper and lower arm up to the hand, or a leg
+from the hip to the first joint near the ground. Twist bones do not count as joints. A limb consists
+of two straight segments of similar length, each with any number of bones, which together make up
+most of the chain.
 """
 
 from __future__ import annotations

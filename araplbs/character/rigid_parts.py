@@ -1,6 +1,6 @@
-"""Finds rigid parts, in which all vertices have the same weights. These are parts that the user
-marked, and parts whose vertices share one row of current weights. The module also lists all rigid
-parts for the report."""
+"""Finds rigid parts, in which all vertices have the same weights. Rigid parts are parts that the
+user marked, and parts whose vertices share one row of current weights. The module also lists all
+rigid parts for the report."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Reads untrusted files. Only regular files are read, because a FIFO could block and a device may
-never end, and at most as many bytes as a file of the expected kind can have."""
+never end. At most as many bytes are read as a file of the expected kind can have."""
 
 import os
 import stat

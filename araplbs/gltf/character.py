@@ -1,4 +1,4 @@
-"""Loads the characters of a glTF file. Each is a skeleton with all meshes bound to it."""
+"""Loads the characters of a glTF file. Each character is a skeleton with all meshes bound to it."""
 
 from __future__ import annotations
 

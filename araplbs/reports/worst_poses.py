@@ -5,7 +5,8 @@ most strain. This module does not use bpy, so any thread may run it.
 Legs and arms are identified from the shape of the skeleton (body/body.py). A triangle belongs to
 the nearest of these joints, within REACH times the length of the adjacent bones. For a pair of
 joints, the worse side is shown. The mesh is posed and its strain computed once per pose, and each
-picture is drawn once. This takes one processor 0.5 s for 13,000 vertices and 1.3 s for 54,000.
+picture is drawn once. The computation takes one processor 0.5 s for 13,000 vertices and 1.3 s for
+54,000.
 """
 
 from __future__ import annotations

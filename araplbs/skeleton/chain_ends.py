@@ -1,9 +1,9 @@
 """Finds bones that begin at the end of a chain but are children of the root.
 
 In rigs with inverse kinematics, a foot is often a child of the root, and the leg reaches for the
-foot. An animator never separates the two, but random poses would, because each bone turns on its
-own, and the skin of the ankle would be torn by as much as a leg's length. In random poses, the foot
-is therefore a child of the last bone of the leg.
+foot. An animator never separates the two bones. Random poses would separate them, because each bone
+turns on its own, and the skin of the ankle would be torn by as much as a leg's length. In random
+poses, the foot is therefore a child of the last bone of the leg.
 """
 
 from __future__ import annotations

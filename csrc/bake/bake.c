@@ -3,13 +3,13 @@
  *     min sum_p sum_i |sum_b w_ib T_b^p v_i - x_i^p|^2   over w >= 0, sum_b w_ib = 1,
  * with at most K nonzero weights per vertex. If bones move, the sum is also minimized over the bone
  * transforms. The weights and the transforms are optimized alternately. One pass over the frames
- * finds the best transforms for the current weights, frame by frame (motion.h), and accumulates
- * sums over all frames (sums.h), from which the best weights follow (fit.h). Neither step raises
- * the objective, which is the error plus the energy of the pulls toward given weights and toward
- * neighbors. Transforms that must be rigid start from the rotations nearest to the given
- * transforms. The error alone rises at most by as much as the energy of the pulls falls. With a
- * damping of d, the rise is at most the square root of 2 d, in units of the mesh size. If all
- * transforms are fixed, one pass is sufficient.
+ * finds the best transforms for the current weights (motion.h) and accumulates sums over all frames
+ * (sums.h). The best weights follow from these sums (fit.h). Neither step raises the objective,
+ * which is the error plus the energy of the pulls toward given weights and toward neighbors.
+ * Transforms that must be rigid start from the rotations nearest to the given transforms. The error
+ * alone rises at most by as much as the energy of the pulls falls. With a damping of d, the rise is
+ * at most the square root of 2 d, in units of the mesh size. If all transforms are fixed, one pass
+ * is sufficient.
  *
  * Takes 8 bytes of memory per vertex and bone, plus 16 frames and the transforms. Fails for invalid
  * input, on out-of-memory, when cancelled, or if a frame cannot be read. */

@@ -3,11 +3,11 @@
  * All information in the frames about a vertex is contained in
  *     G_bc = sum_p T_b^T T_c,   h_b = sum_p (T_b v) . x,   sum_p x . x,
  * because |sum_b w_b T_b v - x|^2 summed over the frames is sum_bc w_b w_c v^T G_bc v - 2 w . h + x
- * . x. G is one matrix with 4 rows per bone; h is the product of x v^T (12 numbers per frame) with
- * the transforms. An error computed from these sums is a difference of large numbers. Such an error
- * is accurate to the square root of the rounding precision at best, and less accurate if transforms
- * are large. The reported error is therefore computed from the vertex positions in the frames, in a
- * pass that reads the frames anyway.
+ * . x. G is one matrix with 4 rows per bone, and h is the product of x v^T (12 numbers per frame)
+ * with the transforms. An error computed from these sums is a difference of large numbers. Such an
+ * error is accurate to the square root of the rounding precision at best, and less accurate if
+ * transforms are large. The reported error is therefore computed from the vertex positions in the
+ * frames, in a pass that reads the frames anyway.
  *
  * Each frame takes O(24 vertices bones) operations in BLAS. Apart from the transforms, memory does
  * not grow with the number of frames: 8 bytes per vertex and bone, plus 16 frames. Vertices are

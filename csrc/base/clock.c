@@ -1,5 +1,5 @@
-/* A monotonic clock, and timed waiting by the system clock: see clock.h. Both have constant cost
- * and cannot fail. */
+/* A monotonic clock, and timed waiting by the system clock: see clock.h. The functions have
+ * constant cost and cannot fail. */
 #include "base/clock.h"
 
 #include <time.h>

@@ -16,16 +16,18 @@
  * that moves skin.
  *
  * - a tree with low gain / own consists of control bones if the evidence about most of its bones
- *   indicates control bones, or if its position does: the tree lies outside the mesh and away from
- *   it, lies on bones of another chain, or starts at the joint of such bones. With two of these
+ *   indicates control bones, or if its position does. The position is a sign if the tree lies
+ *   outside the mesh and away from it, lies on bones of another chain, or starts at the joint of
+ *   such bones. With two of these
  *   signs, more gain is allowed. If the evidence indicates bones that move skin, the tree counts
  *   only if it is away from the mesh.
  * - the root of a tree is a control bone, and its children become roots of their own trees, if the
  *   root lies outside the mesh, has hardly any gain, and is not continued by a bone at its tail.
  *   With a sign of a control bone, the root may also be partly inside, or in a part of the body
  *   that is far from its children. With a sure sign, the root may be anywhere. If most of its
- *   children are inside, the root may continue into them and have more gain, because skin that
- *   faces it, such as that of legs on both sides, does not follow it. In a skeleton of joints
+ *   children are inside, the root may continue into them and have more gain. The reason is that the
+ *   skin that faces the root, such as that of legs on both sides, does not follow the root. In a
+ *   skeleton of joints
  *   alone, bones reach to all their children, and the segments to the children are not evidence.
  *   The root is therefore dropped if its joint is outside the skin, regardless of its gain. A root
  *   without segments and with hardly any gain is also dropped if the body continues from its joint.

@@ -1,7 +1,7 @@
 /* Mixed finite elements in several poses: see mixed.h.
  *
  * The energy J of the turns (mixed_state.c) is minimized by L-BFGS with HISTORY pairs and
- * backtracking: a step is accepted if J falls by ARMIJO times the decrease that the slope predicts.
+ * backtracking. A step is accepted if J falls by ARMIJO times the decrease that the slope predicts.
  * Otherwise, it is halved, up to MAX_HALVINGS times. `iterations` counts evaluations. The reported
  * energies are those of the last accepted turns, so they never rise. A pose is finished when the
  * relative decrease in J has been below `tolerance` twice in a row, or when no step lowers J.

@@ -12,8 +12,8 @@
  * to the weights.
  *
  * A few poses are processed at a time: first all points, then all rotations and energies, then
- * forces. Vertices are processed in parallel. Each is summed separately, in the order of the poses.
- * Each vertex takes about 0.5 us per pose, and 100 bytes per pose of a batch. Fails on
+ * forces. Vertices are processed in parallel. Each vertex is summed separately, in the order of the
+ * poses. Each vertex takes about 0.5 us per pose, and 100 bytes per pose of a batch. Fails on
  * out-of-memory only. */
 #include "energy/dual_energy.h"
 

@@ -3,11 +3,11 @@
  *   E_i = sum_poses sum_k a_ik |e'_ik|^2 - 2 sum_poses tr(R_i^T cov_i) + #poses sum_k a_ik |e_ik|^2
  *
  * with each pose multiplied by its weight (pose_weights.h). The first sum is the stretch of
- * arap_stiffness_product. The second is the alignment of the local step. Both are summed over the
- * poses, either before any vertex is visited or in the same pass. For as-rigid-as-desired bone
- * kinds, R_i is not a pure rotation, and the third sum becomes sum_poses sum_k a_ik |R_i e_ik|^2.
- * The local step returns the excess of this sum over the third sum above. The cost is that of a
- * local step and a product (stiffness.h). Fails if memory runs out or if the energy is not
+ * arap_stiffness_product. The second is the alignment of the local step. Both sums over the poses
+ * are computed either before any vertex is visited or in the same pass. For as-rigid-as-desired
+ * bone kinds, R_i is not a pure rotation, and the third sum becomes sum_poses sum_k a_ik |R_i
+ * e_ik|^2. The local step returns the excess of this sum over the third sum above. The cost is that
+ * of a local step and a product (stiffness.h). Fails if memory runs out or if the energy is not
  * finite. */
 #include "energy/energy.h"
 

@@ -5,9 +5,10 @@
  * gives cov_i = sum_b T_b M_b in every pose. The kernel converts M_b into P_b = sum T_b^T R_i, and
  * P_b gives this vertex's part of the right-hand side: + a_ik v_k^T P_b e_ik at (k, b),
  * - a_ik v_i^T P_b e_ik at (i, b). The parts for the neighbors are stored in one slot per directed
- * edge. The neighbors sum their slots afterwards, in the order of the ring, so no two threads write
- * the same number, and the result does not depend on the number of threads. With clusters
- * (rotation_clusters.h), M_b is the sum over the vertices of a cluster, and P_b serves all of them.
+ *   edge. The neighbors sum their slots afterwards, in the order of the ring. No two threads
+ *   therefore write the same number, and the result does not depend on the number of threads. With
+ *   clusters (rotation_clusters.h), M_b is the sum over the vertices of a cluster, and P_b serves
+ *   all of them.
  *
  * A spring (bone_springs.h) is an additional edge e of weight s to a point x that moves with one
  * bone b. It adds s x e^T to M_b and affects no neighbor.

@@ -1,8 +1,8 @@
 /* Clusters that share rotations: see rotation_clusters.h.
  *
  * The best rotation that the vertices of a cluster can share in a pose maximizes tr(R' cov) with
- * cov = sum_i cov_i (docs/energy.md 3). The local step of a cluster is therefore that of a single
- * vertex whose moments are the sums over the cluster (local_step.c), so the energy still falls from
+ * cov = sum_i cov_i (docs/energy.md 3). The local step therefore treats a cluster like a single
+ * vertex whose moments are the sums over the cluster (local_step.c). The energy still falls from
  * step to step. The energy with shared rotations is at least the ARAP energy.
  *
  * The paper computes ten k-means clusterings of the positions, with 1000 to 5000 clusters each. It

@@ -3,20 +3,20 @@
  *   (L + M H) w_b = M H chi_b,   chi_ib = g_ib / sum_b g_ib,
  *   g_ib = integral over bone b of  V sin(phi) |cos(theta)| / r^2  ds
  *
- * These are heat weights whose binary chi is replaced by "a softer bone visibility test" (a lecture
- * on Wareham & Lasenby 2008): the share of bone b in the light that falls on vertex i. The line
- * from the vertex to a point of the bone has the length r, the angle phi to the bone (a rod sends
- * no light along itself), and the angle theta to the surface normal. V is 1 if no face crosses this
- * line, and 0 otherwise. The system and the interpretation of chi as a soft visibility come from
- * this lecture. V, sin(phi) and 1 / r^2 follow other implementations of the paper. The following
- * choices are our own. cos(theta) is the Lambert factor of the lit surface. Bones shine in
- * proportion to their length, so a bone cut in two gives the same light. Both sides of a face are
- * lit, for thin sheets and normals that point inward. Wires and vertices inside a volume have no
- * side (cos = 1). H is 1 / d^2. If the vertex sees the nearest bone, d is the distance from this
- * bone, as with heat. Otherwise, d is the distance from the nearest point that lights the vertex. H
- * is 0 for a vertex without light. Virtual segments and bones without length send no light. An
- * island without light takes the weights of the nearest bones, as with heat. An island far from all
- * bones follows the nearest one.
+ * BoneGlow weights are heat weights whose binary chi is replaced by "a softer bone visibility test"
+ * (a lecture on Wareham & Lasenby 2008). The new chi is the share of bone b in the light that falls
+ * on vertex i. The line from the vertex to a point of the bone has the length r, the angle phi to
+ * the bone (a rod sends no light along itself), and the angle theta to the surface normal. V is 1
+ * if no face crosses this line, and 0 otherwise. The system and the interpretation of chi as a soft
+ * visibility come from this lecture. V, sin(phi) and 1 / r^2 follow other implementations of the
+ * paper. The following choices are our own. cos(theta) is the Lambert factor of the lit surface.
+ * Bones shine in proportion to their length, so a bone cut in two gives the same light. Both sides
+ * of a face are lit, for thin sheets and normals that point inward. Wires and vertices inside a
+ * volume have no side (cos = 1). H is 1 / d^2. If the vertex sees the nearest bone, d is the
+ * distance from this bone, as with heat. Otherwise, d is the distance from the nearest point that
+ * lights the vertex. H is 0 for a vertex without light. Virtual segments and bones without length
+ * send no light. An island without light takes the weights of the nearest bones, as with heat. An
+ * island far from all bones follows the nearest one.
  *
  * Quadrature: with s = h tan(alpha) along the bone, h the distance to its line, the integral is
  * that of V |cos(theta)| over sin(alpha), divided by h. The integrand is sampled at the midpoints

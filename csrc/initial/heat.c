@@ -3,8 +3,8 @@
  *   (L + M H) w_b = M H chi_b        (paper Eq. 6, docs/energy.md 5)
  *
  * heat_system.c computes L + M H. chi is 1 for the bone that owns the nearest point of the
- * skeleton, and is divided equally if several bones are equally near; boneglow.c supplies other
- * shares. An island whose nearest bone is farther away than the size of the island follows that
+ * skeleton, and is divided equally if several bones are equally near. Other shares come from
+ * boneglow.c. An island whose nearest bone is farther away than the size of the island follows that
  * bone rigidly.
  *
  * All bones share one factorization and are solved in blocks, which takes O(n^1.5) + O(bones n log

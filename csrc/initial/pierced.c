@@ -12,11 +12,11 @@
  *     two nostrils, which has b' behind it but air in front.
  *
  * Soles and corners past the plane face neither of the two bones. The skin nearest to one side
- * forms connected patches. The whole patch belongs to the other side if most edges out of the patch
- * lead to skin nearest to the other side, and if the share WHOLE of the area of its faces passes
- * the same test as the vertices. Every other set of such vertices must have more edges to skin of
- * its own side than to the skin of b. A foot that pierces is connected to its own leg, whereas
- * flipped faces are connected to the surrounding leg.
+ * forms connected patches. The whole patch belongs to the other side under two conditions. Most
+ * edges out of the patch lead to skin nearest to the other side, and the share WHOLE of the patch's
+ * area passes the same test as the vertices. Every other set of such vertices must have more edges
+ * to skin of its own side than to the skin of b. A foot that pierces is connected to its own leg,
+ * whereas flipped faces are connected to the surrounding leg.
  *
  * Only bones on the side of b' and bones in the middle may move piercing skin. If most normals
  * point toward the bones, the faces are oriented inward, and all signs are reversed.

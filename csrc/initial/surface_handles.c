@@ -2,14 +2,14 @@
  *
  * Bounded biharmonic weights are defined inside a volume, which contains the bones. A surface, a
  * sheet or a wire has no vertices on its bones, so some of its vertices must represent the bones.
- * The vertices nearest to a bone form its cell. The handles of the bone are the core of this cell:
- * the vertices whose distance from other cells, along edges, is at least CORE times the largest
- * such distance in the cell. On a limb, the core is a band around the middle of the bone. At the
- * end of a chain, such as a hand or a head, the core is the tip. Between parallel bones, the core
- * is a strip that leaves room for both sides. The weight of the bone is 1 on its band and fades
- * between bands. A wider core makes limbs stiffer and bends sharper, and a narrower core does the
- * opposite. With a CORE of 0.5, strain on hands is a third higher and the drift of limbs is halved.
- * With 0.85, strain and drift are about the same as with heat.
+ * The vertices nearest to a bone form its cell. The handles of the bone are the core of this cell.
+ * The core consists of the vertices whose distance from other cells, along edges, is at least CORE
+ * times the largest such distance in the cell. On a limb, the core is a band around the middle of
+ * the bone. At the end of a chain, such as a hand or a head, the core is the tip. Between parallel
+ * bones, the core is a strip that leaves room for both sides. The weight of the bone is 1 on its
+ * band and fades between bands. A wider core makes limbs stiffer and bends sharper, and a narrower
+ * core does the opposite. With a CORE of 0.5, strain on hands is a third higher and the drift of
+ * limbs is halved. With 0.85, strain and drift are about the same as with heat.
  *
  * Vertices that do not see their nearest bone belong to the cell of the next vertex along edges
  * that sees its nearest bone, and do not become handles. Vertices at equal distance from several

@@ -17,7 +17,7 @@
  * inside). The edges then determine J, because their stretch is smallest when J is in the middle.
  * An anchor that stayed in place while joints move would have r = (1 - w) (A_up - A_b) dJ in
  * addition. This additional term is of first order in the angle, whereas the error of blending is
- * of second order, so such an anchor would tie the joint to its old position.
+ * of second order. Such an anchor would therefore tie the joint to its old position.
  *
  * The slope of E follows from dr/dx = A_b - R_i:
  *     -1/2 dE/dx = s sum_p R_i^T (T_b x - f_i) + A_b^T R_i e - e - A_b^T (T_b x - f_i).

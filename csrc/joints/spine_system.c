@@ -1,4 +1,4 @@
-/* The joint system with spines: see joints/spine_system.h; the notation is that of joints/system.c.
+/* The joint system with spines: see joints/spine_system.h. The notation is that of joints/system.c.
  *
  * If bone d is attached to a spine at the position u of its own head J, bone and spine stay
  * connected if

@@ -1,4 +1,4 @@
-/* The quadratic of a joint step with spines; joints/system.c handles the case without spines. */
+/* The quadratic of a joint step with spines. The case without spines is in joints/system.c. */
 #ifndef ARAP_JOINT_SPINE_SYSTEM_H
 #define ARAP_JOINT_SPINE_SYSTEM_H
 

@@ -13,12 +13,13 @@
  * K contains one number per pair of bones, so A_J is K times, block by block, the 3x3 blocks of
  * sum_p D_p^T D_p. This sum is one product of matrices for all poses, so neither the mesh nor the
  * poses are visited for A_J. If a pose has the weight w_p, its terms in both sums are multiplied by
- * w_p; dc_p stays the same. A single component could move freely (S P = 0), so it stays in place.
+ * w_p, but dc_p stays the same. A single component could move freely (S P = 0), so it stays in
+ * place.
  *
  * The step penalty of a joint is s |(eps1 + eps2 / l sum_b b b^T / |b|) dJ|^2 over its deforming
  * bones, as in the paper except for the scale. Here, s is the mean of the diagonal of the joint's
- * own block of A_J, and l is the mean length of the joint's bones, so the penalty has the same
- * effect on a hip as on a finger. On a symmetric skeleton, the minimum is sought over the
+ * own block of A_J, and l is the mean length of the joint's bones. The penalty therefore has the
+ * same effect on a hip as on a finger. On a symmetric skeleton, the minimum is sought over the
  * displacements Pi dJ with Pi = (1 + Sigma) / 2, where Sigma exchanges both sides. joints/anchors.c
  * computes the part that springs add to B_J because their anchors move with the joints. The dense
  * Cholesky factorization takes O(joints^3), and the sums take O(poses bones^2).

@@ -1,8 +1,8 @@
 /* Quaternions of affine maps: see quaternion.h.
  *
- * If the linear part of a map is not a rotation, the bone's axes after the map are made orthogonal,
- * which preserves the direction of Y first and that of X second. The result is the rotation to
- * these axes. For a mirror image, Z is flipped. Constant cost; cannot fail. */
+ * If the linear part of a map is not a rotation, the mapped axes of the bone are made orthogonal.
+ * This step preserves the direction of Y exactly, and that of X as far as possible. The result is
+ * the rotation to these axes. For a mirror image, Z is flipped. Constant cost; cannot fail. */
 #include "linalg/quaternion.h"
 
 #define ORTHONORMAL 1e-5 /* tolerance for products of the columns of a rotation */

@@ -1,5 +1,5 @@
-/* Sparse Cholesky factors in supernodes, which are groups of columns with nearly the same rows.
- * They are factorized together with dense products. */
+/* Sparse Cholesky factors in supernodes, which are groups of columns with nearly the same rows. The
+ * columns of a supernode are factorized together with dense products. */
 #ifndef ARAP_SUPERNODES_H
 #define ARAP_SUPERNODES_H
 

@@ -1,6 +1,6 @@
-/* Measures the visible deformation of a mesh over any number of poses by the strain of its surface,
- * the drift of limbs from their bones, and the change of its volume. These measures do not depend
- * on the energy that the weights minimize. */
+/* Measures the visible deformation of a mesh over any number of poses: surface strain, drift of
+ * limbs from their bones, and change of volume. These measures do not depend on the energy that the
+ * weights minimize. */
 #ifndef ARAP_DEFORMATION_H
 #define ARAP_DEFORMATION_H
 

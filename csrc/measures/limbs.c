@@ -4,8 +4,8 @@
  * whose nearest point lies at 0.3 to 0.7 of the bone's length. Let r be the mean distance of these
  * vertices from the bone. The vertices are a limb if there are at least 6 of them, their mean lies
  * within r / 2 of the line of the bone, and r is at most 1.5 times the length of the bone. The bone
- * then runs inside the limb. The drift of a posed limb is the distance between the mean of these
- * vertices and the position to which the bone moves their mean at rest, in units of r.
+ * then runs inside the limb. The drift of a posed limb is a distance in units of r. It is measured
+ * from the mean of these vertices to the position to which the bone moves their mean at rest.
  *
  * With a tree of the bones, the search takes O(vertices x log bones). Vertices are processed in
  * parallel. Fails on out-of-memory. */

@@ -6,19 +6,19 @@
  * traversed in strides of about the golden section of its length to prevent stripes of clusters.
  * Ties between equally near neighbors go to the first in the visiting order, so the result does not
  * depend on vertex numbering. The clusters of a finer level are already scattered, so they are not
- * visited in strides but from the last to the first, because the last ones are the smallest and
- * should grow. With strides, a single additional cluster would change the whole order, and with it
- * all coarser levels. A mesh of triangles keeps about a third of its vertices, dense regions stay
- * dense, parts stay apart, and mirror partners belong to clusters that are also mirror partners.
- * Parts of fewer than MINIMUM vertices keep all vertices, because coarsening would remove their
- * faces. If thousands of such parts make up most of the mesh, parts with at least ARAP_FEW_OF_PART
- * vertices are also coarsened, because otherwise every visit would process all of their vertices. A
- * triangle with two remaining corners becomes an edge. Even smaller parts are not coarsened,
- * because too few edges would hold them together and their weights would deteriorate. A triangle
- * between three clusters becomes a triangle of the coarse mesh. A tet becomes a tet if its corners
- * lie in four clusters, a triangle in three, and an edge in two. A thin volume therefore becomes a
- * sheet or a wire instead of coming apart. A cluster is either on the surface of a volume or
- * inside, so that the volume keeps its shape. Coarsening takes O(edges), and prolonging weights
+ * visited in strides. They are visited from the last to the first, because the last ones are the
+ * smallest and should grow. With strides, a single additional cluster would change the whole order,
+ * and with it all coarser levels. A mesh of triangles keeps about a third of its vertices, dense
+ * regions stay dense, parts stay apart, and mirror partners belong to clusters that are also mirror
+ * partners. Parts of fewer than MINIMUM vertices keep all vertices, because coarsening would remove
+ * their faces. If thousands of such parts make up most of the mesh, parts with at least
+ * ARAP_FEW_OF_PART vertices are also coarsened, because otherwise every visit would process all of
+ * their vertices. A triangle with two remaining corners becomes an edge. Even smaller parts are not
+ * coarsened, because too few edges would hold them together and their weights would deteriorate. A
+ * triangle between three clusters becomes a triangle of the coarse mesh. A tet becomes a tet if its
+ * corners lie in four clusters, a triangle in three, and an edge in two. A thin volume therefore
+ * becomes a sheet or a wire instead of coming apart. A cluster is either on the surface of a volume
+ * or inside, so that the volume keeps its shape. Coarsening takes O(edges), and prolonging weights
  * takes O(edges x influences), both on all threads. Fails only on out-of-memory. */
 #include "mesh/coarse.h"
 

@@ -6,8 +6,8 @@
  * part. With d0 the smallest distance found,
  *   - vertices within d0 + TOUCHING x (size of the part) are linked, such as the root of a hair
  *     card, the neck of a head, or all of a button;
- *   - vertices within d0 + LAYERED x size over a surface that faces the same way are also linked,
- *     so a jacket is linked to the body, but one thigh is not linked to the other.
+ *   - vertices within d0 + LAYERED x size over a surface that faces the same way are also linked. A
+ *     jacket is therefore linked to the body, but one thigh is not linked to the other.
  * Links between layers of cloth (layers.c) are stronger than the others (rings.c). A link leads to
  * the corner of the triangle with the largest barycentric coordinate. Parts that are farther than
  * FAR from everything else stay loose. In the next round, parts that have been joined count as one

@@ -8,9 +8,9 @@
  * than the thickness of the rod. A part with free ends crosses the surface on which it lies and
  * does not run along it.
  *
- * Swords are made of several parts. A part that touches a rod (guard, grip, pommel), directly or
- * through another part, belongs to the rod if the part is smaller, touches nothing else, and is not
- * itself a rod. The largest part of such a set decides whether the whole set is a rod.
+ * Swords are made of several parts. A part that touches a rod directly or through another part,
+ * such as a guard or a grip, belongs to the rod if the part is smaller, touches nothing else, and
+ * is not itself a rod. The largest part of such a set decides whether the whole set is a rod.
  *
  * Takes O(vertices x log triangles) for the vertices of the parts that may be rods. Without such
  * parts, only the spread is computed. Fails only on out-of-memory or when cancelled. */

@@ -1,7 +1,7 @@
 /* Sheets: see sheets.h.
  *
- * With the variances l1 >= l2 >= l3 of the area of a part along its axes, sqrt(l3 / l2) is the
- * thickness of the part as a share of its width. A part with a thickness of FLAT or more is not a
+ * Let l1 >= l2 >= l3 be the variances of a part's area along its axes. The thickness of the part,
+ * as a share of its width, is sqrt(l3 / l2). A part with a thickness of FLAT or more is not a
  * sheet. Below FLAT, a part counts as a sheet to a degree that rises smoothly as the part gets
  * thinner. A part whose width is 0 is a line, not a sheet.
  *

@@ -5,11 +5,11 @@
  * next to a leaf form pieces connected by edges, and skin of another limb is a separate piece. The
  * skin around a joint is visible from the joint, from the inside. The skin of other limbs is hidden
  * or visible from the outside. Therefore, a piece belongs to another limb if less than SEEN of its
- * area is visible from the joint, and if the piece mostly turns its outside to the joint. It does
- * so if the area whose outside faces the joint exceeds FACING times the area whose inside does.
- * Areas are weighted by the cosines between their normals and the directions from the joint. A
- * whole loose part, such as hair around a head, does not belong to another limb. A leaf from which
- * no piece is visible keeps all pieces.
+ * area is visible from the joint, and if the piece mostly turns its outside to the joint. This is
+ * the case if the area whose outside faces the joint exceeds FACING times the area whose inside
+ * faces the joint. Areas are weighted by the cosines between their normals and the directions from
+ * the joint. A whole loose part, such as hair around a head, does not belong to another limb. A
+ * leaf from which no piece is visible keeps all pieces.
  *
  * Each vertex next to a leaf takes one ray, which costs O(triangles). Fails on out-of-memory, or
  * when cancelled. */

@@ -7,9 +7,10 @@
  *
  *   1. A root whose joint is outside the skin (|winding number| <= INSIDE) moves no skin, and its
  *      children become roots. A root whose children are all leaves is the body.
- *   2. Some segments do not count: a segment to a child without deforming bones below it, and a
- *      segment to a joint at which a shorter segment ends (helpers at the joints of fingers whose
- *      parent is the root). In some rigs, the parents of bones are far away (such as the root for
+ *   2. Some segments do not count. These are segments to a child without deforming bones below it,
+ *      and segments to a joint at which a shorter segment ends, such as those of finger helpers
+ *      whose parent is the root. In some rigs, the parents of bones are far away (such as the root
+ *      for
  *      the feet of rigs with inverse kinematics), so a segment runs through the air. Each vertex
  *      votes on its nearest segment, weighted by its area and by the cosine between its normal and
  *      the direction from the segment. A segment in front of the skin counts as outside. An outside

@@ -7,11 +7,11 @@
  *
  *   x_l - x_j = S (x_k - x_i)   for partners i, j and their neighbors k, l,
  *
- * within half the length of the edge, where l lies within 2 % of the mesh size of the image of k.
- * In each part, the largest set of partners found by position and connected by edges that are
- * images within a tenth of their length is trusted. Other pairs may be wrong by one vertex. From
- * this set, partners grow along edges, and the pairs that fit best come first (pair_growth.h).
- * Fails on out-of-memory.
+ * within half the length of the edge, where the distance from l to the image of k is at most 2 % of
+ * the mesh size. In each part, the largest set of partners found by position and connected by edges
+ * that are images within a tenth of their length is trusted. Other pairs may be wrong by one
+ * vertex. From this set, partners grow along edges, and the pairs that fit best come first
+ * (pair_growth.h). Fails on out-of-memory.
  * */
 #include "rig/mirror_growth.h"
 

@@ -1,5 +1,5 @@
-/* Vertices whose weight rows share their unknowns. These are the vertices of a rigid part, and
- * mirror images. */
+/* Vertices whose weight rows share their unknowns. The vertices of a rigid part share a row, and so
+ * do mirror images. */
 #ifndef ARAP_SHARED_ROWS_H
 #define ARAP_SHARED_ROWS_H
 

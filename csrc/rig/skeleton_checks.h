@@ -1,4 +1,4 @@
-/* Checks bones; errors name the bone and the invalid value. */
+/* Checks bones. Errors name the bone and the invalid value. */
 #ifndef ARAP_SKELETON_CHECKS_H
 #define ARAP_SKELETON_CHECKS_H
 

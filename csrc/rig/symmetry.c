@@ -13,9 +13,9 @@
  *
  * Symmetric weights satisfy w(i, b) = w(j, b') for partners i, j and b, b'. The rows of partners
  * become images of each other and share their unknowns in the global step (shared_rows.h). After
- * each step of the solver, the weights of partners become the mean of both sides, which removes
- * rounding differences of clipping and summation order. A vertex moved by a bone without a partner
- * cannot be symmetric.
+ * each step of the solver, the weights of partners become the mean of both sides. This averaging
+ * removes rounding differences due to clipping and summation order. A vertex moved by a bone
+ * without a partner cannot be symmetric.
  *
  * Positions are looked up in cells (cells.h) in O(n), or in a tree in O(n log n) if cells are
  * crowded or some edges are far longer than most. Vertices are processed in parallel. All other

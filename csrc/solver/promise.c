@@ -15,9 +15,9 @@
  * the floor at this point, so the rows need no further stage. Loose parts are measured only after
  * the last stage, because this stage may find that a part follows one bone as a whole.
  *
- * Rows of a quadratic energy that draw the weights from w' to w raise the energy by half the work
- * of their final pull, sum strength Lambda #poses (h - w) (w - w'). Only the mean of w' over a bone
- * is known, which is the share of the bone before the rows were added.
+ * Suppose that rows draw the weights of a quadratic energy from w' to w. The energy then rises by
+ * half the work of their final pull, sum strength Lambda #poses (h - w) (w - w'). Only the mean of
+ * w' over a bone is known, which is the share of the bone before the rows were added.
  *
  * Rows do not change decisions of the user: locked weights, constraints, excluded bones, bones
  * released at a vertex, and rigid parts. If all of a bone's own skin is fixed in this way, the bone

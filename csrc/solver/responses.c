@@ -2,7 +2,7 @@
  *
  * Let S_b be the own skin of bone b (own_skin.h), h the initial weights, and A the areas of the
  * vertices. When b and its children turn about the head of b, linear blending moves vertex i by a
- * share s_ib of the rigid movement, where s_ib is the sum of w_ic over b and the bones below b.
+ * share s_ib of the rigid movement. This share is the sum of w_ic over b and the bones below b.
  * With a the direction of the bone and x = v_i - head, the root mean square distance of the vertex
  * from the axes across the bone through its head is l_i = sqrt((|x|^2 + (x . a)^2) / 2). The
  * response is sum_S A_i l_i s_ib(w) / sum_S A_i l_i s_ib(h). If all distances l_i are 0, only the

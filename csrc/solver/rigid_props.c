@@ -13,8 +13,8 @@
  * to fingers that hold the prop. An eyeball is not a prop, because it has its own bone.
  *
  * Pieces that are not closed, such as sights, screws and plates, belong to the prop if most of
- * their area is nearer to the prop, or to another such piece, than to other parts, and nearer than
- * their own radius.
+ * their area is nearer to the prop, or to another such piece, than to other parts. The distance
+ * must also be less than the piece's own radius.
  *
  * A piece that touches a part with a single bone inside, such as a trigger, may belong to this
  * bone, and is unchanged. If the prop is its own mirror image but the hand bone is on one side, its

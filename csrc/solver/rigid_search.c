@@ -17,8 +17,8 @@
  * given by this row by at most BLENDED times `max`.
  *
  * Rods. A sword across the back departs far from any bone, although it is as hard as a sword at the
- * hip. The shape of the sword proves that it is rigid (rods.h), so all parts of the sword follow
- * the bone of the surface on which it lies, however far this bone moves them.
+ * hip. The shape of the sword proves that it is rigid (rods.h). All parts of the sword therefore
+ * follow the bone of the surface on which it lies, however far this bone moves them.
  *
  * Hair cards that touch the skin with one end follow the skin at this end (rigid_hanging.h).
  *

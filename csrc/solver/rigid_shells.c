@@ -3,11 +3,11 @@
  * The two plates of a pauldron, one over the other, fit the collarbone as well as the upper arm, so
  * chance may assign them to different bones. One plate then passes through the other as soon as the
  * arm moves. In this file, a plate is a rigid part that surrounds no bone and follows a single
- * bone. Two plates cover each other if, on the share COVERED of the area of each, the other is the
- * nearest of all plates and is within CLOSE times the radius of the first. If the bone of one plate
- * descends from that of the other, both plates follow the lower bone, because its limb would
- * penetrate a plate that stays behind. Plates that overlap only at their edges, as on an armored
- * finger, move separately, and so does a ball in a socket, which covers less of the socket.
+ * bone. A plate covers another if it is the nearest of all plates on the share COVERED of the
+ * other's area, and lies within CLOSE times the other's radius. If two plates cover each other, and
+ * the bone of one descends from that of the other, both plates follow the lower bone, because its
+ * limb would penetrate a plate that stays behind. Plates that overlap only at their edges, as on an
+ * armored finger, move separately, and so does a ball in a socket, which covers less of the socket.
  *
  * Takes O(vertices of plates x log of their faces). Fails on out-of-memory or when cancelled. */
 #include "solver/rigid_shells.h"

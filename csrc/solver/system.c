@@ -3,7 +3,7 @@
  * Blocks of F (stiffness.h, harmonic.h) are formed between neighbors, reduced by Z and added to the
  * column of the earlier vertex. Columns of different vertices are independent and are processed in
  * parallel. Vertices that share a row (shared_rows.h), as a rigid part or as images, count as one
- * vertex with all their neighbors, and the block of this vertex is the sum of their blocks. Takes
+ * vertex with all their neighbors. The block of this vertex is the sum of their blocks. Takes
  * O(edges x influences^2) time, and only the memory of A. Fails on out-of-memory and if there are
  * more non-zeros than an int can count. */
 #include "solver/system.h"

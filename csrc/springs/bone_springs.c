@@ -6,16 +6,17 @@
  * with b as if it were a vertex of weight 1:
  *     s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2,
  *     s_i = g h STRENGTH strength Lambda_i (unit / |x - v_i|)^2,
- * in the unit of the edges around it (rings.c). Springs that are shorter than the radius of the
- * limb (the mean distance of its skin from that bone), or than THIN times the unit, are treated as
- * having this minimum length. Otherwise, vertices close to the bone would be tied most firmly,
- * although they need a spring least. Springs preserve the thickness, center and volume of a limb.
- * R_i is the rotation of the one-ring, so twist and bend stay free. h is the remaining strength of
- * a spring that has given way (spring_weights.c). The skin near a joint belongs to two bones, so
- * the factor g reduces the strength of springs there. A spring at the joint has the share JOINT of
- * its strength. The share rises to 1 at a distance of the limb's radius from the joint or, if the
- * bone is short for its limb, at MIDDLE of the bone. It never reaches 1 within NEAREST of the
- * radius. Otherwise, one of several short bones in a thick limb would take the skin of all.
+ * in the unit of the edges around it (rings.c). The minimum length of a spring is the radius of the
+ * limb (the mean distance of its skin from that bone) or THIN times the unit, whichever is larger.
+ * Shorter springs are treated as having this length. Otherwise, vertices close to the bone would be
+ * tied most firmly, although they need a spring least. Springs preserve the thickness, center and
+ * volume of a limb. R_i is the rotation of the one-ring, so twist and bend stay free. h is the
+ * remaining strength of a spring that has given way (spring_weights.c). The skin near a joint
+ * belongs to two bones, so the factor g reduces the strength of springs there. A spring at the
+ * joint has the share JOINT of its strength. The share rises to 1 at a distance of the limb's
+ * radius from the joint or, if the bone is short for its limb, at MIDDLE of the bone. It never
+ * reaches 1 within NEAREST of the radius. Otherwise, one of several short bones in a thick limb
+ * would take the skin of all.
  *
  * A flat part, such as that of a cutout, has neither thickness nor volume, and lies on its bones.
  * The springs of such a part keep only the share SHEET of their strength, so bends spread over the

@@ -8,8 +8,8 @@
  * springs of a neck or a vertebra have large errors, they would otherwise give way until the bone
  * moves nothing. q comes from the Gram matrix of the poses and the local step's R_i (x - v_i).
  *
- * Takes O(springs x influences^2) time and O(influences + bones) memory. arap_springs_yield fails
- * on out-of-memory; the other functions cannot fail. */
+ * Takes O(springs x influences^2) time and O(influences + bones) memory. Only arap_springs_yield
+ * can fail, on out-of-memory. */
 #include "springs/spring_weights.h"
 
 #include <math.h>

@@ -9,7 +9,8 @@
  *   - The bones below b also sit in the middle, and no other bone has its head within r of c or
  *     passes within MIDDLE r of c. Bodies, garments, and shells around a limb have several bones.
  *   - The share SURROUNDED of the rays from c through the vertices of p, in both directions, meets
- *     larger parts (at least LARGER times r) within REACH r, so another part lies around p. The
+ *     larger parts (at least LARGER times r) within REACH r. This means that another part lies
+ *     around p. The
  *     head of a figure made of blocks does not meet this condition, because the head also moves its
  *     hat.
  *   - Other nearby parts that are mostly nearest to b have no more area than p and everything

@@ -2,9 +2,9 @@
  *
  * Pruning visits all weights that may be removed in ascending order, one after another (ties by
  * vertex, then bone). A radix sort finds this order in O(entries). If hundreds of bones reach a
- * vertex, it keeps only the WIDEST largest weights, because the cost grows with the square of the
- * row length, and no stage uses half as many (reduce.c). All other steps take O(influences of the
- * one-rings). Fails on out-of-memory and when cancelled. */
+ * vertex, only the WIDEST largest weights are kept. The cost grows with the square of the row
+ * length, and no stage uses half as many weights (reduce.c). All other steps take O(influences of
+ * the one-rings). Fails on out-of-memory and when cancelled. */
 #include "supports/supports.h"
 
 #include <math.h>

@@ -6,9 +6,9 @@
  * refers to the target, which leaves a button on a coat without a match. Vertex normals are
  * area-weighted sums over the triangles of a vertex, interpolated linearly in a triangle. If these
  * normals cancel, the normal of the triangle is used. Without a triangle, as on wires, only the
- * distance decides. Within the distance `near`, if the caller specifies one, only the distance
- * decides as well, because the rim of a belt must follow the skin regardless of the direction of
- * the rim.
+ * distance decides. If the caller specifies the distance `near`, only the distance matters for
+ * nearer points. The rim of a belt, for example, must follow the skin regardless of the direction
+ * in which the rim faces.
  *
  * With the hierarchy of faces, each vertex takes O(log triangles). Building the hierarchy takes
  * O(triangles log triangles). Fails on out-of-memory and when cancelled. */

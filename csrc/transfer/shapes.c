@@ -13,9 +13,9 @@
  * first of several coincident vertices of the source is used.
  *
  * In addition to the matches and the factor, each shape that moves anything near the target takes
- * O(n), or O(f log f) if a vertex may end up below the surface. Takes 24 bytes of memory for each
- * vertex of the target and each such shape. Fails on out-of-memory, if nothing matches, for a shape
- * whose faces overflow, and when cancelled. */
+ * O(n). If a vertex may end up below the surface, it takes O(f log f). Takes 24 bytes of memory for
+ * each vertex of the target and each such shape. Fails on out-of-memory, if nothing matches, for a
+ * shape whose faces overflow, and when cancelled. */
 #include <math.h>
 #include <string.h>
 

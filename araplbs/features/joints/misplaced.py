@@ -2,15 +2,15 @@
 
 The energy hardly determines the position of a joint along a limb. A tube bends equally well
 slightly farther along, so weights solved for a misplaced elbow make the elbow look right. Weights
-that an artist painted, or that were solved before the joint was moved, do reveal the position,
-because they change from bone to bone in a ring around the joint. The ring's center c and its spread
-s along the bone are computed from the vertices, weighted by w_parent w_bone. A joint farther from c
-along its bone than MOST_OFF s is misplaced. The farthest of mh_game's own joints is 1.3 s off, and
-an elbow moved by a quarter of the forearm is 2.5 s off. Two kinds of joints are considered. In the
-first kind, a bone begins at its parent's end. In the second kind, the weights bend at the parent's
-end, but the bone begins farther along its own axis. Only rings around the axis and within both
-bones count, because a jaw turns about a hinge far from its ring. On 25 characters with their
-artists' weights, this test finds 6 of 1,400 joints, at the ends of fingers and tails.
+that an artist painted, or that were solved before the joint was moved, do reveal the position. They
+change from bone to bone in a ring around the joint. The ring's center c and its spread s along the
+bone are computed from the vertices, weighted by w_parent w_bone. A joint farther from c along its
+bone than MOST_OFF s is misplaced. The farthest of mh_game's own joints is 1.3 s off, and an elbow
+moved by a quarter of the forearm is 2.5 s off. Two kinds of joints are considered. In the first
+kind, a bone begins at its parent's end. In the second kind, the weights bend at the parent's end,
+but the bone begins farther along its own axis. Only rings around the axis and within both bones
+count, because a jaw turns about a hinge far from its ring. On 25 characters with their artists'
+weights, this test finds 6 of 1,400 joints, at the ends of fingers and tails.
 
 The computation reads two columns of weights per bone. This module does not use bpy, so any thread
 may run it.

@@ -1,6 +1,6 @@
 """Finds the bones that a character needs least, and solves the weights of the remaining bones to
 approximate the effect of all bones. This module defines the options, performs the reduction and
-builds the report. It does not use bpy.
+builds the report. This module does not use bpy.
 
 First, all bones move the vertices to the given poses. The cost of a bone is the weighted
 displacement that its vertices would have if the best replacement bone took them over. The bone with
