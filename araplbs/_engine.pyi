@@ -1237,13 +1237,13 @@ def bone_directions(
     gives the axis about which the bone turns. Bones without children extend to the skin beyond
     their joints.
 
-    Tails are considered meaningless if most of them are far from all children, that is, if the
-    median of |tail - nearest child| / |head - nearest child|, over bones with children, is above
-    0.57.
+    Tails are considered meaningless if most of them are far from all children. This is the case if
+    the median of |tail - nearest child| / |head - nearest child|, over bones with children, is
+    above 0.57.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
     other invalid argument (the message names it), and Cancelled if `progress` returns False.
-    Source: this project; docs/reliability.md lists the files on which the method was tested.
+    Source: this project. See docs/reliability.md for the files on which the method was tested.
     """
 
 def control_bones(
@@ -1279,7 +1279,7 @@ def control_bones(
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
     other invalid argument (the message names it), and Cancelled if `progress` returns False.
-    Source: this project; docs/reliability.md lists the files on which the method was tested.
+    Source: this project. See docs/reliability.md for the files on which the method was tested.
     """
 
 @overload
@@ -1565,13 +1565,13 @@ def transfer_weights(
 
     Returns (rows (k, m), matched (k,), distances (k,), angles (k,)). A target vertex matches if the
     nearest point of the source is no farther than `distance` times the diagonal of the source's
-    bounding box, and if either the normals at both points differ by at most `angle` (with
-    `two_sided`, the normals may point to opposite sides), or the point is no farther than `near`,
-    in the same unit as `distance`. Wires have no normal. A matching vertex takes the weights at
-    that point. The weights of the other vertices are continued over the target by the bi-Laplacian
-    (Abdrashitov et al. 2023). Islands of the target without a match take the weights of their
-    nearest points. Rows sum to 1 and have at most `max_influences` entries (0: any number). Raises
-    ValueError if the source has no weights, or if no vertex matches.
+    bounding box, and if the normals at both points differ by at most `angle`. With `two_sided`, the
+    normals may point to opposite sides. If the point is no farther than `near`, in the same unit as
+    `distance`, the normals do not matter. Wires have no normal. A matching vertex takes the weights
+    at that point. The weights of the other vertices are continued over the target by the
+    bi-Laplacian (Abdrashitov et al. 2023). Islands of the target without a match take the weights
+    of their nearest points. Rows sum to 1 and have at most `max_influences` entries (0: any
+    number). Raises ValueError if the source has no weights, or if no vertex matches.
 
     Raises InputError if one of the meshes cannot be used, ValueError or TypeError for any other
     invalid argument (the message names it), SolverError if solving fails, and Cancelled if
@@ -1629,9 +1629,10 @@ def prune(
     """Return a mask (n, m) of the influences that the paper's pruning (section 3.2) keeps.
 
     vertices (n, 3), triangles (f, 3); weights (n, m), dense. The weights are visited in increasing
-    order. A weight is dropped if all of these conditions hold: at least `min_influences` other
-    weights remain; these sum to more than `prune_sum`; the weight is below the share `prune_ratio`
-    of the largest weight of the vertex; and no neighbor that keeps the bone has a smaller weight.
+    order. A weight is dropped only if at least `min_influences` other weights remain, and if these
+    weights sum to more than `prune_sum`. In addition, the weight must be below the share
+    `prune_ratio` of the vertex's largest weight, and no neighbor that keeps the bone may have a
+    smaller weight.
 
     Raises InputError if the mesh cannot be used, and ValueError or TypeError for any other invalid
     argument (the message names it).

@@ -19,7 +19,8 @@ def baseline_weights(
 ) -> Any:
     """Compute weights with another method, without poses or energy: "heat" (bone heat, as in
     Blender's automatic weights), "nearest", "boneglow", "bbw" or "biharmonic". Use these weights
-    for comparison only; araplbs.weights() computes the weights of this package's own method.
+    for comparison only. The function araplbs.weights() computes the weights of this package's own
+    method.
 
     vertices (n, 3), triangles (f, 3) or None; bone_heads, bone_tails (m, 3), in the space and unit
     of the vertices; bone_parents (m,), -1 for roots. settings: edges (e, 2), tets (t, 4), bone_ways

@@ -29,7 +29,7 @@ class GltfCharacter:
     name and the first vertex of each mesh. weights: the weights for the m joints, as Rows.
 
     weigh() raises Refused or ValueError if the character or an option cannot be used, and Cancelled
-    if `progress` returns False; set_weights() raises ValueError.
+    if `progress` returns False. set_weights() raises ValueError.
     """
 
     def __init__(self, character: Character) -> None:

@@ -1,6 +1,6 @@
 """The description of a command that processes .blend files. The add-on's file for an operator
-declares the command as COMMAND, next to the operator; arguments.py creates the command's parser,
-and files.py runs the command on each file."""
+declares the command as COMMAND, next to the operator. The parser of the command is created by
+arguments.py, and files.py runs the command on each file."""
 
 from __future__ import annotations
 
