@@ -151,7 +151,7 @@ static void split(clusters *of, int cluster, int bone) {
     of->farthest[cluster] = -1;
 }
 
-/* Give clusters to new bones without one; returns the number of clusters assigned. */
+/* Give clusters to new bones without one. Returns the number of clusters assigned. */
 static int split_worst(clusters *of) {
     const arap_bake_state *state = of->state;
     int count = 0;
@@ -165,7 +165,7 @@ static int split_worst(clusters *of) {
     return count;
 }
 
-/* Move new bones that are hardly needed to the worst clusters; returns their number. */
+/* Move new bones that are hardly needed to the worst clusters. Returns their number. */
 static int move_to_worst(clusters *of) {
     arap_bake_state *state = of->state;
     int count = 0, max = 1 + (state->bones - state->given) / 8;

@@ -153,7 +153,7 @@ static void add_row(const arap_bake_weights *w, int vertex, double factor, doubl
     for (int k = 0; k < w->count[vertex]; k++) out[bone[k]] += factor * weight[k];
 }
 
-/* Add the pulls on a vertex to its linear term; returns the ridge. */
+/* Add the pulls on a vertex to its linear term. Returns the ridge. */
 static double add_pulls(const arap_bake_state *state, int i, double *linear) {
     const arap_bake_weights *w = &state->weights;
     double ridge = 0;

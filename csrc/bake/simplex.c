@@ -148,7 +148,7 @@ static void settle(const small *s, char *in, double *weight) {
 }
 
 /* Find the best weights of all members except `excluded` (-1: none), starting from any feasible
- * ones; returns their value. */
+ * ones. Returns their value. */
 static double solve_members(const small *s, int excluded, double *weight) {
     char in[MAXIMUM], tried[MAXIMUM] = {0};
     for (int i = 0; i < s->count; i++) in[i] = weight[i] > 0;

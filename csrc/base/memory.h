@@ -7,7 +7,7 @@
 
 #include "arap.h"
 
-/* Allocate `count` elements of `size` bytes, uninitialized / zeroed; returns NULL when memory runs
+/* Allocate `count` elements of `size` bytes, uninitialized / zeroed. Returns NULL when memory runs
  * out or the product overflows. A count of 0 gives a valid pointer to nothing. */
 void *arap_alloc(size_t count, size_t size);
 void *arap_alloc_zero(size_t count, size_t size);

@@ -33,7 +33,7 @@ static inline double arap_triangle_area(const double *a, const double *b, const 
     return 0.5 * sqrt(arap_dot(n, n));
 }
 
-/* Store in `out` the point of the segment [a, b] nearest to p; returns the squared distance. A
+/* Store in `out` the point of the segment [a, b] nearest to p. Returns the squared distance. A
  * segment of length zero is treated as the point a. */
 static inline double arap_nearest_on_segment(const double *p, const double *a, const double *b,
                                              double *out) {

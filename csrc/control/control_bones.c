@@ -94,7 +94,7 @@ static int root_of(const arap_study *t, int d) {
     return d;
 }
 
-/* Make every tree a group; returns the number of groups. */
+/* Make every tree a group. Returns the number of groups. */
 static int find_groups(arap_study *t) {
     int count = 0;
     for (int d = 0; d < t->s.deform_count; d++) {
@@ -375,7 +375,7 @@ static arap_status rank_bones(arap_study *t) {
     return arap_study_rank(t, again);
 }
 
-/* Mark roots that only steer the rig as control bones; returns their number. Requires a ranking. */
+/* Mark roots that only steer the rig as control bones. Returns their number. Requires a ranking. */
 static int drop_roots(arap_study *t) {
     int dropped = 0;
     for (int d = 0; d < t->s.deform_count && !t->failed; d++) {

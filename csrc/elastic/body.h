@@ -48,7 +48,7 @@ double arap_body_local_step(const arap_body *body, const arap_anchors *anchors, 
  * (count) and edge (ring[count]) of the one-rings. anchor: (count) weights of the anchors. */
 void arap_body_stiffness(const arap_body *body, const double *anchor, double *own, double *edge);
 
-/* The polar factor of a matrix with columns a, b, as orthonormal columns r0, r1; returns the sum of
+/* The polar factor of a matrix with columns a, b, as orthonormal columns r0, r1. Returns the sum of
  * its singular values. */
 double arap_polar(const double *a, const double *b, double *r0, double *r1);
 

@@ -134,7 +134,7 @@ static void close_pose(pose_state *p) {
     arap_anderson_free(p->anderson);
 }
 
-/* Remove finished poses from the list; returns the number of remaining ones. */
+/* Remove finished poses from the list. Returns the number of remaining ones. */
 static int keep_active(const descent *d, int count, int *active) {
     int kept = 0;
     for (int k = 0; k < count; k++)

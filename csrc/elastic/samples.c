@@ -24,7 +24,7 @@
 #include "mesh/paths.h"
 #include "mesh/two_rings.h"
 
-/* Lower the distances of all vertices for one more sample; returns 0, or -1 if memory runs out. */
+/* Lower the distances of all vertices for one more sample. Returns 0, or -1 if memory runs out. */
 static int spread(const arap_mesh *mesh, int sample, double *distance, arap_visits *visits) {
     distance[sample] = 0;
     int failed = arap_visits_add(visits, 0, sample);

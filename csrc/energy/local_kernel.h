@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void TOKEN(KERNEL, lambda)(int coun
     for (int n = 0; n < count; n++) b[n].l = l[n], b[n].slip = slip[n];
 }
 
-/* Replace the cofactors by the rotations; returns the lanes that must take the exact path. */
+/* Replace the cofactors by the rotations. Returns the lanes that must take the exact path. */
 static inline __attribute__((always_inline)) MASK TOKEN(KERNEL,
                                                         rotation)(const TOKEN(KERNEL, found) * b,
                                                                   const VEC *c, VEC *f) {
@@ -232,7 +232,7 @@ TOKEN(KERNEL, rotations)(const arap_kernel_input *in, int lane, int count, VEC (
             TOKEN(KERNEL, exactly)(in, lane + n * WIDTH, exact[n], c[n], q[n]);
 }
 
-/* Turn columns j and k of q in their plane such that they fit those of c best; returns the square
+/* Turn columns j and k of q in their plane such that they fit those of c best. Returns the square
  * of the sine. */
 static inline VEC TOKEN(KERNEL, turn)(const VEC *c, int j, int k, VEC *q) {
     VEC cosine = (VEC){0} + (REAL)MINIMUM, sine = {0};

@@ -294,7 +294,7 @@ ARAP_WIDE_PART void find_stretches(const arap_local_step *p, int i, double unit,
 }
 
 /* Compute the rotations of vertex i, or -1 for several vertices, from the moments in the work space
- * with the kernel. pull: as for the kernel; returns the excess. */
+ * with the kernel. pull: as for the kernel. Returns the excess. */
 ARAP_WIDE_PART double turn_rigidly(const arap_local_step *p, arap_workspace *ws, double unit, int i,
                                    double *pull) {
     double scale = unit > 0 ? 1 / unit : 0, excess = 0;

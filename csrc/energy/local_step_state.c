@@ -52,7 +52,7 @@ static void take_ring(ring_bones *ring, const arap_local_step *p, int i) {
         for (int k = 0; k < 2 && spring->share[k] > 0; k++) take_bone(ring, spring->column[k]);
 }
 
-/* Make room for the bones of another visit; returns 0 if memory runs out. */
+/* Make room for the bones of another visit. Returns 0 if memory runs out. */
 static int make_room(bone_list *list, size_t columns) {
     if (list->room - list->fill >= columns) return 1;
     size_t room = 2 * list->room + 4 * SURVEYED + columns;

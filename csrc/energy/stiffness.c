@@ -141,7 +141,7 @@ void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i
             *block++ = arap_gram_moment(poses, in->bone[p], in->bone[q], m);
 }
 
-/* Find the vertices of wide rows in a chunk, which are multiplied together; returns their
+/* Find the vertices of wide rows in a chunk, which are multiplied together. Returns their
  * number. */
 static int find_wide(const product *p, int chunk, int *vertex) {
     const arap_influences *in = p->in;

@@ -120,7 +120,7 @@ done:
     return status;
 }
 
-/* Collect the bones with handles next to a block in ascending order; returns their number. */
+/* Collect the bones with handles next to a block in ascending order. Returns their number. */
 static int list_bones(const problem *p, int size, const int *member, int *bone) {
     int count = 0;
     memset(p->near, 0, (size_t)p->bones);

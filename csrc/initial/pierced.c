@@ -89,7 +89,7 @@ static void look_at(void *data, int chunk, int worker) {
     }
 }
 
-/* bone_side; returns whether any bone is on one side of the plane. */
+/* bone_side. Returns whether any bone is on one side of the plane. */
 static int find_sides(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                       signed char *out) {
     int any = 0;

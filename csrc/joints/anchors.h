@@ -26,7 +26,7 @@ arap_status arap_joint_anchors_create(arap_context *context, const arap_mesh *me
 void arap_joint_anchors_clear(arap_joint_anchors *anchors);
 
 /* Move the anchors to their positions for the joints at `places` (joints, 3), and update
- * rest_energy; returns whether any anchor has moved. The same places give bitwise identical
+ * rest_energy. Returns whether any anchor has moved. The same places give bitwise identical
  * results. */
 int arap_joint_anchors_move(const arap_joint_anchors *anchors, const arap_joints *joints,
                             const double *places, arap_mesh *mesh);

@@ -251,7 +251,7 @@ static void read_lane(const arap_packed_poses *packed, int pose, int bone, doubl
     for (int i = 0; i < 12; i++) out[i] = from[(size_t)i * (size_t)packed->lanes];
 }
 
-/* force_b -= sum_c T_c q_bc of one pose; returns sum_bc tr(T_b N_bc T_c^T). */
+/* force_b -= sum_c T_c q_bc of one pose. Returns sum_bc tr(T_b N_bc T_c^T). */
 static double add_pose(const arap_joint_energy *energy, int pose, double *transforms,
                        double *force) {
     int bones = energy->poses->columns;

@@ -88,7 +88,7 @@ arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *s) 
     return status;
 }
 
-/* Move joints that went too far back to max_shift and fix them there; returns their number. */
+/* Move joints that went too far back to max_shift and fix them there. Returns their number. */
 static int limit_shifts(arap_joint_solver *s) {
     const arap_joints *joints = &s->joints;
     int held = 0;

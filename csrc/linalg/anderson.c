@@ -76,7 +76,7 @@ static void add_difference(arap_anderson *a, const double *w, const double *g,
     a->next = (a->next + 1) % a->window;
 }
 
-/* Solve the n x n normal equations in place by Cholesky; returns 0 if they are not definite. */
+/* Solve the n x n normal equations in place by Cholesky. Returns 0 if they are not definite. */
 static int solve(int n, int stride, const double *products, double *x) {
     double l[ARAP_MAX_WINDOW][ARAP_MAX_WINDOW], trace = 0;
     for (int i = 0; i < n; i++) trace += products[i * stride + i];

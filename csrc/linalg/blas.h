@@ -14,14 +14,14 @@ void arap_blas_single_thread(void);
  * loaded, or never. */
 void arap_blas_use_plain_loops(void);
 
-/* Compute the Cholesky factor of the symmetric `a` (n, n) in place; returns 0 if `a` is not
+/* Compute the Cholesky factor of the symmetric `a` (n, n) in place. Returns 0 if `a` is not
  * positive definite. The second function uses this factor to solve for `count` right-hand sides x
  * (count, n) in place. */
 int arap_cholesky(int n, double *a);
 void arap_cholesky_solve(int n, const double *a, int count, double *x);
 
-/* Compute the Cholesky factor of a part of a larger matrix, on and below the diagonal by columns;
- * returns 0, or the number of the first column that shows that the part is not positive
+/* Compute the Cholesky factor of a part of a larger matrix, on and below the diagonal by columns.
+ * Returns 0, or the number of the first column that shows that the part is not positive
  * definite. */
 int arap_lower_cholesky(int n, double *a, int lda);
 

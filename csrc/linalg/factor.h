@@ -19,7 +19,7 @@ void arap_matrix_clear(arap_matrix *matrix);
 
 typedef struct arap_factor arap_factor;
 
-/* Perform symbolic and numeric factorization of a positive definite matrix; returns
+/* Perform symbolic and numeric factorization of a positive definite matrix. Returns
  * ARAP_NOT_FACTORED if the matrix is not positive definite. The factor keeps no reference to the
  * matrix. */
 arap_status arap_factor_create(arap_context *context, const arap_matrix *matrix, arap_factor **out);

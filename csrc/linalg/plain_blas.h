@@ -18,7 +18,7 @@ void arap_plain_syrk(int n, int k, double alpha, const double *a, int lda, doubl
 void arap_plain_trsm(char side, char op, int m, int n, const double *l, int ldl, double *b,
                      int ldb);
 
-/* Lower Cholesky factor of A (n, n) in place; returns 0, or the number of the first column that
+/* Lower Cholesky factor of A (n, n) in place. Returns 0, or the number of the first column that
  * shows that A is not positive definite. */
 int arap_plain_potrf(int n, double *a, int lda);
 

@@ -91,7 +91,7 @@ static int counts(const inspection *in, size_t e, int but) {
     return !in->link[e] && in->neighbor[e] != but && in->sum[in->neighbor[e]] > 0;
 }
 
-/* Set `mean` to the mean row of the neighbors of i with weights, except one; returns their number.
+/* Set `mean` to the mean row of the neighbors of i with weights, except one. Returns their number.
  * With `clear`, reset it to 0. */
 static int average(const inspection *in, int i, int but, int clear, double *mean) {
     int count = 0;
@@ -130,7 +130,7 @@ static double weight_of(const inspection *in, size_t k) {
     return share_of(in, in->vertex[k], in->entry[k]);
 }
 
-/* Find the core of a bone in p->core, kind -(bone + 1); returns the number of its vertices. */
+/* Find the core of a bone in p->core, kind -(bone + 1). Returns the number of its vertices. */
 static int find_core(const inspection *in, int bone, paths *p) {
     size_t begin = in->bone_start[bone], end = in->bone_start[bone + 1];
     double max = 0, best = 0;
@@ -178,7 +178,7 @@ static double point_distance2(const void *data, int index, const double *p) {
     return arap_distance2(p, set->v + 3 * (size_t)set->vertex[index]);
 }
 
-/* Compute straight-line distances of the entries outside the core; returns the largest, or a
+/* Compute straight-line distances of the entries outside the core. Returns the largest, or a
  * negative number on failure. */
 static double straight_distances(const inspection *in, int bone, const paths *p, int core) {
     arap_bvh *tree = NULL;
@@ -206,7 +206,7 @@ static double straight_distances(const inspection *in, int bone, const paths *p,
 }
 
 /* Find shortest paths from the core until `wanted` vertices marked with bone + 1 are reached, or
- * everything within `limit`; returns 0, or -1 if memory runs out. */
+ * everything within `limit`. Returns 0, or -1 if memory runs out. */
 static int follow_paths(const inspection *in, int bone, paths *p, int core, int wanted,
                         double limit) {
     int mark = bone + 1;

@@ -82,7 +82,7 @@ static arap_status plant(arap_context *context, const nearest_task *task, const 
     return arap_bvh_build(context, tree, count, boxes, NULL);
 }
 
-/* Compute the mean and the mean distance of the vertices around the middle of a bone; returns
+/* Compute the mean and the mean distance of the vertices around the middle of a bone. Returns
  * whether they form a limb. */
 static int is_limb(const nearest_task *task, int b, size_t count, const int *vertex, double *center,
                    double *radius) {

@@ -71,7 +71,7 @@ static double row_sum(const arap_sparse_weights *rows, int i) {
     return sum;
 }
 
-/* Add the bones of one of the caller's rows, normalized to sum 1, to sorted ones; returns their
+/* Add the bones of one of the caller's rows, normalized to sum 1, to sorted ones. Returns their
  * number. */
 static int add_row(const arap_sparse_weights *rows, int i, int count, int *bone, double *weight) {
     double sum = row_sum(rows, i);

@@ -167,7 +167,7 @@ static int max_nodes(int leaf, int count) {
     return leaves > 1 ? 2 * leaves - 1 : 1;
 }
 
-/* Create the topmost node of a subtree; returns 1 and its halves, whose boxes must still be joined,
+/* Create the topmost node of a subtree. Returns 1 and its halves, whose boxes must still be joined,
  * or 0 for a leaf. */
 static int split(const builder *b, subtree t, subtree *half) {
     item *items = b->items + t.first;

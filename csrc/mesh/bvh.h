@@ -36,7 +36,7 @@ static inline void arap_take_nearer(int index, double distance2, int *best, doub
 /* Squared distance from `p` to primitive `index`. */
 typedef double (*arap_distance_fn)(const void *data, int index, const double *p);
 
-/* Find the primitive nearest to p and set *distance2 to its squared distance; returns -1 if none is
+/* Find the primitive nearest to p and set *distance2 to its squared distance. Returns -1 if none is
  * nearer than sqrt(*distance2). Among primitives that are equally near except for rounding, the
  * lowest index wins, so rotating the whole scene does not change the result. The limit for rounding
  * assumes coordinates of about 1. Primitives with the tag `skip` are ignored (-1: none). */

@@ -19,7 +19,7 @@ void arap_cells_clear(arap_cells *cells);
 
 enum { ARAP_CELLS_NONE = -1, ARAP_CELLS_CROWDED = -2 };
 
-/* Find the point nearest to p; returns ARAP_CELLS_NONE if none is nearer than `radius`, which is at
+/* Find the point nearest to p. Returns ARAP_CELLS_NONE if none is nearer than `radius`, which is at
  * most the size of a cell, and ARAP_CELLS_CROWDED if the search would take too long. Ties are
  * resolved as in arap_bvh_nearest. */
 int arap_cells_nearest(const arap_cells *cells, const double *p, double radius);

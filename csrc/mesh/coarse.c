@@ -278,7 +278,7 @@ void arap_coarse_clear(arap_coarse *coarse) {
     *coarse = (arap_coarse){0};
 }
 
-/* Sum the rows of the clusters around vertex i in `sum` (bones, initially zero); returns the number
+/* Sum the rows of the clusters around vertex i in `sum` (bones, initially zero). Returns the number
  * of bones in `listed`. */
 static int blend_row(const arap_mesh *mesh, const arap_coarse *coarse,
                      const arap_influences *weights, int i, double *sum, int *listed) {
@@ -319,7 +319,7 @@ typedef struct prolongation {
     char *failed;               /* (chunks) no memory */
 } prolongation;
 
-/* Make room for another row; returns 0 if memory runs out. */
+/* Make room for another row. Returns 0 if memory runs out. */
 static int make_room(chunk_rows *rows, int count) {
     if (rows->fill + (size_t)count <= rows->room) return 1;
     size_t room = 2 * (rows->fill + (size_t)count) + 4 * CHUNK;

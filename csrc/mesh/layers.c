@@ -53,7 +53,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* Collect the sides of triangles between border vertices, with the lower vertex in the upper half
- * of each number; returns their number. side: NULL to only count them. */
+ * of each number. Returns their number. side: NULL to only count them. */
 static size_t find_sides(const arap_mesh *mesh, const uint64_t *difference, uint64_t *side) {
     size_t count = 0;
     for (size_t k = 0; k < 3 * mesh->triangle_count; k++) {

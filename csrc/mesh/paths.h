@@ -17,7 +17,7 @@ typedef struct arap_visits {
     size_t count, room;
 } arap_visits;
 
-/* Insert a visit; returns 0, or -1 if memory runs out. */
+/* Insert a visit. Returns 0, or -1 if memory runs out. */
 int arap_visits_add(arap_visits *visits, double distance, int vertex);
 
 /* Remove and return the nearest visit. The queue must not be empty. */

@@ -85,7 +85,7 @@ static void merge(ring_entry *into, const ring_entry *entry) {
     if (entry->kind < into->kind) into->kind = entry->kind;
 }
 
-/* Insert an entry in a row sorted by neighbor; returns the new number of entries. */
+/* Insert an entry in a row sorted by neighbor. Returns the new number of entries. */
 static size_t insert(ring_entry *row, size_t count, ring_entry entry) {
     size_t at = count;
     while (at > 0 && row[at - 1].to > entry.to) at--;

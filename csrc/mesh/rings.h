@@ -11,7 +11,7 @@ arap_status arap_mesh_connect(arap_context *context, arap_mesh *mesh, const arap
                               double edge_power);
 
 /* Label the island of each vertex, island (vertices), numbering islands in the order of their first
- * vertices; returns the number of islands. stack (vertices): scratch. */
+ * vertices. Returns the number of islands. stack (vertices): scratch. */
 int arap_find_islands(const arap_mesh *mesh, int *island, int *stack);
 
 #endif

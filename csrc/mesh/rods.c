@@ -142,7 +142,7 @@ static int is_slim(const shape *s) {
            sqrt(arap_dot(s->normal, s->normal)) <= OPEN * s->surface;
 }
 
-/* Find the rods; returns whether there are any. */
+/* Find the rods. Returns whether there are any. */
 static int find_single_rods(finder *f, const char *may) {
     const arap_mesh *mesh = f->mesh;
     double across[3];

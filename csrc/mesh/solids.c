@@ -100,7 +100,7 @@ static void sort_sides(side *sides, int count) {
     }
 }
 
-/* Pair the sides of the caller's edges with two triangles; returns the number of remaining
+/* Pair the sides of the caller's edges with two triangles. Returns the number of remaining
  * sides. */
 static int pair_own_edges(solids *s, side *sides, int count) {
     char paired[MAXIMUM] = {0};
@@ -139,7 +139,7 @@ static void measure_angles(const solids *s, const side *sides, int count, double
     }
 }
 
-/* Pair triangles that bound a solid; returns whether the pairing is one-to-one. */
+/* Pair triangles that bound a solid. Returns whether the pairing is one-to-one. */
 static int pair_by_angles(solids *s, const side *sides, int count) {
     double angle[MAXIMUM];
     int chosen[MAXIMUM], forward = 0;

@@ -27,7 +27,7 @@ arap_status arap_touching_unite(arap_context *context, arap_touching *touching, 
                                 const char *stage, int *parent);
 
 /* Find the chosen part, other than `skip`, nearest to vertex i within sqrt(*distance2), and set
- * *distance2 to its squared distance; returns -1 if no part is that near. */
+ * *distance2 to its squared distance. Returns -1 if no part is that near. */
 int arap_touching_nearest(const arap_touching *touching, int i, int skip, double *distance2);
 
 void arap_touching_clear(arap_touching *touching);

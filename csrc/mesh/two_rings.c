@@ -35,7 +35,7 @@ typedef struct build {
     double *sum;               /* (vertices) h between the current vertex and those listed */
 } build;
 
-/* Add factor L_i. to the sums of vertex k; returns the new number of listed vertices. */
+/* Add factor L_i. to the sums of vertex k. Returns the new number of listed vertices. */
 static int add_row(const build *b, int k, int i, double factor, int count) {
     const arap_mesh *mesh = b->mesh;
     b->sum[i] += factor * b->own[i];

@@ -93,7 +93,7 @@ npy_intp arap_input_size(const arap_inputs *in, char letter) {
     return size < 0 ? 0 : size;
 }
 
-/* Raise "name is value: must be what" instead of a TypeError; returns -1. */
+/* Raise "name is value: must be what" instead of a TypeError. Returns -1. */
 static int refuse_type(const char *name, PyObject *value, const char *what) {
     if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
     PyErr_Clear();

@@ -16,7 +16,7 @@ typedef struct frame_source {
     npy_intp vertices;
 } frame_source;
 
-/* Check a frame and copy it to out; returns -1 with an exception on failure. */
+/* Check a frame and copy it to out. Returns -1 with an exception on failure. */
 static int copy_frame(const frame_source *source, int index, double *out) {
     char name[32];
     arap_arrays arrays = {0};

@@ -14,7 +14,7 @@ typedef struct arap_py_lock {
     unsigned long owner; /* thread that holds the lock; 0: none */
 } arap_py_lock;
 
-/* Acquire the lock; returns -1 with an exception if this thread already holds it. */
+/* Acquire the lock. Returns -1 with an exception if this thread already holds it. */
 static inline int arap_py_take(arap_py_lock *self, const char *name) {
     unsigned long me = PyThread_get_thread_ident();
     if (self->owner == me) {

@@ -24,7 +24,7 @@ int arap_py_object_traverse(PyObject *self, visitproc visit, void *arg);
 int arap_py_object_clear(PyObject *self);
 void arap_py_object_free(PyObject *self);
 
-/* For tp_init: acquire the lock of an object that is being created for the first time; returns -1
+/* For tp_init: acquire the lock of an object that is being created for the first time. Returns -1
  * with an exception otherwise. Release the lock with arap_py_leave. */
 int arap_py_object_begin(arap_py_object *self);
 
@@ -33,7 +33,7 @@ void arap_py_object_created(arap_py_object *self, const arap_py_context *run);
 
 arap_module_state *arap_py_object_state(arap_py_object *self);
 
-/* Acquire the lock of a created object; returns -1 with an exception otherwise. Release the lock
+/* Acquire the lock of a created object. Returns -1 with an exception otherwise. Release the lock
  * with arap_py_leave. */
 int arap_py_object_enter(arap_py_object *self);
 

@@ -38,7 +38,7 @@ void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *skeleton, con
 void arap_bendy_take(const arap_bendy *bendy, const double *joints, double *transforms);
 
 /* Find the columns that move a point at position u along a bone, and their shares, the first of
- * which is not 0; returns their number. */
+ * which is not 0. Returns their number. */
 static inline int arap_place_columns(const arap_bendy *bendy, int bone, double u, int *column,
                                      double *share) {
     int k = bendy->count ? bendy->place[bone] : -1;

@@ -13,12 +13,12 @@ typedef struct arap_dual_sum {
     double real[4], dual[4];
 } arap_dual_sum;
 
-/* Compute the sum for `count` bones with these weights at a vertex v; returns the sum of the
+/* Compute the sum for `count` bones with these weights at a vertex v. Returns the sum of the
  * weights. */
 double arap_dual_blend(const arap_dual_pose *pose, const double *v, int count, const int *bone,
                        const double *weight, arap_dual_sum *sum);
 
-/* Compute the position to which the sum moves v; returns 0 if the sum has length zero. */
+/* Compute the position to which the sum moves v. Returns 0 if the sum has length zero. */
 void arap_dual_point(const arap_dual_sum *sum, const double *v, double *out);
 
 /* Add pull . dp / dw_k to out[k] for these bones. `sum` and `point` are the results of the two

@@ -105,7 +105,7 @@ static int way_to(const arap_joint_study *t, int k) {
 }
 
 /* Locate the skin of the leaf with segment k: a unit vector to its middle, unless `given` is the
- * direction, the distance of the middle, and the extent along this vector; returns 0 if the leaf
+ * direction, the distance of the middle, and the extent along this vector. Returns 0 if the leaf
  * has no skin of its own. scratch: (vertices) */
 static int find_skin(const arap_joint_study *t, int k, const double *given, double *scratch,
                      double *direction, double *far, double *max) {
@@ -163,7 +163,7 @@ static int next_joint(const arap_joint_study *t, int bone, const double *directi
     return best;
 }
 
-/* Let leaves lead to joints elsewhere; returns their number. directions: of their tails, or NULL */
+/* Let leaves lead to joints elsewhere. Returns their number. directions: of their tails, or NULL */
 int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, double *scratch) {
     int count = 0;
     for (int k = 0; k < t->way_count; k++) {
@@ -180,7 +180,7 @@ int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, dou
     return count;
 }
 
-/* Compute the tail of the leaf with segment k, in the skin beyond its joint; returns 0 if the leaf
+/* Compute the tail of the leaf with segment k, in the skin beyond its joint. Returns 0 if the leaf
  * has no skin of its own. */
 /* The parent's segment to another child on which the joint of leaf k lies, as with twist bones, or
  * -1. */

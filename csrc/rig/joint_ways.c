@@ -208,7 +208,7 @@ void arap_vote_joint_ways(arap_joint_study *t) {
 
 int arap_joint_way_outside(const arap_joint_way *w) { return w->outside > FACING * w->in; }
 
-/* Remove segments that run outside the skin; returns their number. */
+/* Remove segments that run outside the skin. Returns their number. */
 int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {
     int dropped = 0;
     memset(inside, 0, (size_t)t->count * sizeof *inside);

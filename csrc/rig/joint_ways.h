@@ -66,7 +66,7 @@ arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t);
 void arap_vote_joint_ways(arap_joint_study *t);
 int arap_joint_way_outside(const arap_joint_way *way);
 
-/* Remove segments that run outside the skin; returns their number. inside: (count) scratch */
+/* Remove segments that run outside the skin. Returns their number. inside: (count) scratch */
 int arap_drop_joint_ways(const arap_joint_study *t, int *inside);
 
 #endif

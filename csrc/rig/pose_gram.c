@@ -184,7 +184,7 @@ arap_status arap_poses_gram(arap_context *context, arap_poses *poses) {
     return make_asked(context, poses);
 }
 
-/* Add a tile to `found` unless `seen` (tiles) already contains it; returns the new number of
+/* Add a tile to `found` unless `seen` (tiles) already contains it. Returns the new number of
  * tiles. */
 static int find(int tile, char *seen, int *found, int count) {
     if (!seen[tile]) found[count++] = tile;

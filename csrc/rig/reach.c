@@ -185,7 +185,7 @@ static void find_folds(const arap_ik_chain *chain, double side, arap_reach *reac
         fold[FOLD * i + 2] *= MAX_FOLD / total;
 }
 
-/* Fold the chain by a share, 1: closed, -1: open; returns the resulting distance of its effector
+/* Fold the chain by a share, 1: closed, -1: open. Returns the resulting distance of its effector
  * from its root. */
 static double fold_chain(const arap_ik_chain *chain, const double *fold, double share,
                          arap_ik_work *work) {

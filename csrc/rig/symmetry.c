@@ -379,7 +379,7 @@ static void add_half(shared *row, int bone, double weight) {
     *word |= bit;
 }
 
-/* Store in `row` the row that vertex i shares with its partner; returns 0 if the two cannot be
+/* Store in `row` the row that vertex i shares with its partner. Returns 0 if the two cannot be
  * symmetric. This is the case if they have locked weights, or bones that have no partner or are
  * excluded on the other side. */
 static int share_row(const sharing *s, int i, shared *row) {
@@ -398,7 +398,7 @@ static int share_row(const sharing *s, int i, shared *row) {
     return 1;
 }
 
-/* Move the bones of `row` in ascending order to `bone`, with their weights; returns their number,
+/* Move the bones of `row` in ascending order to `bone`, with their weights. Returns their number,
  * or -1 if one is excluded on its side. */
 static int take_row(const sharing *s, int i, shared *row, int *bone, double *weight) {
     int j = s->symmetry->vertex[i], count = 0, excluded = 0;

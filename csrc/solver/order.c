@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "linalg/factor.h"
 
-/* Build the folded graph of the vertices `own`, numbered by `number` (vertices); returns its
+/* Build the folded graph of the vertices `own`, numbered by `number` (vertices). Returns its
  * size. */
 static int fold(int count, const size_t *ring, const int *neighbor, const int *partner, int *number,
                 int *own, int *seen, size_t *start, int *folded) {

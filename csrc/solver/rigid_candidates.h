@@ -53,14 +53,14 @@ void arap_candidate_free(void *data, int line, int bone, int part, double share,
 /* The vertices of all parts. */
 void arap_candidates_sort(arap_rigid_search *search);
 
-/* Determine which parts are tried and with which bone; returns their number. */
+/* Determine which parts are tried and with which bone. Returns their number. */
 int arap_candidates_choose(arap_rigid_search *search);
 
 /* Store the area-weighted mean row of a part in search->mean: its own, or the one beneath its
  * root. */
 void arap_candidate_mean(const arap_rigid_search *search, const arap_candidate *candidate);
 
-/* Make a part rigid with this bone; returns 0 if this is excluded by the user or by the bone inside
+/* Make a part rigid with this bone. Returns 0 if this is excluded by the user or by the bone inside
  * another part. */
 int arap_candidate_follow(const arap_rigid_search *search, int part, int bone);
 

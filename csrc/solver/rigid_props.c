@@ -33,7 +33,7 @@
 #define GRIP 0.1
 #define JOINTS 4 /* maximum number of joints of a finger */
 
-/* Store the area-weighted mean row of the skin that a prop touches in s->mean; returns 0 if a part
+/* Store the area-weighted mean row of the skin that a prop touches in s->mean. Returns 0 if a part
  * with one bone inside is touched. */
 static int take_mean_of_touched(const arap_rigid_search *s, const int *touched, int set) {
     const arap_solver *solver = s->solver;

@@ -63,7 +63,7 @@ static int most_blended(const arap_solver *s) {
     return s->settings.max_influences ? s->settings.max_influences / 2 : s->skeleton.deform_count;
 }
 
-/* Keep only the largest entries of s->mean; returns their number. */
+/* Keep only the largest entries of s->mean. Returns their number. */
 static int cut_mean(const arap_rigid_search *s) {
     int count = 0, max = most_blended(s->solver), bones = s->solver->skeleton.deform_count;
     for (int b = 0; b < bones; b++) {
@@ -269,7 +269,7 @@ static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
     return status;
 }
 
-/* Store the area-weighted mean row of a rod, if it lies on something, in s->mean; returns whether
+/* Store the area-weighted mean row of a rod, if it lies on something, in s->mean. Returns whether
  * the rod is its own image. */
 static int take_mean_of_rod(const arap_rigid_search *s, int rod) {
     const arap_solver *solver = s->solver;

@@ -24,7 +24,7 @@ static int is_plate(const arap_rigid_search *s, int p) {
            s->rod[p] < 0;
 }
 
-/* Give plates p and q the lower of their bones; returns whether anything changes. */
+/* Give plates p and q the lower of their bones. Returns whether anything changes. */
 static int join(arap_rigid_search *s, int p, int q) {
     const arap_skeleton *skeleton = &s->solver->skeleton;
     int a = s->parts[p].bone, b = s->parts[q].bone;

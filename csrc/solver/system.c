@@ -290,7 +290,7 @@ static void order_parts(assembly *a, const int *vertices, int *leads, int *place
     }
 }
 
-/* Compute column starts; returns ARAP_NO_MEMORY if the matrix exceeds 2^31 entries. */
+/* Compute column starts. Returns ARAP_NO_MEMORY if the matrix exceeds 2^31 entries. */
 static arap_status size_columns(arap_context *context, assembly *a) {
     arap_system *s = a->system;
     size_t fill = 0;

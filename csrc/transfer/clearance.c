@@ -136,7 +136,7 @@ static foot foot_of(const lifting *l, const double *p) {
     return t < 0 ? (foot){0} : find_foot(&l->skin, l->normals, l->clearance->border, t, p);
 }
 
-/* Move from `start` along `way` until the clearance is reached; returns 0 if it is never
+/* Move from `start` along `way` until the clearance is reached. Returns 0 if it is never
  * reached. */
 static int leave(const lifting *l, const double *start, const double *way, double clear,
                  double *p) {

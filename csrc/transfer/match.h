@@ -18,7 +18,7 @@ arap_status arap_match_find(arap_context *context, const arap_mesh *source, cons
                             const arap_transfer_settings *settings, arap_match *out);
 
 /* Convert vertex i of the target to the units of the source. If it is too far away, it is moved
- * back along its ray from the center; returns the remaining share of its distance. */
+ * back along its ray from the center. Returns the remaining share of its distance. */
 double arap_match_place(const arap_mesh *source, const arap_mesh *target, int i, double *p);
 
 /* Unit normals of the vertices (count, 3), 0 where they cancel; and their interpolation, of any

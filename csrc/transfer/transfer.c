@@ -63,7 +63,7 @@ static arap_status take_weighted(arap_context *context, const arap_geometry *sou
     return ARAP_OK;
 }
 
-/* Assign columns to bones, -1 for those without weights in the source; returns the number of
+/* Assign columns to bones, -1 for those without weights in the source. Returns the number of
  * columns. */
 static int number_columns(const arap_sparse_weights *rows, int vertices, int bones, int *column) {
     int count = 0;

@@ -39,7 +39,7 @@ void arap_rows_insert(arap_rows *rows, int bone, double weight, int locked);
 /* Move all rows to `out`. Its previous arrays are not freed. */
 void arap_rows_take(arap_rows *rows, arap_influences *out);
 
-/* Take all rows if the status is ARAP_OK, otherwise free them; returns the status. */
+/* Take all rows if the status is ARAP_OK, otherwise free them. Returns the status. */
 static inline arap_status arap_rows_end(arap_status status, arap_rows *rows, arap_influences *out) {
     if (status)
         arap_rows_clear(rows);
