@@ -15,7 +15,8 @@ typedef struct arap_motion {
 arap_status arap_motion_create(arap_bake_state *state, arap_motion *out);
 void arap_motion_clear(arap_motion *motion);
 
-/* Improve the transforms of the moving bones in the frames of the block; none gets worse. */
+/* Improve the transforms of the moving bones in the frames of the block. No transform gets
+ * worse. */
 arap_status arap_improve_motion(arap_bake_state *state, arap_motion *motion);
 
 #endif

@@ -25,7 +25,7 @@ arap_status arap_poll_cancel(arap_context *context);
 int arap_chunk_stops(arap_context *context, int worker);
 
 /* Run task(data, chunk, worker) for chunk = 0..chunks-1 on up to context->threads threads. `worker`
- * identifies the scratch space that the task may use; it is less than both context->threads and
+ * identifies the scratch space that the task may use. It is less than both context->threads and
  * chunks, and 0 is the thread that made the call. The assignment of chunks to workers is not fixed.
  * A task writes only the data of its own chunk, so results do not depend on the thread count. The
  * calling thread polls for cancellation between chunks (arap_poll_cancel). ARAP_CANCELLED means

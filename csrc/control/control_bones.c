@@ -70,8 +70,8 @@
 #define CONTROL_GAIN 0.02
 #define OUTSIDE_GAIN 0.1 /* maximum gain of a root outside the mesh */
 #define SURE_ROOT_GAIN 0.05
-/* Shares of the skin of the branches below a root: with the first, a single branch is the body;
- * with the second, several branches are parts of it. */
+/* Shares of the skin of the branches below a root. With the first share, a single branch is the
+ * body. With the second share, several branches are parts of the body. */
 #define LEADING_BRANCH 0.4
 #define MIN_BRANCH 0.02
 /* minimum distance of a passed joint from both ends of a child, as a share of the child's length */

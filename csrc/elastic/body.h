@@ -44,8 +44,9 @@ typedef struct arap_anchors {
 double arap_body_local_step(const arap_body *body, const arap_anchors *anchors, const double *x,
                             double *b);
 
-/* The matrix K of the quadratic form x^T K x of the energy with fixed rotations. It is added to own
- * (count) and edge (ring[count]) of the one-rings. anchor: (count) weights of the anchors. */
+/* The matrix K of the quadratic form x^T K x of the energy with fixed rotations. The matrix is
+ * added to own (count) and edge (ring[count]) of the one-rings. anchor: (count) weights of the
+ * anchors. */
 void arap_body_stiffness(const arap_body *body, const double *anchor, double *own, double *edge);
 
 /* The polar factor of a matrix with columns a, b, as orthonormal columns r0, r1. Returns the sum of

@@ -86,9 +86,9 @@ static arap_status heat_sources(arap_context *context, const arap_mesh *mesh,
 }
 
 /* Create L + M H and its factor. If the bones are so far away, or the mesh so stiff, that M H is
- * lost to rounding, all sources of an island are equal anyway. They are then raised until they have
- * an effect. Rounding may leave only negative cotangents in tets without thickness. As a last
- * resort, these are removed. */
+ * lost to rounding, all sources of an island are equal anyway. The sources are then raised until
+ * they have an effect. Rounding may leave only negative cotangents in tets without thickness. As a
+ * last resort, these are removed. */
 static arap_status factor_heat(arap_context *context, const arap_mesh *mesh, const int *order,
                                arap_heat_system *system) {
     arap_matrix matrix = {0};

@@ -527,8 +527,8 @@ static void box_task(void *data, int chunk, int worker) {
     }
 }
 
-/* The shift of each part, proportional to its position in the mesh. It is so large that a node
- * mixes faces of several parts only if all of them do not fit into one node. */
+/* The shift of each part, proportional to its position in the mesh. This distance is so large that
+ * a node mixes faces of several parts only if all of them do not fit into one node. */
 static void move_parts(const face_boxes *f, double *shift) {
     const arap_mesh *mesh = f->mesh;
     size_t parts = (size_t)mesh->part_count;

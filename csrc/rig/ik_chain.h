@@ -14,8 +14,8 @@ typedef struct arap_ik_chain {
     double length;                  /* length of the path along `points` */
 } arap_ik_chain;
 
-/* Work space of a solve, for a chain of at most `max` bones; all (max, ..). Its arrays are one
- * allocation, `joint_rotations`. */
+/* Work space of a solve, for a chain of at most `max` bones. All arrays are (max, ..). Its arrays
+ * are one allocation, `joint_rotations`. */
 typedef struct arap_ik_work {
     double *joint_rotations; /* (max, 3) of the joints, joint_range.h: in and out */
     double *best;            /* (max, 3) */

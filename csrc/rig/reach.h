@@ -7,7 +7,8 @@
 
 #define ARAP_REACH_NUMBERS 4
 
-/* The chains of a skeleton, and work space to solve for them; all zero if no pose reaches. */
+/* The chains of a skeleton, and work space to solve for them. All members are zero if no pose
+ * reaches for targets. */
 typedef struct arap_reach {
     arap_chains chains;
     arap_ik_work work;

@@ -41,7 +41,7 @@ static int find_idle(const arap_solver *s, const arap_influences *in, double *la
     return found;
 }
 
-/* The weight that vertex i gives to an idle bone, or 0. It is at least the smallest valid
+/* The weight that vertex i gives to an idle bone, or 0. The weight is at least the smallest valid
  * weight. */
 static double find_weight(const arap_solver *s, const arap_influences *in, int i,
                           const double *largest, int *bone) {

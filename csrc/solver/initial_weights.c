@@ -48,7 +48,7 @@ static int needs_fresh(const arap_solver *s, const arap_sparse_weights *rows) {
 }
 
 /* Convert the given rows to influences, using `fresh` for vertices without weights. A locked vertex
- * may have no weights. It is then solved like the others. */
+ * without weights is solved like the others. */
 static arap_status influences_of_rows(arap_context *context, const arap_solver *s,
                                       const arap_sparse_weights *rows, const arap_influences *fresh,
                                       arap_influences *out) {

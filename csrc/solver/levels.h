@@ -6,7 +6,8 @@
 #include "solver/solver.h"
 
 /* The search for solver->clusters, which needs the mesh, its symmetry and its rigid parts, and runs
- * in parallel with other work. It must not be moved in memory until it has ended. */
+ * in parallel with other work. The struct must not be moved in memory until the search has
+ * ended. */
 typedef struct arap_clustering {
     arap_solver *solver;
     int *group;

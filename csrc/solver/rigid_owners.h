@@ -10,7 +10,7 @@
 int arap_owner_of_part(const arap_rigid_search *search, int part);
 
 /* Add to owned (deforming bones) the number of rigid parts that each bone moves most, and to `soft`
- * that of soft vertices with much of its weight. Both may be the same array. */
+ * that of soft vertices with much of its weight. Both arguments may be the same array. */
 void arap_count_owned(const arap_rigid_search *search, int *owned, int *soft);
 
 /* The mean distance of a part from each bone, times its area. distance: scratch, (lines); mean:

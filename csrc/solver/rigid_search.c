@@ -290,8 +290,8 @@ static int take_mean_of_rod(const arap_rigid_search *s, int rod) {
     return own;
 }
 
-/* Make all parts of a rod follow one bone of the surface on which it lies. They may already follow
- * it rigidly. Returns whether anything changes. */
+/* Make all parts of a rod follow one bone of the surface on which it lies. The parts may already
+ * follow this bone rigidly. Returns whether anything changes. */
 static int hold_rod(arap_rigid_search *s, int rod) {
     int parts = s->solver->mesh.part_count, changes = 0, bone = -1;
     for (int p = rod; p < parts; p++) {

@@ -93,7 +93,7 @@ typedef struct arap_constraints {
     int peaks, attachments;
 } arap_constraints;
 
-/* The bones held by promise.c; all zero: none. */
+/* The bones held by promise.c. All members are zero if no bone is held. */
 typedef struct arap_promise {
     double *strength;          /* (deforming bones) of their rows, over the square of mesh.size */
     char *is_minor;            /* (deforming bones) see own_skin.h */

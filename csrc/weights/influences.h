@@ -42,7 +42,7 @@ typedef int (*arap_excluded_fn)(const void *data, int vertex, int bone);
 arap_status arap_influences_filter(arap_context *context, const arap_influences *in,
                                    const char *keep, arap_influences *out);
 
-/* arap_influences_filter in place; the allocated memory is kept. */
+/* arap_influences_filter in place. The allocated memory is kept. */
 void arap_influences_drop(arap_influences *influences, const char *keep);
 
 /* Make the weights of each row >= 0 with sum 1. Locked weights stay (their sum is limited to 1),

@@ -13,7 +13,7 @@ typedef struct arap_rows {
 arap_status arap_rows_create(arap_context *context, int count, arap_rows *rows);
 void arap_rows_clear(arap_rows *rows);
 
-/* Begin the next row, of at most `max` entries. It is empty. */
+/* Begin the next row, of at most `max` entries. The new row is empty. */
 arap_status arap_rows_next(arap_context *context, arap_rows *rows, size_t max);
 
 /* Append the row of vertex i in `in`, which may be the rows built so far. */
