@@ -133,7 +133,7 @@ def printable(text):
 
 
 def refuse_output(path, source):
-    """Raises OSError if the weights could not be written to this path; called before the work
+    """Raises OSError if the weights could not be written to this path. Called before the work
     rather than after it."""
     _refuse_foreign(path, source)
     real = Path(os.path.realpath(path))

@@ -28,14 +28,14 @@ _handles = []  # Blender's handle of the registered command
 
 
 def run(argv, results=None, prog=f"blender -c {COMMAND}"):
-    """Runs the command; see araplbs.blender.files.run."""
+    """Runs the command. See araplbs.blender.files.run."""
     presets = bpy.utils.preset_paths(FOLDER)
     blender = files.Blender(COMMANDS, presets, lambda: this_blender(COMMAND), do_file)
     return files.run(argv, blender, results, prog)
 
 
 def do_file(command, source, target, arguments, stop, outputs):
-    """Processes one file; returns the file's entry in the report. Nothing is written if an
+    """Processes one file. Returns the file's entry in the report. Nothing is written if an
     exception is raised, or if there is no target."""
     if target:
         refuse_foreign(target, BLEND)
@@ -97,7 +97,7 @@ def do_file(command, source, target, arguments, stop, outputs):
 
 
 def _open(path):
-    """Opens a file; returns whether it is compressed. Raises Refused if it is not a .blend file."""
+    """Opens a file. Returns whether it is compressed. Raises Refused if it is not a .blend file."""
     if not carries(path, BLEND):
         raise Refused("not a .blend file")
     with open(path, "rb") as file:

@@ -38,7 +38,7 @@ CLASSES = (ARAPLBS_notice, VIEW3D_PT_araplbs_notice)
 
 
 def register(problem):
-    """Displays the sentence `problem`, if there is one; returns whether there is one."""
+    """Displays the sentence `problem`, if there is one. Returns whether there is one."""
     global sentence
     sentence = problem
     if not sentence:

@@ -60,7 +60,7 @@ def data_registered():
 
 
 def bind(meshes, armature, *, only_new, preset, threads, progress, **options):
-    """Binds meshes; see araplbs.blender.bind."""
+    """Binds meshes. See araplbs.blender.bind."""
     meshes = _objects(meshes)
     if not isinstance(armature, bpy.types.Object) or armature.type != "ARMATURE":
         raise TypeError(f"armature is {_shown(armature)}: must be an armature object")
@@ -113,6 +113,6 @@ def _refuse_absent(objects, view_layer):
 
 
 def run(argv):
-    """Runs the command line; returns the exit code."""
+    """Runs the command line. Returns the exit code."""
     with data_registered():
         return cli.run(argv, prog=PROG)

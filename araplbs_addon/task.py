@@ -37,7 +37,7 @@ class Task(ABC):
 
     @abstractmethod
     def read_in_steps(self, targets: Any, view_layer: bpy.types.ViewLayer) -> Steps[None]:
-        """Does the same as read(), as a generator of short steps; sets `reading`."""
+        """Does the same as read(), as a generator of short steps. Sets `reading`."""
 
     @abstractmethod
     def solve(self, progress: Listener | None = None) -> None:
@@ -45,5 +45,5 @@ class Task(ABC):
 
     @abstractmethod
     def apply(self) -> dict[str, Any]:
-        """Writes the solution completely or not at all; returns the report. Raises Refused if the
+        """Writes the solution completely or not at all. Returns the report. Raises Refused if the
         objects have changed."""

@@ -226,7 +226,7 @@ class WeightingTask(Task):
         refuse_carried(ob, armature)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """Stores the solution; see araplbs.solvers.solve and araplbs.solvers.volume."""
+        """Stores the solution. See araplbs.solvers.solve and araplbs.solvers.volume."""
         arguments = (self.threads, progress)
         if self.reading.volume:
             self.solution = solve_volume(
@@ -237,7 +237,7 @@ class WeightingTask(Task):
             self.solution = solve(self.problem, self.options, *arguments, later)
 
     def apply(self) -> dict[str, Any]:
-        """See Task; also binds meshes that are not bound yet."""
+        """See Task. Also binds meshes that are not bound yet."""
         armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)
         names = self.problem.skeleton.names
@@ -272,7 +272,7 @@ class WeightingTask(Task):
         return self.reading.subjects.find()
 
     def conclude(self, written: list[dict[str, Any]]) -> dict[str, Any]:
-        """Binds meshes that are not bound yet; returns the report. written: the result of
+        """Binds meshes that are not bound yet. Returns the report. written: the result of
         write_weights()."""
         armature, objects = self.find_objects()
         self.bind(armature, objects, written)

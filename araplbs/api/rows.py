@@ -58,7 +58,7 @@ class Rows(SparseWeights):
         return dense_of(self, self.bone_count)
 
     def to_scipy(self) -> Any:
-        """Return the weights as a scipy.sparse.csr_matrix; requires SciPy."""
+        """Return the weights as a scipy.sparse.csr_matrix. Requires SciPy."""
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
         return csr_matrix((self.weights, self.bones, self.start), shape=self.shape)

@@ -79,7 +79,7 @@ def given_value(about: Field[Any], value: Any, name: str, *, degrees: bool = Fal
 
 @dataclass(frozen=True)
 class OptionTable:
-    """A table of options; raises BadOption for a value outside its limits."""
+    """A table of options. Raises BadOption for a value outside its limits."""
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -12,7 +12,7 @@ _at_once = threading.local()
 
 
 def finish(steps: Steps[T]) -> T:
-    """Runs all steps without a pause; returns the generator's value."""
+    """Runs all steps without a pause. Returns the generator's value."""
     before, _at_once.runs = is_at_once(), True
     try:
         while True:

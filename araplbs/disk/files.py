@@ -62,7 +62,7 @@ def refuse_input(path: str | Path) -> None:
 
 
 def refuse_output(path: str | Path) -> None:
-    """Raises Refused if no file could be written to this path; called before the work rather than
+    """Raises Refused if no file could be written to this path. Called before the work rather than
     after it."""
     real = resolved(path)
     if real.is_dir():

@@ -47,7 +47,7 @@ def written_rows(
 def solve_new(
     problem: Problem, options: Options, threads: int = 0, progress: Listener | None = None
 ) -> Solution:
-    """Returns the Solution of a Problem that consists of patches; see solvers.solve.
+    """Returns the Solution of a Problem that consists of patches. See solvers.solve.
 
     The problem is solved from two sets of initial weights. Fresh weights include all bones but give
     them too much weight in a patch. The surrounding weights, continued into the patch, lack bones

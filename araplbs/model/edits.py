@@ -43,7 +43,7 @@ def _keys(pairs: Pairs) -> Integers:
 
 @dataclass(kw_only=True)
 class Edits:
-    """Edits that are stored with the mesh; see Solver.edit of the native module for the effect of
+    """Edits that are stored with the mesh. See Solver.edit of the native module for the effect of
     the first four."""
 
     constraints: Pairs = field(default_factory=Pairs)  # values: desired weights

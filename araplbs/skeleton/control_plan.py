@@ -83,8 +83,8 @@ class ControlPlan:
         self._sample(np.array([bool(self.turned.get(b)) for b in every], float), anew=True)
 
     def take_in_further(self, which: range, transforms: Floats, segments: Floats) -> bool:
-        """Adds hidden controls that may turn the joints that do not move in these first poses;
-        returns whether any controls were found."""
+        """Adds hidden controls that may turn the joints that do not move in these first poses.
+        Returns whether any controls were found."""
         motion = self.joints.motion(transforms, segments)
         still = self.joints.still(motion, self.own_turns[which])
         bones = self.joints.bones[still]
@@ -96,7 +96,7 @@ class ControlPlan:
         return bool(more)
 
     def ease(self, transforms: Floats) -> bool:
-        """Reduces rotations if these first poses (p, m, 3, 4) turn joints too far; returns whether
+        """Reduces rotations if these first poses (p, m, 3, 4) turn joints too far. Returns whether
         any have changed."""
         shares = shares_by_pilot(
             transforms, self.skeleton, self.parents, self.turned, self.options.swing

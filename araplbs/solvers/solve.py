@@ -91,7 +91,7 @@ def report_deformation(
     progress: Listener | None,
     later: bool = False,
 ) -> dict[str, Any]:
-    """The part of a report about the visible measures of SparseWeights before and after; see
+    """The part of a report about the visible measures of SparseWeights before and after. See
     compare()."""
     progress, poses = Progress.of(progress), measured_poses(problem, options)
     part = progress.part(0, 1, "surface strain")

@@ -14,7 +14,7 @@ from .bones_panel import draw_corrections, draw_for_selected, draw_rigid, is_mas
 
 
 def draw_session_buttons(layout, in_tab=False):
-    """Draws Accept and Cancel; draws nothing if no session is running."""
+    """Draws Accept and Cancel. Draws nothing if no session is running."""
     if not current_session():
         return
     row = abreast(layout, "Accept", "Cancel", icons=True) if in_tab else layout.row(align=True)

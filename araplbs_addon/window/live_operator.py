@@ -25,7 +25,7 @@ class LiveOperator(TaskOperator):
     """Mix-in for an operator with OptionProperties, and with these members:
 
     task_kind, session_kind: the classes of the immediate work and of the live work. find(context):
-    returns the operator's Targets; raises Refused. tell(report, task): reports the kept result, and
+    returns the operator's Targets. Raises Refused. tell(report, task): reports the kept result, and
     returns the operator's result. cancelled: the text if nothing was kept.
     """
 

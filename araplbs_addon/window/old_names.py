@@ -56,7 +56,7 @@ def _old_operator(cls, old):
 def old_properties(options, **more):
     """Returns {old name: property} for the options that have an old name. In a group of settings,
     the old property accesses the current one. In an operator (is_operator=True), Blender does not
-    let a property set another one, so the old property is separate; see old_values()."""
+    let a property set another one, so the old property is separate. See old_values()."""
     present = {option.name: option for option in options}
     return {
         old: _old_property(present[new], **more) for old, new in OPTIONS.items() if new in present

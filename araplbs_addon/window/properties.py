@@ -103,7 +103,7 @@ class BoneChoice:
 
 
 class WeightOptions(BoneChoice, OptionProperties):
-    """Mix-in for an operator with the options of Auto-weight; draws the options in `first` and then
+    """Mix-in for an operator with the options of Auto-weight. Draws the options in `first` and then
     all others."""
 
     first = ()
@@ -117,7 +117,7 @@ class WeightOptions(BoneChoice, OptionProperties):
 
 
 class ListedOptions(OptionProperties):
-    """Mix-in for an operator with options of its own; draws all of them."""
+    """Mix-in for an operator with options of its own. Draws all of them."""
 
     def draw(self, _context):
         layout = split(self.layout)

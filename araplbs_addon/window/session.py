@@ -224,7 +224,7 @@ class LiveSession(ABC):
         """Whether the session's data still exists after Blender's own undo or redo."""
 
     def _step(self):
-        """Runs one step; returns False if there is nothing to do before the next tick."""
+        """Runs one step. Returns False if there is nothing to do before the next tick."""
         try:
             return next(self._steps) is not IDLE
         except StopIteration:

@@ -54,7 +54,7 @@ class WindowOperator(Placed):
         return result or self.hear(context, event)
 
     def hear(self, context, event):
-        """Handles an event; returns the result of modal()."""
+        """Handles an event. Returns the result of modal()."""
         if event.type == "ESC" and event.value == "PRESS":
             self.end_waiting(context)
             return self.say_cancelled()

@@ -28,7 +28,7 @@ FILE = Kind("file of kept weights", "araplbs kept", re.compile(re.escape(HEAD)))
 
 @dataclass
 class KeptEdit:
-    """One item of the edits of a mesh; see blender/data/edits.py."""
+    """One item of the edits of a mesh. See blender/data/edits.py."""
 
     name: str
     kind: str

@@ -161,7 +161,7 @@ def vertex_normals(vertices: Floats, triangles: Integers) -> Floats:
 
 
 def nearest_shares(p: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
-    """The barycentric coordinates (..., 3) of the points of triangles nearest to p; see Ericson
+    """The barycentric coordinates (..., 3) of the points of triangles nearest to p. See Ericson
     5.1.5."""
 
     def dot(x: Floats, y: Floats) -> Floats:

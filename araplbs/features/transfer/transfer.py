@@ -98,7 +98,7 @@ def _transfer_to(
     guard = Guard(source, skeleton, vertices, looked_at, options.max_influences, threads)
 
     def lift() -> bool:
-        """Permanently gives the skin's weights to vertices that end below the skin; returns whether
+        """Permanently gives the skin's weights to vertices that end below the skin. Returns whether
         there are any."""
         fallen, rows = guard.fallen(new)
         new[fallen] = _beside_kept(rows, present[fallen], kept, None)

@@ -1,5 +1,5 @@
 """Lets an armature itself temporarily play other actions, in order to read the meshes that it
-deforms and to insert keys. If only poses are needed, a copy plays the actions; see
+deforms and to insert keys. If only poses are needed, a copy plays the actions. See
 read_poses.py."""
 
 from contextlib import contextmanager

@@ -19,7 +19,7 @@ AT_ONCE = 3000  # changed entries: at this number or above, all entries are writ
 
 
 def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
-    """Replaces the weights of an object with the weights in `rows`; returns a dictionary that
+    """Replaces the weights of an object with the weights in `rows`. Returns a dictionary that
     describes the changes.
 
     names: the names of all bones. with_group (m,) bool: bones that receive a group if they have

@@ -105,7 +105,7 @@ class GiveBackTask(CheckTask):
         return self.problem.join([each.of_bones(deform) for each in weights])
 
     def apply(self):
-        """Writes the weights; returns the number of vertices. There is no new report."""
+        """Writes the weights. Returns the number of vertices. There is no new report."""
         _armature, objects = self.find_objects()
         names, outcome = self._outcome.bones, self._outcome
         outcome.show(AFTER)

@@ -140,7 +140,7 @@ class WeightSession(LiveSession):
             self.worker.edit(task.problem.edit_arguments(self._read_edits()))
 
     def undo_edit(self, redo=False):
-        """Undoes or redoes the last stroke; returns False if there was no stroke."""
+        """Undoes or redoes the last stroke. Returns False if there was no stroke."""
         source, other = self._undone, self._redone
         if redo:
             source, other = other, source

@@ -153,7 +153,7 @@ class BakeTask(Task):
             )
 
     def solve(self, progress: Listener | None = None) -> None:
-        """Stores the solutions; see araplbs.features.bake."""
+        """Stores the solutions. See araplbs.features.bake."""
         problems, self.solutions = self.reading.problems, []
         progress, count = Progress.of(progress), len(problems)
         for k, problem in enumerate(problems):
@@ -162,7 +162,7 @@ class BakeTask(Task):
             problem.frames.close()
 
     def apply(self) -> dict[str, Any]:
-        """See Task; also writes the new bones."""
+        """See Task. Also writes the new bones."""
         armature, objects = self.reading.subjects.find()
         count = self.options.new_bones
         free = free_names(armature, objects, count * len(objects))

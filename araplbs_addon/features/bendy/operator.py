@@ -144,7 +144,7 @@ games. The bendy bones stay as controls that the new bones follow"""
             bpy.ops.object.mode_set(mode="OBJECT")
 
     def go_on(self, seconds=math.inf):
-        """Works for this time; returns the operator's result, or None if work remains."""
+        """Works for this time. Returns the operator's result, or None if work remains."""
         end = time.perf_counter() + seconds
         try:
             next(self._steps)

@@ -119,7 +119,7 @@ class CompareTask(WeightingTask):
         return None
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See araplbs.features.compare.compare; stores the comparison and its page."""
+        """See araplbs.features.compare.compare. Stores the comparison and its page."""
         progress = Progress.of(progress)
         part = progress.part(0, 1 - PAGE_SHARE)
         self.comparison = compare(self.case, self.compare_options, self.threads, part, self.methods)

@@ -113,7 +113,7 @@ class CopyTask(Task):
             self.done.append((copied, rows))
 
     def apply(self) -> dict[str, Any]:
-        """See Task; also binds meshes that are not bound yet."""
+        """See Task. Also binds meshes that are not bound yet."""
         read = self.reading
         source = read.source.get()
         found = [each.subjects.find() for each in read.receivers]

@@ -95,7 +95,7 @@ class JointTask(WeightingTask):
         return replace(skeleton, kinds=None, segments=None)
 
     def solve(self, progress: Listener | None = None, wait: bool = False) -> None:
-        """See JointRun.solve(); stores the JointSolution."""
+        """See JointRun.solve(). Stores the JointSolution."""
         self.solution = self.run.solve(progress, wait)
 
     def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
@@ -108,7 +108,7 @@ class JointTask(WeightingTask):
         return armature, objects
 
     def apply(self) -> dict[str, Any]:
-        """See Task; also writes the joints."""
+        """See Task. Also writes the joints."""
         armature, objects = self.find_objects()
         before, after = self.run.problem.skeleton.as_drawn, self.solution.skeleton.as_drawn
         told = effects(armature, objects, before, after, moved_bones(before, after))
@@ -130,7 +130,7 @@ class JointTask(WeightingTask):
     def _write_weights(
         self, armature: bpy.types.Object, objects: list[bpy.types.Object]
     ) -> dict[str, Any] | None:
-        """Writes the weights; returns their report, or None if they stay unchanged."""
+        """Writes the weights. Returns their report, or None if they stay unchanged."""
         weights, problem = self.solution.weights, self.solution.problem
         if weights is None:
             return None

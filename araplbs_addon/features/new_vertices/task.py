@@ -89,14 +89,14 @@ class NewVerticesTask(WeightingTask):
         return patch_links(*self._old_links, self.problem.first)
 
     def solve(self, progress: Listener | None = None) -> None:
-        """See araplbs.features.new_vertices; stores the solution."""
+        """See araplbs.features.new_vertices. Stores the solution."""
         self.solution = solve_new(self.problem, self.options, self.threads, progress)
 
     def picture(self) -> None:
         """Returns None, because an image of a patch shows little."""
 
     def apply(self) -> dict[str, Any]:
-        """Writes the weights of the new vertices and binds meshes that are not bound yet; returns
+        """Writes the weights of the new vertices and binds meshes that are not bound yet. Returns
         the report."""
         armature, objects = self.find_objects()
         parts = self.problem.split(self.solution.rows)

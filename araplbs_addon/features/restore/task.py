@@ -120,7 +120,7 @@ class RestoreTask(Task):
         )
 
     def apply(self) -> dict[str, Any]:
-        """See Task; also binds meshes that are not bound yet."""
+        """See Task. Also binds meshes that are not bound yet."""
         armature, objects = self.reading.subjects.find()
         pairs = zip(objects, self.done, strict=True)
         before = [(ob, copy_edits(ob.data)) for ob, each in pairs if each.edits]

@@ -105,7 +105,7 @@ class TransferTask(Task):
         )
 
     def apply(self) -> dict[str, Any]:
-        """See Task; also binds meshes that are not bound yet."""
+        """See Task. Also binds meshes that are not bound yet."""
         read = self.reading
         armature, objects = read.subjects.find()
         with all_or_nothing(objects, armature):
@@ -121,7 +121,7 @@ class TransferTask(Task):
     def _write(
         self, armature: bpy.types.Object, objects: list[bpy.types.Object]
     ) -> list[dict[str, Any]]:
-        """Writes the weights; returns the report for each object."""
+        """Writes the weights. Returns the report for each object."""
         written, skeleton = [], self.reading.skeleton
         for ob, mesh, each in zip(objects, self.reading.meshes, self.done, strict=True):
             bones = skeleton.deform.copy()

@@ -11,7 +11,7 @@ SLIDER = ("slider_min", "slider_max", "value", "mute")
 
 
 def write_shapes(ob, names, shapes):
-    """Writes shapes (k, n, 3), relative to the rest shape; returns the key names as ([new],
+    """Writes shapes (k, n, 3), relative to the rest shape. Returns the key names as ([new],
     [replaced], [kept]). Existing keys with these names receive the new shape and keep their
     sliders. Locked keys and the rest key stay unchanged. A missing rest key is created."""
     new, replaced, kept = [], [], []
