@@ -19,7 +19,7 @@ def is_part(module):
 
 
 def begin(part):
-    """Adds the additions. Called after the classes are registered."""
+    """Adds what the module declares. Called after the classes are registered."""
     for owner, name, prop in getattr(part, "PROPERTIES", ()):
         setattr(owner, name, prop)
     for name, handler in getattr(part, "HANDLERS", ()):
@@ -35,7 +35,7 @@ def begin(part):
 
 
 def end(part):
-    """Removes the additions. Called before the classes are unregistered."""
+    """Removes what the module declares. Called before the classes are unregistered."""
     for keymap, item in _keys.pop(part.__name__, ()):
         keymap.keymap_items.remove(item)
     for name, handler in getattr(part, "HANDLERS", ()):

@@ -29,8 +29,8 @@ LAST_STAGE = 5
 class Progress:
     """The progress of a task, as fractions from 0 to 1 that never decrease.
 
-    Calling it returns False if the work should stop, as the engine's functions expect; check()
-    raises araplbs.Cancelled instead.
+    Calling a Progress returns False if the work should stop, as the engine's functions expect. The
+    method check() raises araplbs.Cancelled instead.
     """
 
     def __init__(self, listener: Listener | None = None) -> None:

@@ -12,7 +12,7 @@ PLACEHOLDER = re.compile(r"\{(\w*)\}")
 
 class Sentence(str):
     """An English text built from a template with {placeholders} and their fields, which may be
-    Sentences. It can be used like any str."""
+    Sentences. A Sentence can be used like any str."""
 
     template: str
     fields: Mapping[str, object]

@@ -16,7 +16,8 @@ PATIENCE = 0.01  # seconds between two checks whether the thread has ended
 
 
 class Worker:
-    """Calls work(progress) in a thread; progress has the form used in solve.py and in the engine.
+    """Calls work(progress) in a thread. The argument progress has the form used in solve.py and in
+    the engine.
 
     stage, fraction, energy: the latest progress. first_energy: the first reported energy. result:
     the return value of the work. error: the exception that ended it, if any. All of these are plain

@@ -47,8 +47,8 @@ class Act:
 
 
 def acts_of(body: Body, heads: Floats) -> list[Act]:
-    """The acts: a walk in place; reaching arms; steps for two legs, a crouch for more; neck, tail
-    and back bending to all sides. heads (m, 3): the heads of all bones at rest."""
+    """The acts: a walk in place, reaching arms, steps for two legs or a crouch for more, and
+    bending of neck, tail and back to all sides. heads (m, 3): the heads of all bones at rest."""
     found = []
     for k in range(2 * len(STEPS)):
         phase, side = k / (2 * len(STEPS)), "LR"[k // len(STEPS)]

@@ -107,7 +107,7 @@ class Tree:
 
     @cached_property
     def drawn(self) -> bool:
-        """Whether an artist drew the tails; tails set by importers miss every child."""
+        """Whether an artist drew the tails. Tails set by importers miss every child."""
         misses = []
         for b in self.bones:
             ways = [self.heads[k] - self.heads[b] for k in self.children.get(b, [])]

@@ -60,9 +60,9 @@ def leave_out_in_steps(
 
     facts: BoneFacts, possibly only about names. motion: a function that reads the animations, if
     the facts lack them. read_weights: returns the SparseWeights of the meshes, in their order, for
-    at least these bones (m,) bool. It is called only if weights could decide that a bone stays. A
-    bone stays if the user keeps it, if it has locked weights or edits, or if its mirror image
-    deforms. Raises Refused if no other bone is free.
+    at least these bones (m,) bool. This function is called only if weights could decide that a bone
+    stays. A bone stays if the user keeps it, if it has locked weights or edits, or if its mirror
+    image deforms. Raises Refused if no other bone is free.
     """
     facts = facts or BoneFacts(
         skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side

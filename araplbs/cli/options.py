@@ -23,7 +23,8 @@ Table = TypeVar("Table", bound=OptionTable)
 
 def flags_of(option: Field[Any]) -> list[str]:
     """Returns the flags of an option, such as ["--firmness", "--bone-spring-stiffness", "--truss"].
-    They are formed from its name in the panel, its name in the settings, and its former names."""
+    The flags are formed from the option's name in the panel, its name in the settings, and its
+    former names."""
     words = option.metadata["name"].lower().replace("(", "").replace(")", "").split()
     own, plain = "--" + "-".join(words), "--" + option.name.replace("_", "-")
     return [*dict.fromkeys((own, plain, *old_flags(option.name)))]

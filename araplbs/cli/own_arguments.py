@@ -80,7 +80,7 @@ def add_sources_and_targets(parser: argparse.ArgumentParser, what: str = "a mesh
 
 
 def add_source_and_targets(parser: argparse.ArgumentParser, has: str) -> None:
-    """Adds the arguments of a command that transfers data from one mesh to others; has: the kind of
+    """Adds the arguments of a command that transfers data from one mesh to others. has: the kind of
     data."""
     parser.add_argument(
         "--source", metavar="NAME", required=True, help=f"mesh that provides the {has}"

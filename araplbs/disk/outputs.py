@@ -26,7 +26,7 @@ START = 1000  # bytes of a file that are examined
 
 @dataclass(frozen=True)
 class Kind:
-    """generator: the program named in files of this kind; mark: the pattern of their first
+    """generator: the program named in files of this kind. mark: the pattern of their first
     bytes."""
 
     name: str
@@ -131,8 +131,8 @@ class Outputs:
     def add(
         self, path: str | Path, kind: Kind, what: str, source: str | Path | None = None
     ) -> None:
-        """what: the name of the file in a message. source: the input from which the file is made;
-        the file may replace this input under the input's own name."""
+        """what: the name of the file in a message. source: the input from which the file is made.
+        The file may replace this input under the input's own name."""
         key = identity(path)
         if key in self._taken:
             raise Refused(f"the {what} {path} would replace {self._taken[key]}")

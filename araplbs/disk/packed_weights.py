@@ -19,7 +19,7 @@ Entries = tuple[Array, Array, Array]
 
 
 def pack(size: int, names: Sequence[str], entries: Entries) -> bytes:
-    """size: the number of vertices; names: the group names."""
+    """size: the number of vertices. names: the group names."""
     head = {"version": VERSION, "vertices": size, "names": list(names)}
     head["entries"] = len(entries[0])
     arrays = [np.ascontiguousarray(a, k).tobytes() for a, k in zip(entries, KINDS, strict=True)]

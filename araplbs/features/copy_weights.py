@@ -134,7 +134,7 @@ def for_bones(
     rows: SparseWeights, to: Integers, count: int, names: Sequence[str], target: str
 ) -> SparseWeights:
     """The rows mapped to the corresponding bones of a target: to (m,) indices among its `count`
-    bones, -1 for none. Raises Refused if a bone with weight has no counterpart; names: the bone
+    bones, -1 for none. Raises Refused if a bone with weight has no counterpart. names: the bone
     names for the message."""
     bones = to[rows.bones]
     lost = np.unique(rows.bones[(bones < 0) & (rows.weights > 0)])

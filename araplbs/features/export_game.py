@@ -86,7 +86,7 @@ def with_ending(filepath: str, engine: Engine) -> str:
 def limited(entries: Entries, is_bone: Sequence[bool], most: int, size: int) -> tuple[Entries, int]:
     """Returns (entries, number of vertices with more bone influences than `most`). Such vertices
     keep the largest influences, scaled to the original sum. Groups that are not bones stay.
-    is_bone: for each group; size: the number of vertices."""
+    is_bone: whether each group is a bone. size: the number of vertices."""
     known = np.array([*is_bone, False])
     vertices, groups, weights = entries
     weights = weights.astype(np.float64)

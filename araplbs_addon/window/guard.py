@@ -29,7 +29,7 @@ _at_work = []  # operators whose methods are running
 
 
 def guarded(cls):
-    """The class; if it is an operator, the methods that Blender calls are guarded."""
+    """Returns the class. If it is an operator, the methods that Blender calls are guarded."""
     if issubclass(cls, Operator):
         for name, guard in _DOORS.items():
             method = getattr(cls, name, None)

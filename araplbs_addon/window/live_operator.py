@@ -168,7 +168,7 @@ def _is_over(region, event):
 
 
 def cancel_session(context, session):
-    """Cancels the session. Asks for confirmation if the artist's strokes would be lost; pressing
+    """Cancels the session. Asks for confirmation if the artist's strokes would be lost. Pressing
     Esc again declines."""
     if not session.strokes:
         session.restore()

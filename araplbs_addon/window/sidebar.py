@@ -73,7 +73,7 @@ def unit(context):
 
 
 def text_width(text):
-    """The width in pixels in the button font; approximate if there is no window."""
+    """The width in pixels in the button font. Approximate if there is no window."""
     preferences = bpy.context.preferences
     scale = _scale(bpy.context)
     blf.size(0, preferences.ui_styles[0].widget.points * scale)

@@ -18,8 +18,8 @@ def moves_view(event):
 class WindowOperator(Placed):
     """Mix-in for an operator that continues while the window is in use.
 
-    invoke() starts the work and ends with begin_waiting(). From then on turn(context) is called at
-    regular intervals: it continues the work, and returns the operator's final result, or None.
+    invoke() starts the work and ends with begin_waiting(). From then on, turn(context) is called at
+    regular intervals. It continues the work, and returns the operator's final result, or None.
     hear() receives all other events, status() provides the text of the status bar, and let_go()
     ends the work in its current state.
     """
@@ -34,7 +34,7 @@ class WindowOperator(Placed):
         return self.bl_label
 
     def let_go(self, context):
-        """Ends the work. This is also called after an error, and if no work is running."""
+        """Ends the work. The method is also called after an error, and if no work is running."""
 
     def begin_waiting(self, context):
         manager = context.window_manager

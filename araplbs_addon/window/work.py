@@ -139,7 +139,7 @@ class WorkOperator(TaskOperator):
         return self.begin_waiting(context)
 
     def read_for(self, seconds):
-        """Continues reading for about this time; at the end, starts the thread."""
+        """Continues reading for about this time. At the end, starts the thread."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:

@@ -99,7 +99,7 @@ class Inspected:
     @cached_property
     def outward(self) -> tuple[Floats, Floats]:
         """Returns (area-weighted sums of the outward normals of the faces (n, 3), areas (n,)) at
-        the vertices. Both are zero at a vertex without a face."""
+        the vertices. Both vectors are zero at a vertex without a face."""
         a, b, c = (self.vertices[self.corners[k]] for k in range(3))
         faces = np.cross(b - a, c - a) / 2
         center = self.vertices.mean(axis=0)
@@ -226,7 +226,7 @@ class Inspected:
 
     @cached_property
     def image_points(self) -> Integers:
-        """Indices of the vertices on one side whose images are sought on the other side; empty
+        """Indices of the vertices on one side whose images are sought on the other side. Empty
         without symmetry."""
         symmetry = self.problem.arguments.get("symmetry")
         return on_one_side(self.vertices, symmetry, SIDES * self.size)

@@ -31,8 +31,8 @@ def connected(count: int, pairs: Integers) -> Integers:
 
 
 def share_of(values: Floats, share: float) -> Any:
-    """The quantile of values along their last axis, without interpolation; a float for a single
-    row."""
+    """The quantile of values along their last axis, without interpolation. A single row gives a
+    float."""
     found = np.sort(values, axis=-1)[..., int(share * (values.shape[-1] - 1))]
     return float(found) if values.ndim == 1 else found
 

@@ -88,8 +88,8 @@ def own_skin(look: Inspected) -> Iterator[tuple[int, Integers, float]]:
 
 def _from_bone(skeleton: Skeleton, bone: int, points: Floats) -> tuple[Floats, Floats]:
     """Returns (distances (n,) of points from a bone, vectors (n, 3) from the bone to the points).
-    Both are measured from the line between the bone's head and tail, or from its lines to all
-    children."""
+    Both distances are measured from the line between the bone's head and tail, or from its lines to
+    all children."""
     ends = skeleton.tails[bone][None]
     if skeleton.ways is not None:
         children = np.flatnonzero((skeleton.parents == bone) & skeleton.ways)

@@ -247,7 +247,7 @@ def _crosses(
 ) -> bool:
     """Whether the skin around a region crosses a part both at rest and in the pose, given the posed
     surface of the part (vertices, triangles). At rest, most of the vertices that are less deep than
-    the region are above the part; vertices beyond a hem are not above. In the pose, some of the
+    the region are above the part. Vertices beyond a hem are not above it. In the pose, some of the
     others are below."""
     corners, at, heights, parts = look.neighbors
     inside = np.zeros(len(look), bool)

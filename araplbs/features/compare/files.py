@@ -71,8 +71,8 @@ def write_comparisons(
     source: str | Path | None = None,
 ) -> Path:
     """Writes the pages of [(name, page, dictionary)] and returns the path of index.html. Raises
-    Refused as refuse_folder() does. source: the file that the pages describe; page_about() uses it
-    to find them."""
+    Refused as refuse_folder() does. source: the file that the pages describe. The function
+    page_about() uses it to find them."""
     folder = Path(folder)
     titles = [name for name, _page, _content in made]
     refuse_folder(folder, titles)

@@ -247,7 +247,7 @@ def _row(
 
 
 def _duel(comparison: Comparison, pictures: dict[tuple[str, int, int], str]) -> str:
-    """The pictures of two methods on top of each other, with a draggable dividing line; visible
+    """The pictures of two methods on top of each other, with a draggable dividing line. Visible
     only if the script runs."""
     first, rest = comparison.in_order
     outcomes = first + rest

@@ -10,9 +10,9 @@ from ...model.options import Options
 class JointOptions(Options):
     """The options for the weights together with the options for the joints.
 
-    This is a subclass rather than a second table, because optimizing joints includes weighting. The
-    operator, the command line, scripts and reports need one flat list of options and would
-    otherwise each have to join two tables.
+    JointOptions is a subclass rather than a second table, because optimizing joints includes
+    weighting. The operator, the command line, scripts and reports need one flat list of options and
+    would otherwise each have to join two tables.
     """
 
     optimize_weights: bool = setting(

@@ -20,8 +20,8 @@ PILOT = 8  # poses that show how far the joints turn
 
 def given_poses_in_steps(armature, skeleton, options, view_layer, warnings=None):
     """Returns the poses of the animation and, if bones do more than turn or a rig moves them, also
-    the random poses. This is a generator of short steps, except for animation steps. Failures are
-    added to the list `warnings`. Raises Refused if there is no animation."""
+    the random poses. The function is a generator of short steps, except for animation steps.
+    Failures are added to the list `warnings`. Raises Refused if there is no animation."""
     poses = read_poses(armature, skeleton, options.animation, options.animation_frames, view_layer)
     poses = poses.weighted(options.pose_weight)
     yield
@@ -38,7 +38,7 @@ def given_poses_in_steps(armature, skeleton, options, view_layer, warnings=None)
 def rig_poses_in_steps(armature, skeleton, options, warnings):
     """The complete Poses (whole=True) of options.pose_count random poses of the controls. None if
     no constraint or driver moves a deform bone. Also None, with an additional line in `warnings`,
-    if the rig cannot be driven. This is a generator of short steps.
+    if the rig cannot be driven. The function is a generator of short steps.
 
     If the weights are the same on both sides, a mirrored pose is as good as a new one, so every
     second pose is the mirror image of the previous pose.

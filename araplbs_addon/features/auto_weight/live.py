@@ -98,8 +98,8 @@ class WeightSession(LiveSession):
             return False
 
     def put_back(self):
-        """Restores meshes with the session's token to their earlier state. This must be called if
-        Blender's undo leads back into the session after its end."""
+        """Restores meshes with the session's token to their earlier state. The function must be
+        called if Blender's undo leads back into the session after its end."""
         self._put_back_weights(self._is_shown)
         self._start_changes = [None] * len(self._writers)
         self._put_back_edits(self._is_shown)

@@ -5,9 +5,10 @@ of weights that it shows, so an undo restores the marks together with the weight
 other weights remove the marks (see all_or_nothing.py). An outcome becomes invalid when the bones
 change.
 
-There are three sets of weights: After, the new weights; Before, the weights that this Auto-weight
-replaced; and Original (originals.py). Files are saved with the After weights. The other two sets
-are only displayed, and become the weights of the mesh if the artist keeps them."""
+There are three sets of weights. After denotes the new weights, Before denotes the weights that this
+Auto-weight replaced, and Original denotes the earliest weights (originals.py). Files are saved with
+the After weights. The other two sets are only displayed, and become the weights of the mesh if the
+artist keeps them."""
 
 import hashlib
 from contextlib import suppress

@@ -99,8 +99,8 @@ def action_takes(armature, options):
 
 def random_frames_in_steps(ob, armature, skeleton, matrix, frames, options):
     """Returns the transforms (p, m, 3, 4) of options.pose_count random poses in armature space, and
-    appends arrays (n, 3) to `frames`. This is a generator of short steps. matrix: from the mesh to
-    the armature at rest."""
+    appends arrays (n, 3) to `frames`. The function is a generator of short steps. matrix: from the
+    mesh to the armature at rest."""
     sampled, bends = sample(skeleton, options, None)
     if bends is None:
         bends = np.zeros((*sampled.shape[:2], 4))

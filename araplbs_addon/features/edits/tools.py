@@ -39,7 +39,7 @@ def _icon(name):
 
 
 def _circles(color, graded=False):
-    """Draws the brush circle in its color; graded: whether to draw an inner circle that shows the
+    """Draws the brush circle in its color. graded: whether to draw an inner circle that shows the
     strength."""
 
     def draw(context, _tool, xy):

@@ -70,8 +70,8 @@ class KeepTask(Task):
 
 
 class KeepOneOfSeveral(KeepTask):
-    """Keeps the weights of one of several armatures in a .blend file; keep_together() writes one
-    file for all armatures."""
+    """Keeps the weights of one of several armatures in a .blend file. The function keep_together()
+    writes one file for all armatures."""
 
     alone = False
 
