@@ -255,7 +255,7 @@ class WeightingTask(Task):
         return report
 
     def remember_end(self, rows: SparseWeights) -> None:
-        """Marks these weights as final: a session that starts with them is already converged."""
+        """Marks these weights as final. A session that starts with them is already converged."""
         read = self.reading
         skeleton, parts = read.problem.skeleton, read.problem.split(rows)
         remember_end(read.meshes, skeleton, read.poses, self.options, parts)

@@ -50,8 +50,8 @@ class Limb:
 
 
 def as_arm(chain: Chain) -> Limb:
-    """An upper and a lower arm: the part up to the hand if the hand has fingers, otherwise the two
-    longest consecutive segments."""
+    """An upper and a lower arm. These end at the hand if the hand has fingers. Otherwise, they are
+    the two longest consecutive segments."""
     if chain.control >= 0:
         return Limb(chain.joints, control=chain.control, reach=chain.reach)
     whole = chain.joints[: chain.hand + 1] if chain.hand > 1 else chain.joints

@@ -1,4 +1,5 @@
-"""The page of --report: the results and pictures of all files in one self-contained file."""
+"""Writes the page of --report, which contains the results and pictures of all files in one
+self-contained file."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ FORGOTTEN = 24 * 3600  # seconds until a temporary file of another process count
 
 
 def _process_space() -> str:
-    """A name for the process space, in which process IDs are unique: this machine or, on Linux,
-    this container."""
+    """A name for the process space, in which process IDs are unique. On Linux, it is this
+    container, otherwise this machine."""
     words = [platform.node()]
     with suppress(OSError):  # if there is a /proc
         words.append(Path("/proc/sys/kernel/random/boot_id").read_text())

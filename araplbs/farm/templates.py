@@ -1,7 +1,7 @@
-"""Templates for other render managers: a job template (Open Job Description), a job type (Flamenco)
-and a script (Slurm). The job template and the Slurm script run the tasks of a plan by number.
-Flamenco creates its own tasks from options, whose template is generated from the table of all
-options."""
+"""Contains templates for other render managers, namely a job template (Open Job Description), a job
+type (Flamenco) and a script (Slurm). The job template and the Slurm script run the tasks of a plan
+by number. Flamenco creates its own tasks from options, whose template is generated from the table
+of all options."""
 
 from __future__ import annotations
 

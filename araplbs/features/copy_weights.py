@@ -1,7 +1,7 @@
 """Copies the weights of one mesh unchanged to copies of the mesh and to its other side.
 
 Meshes with the same edges, such as copies or mirror images of a character, are matched by index.
-For all other meshes, the other side is found by reflection: each vertex takes the weights of the
+For all other meshes, the other side is found by reflection. Each vertex takes the weights of the
 nearest point on the mirror image.
 """
 

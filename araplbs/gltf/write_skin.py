@@ -148,8 +148,8 @@ def _streams(
 def _old(
     document: Document, attributes: dict[str, Any], count: int, sets: int
 ) -> tuple[Integers, Floats]:
-    """The weights in the file, for vertices that are not drawn; without weights, all weight on the
-    first joint."""
+    """The weights in the file, for vertices that are not drawn. Without weights, the first joint
+    gets all weight."""
     width = A_SET * sets
     joints, weights = np.zeros((count, width), np.int64), np.zeros((count, width))
     weights[:, 0] = 1

@@ -122,7 +122,7 @@ def weigh(facts: BoneFacts) -> Evidence:
 
 @dataclass(frozen=True)
 class Motion:
-    """Functions that read animations. They are called only when the result could matter.
+    """Functions that read animations. The functions are called only when the result could matter.
 
     own: returns, for at least the queried bones (m,) bool, ((m,) bool: whether an animation
     rotates, moves or scales the bone by itself, (m,) the largest displacement of the bone from its

@@ -98,7 +98,7 @@ def strays(poses: Floats, skeleton: Skeleton, points: Floats, asked: Bools) -> B
 def leaf_bones(skeleton: Skeleton) -> Bools:
     """Returns (m,) bool: deform bones that an exporter has added to mark the end of a chain.
 
-    They have names for end bones, no children, and no tails drawn by an artist. Because the
+    Leaf bones have names for end bones, no children, and no tails drawn by an artist. Because the
     importer finds no bone to point at, it gives them the direction and length of their parents."""
     found, ways = np.zeros(len(skeleton.names), bool), skeleton.drawn_tails - skeleton.heads
     lengths = np.linalg.norm(ways, axis=1)

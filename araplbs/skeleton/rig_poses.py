@@ -86,8 +86,8 @@ def shares_by_pilot(
     swing: float,
 ) -> Floats:
     """Factors (m,) that reduce the rotations of each control, so no joint of the control turns
-    farther than a joint with a single control. They are measured in these poses (p, m, 3, 4), in
-    which all controls move."""
+    farther than a joint with a single control. The shares are measured in these poses (p, m, 3, 4),
+    in which all controls move."""
     shares = np.zeros(len(skeleton.names))
     excess = np.ones(len(shares))
     turns = nearest_rotations(transforms[:, skeleton.deform, :, :3])

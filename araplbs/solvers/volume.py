@@ -1,4 +1,4 @@
-"""Computes weights with a volume: the weights are solved on tets in which the vertices of the
+"""Computes weights with a volume. The weights are solved on tets in which the vertices of the
 surface are embedded. This module does not use bpy, so any thread may run it."""
 
 import time

@@ -76,8 +76,8 @@ def weigh(
     """Computes the weights of these Meshes, which share one skeleton.
 
     facts_of: provides further facts about the bones. Existing weights of the meshes are evidence
-    for bones that an artist has painted. They are used as initial weights only if the options
-    request it. Raises Refused, ValueError and araplbs.Cancelled.
+    for bones that an artist has painted. These weights are used as initial weights only if the
+    options request it. Raises Refused, ValueError and araplbs.Cancelled.
     """
     present: Sequence[SparseWeights | None] = [mesh.weights for mesh in meshes]
 

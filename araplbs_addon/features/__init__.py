@@ -1,5 +1,5 @@
-"""The features, each in a folder named after its operator; araplbs/features contains the
-algorithms.
+"""Contains the features, each in a folder named after its operator. The algorithms are in
+araplbs/features.
 
 A folder contains some of task.py (read, solve, apply), operator.py, live.py (a session) and
 panel.py. New modules are found by modules(). A module declares:

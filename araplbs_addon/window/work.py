@@ -131,7 +131,7 @@ class WorkOperator(TaskOperator):
     _worker = None
 
     def invoke(self, context, _event):
-        """Runs in a window: the work is divided into turns and can be cancelled."""
+        """Runs in a window. The work is divided into turns and can be cancelled."""
         self.take_settings(context)
         self.start(context)
         self.read_for(AT_ONCE)

@@ -97,7 +97,7 @@ def _regions_of(
 
 
 def _around_limbs(look: Inspected, bad: Bools, corners: Integers, region: Integers) -> Bools:
-    """The bad triangles (p, t) without folds: the triangles of a region that are bad in the same
+    """The bad triangles (p, t) without folds. The triangles of a region that are bad in the same
     pose are a fold if most of their area faces one direction."""
     a, b, c = (look.vertices[corners[:, k]] for k in range(3))
     faces = np.cross(b - a, c - a)

@@ -157,8 +157,8 @@ def _restore(
 
 
 def kept_for(armature: str, others: Collection[str], kept: Sequence[Kept]) -> list[Kept]:
-    """The kept meshes of one armature, if a file contains meshes of several armatures. They are
-    found by the armature's name or, if it has been renamed, by excluding the meshes of all
+    """The kept meshes of one armature, if a file contains meshes of several armatures. The meshes
+    are found by the armature's name or, if it has been renamed, by excluding the meshes of all
     armatures that still exist (`others`)."""
     own = [each for each in kept if each.armature == armature]
     return own or [each for each in kept if each.armature not in others] or list(kept)

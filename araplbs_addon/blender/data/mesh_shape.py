@@ -100,7 +100,7 @@ def coordinates_of(block):
 
 def read_shapes_in_steps(ob):
     """(names, (k, n, 3)): the mesh positions with each shape key alone at value 1, including the
-    effect of the key's vertex group. This is a generator of short steps. Raises Refused for
+    effect of the key's vertex group. The function is a generator of short steps. Raises Refused for
     coordinates that are not finite."""
     keys = ob.data.shape_keys
     rest = coordinates_of(keys.reference_key).astype(np.float64)

@@ -56,8 +56,8 @@ def random_poses_in_steps(armature, skeleton, options, symmetry):
 
 def curved_parameters_in_steps(armature, skeleton, vertices):
     """The positions (n, m) of vertices (n, 3) along the bendy bones that map vertices along their
-    curve, NaN for all other bones; None if there are no such bones. This is a generator of short
-    steps."""
+    curve, NaN for all other bones; None if there are no such bones. The function is a generator of
+    short steps."""
     bones = armature.data.bones
     curved = [
         i

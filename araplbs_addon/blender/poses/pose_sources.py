@@ -93,9 +93,9 @@ def find_sources(armature, scene):
 class SourceCounts:
     """Caches the PoseSources of the armature drawn last, which a panel requests at every redraw.
 
-    They are recomputed when they are old, or when the number of data-blocks in the file has
-    changed. They are kept long enough that the search takes at most a hundredth of the time, even
-    with many actions.
+    Counts are recomputed when they are old, or when the number of data-blocks in the file has
+    changed. Each count is kept long enough that the search takes at most a hundredth of the time,
+    even with many actions.
     """
 
     def __init__(self):

@@ -17,9 +17,9 @@ KINDS = {"BLENDER_HEAT": "ARMATURE_AUTO", "BLENDER_ENVELOPE": "ARMATURE_ENVELOPE
 
 def blender_weights_in_steps(armature, meshes, skeleton, kind):
     """Returns ([SparseWeights of each core Mesh], seconds), computed by Blender's Parent operator.
-    kind: a key of KINDS. Raises Refused if the operator fails for all meshes. This is a generator
-    with one step per mesh. Blender does not respond during a step, because the operator cannot be
-    stopped."""
+    kind: a key of KINDS. Raises Refused if the operator fails for all meshes. The function is a
+    generator with one step per mesh. Blender does not respond during a step, because the operator
+    cannot be stopped."""
     found, reasons, seconds = [], [], 0.0
     for mesh in meshes:
         with _copies(armature, mesh, skeleton) as (scene, rig, copy):

@@ -36,8 +36,8 @@ def read_relations(armature):
 
 
 def controls(armature, relations, deform):
-    """Returns (m,) bool: the bones to pose. These are the visible, selectable bones among the free
-    bones that deform bones (m,) follow, or all of these free bones if none of them can be
+    """Returns (m,) bool: the bones to pose. Only visible, selectable bones among the free bones
+    that deform bones (m,) follow are posed, or all of these free bones if none of them can be
     selected."""
     moved = set(np.flatnonzero(deform).tolist())
     free = relations.free.copy()

@@ -58,8 +58,8 @@ class LiveWeights:
         }
 
     def holders(self):
-        """The objects that hold the written weights. These are the original object, and one that
-        shares the original mesh if the original object was deleted or now has another mesh."""
+        """The objects that hold the written weights. Holders are the original object, and an object
+        that shares the original mesh if the original object was deleted or now has another mesh."""
         own = sharing = None
         for ob in bpy.data.objects:
             if ob.type != "MESH":

@@ -49,8 +49,8 @@ def _values(file):
 
 
 def preset_in_use(settings):
-    """The name of the preset that matches these settings: the preset loaded last if it matches,
-    otherwise the first one that matches; CUSTOM if none matches."""
+    """The name of the preset that matches these settings. The preset loaded last takes precedence
+    over the first one that matches. CUSTOM if none matches."""
     files = preset_files()
     names = [settings.preset, *files] if settings.preset in files else list(files)
     return next((name for name in names if is_in_use(_values(files[name]), settings)), CUSTOM)
