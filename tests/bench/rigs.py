@@ -34,13 +34,13 @@ weights, and *file* to the original weights. The columns are:
   frames of the file's own actions, or over {RANDOM} random poses if the file has no actions. A
   dash (-) means that heat or the file leaves vertices without weights.
 - *extra*: share of our weights, in %, on bones without weights in the file.
-- *deaf*: bones that do not move their skin. A bone is tested if it has a weight above {OWN} at
-  {LEAST_OWN} or more vertices in the file. The bone is rotated by 40 degrees about two axes
-  perpendicular to it, together with its children. The bone is deaf if these vertices then move
-  less than {DEAF} times as far with our weights as with the file's weights. Strain does not
-  reveal deaf bones, because a bone without influence stretches nothing. In some files, a limb's
-  skin follows adjacent bones. A separate count covers deaf bones that are at least {ELSEWHERE}
-  times as far from their own vertices as the nearest bone is.
+- *deaf*: bones that do not move their skin. A bone is tested if it has a weight above {OWN}
+  at {LEAST_OWN} or more vertices in the file. The bone is rotated by 40 degrees about two
+  axes perpendicular to it, together with its children. The bone is counted if these vertices
+  then move less than {DEAF} times as far with our weights as with the file's weights. Strain
+  does not reveal such bones, because a bone without influence stretches nothing. In some
+  files, a limb's skin follows adjacent bones. A separate count covers bones that are at least
+  {ELSEWHERE} times as far from their own vertices as the nearest bone is.
 - *parts*: loose parts of at least {LEAST_PART} vertices on a wrong bone, out of all parts that
   the file assigns to one bone (mean weight of at least {HANGS}). A part is on a wrong bone if
   our weights give the file's bone a mean weight below {HELD}.
@@ -56,7 +56,7 @@ A file falls short if
 - the strain exceeds {AS_HEAT} times the strain with heat or {AS_FILE} times the strain with the
   file's weights,
 - more than {100 * MOST_EXTRA:.0f} % of the weight is on extra bones,
-- a bone is deaf,
+- a bone does not move its skin,
 - more than {100 * MOST_WRONG:.0f} % of the parts, and more than one part, are on a wrong bone,
   or
 - gaps exceed those with the file's weights by more than {100 * WIDER} % of the character's
@@ -183,10 +183,10 @@ def totals(rows):
         sum(getattr(each, key) for each in painted) for key in ("wrong_parts", "parts", "elsewhere")
     )
     return (
-        f"The {len(painted)} files with weights have {deaf} deaf bones. The skin that the file "
-        f"gives to {elsewhere} of these bones is next to other bones. {asleep} bones are nearly "
-        f"inactive: their weight is at most a tenth of their weight in the file. {wrong} of "
-        f"{parts} parts are on a wrong bone. The mean L1 is "
+        f"In the {len(painted)} files with weights, {deaf} bones do not move their skin. The skin "
+        f"that the file gives to {elsewhere} of these bones is next to other bones. {asleep} bones "
+        f"are nearly inactive, that is, their weight is at most a tenth of their weight in the "
+        f"file. {wrong} of {parts} parts are on a wrong bone. The mean L1 is "
         f"{np.mean([judged.l1 for judged in painted]):.2f}."
     )
 

@@ -65,9 +65,9 @@ BEYOND_NOTE = """\
 
 Each cell lists Blender's bone heat / the artist / our default weights, in random poses. These
 measures show defects that stretch does not reveal, because a bone without influence stretches
-nothing, and a closing fold causes little stretch. A *deaf* bone does not move its own skin, as
-defined by the artist's weights. When the bone is rotated by 40 degrees, this skin moves less than a
-quarter as far as with the artist's weights.
+nothing, and a closing fold causes little stretch. *deaf* is the number of bones that do not move
+their own skin, as defined by the artist's weights. When such a bone is rotated by 40 degrees, this
+skin moves less than a quarter as far as with the artist's weights.
 
 - *parts*: number of loose parts that follow a different bone than with the artist's weights,
   out of the parts that the artist assigns to one bone.
