@@ -233,11 +233,11 @@ typedef struct sample_task {
 static void wind_sample(void *data, int k, int worker) {
     (void)worker;
     const sample_task *task = data;
-    double p[3], *winding = task->t->winding + task->bone * ARAP_STUDY_SAMPLES + k;
+    double p[3], angle, *winding = task->t->winding + task->bone * ARAP_STUDY_SAMPLES + k;
     sample(task->t, task->bone, k, p);
-    *winding = fabs(arap_winding_number(&task->t->mesh, p));
+    *winding = fabs(arap_winding_number(&task->t->mesh, p, &angle));
     if (*winding < INSIDE &&
-        arap_surrounding(&task->t->mesh, task->t->surface, p, ENCLOSED) >= ENCLOSED)
+        arap_is_surrounded(&task->t->mesh, task->t->surface, p, angle, ENCLOSED))
         *winding = 1;
 }
 
@@ -253,10 +253,12 @@ int arap_study_outside(arap_study *t, int d) {
 }
 
 int arap_study_is_amid(arap_study *t, int d) {
-    double p[3];
+    double p[3], angle;
     if (!t->surface && !t->failed) t->failed = build_surface(t);
+    if (t->failed) return 0;
     sample(t, d, ARAP_STUDY_SAMPLES / 2, p);
-    return !t->failed && arap_surrounding(&t->mesh, t->surface, p, AMID) >= AMID;
+    arap_winding_number(&t->mesh, p, &angle);
+    return arap_is_surrounded(&t->mesh, t->surface, p, angle, AMID);
 }
 
 const double *arap_study_clearance(arap_study *t, int d) {
@@ -276,12 +278,12 @@ int arap_study_joint_outside(arap_study *t, int d) {
     if (!t->surface && !t->failed) t->failed = build_surface(t);
     if (!t->mesh.triangle_count || t->failed) return 0;
     t->failed = arap_poll_cancel(t->context);
-    double d2 = INFINITY;
+    double d2 = INFINITY, angle;
     arap_bvh_nearest(t->surface, head, -1, to_face2, &t->mesh, &d2);
     if (d2 < ON_SKIN * ON_SKIN * t->mesh.size * t->mesh.size)
         return 2 * arap_study_outside(t, d) > ARAP_STUDY_SAMPLES;
-    return fabs(arap_winding_number(&t->mesh, head)) < INSIDE &&
-           arap_surrounding(&t->mesh, t->surface, head, ENCLOSED) < ENCLOSED;
+    return fabs(arap_winding_number(&t->mesh, head, &angle)) < INSIDE &&
+           !arap_is_surrounded(&t->mesh, t->surface, head, angle, ENCLOSED);
 }
 
 int arap_study_is_away(arap_study *t, int d, double lengths) {

@@ -1,4 +1,4 @@
-/* Measures to what extent skin surrounds a point: see surrounded.h.
+/* Finds whether skin surrounds a point: see surrounded.h.
  *
  * The winding number of a body with a second layer that is turned inside out is 0, because the
  * layers cancel each other. This file therefore counts the rays that meet a face. A Fibonacci
@@ -8,14 +8,13 @@
  *
  * Inside a closed body, all rays meet a face. Outside a convex body, at most half of them do. The
  * sum of the unsigned solid angles of all faces bounds from above the share of rays that can meet a
- * face. If this bound is too small, no ray is traced. The sum takes O(triangles), and the rays take
- * O(rays log triangles). The function cannot fail.
+ * face. If this bound is too small, no ray is traced. The rays take O(rays log triangles) and end
+ * once the others cannot change the answer. The function cannot fail.
  * */
 #include "control/surrounded.h"
 
 #include "base/vec3.h"
 #include "mesh/sight.h"
-#include "mesh/winding.h"
 
 #define RAYS 64
 #define REACH 4 /* length of a ray, in mesh sizes */
@@ -29,16 +28,18 @@ static int meets(const void *data, int index, const double *a, const double *b) 
     return at > 0 && at < 1;
 }
 
-double arap_surrounding(const arap_mesh *mesh, const arap_bvh *surface, const double *p,
-                        double min) {
+int arap_is_surrounded(const arap_mesh *mesh, const arap_bvh *surface, const double *p,
+                       double angle, double min) {
     int met = 0;
-    if (arap_solid_angle(mesh, p) < 4 * PI * min) return 0;
+    if (angle < 4 * PI * min) return 0;
     for (int k = 0; k < RAYS; k++) {
-        double z = 1 - (2 * k + 1.0) / RAYS, across = sqrt(1 - z * z), angle = GOLDEN_ANGLE * k;
+        double z = 1 - (2 * k + 1.0) / RAYS, across = sqrt(1 - z * z), turn = GOLDEN_ANGLE * k;
         double length = REACH * mesh->size;
-        double end[3] = {p[0] + length * across * cos(angle), p[1] + length * across * sin(angle),
+        double end[3] = {p[0] + length * across * cos(turn), p[1] + length * across * sin(turn),
                          p[2] + length * z};
         met += arap_bvh_crossed(surface, p, end, meets, mesh);
+        if (met / (double)RAYS >= min) return 1;
+        if ((met + RAYS - 1 - k) / (double)RAYS < min) return 0;
     }
-    return met / (double)RAYS;
+    return 0;
 }

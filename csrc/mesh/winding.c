@@ -21,14 +21,13 @@ static double half_angle(const arap_mesh *mesh, size_t k, const double *p) {
     return atan2(arap_dot(e[0], normal), below);
 }
 
-double arap_winding_number(const arap_mesh *mesh, const double *p) {
-    double sum = 0;
-    for (size_t k = 0; k < mesh->triangle_count; k++) sum += half_angle(mesh, k, p);
+double arap_winding_number(const arap_mesh *mesh, const double *p, double *angle) {
+    double sum = 0, all = 0;
+    for (size_t k = 0; k < mesh->triangle_count; k++) {
+        double half = half_angle(mesh, k, p);
+        sum += half;
+        all += fabs(half);
+    }
+    if (angle) *angle = 2 * all;
     return sum / (2 * PI);
-}
-
-double arap_solid_angle(const arap_mesh *mesh, const double *p) {
-    double sum = 0;
-    for (size_t k = 0; k < mesh->triangle_count; k++) sum += fabs(half_angle(mesh, k, p));
-    return 2 * sum;
 }

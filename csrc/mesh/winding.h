@@ -5,10 +5,8 @@
 #include "mesh/mesh.h"
 
 /* The winding number of point p (units of mesh.v): 1 inside a closed surface, 0 outside, less than
- * 1/2 in front of an open one. The sign depends on the orientation of the surface. */
-double arap_winding_number(const arap_mesh *mesh, const double *p);
-
-/* The sum of the unsigned solid angles of all triangles. */
-double arap_solid_angle(const arap_mesh *mesh, const double *p);
+ * 1/2 in front of an open one. The sign depends on the orientation of the surface. angle: receives
+ * the sum of the unsigned solid angles of all triangles, unless NULL. */
+double arap_winding_number(const arap_mesh *mesh, const double *p, double *angle);
 
 #endif

@@ -75,7 +75,7 @@ void arap_find_joint_owners(const arap_joint_study *t) {
 }
 
 static int is_inside(const arap_joint_study *t, const double *point) {
-    return fabs(arap_winding_number(t->mesh, point)) > INSIDE;
+    return fabs(arap_winding_number(t->mesh, point, NULL)) > INSIDE;
 }
 
 /* Whether a bone has only leaves as children, and more than one. In this case, only the bone itself
