@@ -15,6 +15,7 @@ LISTS = {
         "WIN_LESS",
         "WIN_LESS_OF",
         "WIN_CORE_PART",
+        "WIN_CORE_LESS",
         "ARM_PART",
         "ARM_LESS",
     ),
