@@ -70,7 +70,7 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         split.prop(settings, "symmetric")
         split.prop(settings, "link_parts")
         if targets and targets.armature.mode == "POSE":
-            self._draw_checkbox(layout, settings, targets.armature)
+            self._draw_choice(layout, settings, targets.armature)
         outcome = outcome_at_hand(context)
         if outcome:
             draw_result(layout, context, outcome)
