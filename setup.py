@@ -2,10 +2,10 @@
 compiled in, and OpenBLAS next to it.
 
 The name and the requirements of the package are in pyproject.toml, and its version is in
-blender_manifest.toml. Only the commands do work; importing this file does nothing.
+blender_manifest.toml. Importing this file does nothing. Only the commands do work.
 
-CHOLMOD comes from a SuiteSparse source tree (5.x or 7.x; tools/fetch_suitesparse.sh gets one) and
-OpenBLAS from the package scipy-openblas32. Every symbol is hidden, and every BLAS name has the
+CHOLMOD comes from a SuiteSparse source tree (5.x or 7.x, downloaded by tools/fetch_suitesparse.sh)
+and OpenBLAS from the package scipy-openblas32. Every symbol is hidden, and every BLAS name has the
 prefix scipy_, because Blender itself loads another CHOLMOD and another BLAS into the same process.
 
 Environment:
@@ -82,8 +82,8 @@ class egg_info(_egg_info):
 
 
 class build_ext(_build_ext):
-    """Compiles in parallel, and only changed files: the command and the headers of each object are
-    stored."""
+    """Compiles in parallel, and only changed files. To detect changes, the command and the headers
+    of each object are stored."""
 
     def build_extension(self, ext):
         import numpy

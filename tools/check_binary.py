@@ -167,7 +167,7 @@ def read_macho(data):
 
 
 def check_signature(name, data):
-    """Check the ad hoc signature, which contains the hash of every page; Apple silicon runs no
+    """Check the ad hoc signature, which contains the hash of every page. Apple silicon runs no
     unsigned code."""
     data = thin(data)
     where = [struct.unpack_from("<II", b, 8) for c, b in load_commands(data) if c == 0x1D]

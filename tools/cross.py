@@ -5,10 +5,10 @@
   tools/cross.py --target win_amd64     one of them (--target may be repeated)
 
 The output is build/cross/wheels/araplbs-VERSION-cp311-abi3-TAG.whl and, built from it by Blender's
-own tool, dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...); --no-zip builds only the
-wheels. A wheel that is up to date is not rebuilt. Run `make build` first, because build/venv runs
-this script and contains the tools that check the result. build/cross/TARGET/kernels.dll (.dylib,
-.so) is for tests/package/engine/test_kernels.py.
+own tool, dist/araplbs-VERSION-SYSTEM.zip (windows_x64, macos_arm64, ...). With --no-zip, only the
+wheels are built. A wheel that is up to date is not rebuilt. Run `make build` first, because
+build/venv runs this script and contains the tools that check the result.
+build/cross/TARGET/kernels.dll (.dylib, .so) is for tests/package/engine/test_kernels.py.
 
 pip downloads zig, OpenBLAS and NumPy's headers once, with pinned hashes, into the cache folder.
 Linking needs no library of a target, because import libraries are generated from the names in
@@ -125,8 +125,8 @@ def fetched(requirements, name, *options):
 
 
 def from_root(path):
-    """Return the path as the compiler gets it, in ROOT: ccache finds objects by the command, which
-    must not contain the folder of this clone."""
+    """Return the path as the compiler gets it, relative to ROOT. ccache finds objects by the
+    command, which must not contain the folder of this clone."""
     path = Path(path)
     return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
 
@@ -145,8 +145,9 @@ class Compiler:
         self.cached = self.with_ccache()
 
     def with_ccache(self):
-        """Return a command that compiles like `zig cc`, and takes from ccache what any clone has
-        compiled, as tools/build_module.sh does; ccache wants a compiler of one word."""
+        """Return a command that compiles like `zig cc`, and takes objects that any clone has
+        compiled from ccache, as tools/build_module.sh does. ccache requires a compiler of one
+        word."""
         ccache = shutil.which("ccache")
         if not ccache:
             return [self.zig, "cc"]
@@ -321,7 +322,8 @@ def openblas_version(parts):
 
 
 def licenses(compiler, target, parts):
-    """Return the license texts for the wheel; build/cross/licenses has the texts for all wheels."""
+    """Return the license texts for the wheel. The folder build/cross/licenses contains the texts
+    for all wheels."""
     (info,) = parts.glob("scipy_openblas32-*.dist-info")
     texts = [f for f in sorted(info.rglob("*")) if f.is_file() and sources.is_license(f)]
     version = openblas_version(parts)

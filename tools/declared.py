@@ -1,8 +1,8 @@
 """Copies the declarations of csrc/settings.def, csrc/report.def and csrc/python/arguments.def to
-the files in which Python needs them: the file araplbs/_engine.pyi gets the types and defaults of
-settings and keyword arguments and the entries of reports; araplbs/base/declared.py gets the
-defaults and ranges, which the options of the panel, the command line and weights() use. To change a
-setting, only its line has to be changed.
+the files in which Python needs them. The file araplbs/_engine.pyi gets the types and defaults of
+settings and keyword arguments and the entries of reports. The file araplbs/base/declared.py gets
+the defaults and ranges, which the options of the panel, the command line and weights() use. To
+change a setting, only its line has to be changed.
 
 usage: declared.py          writes both files, if they are out of date; `make build` does it
        declared.py --check  lists the files that are out of date

@@ -83,7 +83,7 @@ def _define(macro, text):
 
 
 def _escaped(text):
-    """Escape UTF-8 text for C, without trigraphs; octal numbers of three digits need no
+    """Escape UTF-8 text for C, without trigraphs. Octal numbers of three digits need no
     terminator."""
     plain = {ord("\n"): "\\n", ord('"'): '\\"', ord("\\"): "\\\\", ord("?"): "\\?"}
     return "".join(

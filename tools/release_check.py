@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests what docs/release.md asks of a release, as far as a file shows it, and prints a table.
+"""Tests the rules of docs/release.md that can be tested on files, and prints a table.
 
   tools/release_check.py          checks the zips and the source package of this version in dist/
   tools/release_check.py --tree   checks only the tree: rules without a build (tools/check.sh)
@@ -34,7 +34,8 @@ def sdist_rule(function):
 
 @sdist_rule
 def sdist_sources(files, modes):
-    """holds all that is compiled, CHOLMOD too, so that it builds where nothing else is"""
+    """The source package contains everything that is compiled, including CHOLMOD, so a bare machine
+    can build it."""
     wanted = [f.relative_to(ROOT) for f in (ROOT / "csrc").rglob("*") if f.is_file()]
     wanted += [f.relative_to(ROOT) for f in wheel_files()]
     wanted = [f.as_posix() for f in wanted if "__pycache__" not in f.parts]
@@ -49,7 +50,8 @@ def sdist_sources(files, modes):
 
 @sdist_rule
 def sdist_nothing_else(files, modes):
-    """no builds, binaries, links, hidden files, or what only developers need"""
+    """The source package contains no build outputs, binaries, links, hidden files, or files that
+    only developers need."""
     for name, data in files.items():
         first, last = name.split("/")[0], name.split("/")[-1]
         if first in {"dist", "docs", "demo"} or "__pycache__" in name:
@@ -63,7 +65,7 @@ def sdist_nothing_else(files, modes):
 
 @sdist_rule
 def sdist_metadata(files, modes):
-    """says what it is, for whom, and under which license"""
+    """The metadata states the purpose, the audience and the license."""
     info = Parser().parsestr(files.get("PKG-INFO", b"").decode("utf-8"))
     wanted = {
         "Name": PROJECT["name"],
@@ -90,7 +92,7 @@ def sdist_metadata(files, modes):
 
 @sdist_rule
 def sdist_size(files, modes):
-    """small"""
+    """The source package is small."""
     size = sum(map(len, files.values()))
     if size > SDIST_LIMIT:
         yield f"{size} bytes unpacked, more than {SDIST_LIMIT}"

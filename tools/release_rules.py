@@ -66,8 +66,8 @@ class Zip(NamedTuple):
     manifest: dict
 
     def generated(self, key):
-        """Return the manifest as Blender reads it: the values that its own tool wrote when it split
-        platforms take precedence."""
+        """Return the manifest as Blender reads it. The values that Blender's tool wrote when it
+        split platforms take precedence."""
         made = self.manifest.get("build", {}).get("generated", {})
         return made.get(key, self.manifest.get(key, []))
 
@@ -104,7 +104,7 @@ def rule(function):
 
 @rule
 def name_of_the_file(zip):
-    """ID-VERSION-PLATFORM.zip, one platform a zip"""
+    """The name is ID-VERSION-PLATFORM.zip, with one platform per zip."""
     if len(zip.platforms) != 1:
         yield f"{len(zip.platforms)} platforms"
     for platform in zip.platforms[:1]:
@@ -115,14 +115,14 @@ def name_of_the_file(zip):
 
 @rule
 def size(zip):
-    """below the limit of the platform"""
+    """The size is below the limit of the platform."""
     if zip.size > SIZE_LIMIT:
         yield f"{zip.size} bytes, more than {SIZE_LIMIT}"
 
 
 @rule
 def manifest(zip):
-    """of schema 1.0.0, with tags that exist, and without fields that nobody knows"""
+    """The manifest follows schema 1.0.0, with existing tags and without unknown fields."""
     m = zip.manifest
     for key in sorted(m.keys() - KNOWN):
         yield f"{key} is not known"
@@ -137,7 +137,7 @@ def manifest(zip):
 
 @rule
 def name_and_tagline(zip):
-    """without the name Blender"""
+    """The name and the tagline do not contain the name Blender."""
     for key in ("name", "tagline"):
         text = zip.manifest.get(key, "")
         if "blender" in text.lower():
@@ -146,8 +146,9 @@ def name_and_tagline(zip):
 
 @rule
 def blender_versions(zip):
-    """blender_version_min is the oldest with extensions or newer; no blender_version_max: the
-    module is of Python's stable ABI, and an upper bound would lock people out of the next one"""
+    """blender_version_min is at least the oldest version with extensions. There is no
+    blender_version_max, because the module uses Python's stable ABI, and an upper bound would
+    exclude users of the next version."""
     lowest = zip.manifest.get("blender_version_min", "0")
     if tuple(map(int, lowest.split("."))) < (4, 2, 0):
         yield f"blender_version_min {lowest}"
@@ -157,7 +158,7 @@ def blender_versions(zip):
 
 @rule
 def platform(zip):
-    """one that Blender runs on"""
+    """Blender runs on the platform."""
     for name in zip.platforms:
         if name not in WHEEL_ENDS:
             yield f"no such platform: {name}"
@@ -165,7 +166,7 @@ def platform(zip):
 
 @rule
 def permissions(zip):
-    """just those that the code uses"""
+    """The permissions are exactly those that the code uses."""
     given = zip.manifest.get("permissions", {})
     found = {kind for text in zip.python().values() for kind in uses(text)}
     for key, kind in (("files", "write"), ("network", "network")):
@@ -182,7 +183,8 @@ def _only_elsewhere(zip, kind):
 
 @rule
 def license_and_copyright(zip):
-    """GPL-3.0-or-later, its text, and the texts of all that is bundled"""
+    """The license is GPL-3.0-or-later. The zip contains its text and the license texts of all
+    bundled software."""
     if zip.manifest.get("license") != ["SPDX:GPL-3.0-or-later"]:
         yield f"license {zip.manifest.get('license')}"
     if b"GNU GENERAL PUBLIC LICENSE" not in zip.files.get("LICENSE", b"")[:400]:
@@ -197,7 +199,8 @@ def license_and_copyright(zip):
 
 @rule
 def wheel(zip):
-    """one, in ./wheels/, as listed, of this platform and of Python's stable ABI"""
+    """There is one wheel, in ./wheels/ and in the list, for this platform and Python's stable
+    ABI."""
     listed = zip.generated("wheels")
     there = [f"./{n}" for n in zip.files if n.endswith(".whl")]
     if len(listed) != 1 or sorted(listed) != sorted(there):
@@ -212,7 +215,7 @@ def wheel(zip):
 
 @rule
 def wheel_unmodified(zip):
-    """bit for bit the wheel that goes to the package index"""
+    """The wheel is bit-for-bit the wheel for the package index."""
     for name, data in zip.files.items():
         made = ROOT / "build/cross/wheels" / name.removeprefix("wheels/")
         if name.endswith(".whl") and (not made.is_file() or made.read_bytes() != data):
@@ -221,7 +224,8 @@ def wheel_unmodified(zip):
 
 @rule
 def nothing_else(zip):
-    """no byte code, binaries besides the wheel, links, hidden files, tests, or files of systems"""
+    """There is no byte code, and there are no binaries besides the wheel, links, hidden files,
+    tests, or system files."""
     for name in zip.files:
         parts, end = name.split("/"), re.search(r"(\.\w+)?$", name)[0]
         if (parts[0] == "wheels" and end == ".whl") or PICTURES.fullmatch(name):
@@ -239,7 +243,7 @@ def nothing_else(zip):
 
 @rule
 def dead_files(zip):
-    """every file of Python is imported, run, or in a folder of which all files are"""
+    """Every Python file is imported, run, or in a folder whose files are all used."""
     files = zip.python()
     files |= {n: t for n, t in zip.python_of_wheels().items() if not n.startswith(ADDON)}
     named = set()
@@ -264,7 +268,7 @@ def dead_files(zip):
 
 @rule
 def paths(zip):
-    """short ASCII names in small folders, which every system can unpack"""
+    """Every system can unpack the paths, which are short ASCII names in small folders."""
     folded = {}
     for name in zip.files:
         if (
@@ -281,7 +285,7 @@ def paths(zip):
 
 @rule
 def reviewable(zip):
-    """readable Python that the oldest Blender parses: no line that hides something"""
+    """The oldest Blender parses the Python code, and no line hides anything."""
     if "__init__.py" not in zip.files:
         yield "no __init__.py"
     for name, text in zip.python().items():
@@ -295,7 +299,7 @@ def reviewable(zip):
 
 @rule
 def languages(zip):
-    """every text is translated in every language"""
+    """Every text is translated into every language."""
     for name, data in zip.files.items():
         if name.endswith(".po"):
             for english, text in parse_catalogue(data.decode("utf-8")).items():
@@ -305,7 +309,7 @@ def languages(zip):
 
 @rule
 def no_bl_info(zip):
-    """the manifest alone describes it"""
+    """Only the manifest describes the extension."""
     for name, text in zip.python().items():
         if re.search(r"^\s*bl_info\b", text, re.MULTILINE):
             yield f"{name} has bl_info"
@@ -313,9 +317,9 @@ def no_bl_info(zip):
 
 @rule
 def code(zip):
-    """no eval, no change of Python's search path, no pip, no network, no process, no written file
-    and no use of __file__ but those that release_code.py lists with a reason; the wheel's copy of
-    the add-on, for scripts, is that of the zip"""
+    """The code uses eval, Python's search path, pip, the network, processes, written files and
+    __file__ only where release_code.py lists a reason. The wheel's copy of the add-on, for scripts,
+    equals that in the zip."""
     own, wheels = zip.python(), zip.python_of_wheels()
     for name, text in wheels.items():
         if name.startswith(ADDON) and own.get(name.removeprefix(ADDON)) != text:
@@ -334,7 +338,8 @@ def code(zip):
 
 @rule
 def own_name_space(zip):
-    """own files by relative imports alone: the package has another name in every repository"""
+    """Own files are imported only relatively, because the package has a different name in every
+    repository."""
     for name, text in zip.python().items():
         for line in re.findall(r"^\s*(?:from|import) (?:araplbs_addon|bl_ext)\b.*", text, re.M):
             yield f"{name}: {line.strip()}"
@@ -342,6 +347,6 @@ def own_name_space(zip):
 
 @rule
 def same_bits(zip):
-    """one time for all files: the same sources give the same zip"""
+    """All files have the same time, so the same sources give the same zip."""
     if len(zip.times) != 1:
         yield f"{len(zip.times)} times"

@@ -1,5 +1,5 @@
 """repack_zip.py ZIP...: sorts the files of a zip by name and gives all of them the same timestamp,
-so equal files give an equal zip. Blender's tool keeps the order and the times of the file
+so equal files give an equal zip. Blender's own tool keeps the order and the times of the file
 system."""
 
 import sys

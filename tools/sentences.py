@@ -95,7 +95,7 @@ def sentences_of_head(text):
 
 
 def is_sentence(text):
-    """Return whether a text is a sentence; names, code and markup have fewer stand-alone words."""
+    """Return whether a text is a sentence. Names, code and markup have fewer stand-alone words."""
     words = re.findall(r"(?<!\S)[(*`'\"]*[A-Za-z][a-z']+[)*`'\",;:.]*(?!\S)", text)
     return len(words) >= LEAST_WORDS and not re.match(r"[|%<.:]|usage:|>>>", text)
 

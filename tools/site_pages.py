@@ -13,8 +13,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def anchor(head, separator="-"):
-    """Return the anchor that GitHub creates for a heading; links in our pages are tested against
-    it."""
+    """Return the anchor that GitHub creates for a heading. Links in our pages are tested against
+    this anchor."""
     return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", separator)
 
 
@@ -50,7 +50,7 @@ def copy(folder):
 
 
 def _rank(copied, page):
-    """Return the rank in the search: the manual comes before numbers, decisions and pages for
+    """Return the rank in the search. The manual comes before numbers, decisions and pages for
     developers."""
     boost = 4 if page.parent == ROOT / "docs/manual" else 0.5
     text = copied.read_text(encoding="utf-8")

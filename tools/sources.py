@@ -68,8 +68,8 @@ def suitesparse_version():
 
 
 def suitesparse_sources():
-    """Return the int32 sources; t_*.c are templates that other files include, and *_l_*.c are the
-    int64 variants."""
+    """Return the int32 sources. Files named t_*.c are templates that other files include, and
+    *_l_*.c are the int64 variants."""
     folders = [SUITESPARSE / "CHOLMOD" / m for m in CHOLMOD_MODULES]
     folders += [SUITESPARSE / "AMD/Source", SUITESPARSE / "COLAMD/Source"]
     files = [f for d in folders for f in sorted(d.glob("*.c"))]
@@ -117,8 +117,8 @@ def include_dirs():
 
 
 def engine_docs_folder():
-    """Return the folder of engine_docs.h, which is generated from the stubs; its timestamp changes
-    only with its content."""
+    """Return the folder of engine_docs.h, which is generated from the stubs. The timestamp of the
+    file changes only with its content."""
     folder, stubs = ROOT / "build/generated", ROOT / "araplbs/_engine.pyi"
     text = engine_docs.header(stubs.read_text(encoding="utf-8"))
     made = folder / "python/engine_docs.h"
@@ -196,8 +196,8 @@ def collect_licenses(target, openblas, version, zig=None):
 
 
 def opening_comments(folder):
-    """Return the heads of all C files in the folder, each once: the license of a library that has
-    no license file."""
+    """Return the heads of all C files in the folder, each once. They contain the license of a
+    library that has no license file."""
     found = {}
     for file in sorted(folder.rglob("*.[ch]")):
         comment = re.match(r"\s*/\*.*?\*/", file.read_text(errors="replace"), re.DOTALL)

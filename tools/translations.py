@@ -1,4 +1,4 @@
-"""Updates the catalogues of araplbs_addon/languages with the strings of the add-on: translations
+"""Updates the catalogues of araplbs_addon/languages with the strings of the add-on. Translations
 are kept, new strings are added without a translation, and unused strings are removed. Run by `make
 translations`.
 
