@@ -35,7 +35,7 @@ class Gate:
 
     def environment(self, moment):
         """The environment of a Blender that should be held at a moment (hold.py), if Blender is the
-        module bpy; an executable also needs `-P HOLD`."""
+        module bpy. An executable also needs `-P HOLD`."""
         shutil.copy(HOLD, Path(self.folder.name, "sitecustomize.py"))
         host, port = self.listening.getsockname()
         return {"HOLD_GATE": f"{host}:{port}", "HOLD_AT": moment, "PYTHONPATH": self.folder.name}

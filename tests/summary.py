@@ -26,7 +26,7 @@ def failures(results):
 
 
 def places(log):
-    """The tests in which a run was stopped or crashed; otherwise the end of its log."""
+    """The tests in which a run was stopped or crashed, or else the end of its log."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     found = [line for line in lines if line.lstrip().startswith('File "') and "test_" in line]
     return [line.strip()[:150] for line in found[:2] or lines[-3:]]

@@ -157,7 +157,7 @@ def entries(ob):
 
 
 def weights(ob, names):
-    """(n, names) dense float64; a missing group counts as 0."""
+    """(n, names) dense float64. A missing group counts as 0."""
     index = {
         group.index: names.index(group.name) for group in ob.vertex_groups if group.name in names
     }

@@ -3,7 +3,7 @@
 bench.py ZIP [--part "PART PART..."] [--reference FOLDER] [CHARACTER...]    (of tools/bench.sh)
 
 A part that runs on all characters is written to docs/bench, and the pages of the other parts stay
-unchanged; a part that runs on some characters is written to build/bench/some instead.
+unchanged. A part that runs on some characters is written to build/bench/some instead.
 Environment variables that name folders: $RIGS for "rigs", instead of ../shared/rigs; $WILD for
 "wild", with the files of ../shared/wild/sources.tsv; $OUTSIDE for "outside", with repositories
 (outside.py); $MPFB for "shapes", which is skipped without it (body_shapes.py); $GENERATED for

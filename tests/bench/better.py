@@ -24,7 +24,7 @@ class Measure:
     geometric: bool = False
 
     def values(self, rows, way):
-        """The values of the measure in the rows, NaN where it is missing; lower values are
+        """The values of the measure in the rows, NaN where it is missing. Lower values are
         better."""
         found = []
         for row in rows:

@@ -112,7 +112,7 @@ CHANGES = {BRINGS: (table_times, source_of_times, cost)}
 
 
 def changed(text, changes, rows, processors):
-    """The text after these changes; a change that no longer finds its place is reported and
+    """The text after these changes. A change that no longer finds its place is reported and
     skipped."""
     for change in changes:
         try:

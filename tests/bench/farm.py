@@ -79,7 +79,7 @@ def resident(pid):
 
 
 def memory(blender, files, count=FILES):
-    """The memory of one process, in bytes, after each of `count` files; the given files are
+    """The memory of one process, in bytes, after each of `count` files. The given files are
     repeated."""
     found = []
     with tempfile.TemporaryDirectory() as folder:

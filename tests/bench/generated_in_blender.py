@@ -2,8 +2,8 @@
 
 generated_in_blender.py FILE...     in a headless Blender
 
-FILE.npz contains `vertices`, `triangles`, `names`, and the `heads`, `tails` and `parents` of bones;
-if FILE.fbx, a mesh with its skeleton, is given, FILE.npz is made from it. FILE.blender.npz gets
+FILE.npz contains `vertices`, `triangles`, `names`, and the `heads`, `tails` and `parents` of bones.
+If FILE.fbx, a mesh with its skeleton, is given, FILE.npz is made from it. FILE.blender.npz gets
 `weights` (n, m), which are 0 where Blender finds none, and `seconds`."""
 
 import sys

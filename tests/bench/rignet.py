@@ -8,7 +8,7 @@ NAME_rig.txt has a line for each of
     skin VERTEX JOINT WEIGHT [JOINT WEIGHT ...]
 
 in any order; vertices are numbered from 0 in the order of NAME.obj. Each joint becomes a bone that
-leads from the joint to the mean position of its children; a bone without children continues in the
+leads from the joint to the mean position of its children. A bone without children continues in the
 direction of its parent."""
 
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ evaluates the weights on the rigs' own animations.
 rigs.py ZIP OUTPUT_FOLDER [RIG...]     (called by bench.py)
 
 The rigs are in ../shared/rigs or in the folder that the environment variable RIGS names (`make
-bench PART=rigs RIGS=folder`); in the latter case, the page is written to build/bench/some. Files
+bench PART=rigs RIGS=folder`). In the latter case, the page is written to build/bench/some. Files
 other than .blend are read by Blender's importer with its default settings. The pictures are written
 to the folder `looks` next to the page."""
 

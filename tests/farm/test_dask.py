@@ -253,7 +253,7 @@ def test_canceled(plan, held, gate, blender, reference, tmp_path):
 
 
 def test_full_disk(plan, cluster, blender, reference, tmp_path):
-    """Files for which there is no space fail by name and leave nothing; with more space, the rest
+    """Files for which there is no space fail by name and leave nothing. With more space, the rest
     is processed."""
     out = tmp_path / "out"
     out.mkdir()

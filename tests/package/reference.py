@@ -50,7 +50,7 @@ BARE = {
 
 def edge_weights(vertices, triangles, wires=(), links=(), tets=(), layers=()):
     """Lambda (n,) and the directed a_ik = Lambda_i lambda_ik (n, n). Triangles in addition to tets
-    are sheets as thick as volume over surface; those of tets do not count."""
+    are sheets as thick as volume over surface. Those of tets do not count."""
     n = len(vertices)
     area, a = np.zeros(n), np.zeros((n, n))
     for t in tets:

@@ -245,7 +245,7 @@ def random_rotations(rng, *shape):
 
 
 def random_weights(rng, vertices, bones, empty=0.0):
-    """Rows that sum to 1; a share `empty` of the entries is 0, but never a whole row."""
+    """Rows that sum to 1. A share `empty` of the entries is 0, but never a whole row."""
     weights = rng.uniform(0.05, 1, (vertices, bones))
     weights *= rng.uniform(size=weights.shape) >= empty
     lost = weights.sum(1) == 0

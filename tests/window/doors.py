@@ -203,7 +203,7 @@ def as_idname(name):
 
 
 def settled(ui, watched, idname):
-    """Answers a dialog with Enter, and waits until all work has ended; a session keeps running."""
+    """Answers a dialog with Enter, and waits until all work has ended. A session keeps running."""
     yield 8
     browser = next((a for a in ui.window.screen.areas if a.type == "FILE_BROWSER"), None)
     if browser:  # it has drawn what the operator asks, too

@@ -31,7 +31,7 @@ def once():
 
 
 def is_named():
-    """`tests/run.sh sid-gui` names the run, so all of its tests run; a run of all tests runs only
+    """`tests/run.sh sid-gui` names the run, so all of its tests run. A run of all tests runs only
     some of them."""
     return bool(os.environ.get("ARAPLBS_TEST_ALL"))
 
@@ -145,7 +145,7 @@ def solving():
 
 
 def at_work():
-    """Waits for a modal operator whose work is a task; reading does not use a thread."""
+    """Waits for a modal operator whose work is a task. Reading does not use a thread."""
     return any(
         operator and operator.bl_idname.startswith("OBJECT_OT_araplbs")  # None: its class is gone
         for window in bpy.context.window_manager.windows

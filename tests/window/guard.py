@@ -55,7 +55,7 @@ class Quiet:
 
 
 class Watchdog:
-    """beat() is a sign of life; without one for this many seconds, the process is killed."""
+    """beat() is a sign of life. Without one for this many seconds, the process is killed."""
 
     def __init__(self, pictures, seconds=HANGS):
         faulthandler.register(signal.SIGUSR1)

@@ -357,7 +357,7 @@ def counts():
 
 
 def test_esc_while_random_poses_of_bendy_bones_are_read(ui):
-    """The window has turns during the work; no temporary data exists between them, and nothing is
+    """The window has turns during the work. No temporary data exists between them, and nothing is
     left."""
     tube, _rig = bendy_tube()
     before, there = scenes.snapshot(), counts()

@@ -254,7 +254,7 @@ def scene_of_session(ui):
 
 
 def scene_to_export(ui, segments=3):
-    """Weights with many digits, bendy bones, a modifier that can be baked; the armature is
+    """Weights with many digits, bendy bones, a modifier that can be baked. The armature is
     active."""
     tube, rig = character()
     scenes.auto_weight(tube, rig, pose_count=POSES, iterations=1)

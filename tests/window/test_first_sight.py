@@ -1,4 +1,4 @@
-"""The tab when it is opened for the first time, and its text after the first click; the manual uses
+"""The tab when it is opened for the first time, and its text after the first click. The manual uses
 these pictures. The test runs only in the newest Blender, because test_panels.py and
 test_auto_weight.py check in all versions that the panels are drawn and the button works."""
 

@@ -1,4 +1,4 @@
-"""Reduce Bones opens a dialog; weights are named under the mouse; the tab is short during a
+"""Reduce Bones opens a dialog. Weights are named under the mouse. The tab is short during a
 session. The pictures are for visual inspection."""
 
 import bpy
@@ -114,7 +114,7 @@ def short_session(ui):
 
 
 def test_games_one_joint(ui):
-    """Only the selected joint moves, with live stretch; a wrong elbow returns to its position."""
+    """Only the selected joint moves, with live stretch. A wrong elbow returns to its position."""
     newest_only()
     rig, meshes = make_character()
     body = max(meshes, key=lambda ob: len(ob.data.vertices))

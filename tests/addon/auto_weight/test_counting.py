@@ -43,7 +43,7 @@ def counted(outcome):
 
 
 def test_problems_of_a_session():
-    """The number before is for the weights at the start of the session; the number after comes from
+    """The number before is for the weights at the start of the session. The number after comes from
     a new check."""
     tube, rig = weighted()
     flaws.stretch(tube, rig)

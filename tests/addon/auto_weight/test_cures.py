@@ -163,7 +163,7 @@ def test_keep_old_where_a_bone_has_lost_its_skin():
 
 
 def test_give_a_bone_its_skin_back():
-    """The bone's skin gets the earlier weights, and all other vertices keep the new ones; the box
+    """The bone's skin gets the earlier weights, and all other vertices keep the new ones. The box
     then shows the current state."""
     tube, _rig, before = lost_skin()
     new, outcome = entries(tube), at_hand()
@@ -478,7 +478,7 @@ SHELL = {"SPLIT_EDGES": "Merge Vertices", "NOISE": "Smooth Surface", "ISLANDS": 
 
 @pytest.mark.parametrize("kind", SHELL)
 def test_mend_the_mesh(kind):
-    """The operator repairs faults that no weights can remove; the remaining vertices keep their
+    """The operator repairs faults that no weights can remove. The remaining vertices keep their
     weights."""
     tube, rig = add_tube(), add_armature()
     points = [v.co.copy() for v in tube.data.vertices]

@@ -428,7 +428,7 @@ REPORT = {
 
 
 def test_notes_of_a_report():
-    """The ends of chains need no skin, however an importer names them; urgent notes come first."""
+    """The ends of chains need no skin, however an importer names them. Urgent notes come first."""
     notes = package("reports.notes").result_notes(REPORT)
     assert [(note.text, note.urgent) for note in notes] == [
         ("1 bone without skin: lip.L", True),

@@ -117,7 +117,7 @@ def keyed(rig, name="Bend"):
 
 
 def test_stretch_in_the_actions_of_the_file():
-    """Both sets of weights are measured in the animator's own actions; the rig does not change."""
+    """Both sets of weights are measured in the animator's own actions. The rig does not change."""
     tube, rig = weighted(bone_spring_stiffness=50)
     keyed(rig)
     rig.pose.bones["upper"].rotation_quaternion = (0.9, 0.1, 0.0, 0.0)

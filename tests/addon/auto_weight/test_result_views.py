@@ -48,7 +48,7 @@ def test_the_eye_is_the_choice_of_stretch():
 
 
 def test_the_worst_problem_in_its_pose():
-    """The button shows the worst problem that depends on the pose, with colors; afterwards, the
+    """The button shows the worst problem that depends on the pose, with colors. Afterwards, the
     former state is restored."""
     _tube, rig = bad_tube()
     outcome, own = at_hand(), posed(rig)

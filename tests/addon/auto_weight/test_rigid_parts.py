@@ -288,7 +288,7 @@ def test_found_since_it_loses_nothing():
 
 
 def test_found_since_the_artist_did_so():
-    """A plate with a single row of weights counts if the rest of its mesh is painted differently; a
+    """A plate with a single row of weights counts if the rest of its mesh is painted differently. A
     mesh with only one row does not count."""
     tube, rig, plates = with_plates()
     bind(tube, rig)

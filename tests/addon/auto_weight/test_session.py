@@ -105,7 +105,7 @@ def test_restores_at_once():
 
 @pytest.mark.parametrize(("step", "steps"), [(0.004, 3), (0.006, 2), (0.02, 1)])
 def test_a_tick_begins_no_step_that_it_has_no_time_for(step, steps, monkeypatch):
-    """A tick runs at least one step; in 15 ms, it runs two steps of 6 ms, not three."""
+    """A tick runs at least one step. In 15 ms, it runs two steps of 6 ms, not three."""
     module, clock, done = addon("window.session"), [5.0], []
 
     def work():

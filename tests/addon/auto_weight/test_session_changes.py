@@ -73,7 +73,7 @@ def test_copied_meanwhile(copy, kept):
 
 
 def test_undo_into_the_session_puts_back():
-    """Weights are restored if the mesh belongs to the session; the copy is not written to."""
+    """Weights are restored if the mesh belongs to the session. The copy is not written to."""
     session, before = at_work()
     duplicate()
     bpy.ops.ed.undo_push(message="copy")
@@ -159,7 +159,7 @@ def by_name(ob):
 @pytest.mark.parametrize("asked", ["restore", "keep", "nothing"])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_mesh_changed_meanwhile(change, asked):
-    """Everything that can be restored is restored; the rest is reported with the name of the
+    """Everything that can be restored is restored. The rest is reported with the name of the
     object."""
     tube, rig = painted_tube(rings=60, sides=12)
     if change is make_single_user:

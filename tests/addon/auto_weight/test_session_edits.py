@@ -94,7 +94,7 @@ def test_release():
 
 
 def test_smooth_weights():
-    """Smoothness is painted during the session and undone again; the end of the session restores
+    """Smoothness is painted during the session and undone again. The end of the session restores
     everything."""
     tube, rig = painted_tube()
     before = snapshot()
@@ -163,8 +163,8 @@ def test_locked_groups_and_paint_mask():
 
 
 def test_cut_down():
-    """The largest weights stay, equal weights are treated equally, and locked weights always stay;
-    the sums do not change."""
+    """The largest weights stay, equal weights are treated equally, and locked weights always stay.
+    The sums do not change."""
     rows = package("model.sparse_weights").make_sparse_weights(
         4,
         np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3]),

@@ -16,7 +16,7 @@ NAMES = ["lower", "middle", "upper"]
 
 
 def test_one_vertex_without_weights():
-    """Only this vertex starts from new weights; without expansion_rounds, all other vertices keep
+    """Only this vertex starts from new weights. Without expansion_rounds, all other vertices keep
     their only bone."""
     tube, rig = tube_and_rig()
     for name in NAMES:

@@ -15,7 +15,7 @@ TURNED = 2  # bone of the first chain
 
 
 def rope(radius, rings, leaf, gap):
-    """(mesh object, armature). The second chain begins `gap` after the first; a leaf bone of the
+    """(mesh object, armature). The second chain begins `gap` after the first. A leaf bone of the
     given length, if any, extends from the end of the first over the second."""
     height, bones = COUNT * LENGTH, []
     for chain, start in (("A", 0), ("B", height + gap)):

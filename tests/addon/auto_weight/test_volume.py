@@ -417,7 +417,7 @@ def test_a_vertex_far_away_welds_nothing():
 
 
 def test_points_on_bones_that_reach_far_out():
-    """The result has the same points as the part of the bone inside the box; the reference is
+    """The result has the same points as the part of the bone inside the box. The reference is
     computed by brute force without the box."""
     module = package("solvers.tet_mesh")
     vertices, faces = tube_arrays()

@@ -128,7 +128,7 @@ def acting():
 
 
 def test_all_actions(acting):
-    """The frames of both actions are used; nothing changes except weights."""
+    """The frames of both actions are used. Nothing changes except weights."""
     tube, rig = acting
     task = addon("features.bake.task").BakeTask(
         package("features.bake").BakeOptions(poses="ALL", frames=20)

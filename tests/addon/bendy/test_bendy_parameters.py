@@ -17,7 +17,7 @@ from scenes import (
 
 
 def test_u_of_a_group():
-    """Painting Blender's own u changes nothing; with another u, the weights are a hat function of
+    """Painting Blender's own u changes nothing. With another u, the weights are a hat function of
     it."""
     tube, rig = one_bone()
     z = np.array([vertex.co.z for vertex in tube.data.vertices])

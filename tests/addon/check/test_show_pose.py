@@ -20,7 +20,7 @@ def posed(rig):
 
 
 def test_show_pose_and_back():
-    """The bones are in the pose in which the finding was measured; then everything is restored,
+    """The bones are in the pose in which the finding was measured. Then everything is restored,
     including constraints."""
     tube, rig = tube_and_rig()
     for name in deform_names(rig):
@@ -54,7 +54,7 @@ def test_show_pose_and_back():
 
 @pytest.mark.parametrize("turned_since", [False, True])
 def test_shown_pose_is_a_frame_of_the_range_of_motion(turned_since):
-    """If the armature plays the action of Range of Motion, the pose is shown as a frame; if the
+    """If the armature plays the action of Range of Motion, the pose is shown as a frame. If the
     frame's pose has changed since then, the action is left alone."""
     tube, rig = tube_and_rig()
     for vertex in tube.data.vertices:
@@ -105,7 +105,7 @@ def test_no_pose_to_show():
 
 
 def test_problems_of_the_box_are_those_of_the_list(monkeypatch):
-    """Show lists the problems found during weighting; the weights need no second check."""
+    """Show lists the problems found during weighting. The weights need no second check."""
     weighted()
     outcome = at_hand()
     outcome.findings = outcome.findings or []

@@ -137,7 +137,7 @@ def test_exit_codes_of_the_executable(place):
 
 def test_help(capfd):
     """The help appears if there are no arguments. Every command is in exactly one group and has an
-    example; commands for programs are not listed."""
+    example. Commands for programs are not listed."""
     arguments = package("blender.arguments")
     assert run() == 0
     text = capfd.readouterr().out
@@ -227,7 +227,7 @@ def test_in_place_by_jobs(place):
 
 
 def test_json_to_standard_output(place, capfd):
-    """Standard output contains only the JSON; everything else, including Blender's own lines, is on
+    """Standard output contains only the JSON. Everything else, including Blender's own lines, is on
     standard error."""
     package("blender.standard_output")._flush()  # lines of Blender's start may wait in its buffer
     capfd.readouterr()

@@ -327,7 +327,7 @@ def test_write_protected(character, tmp_path, capfd):
 
 
 def test_leftovers_are_removed(character, tmp_path):
-    """Leftovers of ended processes are removed; leftovers of running processes and files with
+    """Leftovers of ended processes are removed. Leftovers of running processes and files with
     similar names stay."""
     files = package("disk.files")
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
@@ -401,7 +401,7 @@ def test_signal_while_solving(name, character, tmp_path, monkeypatch, capfd):
 @posix
 @pytest.mark.parametrize("when", ["load_post", "depsgraph_update_post", "save_pre", "save_post"])
 def test_swallowed_signal(when, character, tmp_path):
-    """Blender continues after any exception in a handler; the command does not."""
+    """Blender continues after any exception in a handler. The command does not."""
     former = signal.getsignal(signal.SIGTERM)
 
     @bpy.app.handlers.persistent

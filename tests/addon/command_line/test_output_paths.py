@@ -1,6 +1,6 @@
 """Every option that names an output, combined with everything that may already exist at that path:
 only our own files are replaced, and a refusal comes before any file is opened. The short form of
-the test does not weight any file; with ARAPLBS_TEST_OUTPUTS=1, all work is done, and the files are
+the test does not weight any file. With ARAPLBS_TEST_OUTPUTS=1, all work is done, and the files are
 examined afterwards."""
 
 import os
@@ -242,7 +242,7 @@ def snapshot(place):
 
 
 def command(words, path, monkeypatch):
-    """Whether the command was not refused; files are opened only if ARAPLBS_TEST_OUTPUTS is set."""
+    """Whether the command was not refused. Files are opened only if ARAPLBS_TEST_OUTPUTS is set."""
     began = []
     files, bpy.context.scene.name = package("blender.files"), "Untouched"
     if not ALL:

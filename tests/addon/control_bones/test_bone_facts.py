@@ -301,7 +301,7 @@ def test_what_blender_exports_as_fbx_and_imports(tmp_path):
 
 
 def test_drivers(rig):
-    """A bone with a property that drives others is a control; a corrective driven by the rotation
+    """A bone with a property that drives others is a control. A corrective driven by the rotation
     of the limb is not evidence."""
     for bone, path in (
         ("helper", 'pose.bones["helper"]["switch"]'),
@@ -449,7 +449,7 @@ def test_panel_says_what_told(rig):
 
 
 def test_a_copy_with_a_constraint_is_skin():
-    """A complete copy of an arm, as for a second layer of skin, counts as skin; without
+    """A complete copy of an arm, as for a second layer of skin, counts as skin. Without
     constraints, the copy is a control."""
     arm = BONES[:3]
     copies = [(f"copy {n}", h, t, f"copy {p}" if p else None) for n, h, t, p in arm[1:]]
@@ -565,7 +565,7 @@ def test_skin_at_a_control_goes_to_the_chain():
 
 @pytest.mark.parametrize("directions", ["LENGTHS", "TAILS", "JOINTS"])
 def test_roots_that_point_at_nothing(directions):
-    """Roots that point at nothing are controls only if bone lengths are meaningless; otherwise, an
+    """Roots that point at nothing are controls only if bone lengths are meaningless. Otherwise, an
     artist has drawn them."""
     sides = [
         ("left", (0.5, 0, 0), (0.5, 0, 1), "root"),

@@ -55,7 +55,7 @@ def test_values_of_each_kind(tube):
 
 
 def test_smooth_vertices(tube):
-    """Smoothness needs no bone; an index from a script that is out of range counts as the end of
+    """Smoothness needs no bone. An index from a script that is out of range counts as the end of
     the range."""
     pick(tube, [3, 4, 5])
     tube.vertex_groups.active_index = -1
@@ -175,7 +175,7 @@ def test_not_for_other_objects(tube):
 
 
 def test_edits_stay_with_their_vertices(tube):
-    """Edits stay with their vertices through all changes to the mesh; new vertices have no
+    """Edits stay with their vertices through all changes to the mesh. New vertices have no
     edits."""
     z = {v.index: tuple(v.co) for v in tube.data.vertices}
     pick(tube, [100, 101])
@@ -202,7 +202,7 @@ def test_copies_have_edits_of_their_own(tube):
 
 
 def test_mirror_modifier_has_images_of_edits():
-    """Edits, including links, have images; the bone of an image is the bone on the other side."""
+    """Edits, including links, have images. The bone of an image is the bone on the other side."""
     core, mirror = package("character.problem"), package("character.mirror_modifier")
     pairs, edits = package("model.edits").Pairs, package("model.edits").Edits
     names = ["a.L", "a.R"]

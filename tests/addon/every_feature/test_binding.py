@@ -176,7 +176,7 @@ LEG = [
 
 
 def boxes_on_a_leg():
-    """Returns (rig, [boxes]): each box is parented to its bone; the shin's box lies around the
+    """Returns (rig, [boxes]): each box is parented to its bone. The shin's box lies around the
     thigh."""
     rig = add_armature(bones=LEG)
     places = ((1.1, 0.2), (0.8, 0.2), (0.62, 0.1))

@@ -41,7 +41,7 @@ def test_one_step_of_undo(operator):
 @pytest.mark.parametrize("operator", [name for name in TASKS if name != "bake"])
 def test_progress_and_stopping(operator, monkeypatch):
     """If a task is stopped at the start or half-way, nothing changes, and the same task can then
-    run to its end; only the frames of Bake Modifiers to Weights can be read once."""
+    run to its end. Only the frames of Bake Modifiers to Weights can be read once."""
     options, idname = scene_of(operator), f"object.araplbs_{operator.partition(' ')[0]}"
     kind = next(cls for cls in operators() if getattr(cls, "bl_idname", "") == idname)
     cancelled = araplbs.Cancelled

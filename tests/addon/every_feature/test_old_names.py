@@ -111,7 +111,7 @@ def test_an_operator_works_and_says_its_name(capfd):
 
 
 def test_every_feature_has_its_operator():
-    """Each feature's operator has the name of the feature's folder; the table lists the exceptions,
+    """Each feature's operator has the name of the feature's folder. The table lists the exceptions,
     with a reason."""
     other = {
         "control_bones": "two operators, on one bone each",

@@ -134,7 +134,7 @@ def saved_by_blender(path, tmp_path, found={}):  # noqa: B006
 
 
 def others(changes, rigs, meshes, bones=False):
-    """The changes without changes of these meshes' weights, their binding, and the selection; if
+    """The changes without changes of these meshes' weights, their binding, and the selection. If
     bones may change, all changes of these objects are excluded."""
     ours = tuple(name_of(ob) for ob in meshes)
     data = tuple(name_of(ob.data) for ob in meshes)

@@ -98,7 +98,7 @@ def test_refining_has_its_own_start(windows):
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_what_a_caller_says_counts_more(windows, name):
-    """Explicit arguments take precedence, even if they equal the defaults; nothing of the previous
+    """Explicit arguments take precedence, even if they equal the defaults. Nothing of the previous
     call remains."""
     settings().bone_spring_stiffness, settings().seed = 3, 5
     call(name, bone_spring_stiffness=12, max_influences=7)

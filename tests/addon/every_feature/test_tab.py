@@ -50,7 +50,7 @@ def test_add_and_remove_a_preset():
 
 
 def test_experts_alone_see_how_it_is_computed():
-    """Without the preference, the tab has twenty settings; the settings of the paper are in no
+    """Without the preference, the tab has twenty settings. The settings of the paper are in no
     panel."""
     panel = addon("ui.expert_panel").VIEW3D_PT_araplbs_expert
     tube, rig = tube_and_rig()

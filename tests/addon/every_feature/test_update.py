@@ -156,7 +156,7 @@ def before_the_package(tmp_path):
 
 
 def test_update_from_before_the_package(session, before_the_package):
-    """If the old module is in memory, a sentence asks for a restart; otherwise, the update
+    """If the old module is in memory, a sentence asks for a restart. Otherwise, the update
     works."""
     _installed, updated, used = session(f"install={before_the_package}", f"install={ZIP}", "use")
     assert_ready(updated)
@@ -173,7 +173,7 @@ def test_update_from_before_the_package(session, before_the_package):
 
 @pytest.mark.parametrize("used", [False, True], ids=["unused", "in use"])
 def test_update_from_a_released_zip(session, tmp_path, used):
-    """ARAPLBS_OLD_ZIP names the zip of an earlier version; a file of this version keeps its
+    """ARAPLBS_OLD_ZIP names the zip of an earlier version. A file of this version keeps its
     weights, settings, corrections and kept weights. If its engine is loaded, one sentence asks for
     a restart."""
     old = os.environ.get("ARAPLBS_OLD_ZIP")

@@ -48,7 +48,7 @@ def back(path):
 
 @pytest.mark.parametrize("engine", MOST)
 def test_files(engine, tmp_path, capfd):
-    """The files contain only deform bones and few influences that sum to 1; the scene stays
+    """The files contain only deform bones and few influences that sum to 1. The scene stays
     unchanged."""
     tube, rig = crowded()
     kind = addon("features.export_game.operator").ENGINES[engine].kind

@@ -51,7 +51,7 @@ def test_wide(monkeypatch):
 
 
 def test_without_icons(monkeypatch):
-    """The icon is dropped first; it takes the space of three letters."""
+    """The icon is dropped first. It takes the space of three letters."""
     drawn = rows(monkeypatch, 20)
     assert ("Bendy Bones to Bones", "NONE") in drawn
     assert any(text == "Quantize Weights" and icon != "NONE" for text, icon in drawn)

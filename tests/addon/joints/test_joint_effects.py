@@ -1,4 +1,4 @@
-"""Joints move to positions at which meshes deform better; the tests check which data follows and
+"""Joints move to positions at which meshes deform better. The tests check which data follows and
 which stays."""
 
 import bpy
@@ -216,7 +216,7 @@ def test_new_mesh_is_bound():
 
 
 def test_animation_is_respected():
-    """Frames of an action are used as poses; the action itself does not change."""
+    """Frames of an action are used as poses. The action itself does not change."""
     tube, rig = bent_tube()
     bone = rig.pose.bones["upper"]
     bone.rotation_mode = "XYZ"

@@ -195,7 +195,7 @@ def test_nla_is_played_as_it_is():
 
 
 def test_constraints_are_evaluated():
-    """The poses are the ones that Blender shows; they include a copied rotation although it has no
+    """The poses are the ones that Blender shows. They include a copied rotation although it has no
     key."""
     _tube, rig = tube_and_rig()
     animate(rig, "Bend")

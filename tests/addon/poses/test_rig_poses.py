@@ -79,7 +79,7 @@ def change_by_pilot(rig, plan, which):
 
 @pytest.mark.parametrize("name", MOVED)
 def test_as_blender_shows_it(name):
-    """The poses equal those of the rig itself with the same controls set by hand; reading them
+    """The poses equal those of the rig itself with the same controls set by hand. Reading them
     changes nothing in the file."""
     rig = MOVED[name]()
     skeleton = skeleton_of(rig)

@@ -110,7 +110,7 @@ def test_platforms():
 
 
 def test_limits_of_materials():
-    """At the border of materials, the lowest limit applies; a material without a limit uses the
+    """At the border of materials, the lowest limit applies. A material without a limit uses the
     operator's limit."""
     tube, rig = weighted()
     for group in tube.vertex_groups:

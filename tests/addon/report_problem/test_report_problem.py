@@ -114,7 +114,7 @@ class Canaries:
 
 
 def all_named(first, folder):
-    """Returns (mesh, armature) in a file in which every name is a canary; the file is saved under
+    """Returns (mesh, armature) in a file in which every name is a canary. The file is saved under
     such a name."""
     name = Canaries(first)
     tube, rig = tube_and_rig()

@@ -249,7 +249,7 @@ def test_moved_origin_and_scale_and_no_modifier():
 
 
 def test_mirror_modifier_applied_meanwhile():
-    """Half of a mesh was kept with its Mirror modifier; the whole mesh gets both sides."""
+    """Half of a mesh was kept with its Mirror modifier. The whole mesh gets both sides."""
     rig = add_armature(
         bones=[
             ("spine", (0, 0, 0), (0, 0, 1), None),

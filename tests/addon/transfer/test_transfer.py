@@ -42,7 +42,7 @@ def body_and_sleeve(radius=0.33, **shape):
 
 
 def test_result():
-    """A sleeve over the tube gets the weights of the tube below it and is bound; the source stays
+    """A sleeve over the tube gets the weights of the tube below it and is bound. The source stays
     bit-identical."""
     tube, rig, sleeve = body_and_sleeve()
     before = entries(tube)

@@ -136,7 +136,7 @@ def test_keys_relative_to_others_and_with_groups():
 
 
 def test_what_is_there_already():
-    """Keys of the same name are replaced with all their properties; locked and other keys stay."""
+    """Keys of the same name are replaced with all their properties. Locked and other keys stay."""
     tube, sleeve = body_and_sleeve()
     key(sleeve, "Own", lambda p: p + 1)
     key(sleeve, "Lean", lambda p: p - 1, lock_shape=True)

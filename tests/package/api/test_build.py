@@ -56,7 +56,7 @@ def test_version_is_the_manifests():
 
 
 def test_names_of_the_package():
-    """Each name is in the module that the table states; the old name of baseline_weights works,
+    """Each name is in the module that the table states. The old name of baseline_weights works,
     with a warning."""
     for name, place in araplbs._PLACES.items():
         assert getattr(araplbs, name).__module__ == "araplbs" + place, name

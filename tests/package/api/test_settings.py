@@ -122,7 +122,7 @@ def engine_options(core, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_options_are_settings(core, kind):
-    """Options have the default, the range and the choices of the setting; the range may be
+    """Options have the default, the range and the choices of the setting. The range may be
     narrower, because a slider has two ends."""
     for option, name in engine_options(core, kind):
         about, setting = option.metadata, araplbs.SETTINGS[kind][name]

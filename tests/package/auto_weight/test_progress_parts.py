@@ -50,7 +50,7 @@ def test_false_alone_stops(answer):
 
 def test_a_solver(heard):
     """The first stages of a solver count up one after the other, and each iteration then takes a
-    share of the remainder; energies are reported from the first iteration on."""
+    share of the remainder. Energies are reported from the first iteration on."""
     progress = SolverProgress(lambda *said: heard.append(said))
     for stage in ("mesh", "heat weights", "assembly", "factorization"):
         progress(stage, 0.0, None)

@@ -354,7 +354,7 @@ NAMES = [
 @pytest.mark.parametrize("name", [*NAMES, "'quoted'", "x' is in 'y"])
 @pytest.mark.parametrize("known", [True, False])
 def test_names_in_sentences(name, known):
-    """Names are removed as they occur in sentences and in Python; unknown names are quoted."""
+    """Names are removed as they occur in sentences and in Python. Unknown names are quoted."""
     from araplbs.reports.without_names import without_names
 
     names = [*NAMES, "'quoted'", "x' is in 'y"] if known else ()

@@ -29,7 +29,7 @@ def weights(mesh, bones, **settings):
 
 
 def subdivided(vertices, triangles):
-    """Every triangle is split into four; the original vertices come first."""
+    """Every triangle is split into four. The original vertices come first."""
     sides = np.sort(np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)]), axis=1)
     distinct, which = np.unique(sides, axis=0, return_inverse=True)
     (a, b, c), (ab, bc, ca) = triangles.T, len(vertices) + which.reshape(3, -1)

@@ -22,7 +22,7 @@ def test_sound(subject):
 
 @pytest.mark.parametrize("kind", FLAWS)
 def test_flaw(subject, kind):
-    """The fault is found and named at its place; without it, there is no finding of this kind."""
+    """The fault is found and named at its place. Without it, there is no finding of this kind."""
     before, _problem = subject.findings()
     assert [f.words for f in before if f.kind == kind] == []
     bone, vertices = FLAWS[kind](subject)

@@ -74,7 +74,7 @@ def test_work_without_reports_of_its_own_is_heard():
 
 @pytest.mark.slow
 def test_a_step_that_is_stopped_begins_again():
-    """The step then has the same result, or ends if it cannot restart; a request in that time is
+    """The step then has the same result, or ends if it cannot restart. A request in that time is
     kept. Only large problems show its long parts."""
 
     def made(progress):

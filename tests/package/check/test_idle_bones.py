@@ -76,7 +76,7 @@ def test_rigid_parts_stay_rigid():
 
 @pytest.mark.parametrize("limit", [0, 1])
 def test_without_a_limit_and_with_one_influence_the_energy_decides(limit):
-    """With one influence, there is no room for another; without a limit, no influence was
+    """With one influence, there is no room for another. Without a limit, no influence was
     removed."""
     weights = solved(max_influences=limit).weights
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-12)

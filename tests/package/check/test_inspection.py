@@ -247,7 +247,7 @@ def test_rows_whose_sums_underflow():
 
 
 def test_reach(rng):
-    """Points farther away are not found; everything else is the same."""
+    """Points farther away are not found. Everything else is the same."""
     vertices, triangles = shapes.sphere()
     points = rng.normal(size=(50, 3))
     expected = araplbs.nearest_points(vertices, triangles, points)

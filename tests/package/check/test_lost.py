@@ -97,8 +97,8 @@ def test_bones_without_length(core, chain):
 
 
 def test_given_back(core, chain):
-    """The bone gets back all skin that was its own, and half of the skin where it had a quarter;
-    the number of influences does not grow."""
+    """The bone gets back all skin that was its own, and half of the skin where it had a quarter.
+    The number of influences does not grow."""
     of = core("features.check.lost")
     problem, rows, own = chain
     before, after = own.copy(), own.copy()

@@ -47,7 +47,7 @@ def spoiled(folder):
 
 
 def test_repair(main, folder, capsys):
-    """The wrong vertices get other weights; the weights of all other vertices stay
+    """The wrong vertices get other weights. The weights of all other vertices stay
     bit-identical."""
     bad = spoiled(folder)
     assert main(["repair", "bad.glb", "-o", "out.glb", "--json", "r.json"]) == 0

@@ -121,7 +121,7 @@ def test_closed_output(started, monkeypatch):
 
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_time_out(stubborn, started, monkeypatch):
-    """After this time, the process is ended during any work; the pool continues with the other
+    """After this time, the process is ended during any work. The pool continues with the other
     files."""
     monkeypatch.setattr(process, "PATIENCE", 0.5)
     ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN)" if stubborn else "pass"

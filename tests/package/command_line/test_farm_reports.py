@@ -87,7 +87,7 @@ def test_one_odd_report(what, tmp_path):
 
 
 def test_files_of_others(tmp_path):
-    """These are not reports; only a file with the name of a report is mentioned."""
+    """These are not reports. Only a file with the name of a report is mentioned."""
     report(tmp_path, "a.blend", entry("a.blend", armature()))
     (tmp_path / "package.json").write_text('{"name": "mine"}')
     (tmp_path / "old.blend.json").write_text('{"fil')

@@ -65,7 +65,7 @@ def test_reported(main, good, capsys):
 
 
 def test_fails(main, good, tmp_path):
-    """The command fails with an exit code of its own; the output is written for inspection."""
+    """The command fails with an exit code of its own. The output is written for inspection."""
     arguments = ["weight", "good.glb", "-o", "out.glb", "--if-worse", "fail", "-q"]
     assert main([*arguments, *WORSE]) == 3
     assert not np.array_equal(weights("out.glb"), weights("good.glb"))

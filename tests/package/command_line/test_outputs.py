@@ -44,7 +44,7 @@ def write(path, kind):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_each_kind_is_known_again(name, tmp_path):
-    """Each kind is recognized by its content, under any name; no other kind may replace it."""
+    """Each kind is recognized by its content, under any name. No other kind may replace it."""
     path = tmp_path / "anything"
     write(path, KINDS[name])
     before = path.read_bytes()
@@ -167,7 +167,7 @@ def test_what_the_file_uses(planned, tmp_path):
 @posix
 @pytest.mark.parametrize("name", KINDS)
 def test_no_regular_file(name, tmp_path):
-    """Nothing waits for a FIFO; only the report of a run may be written to one."""
+    """Nothing waits for a FIFO. Only the report of a run may be written to one."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "device").symlink_to("/dev/null")
     for each in ("fifo", "device"):

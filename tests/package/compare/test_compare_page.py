@@ -216,7 +216,7 @@ def test_the_folder(tmp_path, compared, text):
 
 
 def test_the_page_of_a_file(tmp_path, text):
-    """The page is found next to the file, also after both were moved; other files have none."""
+    """The page is found next to the file, also after both were moved. Other files have none."""
     there = tmp_path / "there"
     source, folder = there / "a.blend", there / "pages"
     assert page_about(folder, source) is None

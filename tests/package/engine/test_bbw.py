@@ -73,7 +73,7 @@ def test_bones_between_vertices_and_tiny_ones_get_handles():
 
 
 def test_parts_without_a_bone_and_bones_outside():
-    """A second bar that contains no bone follows the nearest one; a bone in the air moves
+    """A second bar that contains no bone follows the nearest one. A bone in the air moves
     nothing."""
     vertices, tets = shapes.bar((1, 1, 4))
     apart = vertices * 0.2 + [1.0, 0, 0.2]

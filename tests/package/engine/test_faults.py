@@ -34,7 +34,7 @@ def test_no_memory():
 
 
 def test_refusals_of_the_engine():
-    """A mesh that the engine does not accept is a refusal; an array that does not fit is a fault of
+    """A mesh that the engine does not accept is a refusal. An array that does not fit is a fault of
     the caller."""
     assert issubclass(araplbs.InputError, ValueError)
     vertices, triangles = np.zeros((3, 3)), np.array([[0, 1, 5]])

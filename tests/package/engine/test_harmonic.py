@@ -81,7 +81,7 @@ FIXED = {"coarsen": 0, "expansion_rounds": 0, "max_influences": 0, "tolerance": 
 @pytest.mark.parametrize("settings", [{}, FIXED], ids=["all stages", "fixed maps"])
 @pytest.mark.slow
 def test_stronger_is_smoother_and_less_rigid(settings):
-    """The weights are smoother and less rigid on equal influence patterns; without this
+    """The weights are smoother and less rigid on equal influence patterns. Without this
     restriction, the term can lead to other patterns."""
     rough, energies = [], []
     for harmonic in (0.0, 0.01, 1.0):

@@ -262,7 +262,7 @@ def test_bones_side_by_side_leave_room():
 
 
 def test_twins_share_and_tiny_bones_get_their_place():
-    """Two coincident bones have equal weights; a bone far smaller than a face still moves skin."""
+    """Two coincident bones have equal weights. A bone far smaller than a face still moves skin."""
     mesh = shapes.tube(8, 33)
     joints = np.array([[0, 0, 0], [0, 0, 0.99], [0, 0, 1.01], [0, 0, 2.0]])
     heads, tails = joints[[0, 0, 1, 2]], joints[[1, 1, 2, 3]]

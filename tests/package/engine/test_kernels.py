@@ -219,7 +219,7 @@ def test_against_the_svd(library, name, double, poses, rng):
 @pytest.mark.parametrize("poses", [1, 16, 37, 100])  # and more than a block
 @pytest.mark.parametrize("pulled", [False, True])
 def test_weights_of_poses(library, name, double, poses, pulled, rng):
-    """Sums over poses are weighted; the values of each pose for joints are not."""
+    """Sums over poses are weighted. The values of each pose for joints are not."""
     used, weights = np.array([4, 0, 3]), np.array([0.5, 0.3, 0.2])
     transforms = rng.normal(size=(poses, 6, 3, 4))
     moments = rng.normal(size=(3, 4, 3)) * 0.3

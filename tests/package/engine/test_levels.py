@@ -72,7 +72,7 @@ def test_thousands_of_small_parts_lose_vertices_too():
 
 @pytest.mark.parametrize("limit", [0, 2, 4])
 def test_as_good_as_without(limit):
-    """The weights are as good in poses not used for optimization; in the end, nothing of the coarse
+    """The weights are as good in poses not used for optimization. In the end, nothing of the coarse
     mesh remains."""
     poses = araplbs.sample_poses(*BONES, 60, seed=99)
     settings = {"max_influences": limit}
@@ -143,7 +143,7 @@ def test_locks_and_constraints(rng):
 
 
 def test_from_given_weights(rng):
-    """The result is as good as without levels; locked vertices stay bit-identical, and requested
+    """The result is as good as without levels. Locked vertices stay bit-identical, and requested
     weights apply."""
     poses = araplbs.sample_poses(*BONES, 60, seed=99)
     weights = 0.5 * start().initial_weights + 0.5 / len(BONES)

@@ -103,7 +103,7 @@ def test_tails_that_say_nothing(rng):
 
 
 def test_most_bones_decide_not_those_that_happen_to_fit():
-    """At X = 0, only the trunk has a partner, which is itself; in the true plane, all bones have
+    """At X = 0, only the trunk has a partner, which is itself. In the true plane, all bones have
     one."""
     bones = skeleton(shapes.rotation([0, 0, 1], np.pi / 2))
     assert (np.abs(bones.heads[:, 0]) < 1e-9).sum() > len(NAMES) // 3

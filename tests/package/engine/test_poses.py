@@ -149,7 +149,7 @@ def test_bones_that_do_not_deform_only_follow():
 
 
 def test_pieces_of_a_bone_that_does_not_deform_are_a_chain():
-    """Each piece is a child of the one before, with any parent; children of the end are children of
+    """Each piece is a child of the one before, with any parent. Children of the end are children of
     the last piece."""
     z = np.linspace(0, 3, 4)[:, None] * [0, 0, 1]
     heads, tails = np.array([z[0], z[0], z[1], z[2], z[3]]), np.array([z[3], *z[1:], 4 * z[1]])

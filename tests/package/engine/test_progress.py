@@ -229,7 +229,7 @@ def test_control_c_stops_the_work():
 
 
 def test_iterations_and_solve():
-    """solve() is iterate() until done; afterwards, both have nothing to do."""
+    """solve() is iterate() until done. Afterwards, both have nothing to do."""
     solver, other = make(), make()
     assert not solver.done
     assert solver.iterate(0) == solver.energies[-1] == solver.energies[0]

@@ -239,7 +239,7 @@ def chains_of(bones):
 
 
 def test_chains_of_a_creature():
-    """Arms end at the wrist; fingers, legs and the neck are chains of their own. The trunk is not a
+    """Arms end at the wrist. Fingers, legs and the neck are chains of their own. The trunk is not a
     chain, because only one of its bones is between hips and chest."""
     bones, partners = creature()
     found = chains_of(bones)

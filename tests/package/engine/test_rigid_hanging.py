@@ -69,7 +69,7 @@ TOUCHING = {"root": (0.21, 1.9), "tip": (0.305, 1.0)}  # and its tip lies on the
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("turned", [False, True], ids=["from the root", "from the tip"])
 def test_a_card_follows_what_its_root_sits_on(kind, sides, turned):
-    """The card's tip is next to the trunk, but the card follows its root; the order of its vertices
+    """The card's tip is next to the trunk, but the card follows its root. The order of its vertices
     does not matter."""
     vertices, triangles = card(**kind, sides=sides)
     part = (vertices[::-1], len(vertices) - 1 - triangles) if turned else (vertices, triangles)

@@ -208,7 +208,7 @@ def test_no_bone_loses_its_only_plate():
 
 
 def test_no_bone_takes_what_is_far_from_it():
-    """The nearer of two bones in one soft ear has lost its skin; the eyes stay on the head."""
+    """The nearer of two bones in one soft ear has lost its skin. The eyes stay on the head."""
     head = shapes.sphere(11, 16, 0.5, (0, 0, 1.0))
     eye = shapes.box((0.06, 0.06, 0.06), (0.2, 0.47, 1.05))
     ear = shapes.box((0.15, 0.1, 0.5), (0.3, 0, 1.7))

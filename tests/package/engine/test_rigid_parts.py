@@ -151,7 +151,7 @@ def test_a_blend_is_at_least_as_good_as_one_bone():
 
 @pytest.mark.parametrize("rigid_influences", [0, 1])
 def test_symmetric_parts(rigid_influences):
-    """A part marked on one side is one on both; one on the plane is its own image."""
+    """A part marked on one side is one on both. One on the plane is its own image."""
     mesh, partner = body()
     x, z = mesh[0][:, 0], mesh[0][:, 2]
     labels = np.where(x > 0.6, 0, np.where(z > 1.7, 1, -1))
@@ -170,7 +170,7 @@ def test_symmetric_parts(rigid_influences):
 
 
 def test_a_part_across_the_plane_that_one_bone_moves():
-    """A bone that is its own image exists only on the plane; otherwise, the part is not
+    """A bone that is its own image exists only on the plane. Otherwise, the part is not
     symmetric."""
     mesh, _partner = body()
     labels = np.where(np.abs(mesh[0][:, 0]) > 1.2, 0, -1)  # both hands

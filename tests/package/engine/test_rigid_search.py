@@ -41,7 +41,7 @@ def found(solver, mesh, parts):
 
 
 def test_what_moves_as_one_is_found():
-    """A plate next to a bone, too far from the skin to be a layer of it, is nearly rigid; the tube
+    """A plate next to a bone, too far from the skin to be a layer of it, is nearly rigid. The tube
     and a long sleeve are not."""
     sleeve = shapes.tube(10, 13, radius=0.45)
     beside = plate(0.6)[0] + [0.07, 0, 0], plate(0.6)[1]

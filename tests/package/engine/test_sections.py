@@ -234,7 +234,7 @@ def drift(mesh, bones, weights, poses):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_fingers_stay_on_their_bones(seed):
-    """The palm follows four bones that swing apart, so springs weaken; the fingers used to follow
+    """The palm follows four bones that swing apart, so springs weaken. The fingers used to follow
     the mean of all four."""
     mesh, bones = hand()
     held, loose = (

@@ -46,7 +46,7 @@ def test_where_the_factor_is_in_double():
 
 @pytest.mark.parametrize(("strength", "size"), [(1e3, 4), (1e5, 4), (1e8, 8)])
 def test_rows_that_single_precision_cannot_hold(strength, size):
-    """Solves are refined more often, or the factor uses double precision; damping does not
+    """Solves are refined more often, or the factor uses double precision. Damping does not
     change."""
     single, double = both(attach=True, pruning=(1, 0.95, 0.05), constraint_strength=strength)
     assert size_of_numbers(single) == size

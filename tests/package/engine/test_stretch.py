@@ -131,7 +131,7 @@ def test_joints_of_bendy_bones_stretch(rng):
 
 
 def test_beside_a_spine():
-    """Near a spine, its step also includes the stretch of rigid bones; it is exact where a ring has
+    """Near a spine, its step also includes the stretch of rigid bones. It is exact where a ring has
     the same number of edges in all directions."""
     vertices, triangles = shapes.tube(8, 9)
     quads = np.array([[i, i // 8 * 8 + (i + 1) % 8] for i in range(64)])

@@ -393,7 +393,7 @@ def test_wrong_types(symmetry):
 
 
 def test_vertices_without_edges_and_lone_points():
-    """Points are paired by position; a mesh without any symmetry has no pairs and is still
+    """Points are paired by position. A mesh without any symmetry has no pairs and is still
     solved."""
     mesh, _ = body()
     n = len(mesh[0])

@@ -76,7 +76,7 @@ def test_primitives_that_share_their_vertices(weigh):
 
 
 def test_skins_with_different_joints_of_one_skeleton(weigh):
-    """Each skin gets the joints that its mesh needs; the old ones keep their indices."""
+    """Each skin gets the joints that its mesh needs. The old ones keep their indices."""
     glb = Glb()
     joints = glb.joints()
     for some, which in ((LOWER, [0, 1, 2]), (UPPER, [4, 3])):

@@ -100,7 +100,7 @@ def test_how_far_skin_goes_along():
 
 @pytest.mark.parametrize(("way", "count"), [([1, 0, 2], 2), ([0, 1, 2], 0)])
 def test_files_in_which_skin_follows_bones_next_to_it(way, count):
-    """In the file, each half of the arm follows the bone of the other half, or its own; our weights
+    """In the file, each half of the arm follows the bone of the other half, or its own. Our weights
     move neither."""
     halves = np.eye(3)[(arm()["V"][:, 0] > 1).astype(int)][:, way]
     bones = (arm()[key] for key in ("bone_head", "bone_tail", "bone_deform"))
@@ -280,7 +280,7 @@ def test_kinds_of_files():
 
 
 def test_generators():
-    """By names of bones; a file without such names belongs to the rest."""
+    """By names of bones. A file without such names belongs to the rest."""
     wild = import_module("wild")
     rows = [rig_judge.judge(name, arm()) for name in "ab"]
     unreal = ["pelvis", "spine_01", "upperarm_l", "calf_r", "thigh_l"]

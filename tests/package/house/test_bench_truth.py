@@ -32,7 +32,7 @@ def partly(share=0.2):
 
 
 def test_directions_of_the_stretch():
-    """The opposite of what the file's own frames show is untrue; a statement that the stretch is
+    """The opposite of what the file's own frames show is untrue. A statement that the stretch is
     about the same is not."""
     assert ("stretch", True) in said()
     assert ("stretch", False) in said(ours=torn())

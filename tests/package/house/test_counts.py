@@ -3,7 +3,7 @@
 Decisions in the choice of influences may depend on the last bits of sums, which differ between
 compilers. Therefore, the counts are for double precision, and their tolerance is the change that
 results from moving vertices by 1e-9 of their coordinates. A change that reduces a count also
-records it here; a change that increases one must give the reason in the commit message."""
+records it here. A change that increases one must give the reason in the commit message."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_counts(character, settings):
 
 
 def test_poses_given_are_not_sampled_again():
-    """Each pose is evaluated once in an iteration; given poses come after sampled ones."""
+    """Each pose is evaluated once in an iteration. Given poses come after sampled ones."""
     mesh, bones = limb()
     given = np.tile(np.eye(3, 4), (6, len(bones.heads), 1, 1))
     solver = shapes.solver(mesh, bones, pose_count=10, poses=given)

@@ -62,7 +62,7 @@ class WithFeet:
 
 @pytest.mark.slow
 def test_moves_of_joints_by_differences(rng):
-    """Anchors move with the joints about which bones rotate; free ends stay."""
+    """Anchors move with the joints about which bones rotate. Free ends stay."""
     s = WithFeet(rng)
     _, slope, unit, _ = s.solver._inside
     start = s.energy(s.bones.heads, s.bones.tails)
@@ -104,7 +104,7 @@ TUBES = {  # (mesh, bones, radius)
 @pytest.mark.parametrize("off", [0, 0.2, 0.4])
 @pytest.mark.slow
 def test_joints_come_to_the_middle_of_a_tube(name, off):
-    """Joints come to the middle with the default bone springs and enough poses to prefer no side; a
+    """Joints come to the middle with the default bone springs and enough poses to prefer no side. A
     joint that is already in the middle stays."""
     mesh, bones, radius = TUBES[name]
     start = moved(bones, 1, np.array([0.8, 0.6, 0]) * off * radius)

@@ -138,7 +138,7 @@ def test_motion_is_taken_apart_and_put_together(core, skeleton):
 
 def test_what_the_rig_leaves_still_turns_on_its_own(core, skeleton):
     """A joint that the rig leaves still turns in addition to the rig's motion, together with its
-    children; all other joints are unchanged."""
+    children. All other joints are unchanged."""
     rig = skeleton(ARM)
     joints = joints_of(core, rig)
     transforms, segments = poses_of(core, rig, ("upper", "fore", "finger"))

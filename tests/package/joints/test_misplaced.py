@@ -38,7 +38,7 @@ def test_good_joints_stay():
 
 @pytest.mark.parametrize("x", [1.65, 2.35])
 def test_a_wrong_joint_goes_to_where_the_weights_bend(x):
-    """A joint that is wrong on either side moves there; only coincident ends move with it."""
+    """A joint that is wrong on either side moves there. Only coincident ends move with it."""
     vertices = tube([1, 2], n=60)[0]
     skeleton = with_joint_at(x)
     start = better_start(skeleton, vertices, soft(vertices), FREE, 0.5)

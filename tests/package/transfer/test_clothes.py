@@ -118,7 +118,7 @@ def test_a_limb_with_a_hole_is_no_sheet():
 
 
 def test_plates_that_span_no_joint_are_not_tied_so():
-    """A shell around one bone is a plate of a robot; a shell around both bones is a sleeve."""
+    """A shell around one bone is a plate of a robot. A shell around both bones is a sleeve."""
     counts = []
     for height in (0.95, 1.4):
         mesh = shapes.join(BODY, shapes.tube(16, 21, radius=0.21, height=height))

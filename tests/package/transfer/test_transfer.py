@@ -130,7 +130,7 @@ def test_inpainting_is_that_of_the_bilaplacian():
 
 
 def test_constants_and_sums():
-    """Weights that are constant over the source are constant over the target; rows sum to 1."""
+    """Weights that are constant over the source are constant over the target. Rows sum to 1."""
     vertices, triangles = shell(0.0)
     target = vertices * [1, 1, 2], triangles
     one = np.zeros((len(SOURCE[0]), 5))
@@ -220,7 +220,7 @@ def test_wires_and_loose_vertices():
 
 
 def test_seams_do_not_crack():
-    """Every triangle has corners of its own; coincident corners have the same weights."""
+    """Every triangle has corners of its own. Coincident corners have the same weights."""
     vertices, triangles = shell(0.0)
     vertices = vertices * [1, 1, 1.5]
     soup = vertices[triangles].reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3)
@@ -338,7 +338,7 @@ def test_what_matching_refuses():
 
 @pytest.mark.parametrize(("size", "far"), [(1e-60, 1e150), (1.0, 1e153), (1e-150, 1e3), (1, 1e155)])
 def test_a_stray_whose_squared_distance_overflows(size, far):
-    """The stray vertex gets the weights of the nearest point; all others get the same weights as
+    """The stray vertex gets the weights of the nearest point. All others get the same weights as
     without it."""
     vertices, triangles = SOURCE[0] * size, SOURCE[1]
     stray = np.concatenate([vertices, [[far, 0, 0]]])
