@@ -2,8 +2,8 @@
 tests/window/run_in_gui.py put this folder and those of the modules that tests share on sys.path.
 
 The root comes last on sys.path and is there for araplbs_addon. The root also contains the package
-araplbs, which has an engine only after `make build`. The tests use the installed package instead:
-in Blender, the package from the wheel. Otherwise, the package that PYTHONPATH names."""
+araplbs, which has an engine only after `make build`. The tests use the installed package instead.
+In Blender, this is the package from the wheel, and otherwise the package that PYTHONPATH names."""
 
 import os
 import sys

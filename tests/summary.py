@@ -1,4 +1,4 @@
-"""Prints the table at the end of the tests: one line for each run.
+"""Prints the table at the end of the tests, with one line for each run.
 
 usage: summary.py ROWS.tsv     with lines  name  version  seconds  exit code  results.xml
                                or          name  -  -  skip|fail  reason

@@ -96,8 +96,8 @@ def _poses_differ(judged, said):
 
 
 def _is_measure(judged, way):
-    """Whether the poses are suitable for a check: the character moves, and these weights do not
-    tear it."""
+    """Whether the poses are suitable for a check, that is, the character moves, and these weights
+    do not tear it."""
     return np.isfinite(judged.ratio(way)) and judged.area(way) <= TORN
 
 

@@ -1,5 +1,5 @@
-"""Every check of tools/check_binary.py fails on a wheel with exactly one fault: a wheel from
-build/cross/wheels in which a few bytes are changed."""
+"""Every check of tools/check_binary.py fails on a wheel with exactly one fault, that is, a wheel
+from build/cross/wheels in which a few bytes are changed."""
 
 import re
 import zipfile

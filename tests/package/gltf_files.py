@@ -177,8 +177,8 @@ def rows(file, number=0, primitive=0, width=BONES):
 
 
 def moves(dense, vertices=VERTICES):
-    """Whether weights change along the tube: the lower end follows the first joint, and the upper
-    one the last."""
+    """Whether weights change along the tube, that is, the lower end follows the first joint, and
+    the upper end follows the last."""
     low, high = vertices[:, 2] < 0.1, vertices[:, 2] > VERTICES[:, 2].max() - 0.1
     return bool(dense[low, 0].min() > 0.8 and dense[high, -1].min() > 0.8)
 

@@ -1,6 +1,6 @@
 """Defines cases for test_properties.py: every function and type of the module, in all variants that
 differ internally, on small problems. A case consists of a function and its problem, whose arrays
-need no conversion: they are contiguous and have exactly the type that is read."""
+need no conversion. They are contiguous and have exactly the type that is read."""
 
 import ast
 import functools

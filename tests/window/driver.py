@@ -17,7 +17,7 @@ from patience import last_resort
 
 
 def newest_only():
-    """For tests that take long or are for visual inspection: they run only in the newest
+    """For tests that take long or are for visual inspection. Such tests run only in the newest
     Blender."""
     if bpy.app.version < (5, 0):
         raise SkipTest("slow: in the newest Blender only")
@@ -106,7 +106,7 @@ def still(ui):
 
 @contextmanager
 def held():
-    """In a `with` block, the thread of an operator's task does not finish: it waits at its first
+    """In a `with` block, the thread of an operator's task does not finish. It waits at its first
     report of progress until it is cancelled or the block ends. Other threads, such as that of the
     pictures in the Result box, continue, because nobody cancels them."""
     work, begun = scenes.addon("window.work"), []

@@ -7,7 +7,7 @@ event loop one turn, in which it handles all events and draws, and `yield 5` giv
 test waits for seconds, because the length of a turn depends on the machine. unittest.SkipTest
 skips a test. pytest cannot run such tests, so this file contains a small runner; its results use
 pytest's XML format. Each test starts with the factory start-up file. RESULTS.xml is written before
-each test, so a crash leaves a trace: if the runner is started again, the tests continue with the
+each test, so a crash leaves a trace. If the runner is started again, the tests continue with the
 file of the test that crashed. A test that hangs (guard.py) fails with its stack, the stacks of all
 threads, and a picture. The run then continues, but not indefinitely.
 

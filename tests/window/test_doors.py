@@ -1,4 +1,4 @@
-"""Opens every door as a user does: all buttons of the tab and all menu entries are found by the
+"""Opens every door as a user does. All buttons of the tab and all menu entries are found by the
 mouse or the arrow keys and pressed, and dialogs are answered with Enter. A door is good if its
 operator finishes and something in the file, the window or on disk has changed.
 

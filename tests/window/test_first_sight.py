@@ -24,8 +24,8 @@ CLOSED = ("bones", "poses", "check", "clothes", "joints", "export")
 
 
 def make_character():
-    """The character of the demo, bound, without weights; (rig, [meshes]). It has a third of its
-    vertices if no picture of it is stored."""
+    """The character of the demo, bound, without weights; (rig, [meshes]). The character has a third
+    of its vertices if no picture of it is stored."""
     import character
 
     clear()

@@ -1,5 +1,5 @@
-"""Auto-weight on real characters: all vertices get weights within the promised limits, even on
-characters for which Blender's automatic weights fail."""
+"""Tests Auto-weight on real characters. All vertices get weights within the promised limits, even
+on characters for which Blender's automatic weights fail."""
 
 import bpy
 import pytest

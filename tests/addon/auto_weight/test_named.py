@@ -1,5 +1,5 @@
-"""Locked groups cause deaf bones and parts that leave their place. After a press of the button,
-Check Weights finds these faults, and the Result names them."""
+"""Locked groups cause bones that do not move their skin, and parts that leave their place. After a
+press of the button, Check Weights finds these faults, and the Result names them."""
 
 import flaws
 import numpy as np

@@ -227,7 +227,7 @@ def same(a, b):
 @pytest.mark.parametrize("option", FIELDS, ids=lambda option: option.name)
 def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
     """In a scene in which all options matter, each option alone changes the arguments of the
-    solver. It is passed on unchanged if the solver has an argument of the same name."""
+    solver. An option is passed on unchanged if the solver has an argument of the same name."""
     tube, rig = counting_scene()
     files = [write_tets(tmp_path / name, size) for name, size in (("a.mesh", 3.5), ("b.mesh", 4))]
     if option.name == "volume" or "volume" in NEEDS.get(option.name, {}):

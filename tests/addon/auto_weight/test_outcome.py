@@ -68,7 +68,7 @@ def test_more_stretch_for_limbs_that_follow():
 
 
 def test_bones_that_were_left_out_and_had_skin():
-    """Such bones are not plain control bones: the artist gave them skin, which still follows
+    """Such bones are not plain control bones. The artist gave them skin, which still follows
     them."""
     result_notes = package("reports.notes").result_notes
     notes = result_notes(REPORT, 0, (), (), (), ["pole"])
@@ -187,7 +187,7 @@ def test_the_first_weights_stay_at_hand():
 
 
 def test_files_hold_the_new_weights(tmp_path):
-    """Saving while Before is shown loses nothing: the file contains the new weights."""
+    """Saving while Before is shown loses nothing. The file contains the new weights."""
     tube, _rig = weighted(bone_spring_stiffness=50)
     before = entries(tube)
     auto_weight(bone_spring_stiffness=1)

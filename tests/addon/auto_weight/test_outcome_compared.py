@@ -97,7 +97,7 @@ def test_measuring_heat_can_be_stopped():
 
 
 def test_nothing_is_left_of_the_heat():
-    """Heat is computed on copies: no object, mesh, scene or group remains."""
+    """Heat is computed on copies. No object, mesh, scene or group remains."""
     tube, rig = tube_and_rig()
     before = [len(each) for each in (bpy.data.objects, bpy.data.meshes, bpy.data.scenes)]
     auto_weight(tube, rig)

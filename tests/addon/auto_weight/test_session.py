@@ -197,7 +197,7 @@ def test_changed_meanwhile(change):
 
 
 def test_sorted_in_edit_mode_meanwhile():
-    """After the vertices were renumbered, nothing can be restored by number: the last weights stay,
+    """After the vertices were renumbered, nothing can be restored by number. The last weights stay,
     and a message says so."""
     tube, rig = painted_tube()
     session = start(tube, rig)

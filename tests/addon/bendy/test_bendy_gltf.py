@@ -1,4 +1,5 @@
-"""Bendy bones converted to plain bones: the posed mesh stays in place after export to glTF."""
+"""Tests bendy bones converted to plain bones. The posed mesh stays in place after export to
+glTF."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""Bendy bones converted to plain bones: the posed mesh stays in place."""
+"""Tests bendy bones converted to plain bones. The posed mesh stays in place."""
 
 import bpy
 import numpy as np

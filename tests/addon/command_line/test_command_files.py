@@ -1,5 +1,5 @@
-"""Files that the command line writes, and files that it must not write: one file under several
-names, links, modes, files that are not regular, leftovers of killed processes."""
+"""Tests the files that the command line writes, and files that it must not write: one file under
+several names, links, modes, files that are not regular, leftovers of killed processes."""
 
 import json
 import os

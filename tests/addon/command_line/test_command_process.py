@@ -214,7 +214,7 @@ KINDS = ["text", "empty", "truncated", "fifo", "folder", "no armature", "flat", 
 
 
 def test_a_hundred_files(tmp_path):
-    """Of the hundred files, 20 are bad: each of these is named and keeps its old output, and the
+    """Of the hundred files, 20 are bad. Each of these is named and keeps its old output, and the
     other 80 are processed."""
     vertices, _faces = tube_arrays(rings=4, sides=4)
     good = character(tmp_path / "good.blend", rings=4, sides=4).read_bytes()

@@ -1,5 +1,5 @@
-"""Every option that names an output, combined with everything that may already exist at that path:
-only our own files are replaced, and a refusal comes before any file is opened. The short form of
+"""Combines every option that names an output with everything that may already exist at that path.
+Only our own files are replaced, and a refusal comes before any file is opened. The short form of
 the test does not weight any file. With ARAPLBS_TEST_OUTPUTS=1, all work is done, and the files are
 examined afterwards."""
 

@@ -382,8 +382,8 @@ def test_view_of_all_bones(tube, panel):
 
 
 def test_view_of_a_mesh_on_a_bone(tube, panel):
-    """Reading puts the armature into its rest position. This does not count as a change, so nothing
-    is read again."""
+    """Reading puts the armature into its rest position. This pose does not count as a change, so
+    nothing is read again."""
     rig, layer = tube.parent, bpy.context.view_layer
     tube.parent_type, tube.parent_bone = "BONE", "middle"
     rig.pose.bones["upper"].rotation_quaternion = 0.8, 0.6, 0, 0

@@ -66,7 +66,7 @@ def test_the_weights_of_the_button():
     ],
 )
 def test_settings_of_the_button_as_they_were_typed(options):
-    """The button's properties use single precision and scripts use double precision: the results
+    """The button's properties use single precision and scripts use double precision. The results
     are bit-identical."""
     tube, rig = tube_and_rig()
     auto_weight(tube, rig, **options)

@@ -1,5 +1,6 @@
-"""Guarantees of every operator that runs a task: it adds one undo step, reports progress, and can
-be stopped. If the meshes have changed since they were read, nothing is written."""
+"""Tests the guarantees of every operator that runs a task. The operator adds one undo step, reports
+progress, and can be stopped. If the meshes have changed since they were read, nothing is
+written."""
 
 import araplbs
 import bpy

@@ -1,4 +1,4 @@
-"""No operator, command or preset ends in a traceback: each prints one sentence and leaves the scene
+"""No operator, command or preset ends in a traceback. Each prints one sentence and leaves the scene
 unchanged."""
 
 import contextlib

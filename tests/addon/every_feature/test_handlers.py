@@ -1,5 +1,5 @@
-"""Handlers of other add-ons that delete data or undo during the work: the operator ends with a
-sentence and without a crash, and leaves none of its work in the file."""
+"""Tests handlers of other add-ons that delete data or undo during the work. The operator ends with
+a sentence and without a crash, and leaves none of its work in the file."""
 
 import contextlib
 

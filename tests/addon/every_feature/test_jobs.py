@@ -421,7 +421,7 @@ def test_killed_child(tmp_path):
 @pytest.mark.outside
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_stopped_jobs(tmp_path):
-    """A signal to the first process ends everything in order: nothing is incomplete, and nothing
+    """A signal to the first process ends everything in order. Nothing is incomplete, and nothing
     remains."""
     paths = []
     for name in ("a", "b"):

@@ -1,5 +1,5 @@
-"""Every operator and every command on every rig of ../shared/rigs: each does its work or refuses
-with a sentence, and the rest of the file stays unchanged."""
+"""Runs every operator and every command on every rig of ../shared/rigs. Each does its work or
+refuses with a sentence, and the rest of the file stays unchanged."""
 
 import faulthandler
 import os

@@ -1,5 +1,5 @@
-"""The operator in every odd scene of odd_scenes.py: the weights equal those of the plain scene, and
-nothing else in the file changes."""
+"""Runs the operator in every odd scene of odd_scenes.py. The weights equal those of the plain
+scene, and nothing else in the file changes."""
 
 import bpy
 import numpy as np

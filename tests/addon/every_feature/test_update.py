@@ -1,4 +1,4 @@
-"""Runs sessions of a user, each in a Blender process with its own user folder: the extension is
+"""Runs sessions of a user, each in a Blender process with its own user folder. The extension is
 installed, used, updated and used again. Windows does not allow a loaded library to be replaced, so
 the native module is loaded only when it is used."""
 

@@ -1,5 +1,5 @@
-"""Optimize Joints with one misplaced joint: the weights reveal this joint, which moves alone or
-with all others."""
+"""Tests Optimize Joints with one misplaced joint. The weights reveal this joint, which moves alone
+or with all others."""
 
 import bpy
 import numpy as np

@@ -154,7 +154,7 @@ def test_all_actions():
 
 
 def test_actions_with_several_slots():
-    """Since Blender 4.4, one action can contain clips for several objects: only ours are used, each
+    """Since Blender 4.4, one action can contain clips for several objects. Only ours are used, each
     once."""
     _tube, rig = tube_and_rig()
     action = animate(rig, "Shared", last=11, angle=0.5)

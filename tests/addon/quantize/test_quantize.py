@@ -51,7 +51,7 @@ def test_sums_are_exact(steps, limit):
 
 
 def test_nearest_steps():
-    """The result of the largest-remainder rule is compared with all possibilities: no other steps
+    """The result of the largest-remainder rule is compared with all possibilities. No other steps
     with the same sum are nearer."""
     rng = np.random.default_rng(5)
     make = package("model.sparse_weights").make_sparse_weights

@@ -178,7 +178,7 @@ def test_selection_of_bones_counts_in_pose_mode_only():
 
 
 def test_selection_freezes_nothing_unless_asked():
-    """In Weight Paint mode, one bone is selected for painting: the others get weights as well, and
+    """In Weight Paint mode, one bone is selected for painting. The others get weights as well, and
     so do hidden bones, such as the deform bones of most rigs."""
     for mode in ("PAINT_WEIGHT", "POSE"):
         tube, rig = tube_and_rig()

@@ -405,7 +405,7 @@ def test_command_line(tmp_path, capfd):
 
 
 def test_command_line_with_two_armatures(tmp_path):
-    """The two armatures are at one place: the file contains the weights of both, and each gets its
+    """The two armatures are at one place. The file contains the weights of both, and each gets its
     own weights back."""
     before = {}
     for number, name in enumerate(("Anna", "Ben")):

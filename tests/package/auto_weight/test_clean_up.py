@@ -301,7 +301,7 @@ def test_each_allocation_may_fail(name):
 
 
 def test_a_failed_iteration_ends_the_solver():
-    """The state of the solver is uncertain after a failure: the solver reports this fact and does
+    """The state of the solver is uncertain after a failure. The solver reports this fact and does
     not crash."""
     for count in range(8):
         solver = start()

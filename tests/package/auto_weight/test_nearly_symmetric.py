@@ -1,4 +1,4 @@
-"""The halves of these characters differ by up to 1 %, as in sculpted ones: some vertices have
+"""The halves of these characters differ by up to 1 %, as in sculpted ones. Some vertices have
 partners on the other side, and others do not."""
 
 import araplbs

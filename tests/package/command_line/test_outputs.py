@@ -1,5 +1,6 @@
-"""An output replaces only a file of its kind, and never a file that is read: the marks of all
-kinds, several names of one file, and a check that no other code of the add-on writes files."""
+"""An output replaces only a file of its kind, and never a file that is read. The tests cover the
+marks of all kinds, several names of one file, and a check that no other code of the add-on writes
+files."""
 
 import ast
 import json

@@ -1,5 +1,5 @@
-"""The methods are compared on a small character: the registry, the evaluation, and methods that
-cannot run."""
+"""The methods are compared on a small character. The tests cover the registry, the evaluation, and
+methods that cannot run."""
 
 from dataclasses import replace
 

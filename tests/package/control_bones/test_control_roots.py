@@ -148,7 +148,7 @@ def animal(layers, apart=0.0):
 @pytest.mark.parametrize("apart", [0.0, 0.03])
 @pytest.mark.parametrize("layers", [1, 2, 4])
 def test_layers_that_cancel_each_other(layers, apart):
-    """Textures with a second layer are modeled like this: the winding number of all is 0."""
+    """Textures with a second layer are modeled like this. The winding number of all is 0."""
     assert "body" not in animal(layers, apart=apart).find()
 
 

@@ -65,7 +65,7 @@ def test_converges_in_fewer_iterations(positivity):
 
 
 def test_vertex_at_its_fixed_point():
-    """All past steps are the same: the normal equations are zero, and nothing happens."""
+    """All past steps are the same. The normal equations are zero, and nothing happens."""
     mesh, bones = shapes.tube(6, 4), shapes.chain(1)
     solver = shapes.solved(araplbs.Solver(*mesh, *bones, iterations=5, tolerance=0))
     np.testing.assert_array_equal(solver.weights, 1)

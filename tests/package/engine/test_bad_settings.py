@@ -281,8 +281,8 @@ def test_prune():
 
 @pytest.mark.parametrize("scale", [1e155, 1e200, 1e300])
 def test_poses_beyond_all_numbers(scale):
-    """They are finite, but their squares are not: an error reports this, and there is no wrong
-    result."""
+    """The numbers are finite, but their squares are not. An error reports this, and there is no
+    wrong result."""
     poses = POSES * scale
     with pytest.raises(ValueError, match=r"poses\[0\] is too large"):
         araplbs.Solver(**GOOD, poses=poses, pose_count=0).solve()

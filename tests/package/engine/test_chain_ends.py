@@ -1,5 +1,5 @@
-"""Bones that begin at the end of a chain but are children of the root: the poses used to judge
-weights do not separate the two."""
+"""Tests bones that begin at the end of a chain but are children of the root. The poses used to
+judge weights do not separate the two."""
 
 import numpy as np
 import pytest

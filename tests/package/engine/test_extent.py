@@ -58,7 +58,7 @@ def test_a_second_object_at_a_hundred_sizes(plain):
 def test_a_second_object_far_off(distance, seed):
     """From a thousand sizes on, the far object dominates the accelerated steps and may decide about
     influences of the near one that are worth about their price. The near object is still solved as
-    well as alone: in unseen poses, its energy is 8 % lower to 7 % higher."""
+    well as alone. In unseen poses, its energy is 8 % lower to 7 % higher."""
     plain, solver = solve(*TUBE, seed=seed), with_second([distance, -0.2 * distance, 0], seed=seed)
     np.testing.assert_allclose(solver.initial_weights[:COUNT], plain.initial_weights, atol=1e-6)
     unseen = araplbs.sample_poses(*BONES, 200, seed=77, **BONES.more)

@@ -1,4 +1,4 @@
-"""One half of a symmetric character takes results from the other: the right-hand side and F w of
+"""One half of a symmetric character takes results from the other. The right-hand side and F w of
 both halves equal plain sums over all one-rings, and hardly more than one half is visited."""
 
 import numpy as np

@@ -141,7 +141,7 @@ def body_and_stray_cubes():
 
 
 def test_thirteen_stray_cubes():
-    """The cubes are far from the body: all get weights, each follows its nearest bone as a whole,
+    """The cubes are far from the body. All get weights, each follows its nearest bone as a whole,
     and all are reported."""
     (body, mesh), bones = body_and_stray_cubes(), INSIDE
     solver = solve(mesh, bones)

@@ -1,4 +1,4 @@
-"""Tests the guarantees of every function and type in the table of properties.py: the same input
+"""Tests the guarantees of every function and type in the table of properties.py. The same input
 gives bit-identical results for any number of threads; arrays of any layout, type or flags are
 accepted, not changed, and read only once; invalid arrays are refused by name; and progress stops
 the work by returning False."""

@@ -296,7 +296,7 @@ def test_loose_vertices_keep_their_largest_weights(limit, harmonic, rng):
 
 
 def test_a_constraint_counts_at_a_loose_vertex(rng):
-    """The vertex has no other energy: the requested bone stays, although its weight is the
+    """The vertex has no other energy. The requested bone stays, although its weight is the
     smallest."""
     (vertices, triangles), bones = shapes.tube(8, 7), shapes.chain(6)
     vertices = np.concatenate([vertices, [[0, 0, 3]]])

@@ -73,7 +73,7 @@ def follows_one_bone(rows):
 
 @pytest.mark.parametrize("cuts", [1, 24])
 def test_a_sword_follows_one_bone_with_its_hilt(cuts):
-    """It follows a bone on which it lies; its ends are next to other bones."""
+    """The sword follows a bone on which it lies. Its ends are next to other bones."""
     parts = sword(cuts)
     middle = {2, 3, 4} if cuts > 1 else {0, 2, 3, 4}  # of eight corners, four are next to the first
     assert {follows_one_bone(rows) for rows in rows_of(solved(parts), parts)} <= middle
@@ -148,7 +148,8 @@ def test_a_hilt_with_wanted_weights_is_left_alone():
 
 
 def test_crossed_swords_follow_a_bone_of_the_middle():
-    """They touch and are images of each other; a bone of one side would pull both to that side."""
+    """The swords touch and are images of each other. A bone of one side would pull both to that
+    side."""
     mesh, _map = body()
     left = stick((-0.5, 0.3, 0.1), (0.7, 0.3, 1.9))
     right = left[0] * [-1, 1, 1], left[1][:, ::-1]

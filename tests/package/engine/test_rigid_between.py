@@ -58,8 +58,9 @@ def test_a_wheel_inside_a_track_follows_the_hull(bone):
 
 @pytest.mark.parametrize("radius", [0.8, 1.04])
 def test_a_wheel_that_would_bend_with_a_track(radius):
-    """It is rigid on the hull, which it follows most: each of its vertices follows another plate
-    more, but none of these plates' bones has other skin. The larger wheel surrounds joints."""
+    """The wheel is rigid on the hull, which it follows most. Each of its vertices follows another
+    plate more, but none of these plates' bones has other skin. The larger wheel surrounds
+    joints."""
     wheel = shapes.sphere(7, 12, radius)
     mesh, bones = ring(wheel)
     start = np.repeat(np.eye(SIDES + 1), 8, axis=0)

@@ -101,7 +101,7 @@ def steps_along_bones(mesh, bones, weights):
 @pytest.mark.parametrize("steps", [20, 40], ids=["", "finer"])
 @pytest.mark.parametrize("shape", ["strip of two", "strip of three"])
 def test_no_step_across_a_joint(shape, steps):
-    """Along the bones, weights change by at most a quarter from one vertex to the next: the sheet
+    """Along the bones, weights change by at most a quarter from one vertex to the next. The sheet
     bends over its width, which has ten edges or twice as many."""
     mesh, bones = sheet(shape, steps)
     weights = np.asarray(shapes.solved(shapes.solver(mesh, bones)).weights)

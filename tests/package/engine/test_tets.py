@@ -149,7 +149,7 @@ def test_attach_holds_vertices_on_bones_only():
 
 
 def test_seams_are_welded():
-    """Each tet has vertices of its own: the weights equal those with shared vertices."""
+    """Each tet has vertices of its own. The weights equal those with shared vertices."""
     vertices, tets = wavy()
     expected = solver_of(vertices, tets)
     solver = solver_of(vertices[tets.ravel()], np.arange(tets.size).reshape(-1, 4))

@@ -65,7 +65,7 @@ def test_energy_in_many_threads(rng):
 
 
 def test_a_shared_solver_takes_turns():
-    """Several threads iterate and read at once: the iterations add up to those of one thread, and
+    """Several threads iterate and read at once. The iterations add up to those of one thread, and
     each read returns a consistent state."""
     settings = {"iterations": 12, "tolerance": 0, "limit": 0}
     shared, alone = make(**settings), make(**settings)

@@ -70,9 +70,9 @@ def star():
 
 
 def test_vertices_between_two_bones_that_end_in_the_skin(rng):
-    """They are equally far from both, and rounding used to decide which of them bone heat chose:
-    rays along the surface to a bone that ends in it met a face shortly before the end, or did
-    not."""
+    """The vertices are equally far from both bones, and rounding used to decide which bone heat
+    chose. Rays along the surface to a bone that ends in it met a face shortly before the end, or
+    did not."""
     (vertices, triangles), bones = star()
     initial = shapes.solver((vertices, triangles), bones).initial_weights
     for _ in range(6):

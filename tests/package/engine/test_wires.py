@@ -99,7 +99,7 @@ def test_hair_of_many_strands():
 
 
 def test_hair_on_a_body():
-    """Strands end on the surface: they are linked to it and stay on it."""
+    """Strands end on the surface. They are linked to it and stay on it."""
     body = shapes.tube(16, 21, 0.3, 2.0, caps=True)
     rng = np.random.default_rng(2)
     angle, z = rng.uniform(0, 6.28, 30), rng.uniform(0.3, 1.7, 30)

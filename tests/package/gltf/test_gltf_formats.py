@@ -1,4 +1,4 @@
-"""Writes new weights into glTF files whose arrays have every form that the format allows: all
+"""Writes new weights into glTF files whose arrays have every form that the format allows. All
 skinned vertices get weights, the file is as valid as before, and all other data in it stays
 unchanged."""
 

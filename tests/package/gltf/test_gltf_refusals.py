@@ -252,7 +252,7 @@ def assert_weighted(core, path):
 
 
 def test_data_in_a_file_beside_it(core, tmp_path, refused, of_files):
-    """It is read and stays. The new weights are written into the .gltf, which stays in its
+    """The data is read and stays. The new weights are written into the .gltf, which stays in its
     folder."""
     before = (tmp_path / "the data.bin").read_bytes()
     save = core("gltf.file.container").save_document

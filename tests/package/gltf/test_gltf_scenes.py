@@ -1,4 +1,4 @@
-"""Tests all arrangements of skins, meshes and primitives in glTF files: the meshes on one skeleton
+"""Tests all arrangements of skins, meshes and primitives in glTF files. The meshes on one skeleton
 are solved together, and no seam between parts opens."""
 
 import numpy as np

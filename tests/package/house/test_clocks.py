@@ -110,7 +110,7 @@ def test_what_may_be(line):
 
 
 def test_only_what_hangs_is_given_up():
-    """The limits of tests/run.sh and pytest's limits for a single test fit together: a test is
+    """The limits of tests/run.sh and pytest's limits for a single test fit together. A test is
     stopped before its run, and several tests that hang are named before the 90 minutes of a hosted
     machine are over."""
     script = (TESTS / "run.sh").read_text("utf-8")

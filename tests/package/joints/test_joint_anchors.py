@@ -1,4 +1,4 @@
-"""Tests the anchors of springs, which move with the joints: the energy and its gradient are
+"""Tests the anchors of springs, which move with the joints. The energy and its gradient are
 compared with explicit sums, and joints come to the middle of their limbs."""
 
 import araplbs

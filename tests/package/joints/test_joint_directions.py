@@ -1,4 +1,4 @@
-"""Tests Optimize Joints on skeletons derived from joints: the given tails have no meaning, and the
+"""Tests Optimize Joints on skeletons derived from joints. The given tails have no meaning, and the
 written skeleton keeps them."""
 
 import numpy as np

@@ -51,7 +51,7 @@ def test_a_wrong_joint_goes_to_where_the_weights_bend(x):
 
 @pytest.mark.parametrize("x", [1.7, 2.3])
 def test_a_head_that_has_left_its_parents_end(x):
-    """For a bone that is not connected: the weights bend where the parent ends, so the head moves
+    """The bone is not connected. The weights bend where the parent ends, so the head moves
     there."""
     vertices = tube([1, 2], n=60)[0]
     skeleton = three_bones()

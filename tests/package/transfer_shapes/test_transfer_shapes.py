@@ -217,7 +217,7 @@ def test_what_was_below_stays_below():
 
 
 def test_between_parts_that_pass_through_each_other():
-    """There is no position above both: the vertex stays where it was, and is counted."""
+    """There is no position above both. The vertex stays where it was, and is counted."""
     body, faces = shapes.sphere(9, 12, 1.0)
     there = body + np.array([3, 0, 0])
     two = np.concatenate([body, there]), np.concatenate([faces, faces + len(body)])
@@ -342,7 +342,7 @@ def test_settings_of_weights_are_not_taken():
 
 
 def test_vertices_leave_a_fold():
-    """Two balls that come to overlap slightly, and vertices that were on one of them: the upward
+    """Two balls that come to overlap slightly, and vertices that were on one of them. The upward
     direction of either leads into the other, but there is a way out of the fold."""
     body, faces = shapes.sphere(25, 36, 1.0)
     there = body + np.array([2.4, 0, 0])
