@@ -23,6 +23,7 @@ class Trees:
 
     def __enter__(self):
         self.found, self._before = [], []
+        self.begun = self.ended = 0  # a draw() that fails does not end
         for kind in scenes.addon("ui.panels").CLASSES:
             name = "draw_item" if issubclass(kind, bpy.types.UIList) else "draw"
             self._before.append((kind, name, getattr(kind, name)))
@@ -57,7 +58,9 @@ class Trees:
                 self.found.append((kind.__name__, layout.introspect(), width))
 
         def draw_panel(drawn, context):
+            self.begun += 1
             draw(drawn, context)
+            self.ended += 1
             note(context, drawn.layout, 0)
 
         def draw_item(drawn, context, layout, data, item, icon, active, prop, index=0):
@@ -114,5 +117,5 @@ def look_in_all_rooms(ui, shown):
                 yield from test_doors.leave(ui)
     lines = [" | ".join(each) for each in sorted(cut)]
     print("\n".join(f"CUT {line}" for line in lines))
-    assert drawn >= len(ROOMS) * len(shown)
+    assert drawn >= len(ROOMS) * len(shown) and trees.begun == trees.ended
     assert not cut, f"{len(cut)} of {drawn} drawings: {lines[:20]}"

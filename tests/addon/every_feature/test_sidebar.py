@@ -48,6 +48,23 @@ def test_a_name_goes_above_a_value_that_needs_the_width(monkeypatch, units, rows
     assert layout.count == rows
 
 
+@pytest.mark.parametrize(("units", "lines"), [(20, 1), (3, 3)])
+def test_a_checkbox_has_as_many_lines_as_it_needs(monkeypatch, units, lines):
+    in_a_narrow_panel(monkeypatch, units)
+    layout = Rows()
+    text = "Only Selected Bones"
+    sidebar.draw_checkbox(layout, bpy.context.scene.araplbs, "only_selected_bones", text)
+    assert " ".join(layout.words).strip() == text and layout.count == lines
+
+
+@pytest.mark.parametrize(("units", "words"), [(20, ["Long Name"]), (1, ["Long", "Name", "OK"])])
+def test_a_button_has_a_short_text_below_its_name(monkeypatch, units, words):
+    in_a_narrow_panel(monkeypatch, units)
+    layout = Rows()
+    sidebar.draw_narrow(layout, "object.araplbs_select_worst", "Long Name", "OK")
+    assert layout.words == words
+
+
 @pytest.mark.parametrize(("units", "kind"), [(20, "row"), (2, "column")])
 def test_buttons_stand_abreast_if_both_fit(monkeypatch, units, kind):
     in_a_narrow_panel(monkeypatch, units)

@@ -147,3 +147,18 @@ def test_first_sight_is_short():
     settings = {name for what, name, _text in seen if what == "prop"}
     assert len(settings) + 1 <= 20, settings  # and the preset
     assert not settings & {"edge_power", "prune_sum", "prune_ratio", "paper_constraints"}
+
+
+def test_only_selected_bones_in_pose_mode():
+    """The choice is drawn in Pose mode, with the number of selected bones if it is on."""
+    tube, rig = tube_and_rig()
+    select(tube, rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    panel, joints = addon("ui.panel").VIEW3D_PT_araplbs, addon("features.joints.panel")
+    choice = ("prop", "only_selected_bones")
+    [text] = [text for *found, text in drawn(panel) if tuple(found) == choice]
+    assert text == "Only Selected Bones"
+    settings().only_selected_bones = True
+    [text] = [text for *found, text in drawn(panel) if tuple(found) == choice]
+    assert text.startswith("Only Selected Bones: ") and text.endswith(" / 3")
+    assert (*choice, "Only Selected Joints") in drawn(joints.VIEW3D_PT_araplbs_joints)
