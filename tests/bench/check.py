@@ -83,14 +83,15 @@ def told(finding):
 def in_all(rows):
     """A sentence on the findings of high severity that the artist's weights do not have."""
     said = []
-    for way, name in (("ours", "our weights"), ("heat", "heat")):
+    for way, name in (("ours", "Our weights have"), ("heat", "Heat has")):
         counts = [len(alone(row, way)) for row in rows]
         nowhere = sum(there is None for row in rows for _each, there in alone(row, way))
         said.append(
-            f"{name}: {sum(counts)} on {sum(map(bool, counts))} of {len(rows)} characters, "
-            f"{nowhere} of them where the artist's weights have no finding of the kind at any level"
+            f"{name} {sum(counts)} new finding{'s' * (sum(counts) != 1)} of high severity on "
+            f"{sum(map(bool, counts))} of {len(rows)} characters. At the places of {nowhere} of "
+            "these findings, the artist's weights have no finding of the same kind at any level."
         )
-    return f"New findings of high severity, in all: {'; '.join(said)}."
+    return " ".join(said)
 
 
 def by_kind(rows):

@@ -161,7 +161,7 @@ def main(zip_path, output, *names):
             f"One process weights {len(used)} files ({len(small)} small characters, repeated). "
             f"The process uses {used[0] / 1e6:.0f} MB of memory after the first file, "
             f"{used[tenth] / 1e6:.0f} MB after {tenth + 1}, {used[len(used) // 2] / 1e6:.0f} MB "
-            f"after half, and {used[-1] / 1e6:.0f} MB after the last; the maximum is "
+            f"after half, and {used[-1] / 1e6:.0f} MB after the last. The maximum is "
             f"{max(used) / 1e6:.0f} MB."
         )
     rate = scheduler_rate()

@@ -28,7 +28,7 @@ MARGIN = 0.06  # of the picture, around what it shows
 HEIGHT, LEAST_WIDTH = 5.0, 2.0  # inches, of a panel
 NOTE = f"""\
 The pictures compare bone heat, the artist's weights and our default weights in one pose. Darker
-faces have more strain: red starts at {60 * MOST_STRAIN:.0f} %, and the darkest color at
+faces have more strain. Red starts at {60 * MOST_STRAIN:.0f} %, and the darkest color means
 {100 * MOST_STRAIN:.0f} %. Blue vertices have no weights from bone heat and stay in the rest
 pose."""
 

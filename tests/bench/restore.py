@@ -214,7 +214,7 @@ def main(_zip_path, output, *names):
     worst = max(done, key=lambda row: row["ours"][0])
     below = sum(row["ours"][0] < LIMIT_OFF for row in done)
     summary = (
-        f"Our distance is below {LIMIT_OFF:g} in {below} of {len(done)} cases; the largest "
+        f"Our distance is below {LIMIT_OFF:g} in {below} of {len(done)} cases. The largest "
         f"distance is {worst['ours'][0]:.3f} ({worst['name']}, {worst['change']})."
     )
     if shown:

@@ -37,7 +37,7 @@ END = """
 ![Trace](stalls.png)
 
 The dotted line is at 16 ms, the duration of one frame on a screen. With a graphics card,
-drawing takes almost no time; in this test, drawing accounts for nearly all of *event loop*.
+drawing takes almost no time. In this test, drawing accounts for nearly all of *event loop*.
 
 Written by `tests/bench/stalls.py` after `tests/run.sh trixie-gui sid-gui`.
 """

@@ -1,5 +1,5 @@
 """The site contains every page of the tree. Every link leads to an existing page, file and heading.
-The reference contains all names of the module; and no page loads anything from elsewhere."""
+The reference contains all names of the module, and no page loads anything from elsewhere."""
 
 import json
 import re

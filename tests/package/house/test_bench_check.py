@@ -51,5 +51,10 @@ def test_in_all():
         row(finding(), finding(), heat=[]),
     ]
     told = check.in_all(rows)
-    assert "our weights: 1 on 1 of 2 characters, 0 of them" in told
-    assert "heat: 2 on 1 of 2 characters, 1 of them" in told
+    assert (
+        "Our weights have 1 new finding of high severity on 1 of 2 characters. At the places of 0"
+        in told
+    )
+    assert (
+        "Heat has 2 new findings of high severity on 1 of 2 characters. At the places of 1" in told
+    )
