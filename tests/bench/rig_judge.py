@@ -251,8 +251,8 @@ def falls_short(judged):
     if judged.deaf and not judged.error:
         more = len(judged.deaf) - MOST_NAMES
         names = ", ".join(judged.deaf[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-        many = "s" if len(judged.deaf) > 1 else ""
-        found.append(f"{len(judged.deaf)} deaf bone{many}: {names}")
+        do = "bones do not move their" if len(judged.deaf) > 1 else "bone does not move its"
+        found.append(f"{len(judged.deaf)} {do} skin: {names}")
     if judged.wrong_parts > max(1, MOST_WRONG * judged.parts):
         found.append(f"{judged.wrong_parts} of {judged.parts} parts are on a wrong bone")
     if judged.gap["ours"] > judged.gap["file"] + WIDER:

@@ -79,7 +79,7 @@ def test_a_bone_that_does_not_move_its_skin():
     whole = np.tile([1.0, 0, 0], (18, 1))
     judged = rig_judge.judge("arm", arm(ours=whole))
     assert judged.deaf == judged.asleep == ["lower"]
-    assert "1 deaf bone: lower" in rig_judge.falls_short(judged)
+    assert "1 bone does not move its skin: lower" in rig_judge.falls_short(judged)
     assert short(ours=whole, W=0 * whole, heat=whole) == [], "a file without weights says nothing"
     arrays = arm(ours=whole, bone_deform=np.array([True, False, True]))
     assert rig_judge.judge("arm", arrays).deaf == [], "what does not deform needs none"
@@ -120,7 +120,9 @@ def test_a_bone_without_length_turns_as_well():
 def test_few_names_of_many():
     judged = rig_judge.judge("arm", arm())
     judged.deaf = list("abcdef")
-    assert rig_judge.falls_short(judged) == ["6 deaf bones: a, b, c, d and 2 more"]
+    assert rig_judge.falls_short(judged) == [
+        "6 bones do not move their skin: a, b, c, d and 2 more"
+    ]
 
 
 def boxes(count=3):
