@@ -139,7 +139,7 @@ def likeness_table(rows):
 
 
 def beyond_table(rows):
-    """In random poses, which exist for all characters."""
+    """The measures in random poses, which exist for all characters."""
     head = ["character", "deaf", "parts", *(f"{key} %" for key in SHARES)]
     return table([*head, "asymmetry"], map(beyond_cells, rows))
 

@@ -29,7 +29,7 @@ def measure(problem):
 
 
 def share(row, stage):
-    """In percent."""
+    """The share in percent."""
     return 100 * row["seconds"][stage] / row["seconds"]["total"]
 
 

@@ -48,7 +48,7 @@ def numbers(seconds):
 
 
 def follows(ticks):
-    """From the end of the iterations until the result is shown, including the turns at both
+    """The turns from the end of the iterations until the result is shown, including those at both
     ends."""
     running = [tick for tick in ticks if tick[2] == "RUNNING"]
     converged = next(k for k, tick in enumerate(running) if tick[4])

@@ -1,5 +1,6 @@
-"""The wheel in a clean environment, without Blender and without this tree: examples, metadata,
-types, `python -m`; and the source package, which contains everything that it compiles."""
+"""Tests the wheel in a clean environment, without Blender and without this tree: examples,
+metadata, types and `python -m`. Also tests the source package, which contains everything that it
+compiles."""
 
 import os
 import shutil

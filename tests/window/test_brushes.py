@@ -147,7 +147,7 @@ def test_release(ui):
 
 
 def test_smooth_weights(ui):
-    """On both sides of the mirror; Ctrl reverts it."""
+    """Weights become smooth on both sides of the mirror. Ctrl reverts the effect."""
     newest_only()
     tube, _rig = make_tube()
     tube.data.use_mirror_x = True

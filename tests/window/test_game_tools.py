@@ -153,7 +153,7 @@ def test_games_one_joint(ui):
 
 
 def test_games_export_opens_the_file_browser(ui):
-    """With the engine of the preset, and the settings that it will change."""
+    """The file browser shows the engine of the preset, and the settings that it will change."""
     newest_only()
     rig, meshes = make_character()
     body = max(meshes, key=lambda ob: len(ob.data.vertices))

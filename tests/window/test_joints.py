@@ -84,7 +84,7 @@ def test_joints_accept_is_one_undo_step(ui):
 
 
 def test_joints_cancelled(ui):
-    """By key and button, at any time."""
+    """The session can be cancelled by key and button, at any time."""
     make_tube()
     show(ui)
     before, old = scenes.snapshot(), bones()

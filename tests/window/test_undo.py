@@ -1,5 +1,5 @@
-"""Two identical runs give identical bits, and undo and redo restore each state of all data; in a
-window."""
+"""Two identical runs give identical bits, and undo and redo restore each state of all data. These
+tests run in a window."""
 
 import bpy
 import odd_scenes

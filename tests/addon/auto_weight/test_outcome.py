@@ -463,7 +463,7 @@ def test_deaf_bones_are_named():
 
 
 def test_parts_that_leave_are_named():
-    """These lines require an action; a click selects the bones."""
+    """These lines require an action. A click selects the bones."""
     result_notes = package("reports.notes").result_notes
     note = result_notes(REPORT, 0, (), [("Hat", 3)])[1]
     assert note.text == "1 part leaves what it sits on" and note.urgent

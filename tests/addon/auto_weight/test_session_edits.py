@@ -119,7 +119,7 @@ def test_smooth_weights():
 
 
 def test_release_of_attached_vertices():
-    """With the paper's rows instead of springs."""
+    """The paper's rows are used instead of springs."""
     tube, rig = painted_tube()
     session = start(tube, rig, start_from="FRESH", bone_spring_stiffness=0, paper_constraints=True)
     settle(session)

@@ -1,4 +1,4 @@
-"""One line names each fault, and the scene stays unchanged; meshes that can be weighted despite a
+"""One line names each fault, and the scene stays unchanged. Meshes that can be weighted despite a
 fault are weighted."""
 
 import math

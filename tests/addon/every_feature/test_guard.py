@@ -364,7 +364,7 @@ def test_no_operator_starts_in_the_midst_of_another(operator, monkeypatch):
 
 
 def test_no_operator_starts_in_another_thread():
-    """As with a driver that is evaluated there."""
+    """A driver, for example, may be evaluated in another thread."""
     weighted_pair()
     bpy.context.view_layer.update()
     before, told = deep_snapshot(), []

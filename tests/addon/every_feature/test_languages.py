@@ -1,5 +1,5 @@
-"""All texts that the add-on declares to Blender are in the catalogues; tests/package checks the
-sentences."""
+"""All texts that the add-on declares to Blender are in the catalogues. The tests in tests/package
+check the sentences."""
 
 import sys
 

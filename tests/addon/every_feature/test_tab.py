@@ -128,7 +128,8 @@ def drawn(panel):
 
 
 def test_first_sight_is_short():
-    """At most thirty words, including six closed panels, and twenty settings in the whole tab."""
+    """The first screen has at most thirty words, including six closed panels, and the whole tab has
+    twenty settings."""
     tube, rig = tube_and_rig()
     sleeve = add_tube("Sleeve", radius=0.35)
     select(sleeve, tube, rig, active=tube)  # clothes, and what they take weights from

@@ -1,5 +1,5 @@
-"""Two identical runs give identical bits, and undo and redo restore each state; without a
-window."""
+"""Two identical runs give identical bits, and undo and redo restore each state. These tests run
+without a window."""
 
 import bpy
 import pytest

@@ -225,7 +225,7 @@ def everything_fails(tube, rig):
 @pytest.mark.outside
 @pytest.mark.parametrize("first", [0, 3])
 def test_no_name_of_the_file(first, tmp_path):
-    """After any failure, and with any quotes and line breaks in names.
+    """This is tested after any failure, and with any quotes and line breaks in names.
     tests/package/auto_weight/test_replay.py tests each form separately."""
     faults, count = package("base.faults"), 0
     tube, rig = all_named(first, tmp_path)

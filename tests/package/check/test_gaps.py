@@ -38,7 +38,7 @@ def test_nothing_is_deaf_for_long(name, slowness):
 
 
 def test_the_table_has_all_that_takes_progress():
-    """According to the stubs."""
+    """The stubs list the functions that take progress."""
     tree = ast.parse((ROOT / "araplbs/_engine.pyi").read_text())
     source = Path(gaps.__file__).read_text()
     found = []

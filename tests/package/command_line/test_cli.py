@@ -162,7 +162,8 @@ def test_a_skeleton_of_another_file(main, folder):
 
 
 def test_as_a_program(folder):
-    """In a process of its own, by python -m; also the call in the script that pip creates."""
+    """The command runs in a process of its own, by python -m. The call in the script that pip
+    creates is also tested."""
     done = subprocess.run(
         [sys.executable, "-m", "araplbs", "check", "in.glb", "--fail-on", "low"],
         env=environment(),

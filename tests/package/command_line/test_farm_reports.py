@@ -135,7 +135,7 @@ def test_names_that_are_no_utf8(tmp_path):
 
 
 def test_pictures(tmp_path):
-    """By their own names in the folder, whichever location a report states."""
+    """Pictures are found by their own names in the folder, whichever location a report states."""
     content = png(np.zeros((2, 2, 4), np.uint8), outputs.PICTURE.generator)
     made = [{}, {}]
     reports.write_pictures(tmp_path, "x/a.blend", made, [content, None])

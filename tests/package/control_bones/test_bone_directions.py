@@ -85,7 +85,7 @@ def test_drawn_tails_may_end_before_the_joint():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_decides_as_the_median_does(seed):
-    """With random tails: they have a meaning if the median of their deviation says so."""
+    """Random tails have a meaning if the median of their deviation says so."""
     rng = np.random.default_rng(seed)
     mesh, bones = body()
     tails = bones.tails + rng.normal(scale=rng.choice([0.05, 0.12, 0.3]), size=(len(bones), 3))
@@ -97,7 +97,7 @@ def test_decides_as_the_median_does(seed):
 
 @pytest.mark.parametrize("scale", [0.01, 0.58, 1.5, 100])
 def test_lengths_wrong_by_one_factor(scale):
-    """As Blender's glTF importer leaves them under an armature object with that scale."""
+    """Blender's glTF importer leaves such lengths under an armature object with that scale."""
     mesh, bones = body()
     children = [np.flatnonzero(bones.parents == b) for b in range(len(bones))]
     nearest = np.array(

@@ -115,7 +115,7 @@ def test_a_sure_sign_does_not_take_skin():
 
 
 def test_control_between_others():
-    """It carries two eyes, neither of which starts at its tail."""
+    """The control carries two eyes, neither of which starts at its tail."""
     rig = Rig().add("aim", (0, 0, 2.5), (0, 0.1, 2.5), "hand")
     for side in (-1, 1):
         rig.add(f"eye {side}", (0.12 * side, 0.12, 2.5), (0.12 * side, 0.2, 2.5), "aim")
@@ -350,7 +350,7 @@ def test_no_bone_of_an_artist_is_lost(name, hints):
 
 @pytest.mark.parametrize(("name", "found"), [("m2m_human", 75), ("m2m_dragon", 87)])
 def test_whole_control_rigs(name, found):
-    """As after an import: control rig and deforming bones, all flagged Deform."""
+    """After an import, the control rig and the deforming bones are all flagged Deform."""
     character = Character(name)
     control = araplbs.control_bones(*character.arguments)
     deform = character.data["bone_deform"].astype(bool)

@@ -37,7 +37,8 @@ def biped(root, tail=None, waist=1.0):
 @pytest.mark.parametrize("signs", [0, 1, 2])
 @pytest.mark.parametrize("tail", [(0, 0, 1.0), (0, 0, 0.5), (0, 0.3, 0), (0, 0.05, 0.9)])
 def test_a_root_between_the_legs(tail, signs):
-    """With its tail at the hips, which continue it, or elsewhere; with and without a name."""
+    """The root's tail is at the hips, which continue the root, or elsewhere. The root is tested
+    with and without a name."""
     assert biped((0, 0, 0), tail).find(evidence={"root": signs}) == {"root": ROOT}
 
 

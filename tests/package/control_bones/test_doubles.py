@@ -188,7 +188,7 @@ def test_copies_with_parts_of_their_own_stay():
 
 
 def test_twist_bones_are_no_copies():
-    """They are children of the bones with which they coincide."""
+    """Twist bones are children of the bones with which they coincide."""
     assert lesser_of(retargeted(OWN, "{}_twist", on_originals=True)) is None
 
 

@@ -255,7 +255,7 @@ def relative_errors(points, a, weights, poses, inside):
 
 
 def test_springs_give_way_by_the_formula():
-    """At the start of the next stage, with the weights of the last one."""
+    """Springs are weakened at the start of the next stage, with the weights of the last one."""
     mesh, bones = shapes.tube(6, 9, 0.35), shapes.chain(4)
     poses = araplbs.sample_poses(*bones, 6, seed=2, swing=1.5, twist=0.8)
     solver = araplbs.Solver(

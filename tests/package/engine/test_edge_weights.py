@@ -92,7 +92,8 @@ def test_wires_alone(power, rng):
 
 @POWERS
 def test_links_count_by_the_area_of_the_part(power):
-    """Regardless of the distance between the parts; links do not change the edges of the faces."""
+    """The distance between the parts does not matter. Links do not change the edges of the
+    faces."""
     mesh, _ = button_on_a_tube()
     solver = solver_of(*mesh, power, link_parts=True)
     inside, links = solver._inside, solver._inside["wires"]
@@ -113,8 +114,8 @@ def stiffness_of_links(vertices, triangles, around):
 
 
 def test_links_are_as_stiff_in_a_finer_tessellation():
-    """Per vertex and its area; with every triangle split into four, links used to be four times as
-    stiff."""
+    """The stiffness is compared per vertex and its area. With every triangle split into four, links
+    used to be four times as stiff."""
     mesh, _ = button_on_a_tube()
     coarse, fine = (
         stiffness_of_links(*m, len(mesh[0]) - 1) for m in (mesh, halved(*mesh))
@@ -142,7 +143,7 @@ def test_tets(power, rng):
 
 @pytest.mark.parametrize("power", [2, 3])
 def test_strain_costs_the_same_after_subdivision(power, rng):
-    """With the paper's weights, it costs a quarter."""
+    """With the paper's weights, strain costs a quarter."""
     mesh = irregular(rng)
     mesh = mesh[0], mesh[1][:-1]  # the sliver's edges are held at the least length
     fine = halved(*mesh)

@@ -52,7 +52,8 @@ def test_edits_replace_each_other():
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("limit", [0, 2])
 def test_forbidden_influences(later, limit):
-    """In influence maps, weights and all additions of the stages; sums and the limit hold."""
+    """Influence maps, weights and all additions of the stages respect the edits. Sums and the limit
+    hold."""
     free = shapes.solved(start(max_influences=limit))
     vertices = np.nonzero(free.weights[:, 1] > 0.3)[0]
     assert len(vertices) > 10

@@ -332,7 +332,7 @@ def test_points_and_bones_in_one_place():
 
 
 def test_tets_make_a_solid():
-    """It bends with less strain of its tets than with blending, for any orientation of their
+    """The solid bends with less strain of its tets than with blending, for any orientation of their
     corners."""
     vertices, tets = shapes.bar((2, 2, 12), (0.4, 0.4, 2.0))
     bones, poses = shapes.chain(2), bent(90)

@@ -80,8 +80,8 @@ def test_flat_tets_are_their_faces():
 
 
 def test_tets_flat_but_for_rounding_claim_nothing():
-    """As meshing software leaves them on flat sides: four corners of a square, in any rotation,
-    with a volume of either sign."""
+    """Meshing software leaves such tets on flat sides. They are four corners of a square, in any
+    rotation, with a volume of either sign."""
     rng = np.random.default_rng(0)
     vertices, tets = shapes.bar((3, 3, 8))
     grid = np.arange(len(vertices)).reshape(4, 4, 9)[0]

@@ -218,7 +218,8 @@ def test_light_does_not_ask_how_faces_turn(rng):
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("method", ["bbw", "biharmonic"])
 def test_biharmonic_weights_against_a_dense_program(method, count, rng):
-    """On a surface: handles by shortest paths, and the quadratic program over all vertices."""
+    """On a surface, handles are found by shortest paths, and the quadratic program covers all
+    vertices."""
     mesh, bones = shaken_tube(rng), shapes.chain(count)
     points, heads, tails = to_solver(mesh, bones)
     handles = cores(points, mesh[1], heads, tails)

@@ -27,7 +27,7 @@ def assert_same(found, expected):
 
 
 def test_the_table_has_every_function():
-    """According to the stubs; exceptions do nothing."""
+    """The stubs list the functions. Exceptions do nothing."""
     names = {name.split(",")[0].split(".")[0] for name in CASES}
     exceptions = {name for name in declared() if name.endswith(("Error", "Cancelled"))}
     assert names == set(declared()) - exceptions
@@ -68,7 +68,8 @@ STAGES = {  # that have to be noticed, in addition to others
 
 @pytest.mark.parametrize("name", HEARD)
 def test_false_stops_it(name):
-    """At every report; a report is repeated if the work until the next one takes long."""
+    """The work stops at every report. A report is repeated if the work until the next one takes
+    long."""
     told = []
     run(name, problem_of(name, SMALL), progress=lambda *report: told.append(report))
     assert told and all(0 <= fraction <= 1 for _stage, fraction in told)

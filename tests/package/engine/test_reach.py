@@ -347,7 +347,7 @@ def test_targets_fill_the_shell():
 
 
 def test_all_joints_of_a_limb_bend_together():
-    """As never happens if every bone swings on its own."""
+    """This never happens if every bone swings on its own."""
     bones = arm(1, 1, 1)
     both = [
         swing_and_twist(local_turns(bones, sample(bones, 80, reach_poses=share)))[0][:, 1:, 1]

@@ -225,7 +225,8 @@ def test_rows_are_reduced_with_what_is_left_of_the_springs(rng):
 
 
 def test_prune_against_its_definition(rng):
-    """In increasing order of weight, under the four conditions of the paper's section 3.2."""
+    """Weights are pruned in increasing order, under the four conditions of the paper's section
+    3.2."""
     vertices, triangles = shapes.tube(6, 6)
     weights = shapes.random_weights(rng, len(vertices), 5, empty=0.3)
     neighbors = [set() for _ in vertices]

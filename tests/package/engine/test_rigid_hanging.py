@@ -130,7 +130,7 @@ def test_a_card_follows_bones_of_its_own():
 
 
 def cape():
-    """It hangs from the shoulders and is nearly as wide as long."""
+    """A cape that hangs from the shoulders and is nearly as wide as long."""
     return card(0.1, (0.31, 1.4), (0.9, 0.8), 0.45, 5)
 
 

@@ -205,7 +205,7 @@ def test_a_part_that_must_not_follow_the_hand_does_not():
 
 
 def test_images_are_held_together():
-    """By two hands that are images of each other, and by both."""
+    """The images are held by two hands that are images of each other, and by both."""
     away = np.array([0.0, 1.0, 0])
 
     def both(mesh):

@@ -1,5 +1,5 @@
-"""Loose parts that are found to be rigid: props, buckles, boxes, and parts that stay soft; the
-departure of a part, compared with NumPy; symmetry; and real characters."""
+"""Tests the search for rigid loose parts, with props, buckles, boxes, and parts that stay soft.
+Also tests the departure of a part (compared with NumPy), symmetry, and real characters."""
 
 import araplbs
 import numpy as np
@@ -112,8 +112,8 @@ def departure(mesh, own, weights, row, poses):
 
 
 def test_departure_is_that_of_numpy():
-    """For a plate across a joint, relative to its position, by the bone with the largest mean
-    weight."""
+    """The departure of a plate across a joint is measured relative to its position, by the bone
+    with the largest mean weight."""
     mesh = shapes.join(TUBE, plate(0.7))
     own = np.arange(FIRST, len(mesh[0]))
     poses = araplbs.sample_poses(*BONES, 12)
@@ -131,7 +131,8 @@ def test_departure_is_that_of_numpy():
 
 
 def test_a_buckle_follows_the_skin_beneath():
-    """As a whole, by one blend, because a single bone would tear it off."""
+    """The buckle follows the skin as a whole, by one blend, because a single bone would tear it
+    off."""
     skin = shapes.tube(16, 41)
     mesh = shapes.join(skin, shapes.box((0.04, 0.1, 0.1), (0.24, 0, 1.0)))
     first = len(skin[0])
@@ -237,7 +238,7 @@ def test_threads_change_nothing():
     [("q_robot", 45, 0.99), ("knight", 8, 0.99), ("mage", 8, 0.99), ("cesium_man", 0, 1)],
 )
 def test_what_is_found_was_rigid_to_the_artist(name, least, share):
-    """By vertices, with the bones that the artist uses."""
+    """The comparison is by vertices, with the bones that the artist uses."""
     c = Character(name)
     deform = np.asarray(c.artist).any(0)
     solver = shapes.solved(araplbs.Solver(*c.arguments, **{**c.more, "bone_deform": deform}))

@@ -77,7 +77,8 @@ def heat_weights(mesh, bones):
 @pytest.mark.parametrize("steps", [20, 40], ids=["", "finer"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_strain_is_at_most_19_twentieths_of_that_of_heat(shape, steps, posed):
-    """In poses in its plane that were not used for optimization."""
+    """The strain is measured in poses in the plane of the sheet that were not used for
+    optimization."""
     turn = shapes.rotation([1, 2, 3], 0.7)
     mesh, bones = sheet(shape, steps, turn)
     normal = turn[:, 2]

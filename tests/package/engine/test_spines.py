@@ -65,8 +65,8 @@ def test_jacobians_against_differences(angle, stretch):
 
 
 def test_gradients_by_least_squares(rng):
-    """For arbitrary parameters, by the dense normal equation; 0 where no edge leads along the
-    bone."""
+    """The gradient for arbitrary parameters solves the dense normal equation. It is 0 where no edge
+    leads along the bone."""
     mesh = shapes.tube(5, 6)
     flat = shapes.join(mesh, ([[1, 0, 0.5], [2, 0, 0.5], [1, 1, 0.5]], [[0, 1, 2]]))
     u = rng.uniform(size=(len(flat[0]), 1))

@@ -87,8 +87,8 @@ def test_rotations_stretch_nothing(rng):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_a_stretched_bone_keeps_its_weights(precision):
-    """With as rigid as possible, weights decrease where a bone stretches; with as rigid as desired,
-    less so."""
+    """With as rigid as possible, weights decrease where a bone stretches. With as rigid as desired,
+    they decrease less."""
     mesh, bones = shapes.tube(12, 61), shapes.chain(2)
     poses = np.tile(np.eye(3, 4), (9, 2, 1, 1))
     for pose, factor in zip(poses, np.linspace(0.5, 4, 9), strict=True):

@@ -282,7 +282,7 @@ def test_no_partners_are_as_none():
 
 
 def test_symmetric_weights_cost_no_energy():
-    """In poses that no solver has used."""
+    """The energy is measured in poses that no solver has used."""
     mesh, _ = body()
     unseen = araplbs.sample_poses(*BONES, 60, **BONES.more, seed=99)
     energies = [
@@ -335,7 +335,7 @@ def test_each_bone_turns_to_both_sides_alike():
 
 
 def test_mirrored_poses_stay_in_the_limits_of_both():
-    """Whatever the rolls are: a rotation and its image have the same angle."""
+    """A rotation and its image have the same angle, whatever the rolls are."""
     args = {**BONES.more, "swing": 0.5, "twist": 0.1}
     poses = araplbs.sample_poses(*BONES, 40, **args, symmetry=(PARTNERS, *PLANE))
     local = np.swapaxes(poses[:, 2, :, :3], 1, 2) @ poses[:, 3, :, :3]

@@ -79,7 +79,8 @@ def test_only_flat_tets():
 
 
 def test_energy():
-    """For any weights, for every vertex, and as the solver reports it for its own weights."""
+    """The energy is tested for any weights, for every vertex, and as the solver reports it for its
+    own weights."""
     vertices, tets = wavy()
     bones = shapes.chain(2)
     rng = np.random.default_rng(3)
@@ -161,7 +162,7 @@ def test_seams_are_welded():
 
 @pytest.mark.parametrize("cells", [(4, 4, 40), (1, 1, 200), (1, 12, 60)])
 def test_coarse_levels_keep_volumes_whole(cells):
-    """Also where they are so thin that clusters of vertices span them."""
+    """Volumes stay whole even where they are so thin that clusters of vertices span them."""
     vertices, tets = shapes.bar(cells)
     bones = shapes.chain(3)
     fine = solver_of(vertices, tets, bones=bones, coarsen=0, max_influences=4)

@@ -35,7 +35,7 @@ FIGURES = {
 
 
 def in_single(vertices):
-    """In the precision in which Blender stores coordinates."""
+    """The coordinates in the precision in which Blender stores them."""
     return vertices.astype(np.float32).astype(float)
 
 

@@ -41,7 +41,7 @@ def test_there_are_commands_of_all_kinds(core):
 
 
 def test_commands(core, folder):
-    """In order, because some commands read the outputs of others."""
+    """The commands run in order, because some commands read the outputs of others."""
     for line in commands():
         program, *arguments = shlex.split(line)
         if arguments[0] == "reduce-bones":

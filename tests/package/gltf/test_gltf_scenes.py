@@ -130,8 +130,7 @@ def test_a_skin_without_matrices(weigh):
 
 @pytest.mark.parametrize("scale", [0.01, 100.0])
 def test_a_skeleton_in_another_unit(weigh, scale):
-    """As exporters leave it: a node with this scale above the joints, and matrices that undo the
-    scale."""
+    """Exporters leave a node with this scale above the joints, and matrices that undo the scale."""
     glb = Glb()
     joints = glb.joints()
     for number, node in enumerate(glb.json["nodes"]):

@@ -213,7 +213,7 @@ def test_failures():
 
 
 def test_without_animation():
-    """In random poses."""
+    """Without an animation, random poses are used."""
     judged = rig_judge.judge("arm", arm(anim=np.zeros((0, 3, 4, 4))))
     assert len(judged.poses) == rig_judge.RANDOM and not judged.animated
     assert judged.area("ours") == judged.area("file") > 0 and rig_judge.falls_short(judged) == []
@@ -237,7 +237,7 @@ def test_picture(tmp_path):
 
 
 def test_bones_that_the_file_leaves_empty_are_named():
-    """With the bone that has their skin in the file."""
+    """The list also names the bone that has their skin in the file."""
     ours = arm()["W"][:, [0, 2, 1]]
     heat = (arm()["W"] + ours) / 2
     (found,) = rig_judge.judge("arm", arm(ours=ours, heat=heat)).neglected
@@ -282,7 +282,8 @@ def test_kinds_of_files():
 
 
 def test_generators():
-    """By names of bones. A file without such names belongs to the rest."""
+    """Generators are recognized by names of bones. A file without such names belongs to the
+    rest."""
     wild = import_module("wild")
     rows = [rig_judge.judge(name, arm()) for name in "ab"]
     unreal = ["pelvis", "spine_01", "upperarm_l", "calf_r", "thigh_l"]

@@ -25,7 +25,7 @@ def limb():
 
 
 def skeleton(kind):
-    """With given tails, with tails aside, or with tails 100 times too long."""
+    """A skeleton with given tails, with tails aside, or with tails 100 times too long."""
     tails = np.vstack([JOINTS[1:], END])
     if kind == "aside":
         tails = JOINTS + np.array([0, 0.4, 0])

@@ -88,7 +88,7 @@ def more_than_a_body(bones):
 
 
 def dog():
-    """With hocks, a neck, a tail and a back of two bones."""
+    """A dog with hocks, a neck, a tail and a back of two bones."""
     bones = Bones().add("hips", [(0, 0.5, 0.6), (0, 0.25, 0.62)])
     bones.add("back", [(0, 0.25, 0.62), (0, 0, 0.62), (0, -0.35, 0.62)], "hips")
     bones.add(

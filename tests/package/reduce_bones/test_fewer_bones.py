@@ -182,7 +182,7 @@ def order_of(unused=None, wanted=None, mirrored=False):
 @pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("unused", [(), (1, 4)])
 def test_the_order_says_which_bones_go(mirrored, unused):
-    """For any number of bones, as choose() expects them."""
+    """The order is valid for any number of bones, as choose() expects."""
     order, (vertices, dense, skeleton, poses, wanted, off) = order_of(
         np.isin(np.arange(BONES), unused), mirrored=mirrored
     )

@@ -82,7 +82,7 @@ def brute_force(source, clearance, points, weights):
 
 
 def test_poses_below(dressed):
-    """For weights that are so slightly wrong that the nearest triangle is adjacent to the one at
+    """The weights are so slightly wrong that the nearest triangle is adjacent to the one at
     rest."""
     source, skeleton, sleeve = dressed
     points = sleeve[::7]
@@ -105,7 +105,7 @@ def test_what_is_below_at_rest_does_not_count(dressed):
 
 
 def test_weights_of_the_skin(dressed):
-    """At the nearest points: linear functions of the position are reproduced."""
+    """At the nearest points, linear functions of the position are reproduced."""
     source, skeleton, sleeve = dressed
     clearance = core("features.transfer.clearance").Clearance(source, skeleton, sleeve)
     np.testing.assert_allclose(clearance.skin_weights, smooth_weights(sleeve), atol=0.05)
@@ -134,7 +134,7 @@ def test_what_ends_below_takes_the_weights_of_the_skin(dressed):
 
 
 def test_a_garment_of_many_vertices_is_refined_by_levels(monkeypatch):
-    """With coarse meshes, as in Auto-weight."""
+    """Refining uses coarse meshes, as in Auto-weight."""
     transfer, seen = core("features.transfer.transfer"), []
     wide = shapes.tube(40, 40, radius=0.5)
     source = transfer.Source([mesh_of("Body", BODY, smooth_weights(BODY[0]))], skeleton_of(BONES))

@@ -69,7 +69,7 @@ def test_the_skin_stays_below_the_garment(garment):
 
 
 def test_seams_of_garments_stay_closed():
-    """Also if every triangle has corners of its own."""
+    """Seams stay closed even if every triangle has corners of its own."""
     vertices, triangles = shapes.split(*sleeve(12, 25, 0.21))
     mesh = shapes.join(BODY, (vertices, triangles))
     _, solver = crossed(mesh)
@@ -134,7 +134,7 @@ def test_a_garment_far_off_or_turned_inside_out_is_not_tied():
 
 
 def test_layers_weigh_a_share_of_wires(rng):
-    """As in docs/energy.md 1; other links have a smaller share."""
+    """The share is that of docs/energy.md 1. Other links have a smaller share."""
     mesh = shapes.join(BODY, sleeve(12, 9, 0.21), shapes.box((0.04, 0.1, 0.1), (0.24, 0, 1.7)))
     weights = shapes.random_weights(rng, len(mesh[0]), 2)
     poses = araplbs.sample_poses(*BONES, 3, **BONES.more)

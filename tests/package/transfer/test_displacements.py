@@ -188,7 +188,7 @@ def test_bendy_bones_move_as_a_whole():
 
 
 def test_bones_with_one_head_are_joined():
-    """As in JointSolver: a root may consist of two bones."""
+    """As in JointSolver, a root may consist of two bones."""
     bones = two_chains()
     heads = bones.heads.copy()
     heads[2] = heads[0]
