@@ -41,7 +41,7 @@ EQUAL = {
     "178064941bcc": ("8ea6ae0e7c0c", "texts only: equal C code, equal syntax without strings"),
     "8ea6ae0e7c0c": ("1975cb9a59e7", "functions joined: weights of 21 characters equal to the bit"),
 }
-# Folders that a benchmark reads and that are not in the tree; tests/bench/bench.py describes them.
+# Folders outside the tree that a benchmark reads. They are described in tests/bench/bench.py.
 FOLDERS = {"shapes": "MPFB", "generated": "GENERATED", "wild": "WILD"}
 
 C_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)

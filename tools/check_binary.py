@@ -34,7 +34,7 @@ WINDOWS_FROM_BLENDER = re.compile(r"vcruntime140\.dll", re.IGNORECASE)
 MACOS_LIBRARIES = {"/usr/lib/libSystem.B.dylib"}
 # zig's linker exports these names from every macOS library.
 MACOS_HARMLESS = {"__mh_dylib_header", "___dso_handle"}
-# Libraries that libgfortran also needs; every Linux system with Python has them.
+# Libraries that libgfortran also needs. Every Linux system with Python has them.
 LINUX_OF_FORTRAN = {"libgcc_s.so.1", "libz.so.1"}
 LINUX_LIBRARIES = re.compile(r"lib(c|m|dl|pthread|rt)\.so\.\d|ld-linux[\w-]*\.so\.\d")
 LICENSES = {

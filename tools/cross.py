@@ -42,7 +42,7 @@ WHEELS = OUT / "wheels"
 VERSION = MANIFEST["version"]
 EPOCH = (2026, 1, 1, 0, 0, 0)  # of all files in wheels
 PYTHON_MINIMUM = PROJECT["requires-python"].removeprefix(">=")
-# Equal for all compilations; otherwise, zig compiles the C library of a target once more.
+# Equal for all compilations. Otherwise, zig compiles the C library of a target once more.
 LINK = ["-shared", "-s"]
 MODULE = {"windows": "_engine.pyd", "macos": "_engine.abi3.so", "linux": "_engine.abi3.so"}
 

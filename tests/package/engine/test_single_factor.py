@@ -11,7 +11,7 @@ SETTINGS = {"pose_count": 6, "expansion_rounds": 0, "iterations": 3, "coarsen": 
 
 
 def both(**settings):
-    """The results in single and in double precision."""
+    """The solvers in single and in double precision."""
     solvers = [
         araplbs.Solver(*MESH, *BONES, **SETTINGS, **settings, precision=p)
         for p in ("single", "double")
