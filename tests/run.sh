@@ -1,9 +1,10 @@
 #!/bin/bash
-# Checks and builds all, then runs every test: tests/package on the module in build/venv and, those of
-# memory and bad input, again under the sanitizers; tests/addon on the zip installed in each
-# Blender that this machine can have; tests/window under Xvfb in the chroots.  The zips are those that
-# are released, made by the cross compiler; if that is missing, Linux gets gcc's. As many runs as
-# there are processors go side by side, in addition to two with a window or of Windows.
+# Checks and builds everything, then runs every test. tests/package runs on the module in
+# build/venv, and its tests of memory and bad input run again under the sanitizers. tests/addon runs
+# on the zip installed in each Blender that this machine can have. tests/window runs under Xvfb in
+# the chroots. The zips are those that are released, made by the cross compiler. If this compiler is
+# missing, Linux gets the zip made by gcc. As many runs as there are processors go side by side, in
+# addition to two runs with a window or on Windows.
 # usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
 #                           "blender": all beds without windows; "all": all tests of all runs;
 #                           default: all runs, with the tests of docs/development.md, "Where tests run"
@@ -14,20 +15,23 @@
 . "$(dirname "$0")/../tools/lib.sh"
 cd "$ROOT"
 OUT=$ROOT/build/test
-# Every run starts many processes: each would compile our modules and, under the sanitizers, all tests.
+# Every run starts many processes, each of which would compile our modules and, under the
+# sanitizers, all tests.
 unset PYTHONDONTWRITEBYTECODE
-# Minutes in which a run writes nothing, after which it hangs and is given up (tests/watched.py): more
-# than a single test may take (faulthandler_timeout in pyproject.toml), which is twelve times what the
-# longest takes alone. Nothing else here looks at a clock (tests/patience.py).
+# Minutes without output after which a run is considered to hang and is stopped (tests/watched.py).
+# This is more than a single test may take (faulthandler_timeout in pyproject.toml), which is twelve
+# times the time of the longest test alone. Nothing else here uses a clock (tests/patience.py).
 SILENCE=${SILENCE:-20}
 SLOTS=${SLOTS:-$(nproc)}
 BLENDER_BEDS=(trixie sid bpy45 bpy42 bpy50 bpy52 win45 win42 win50 win52)
 ALL_BEDS=("${BLENDER_BEDS[@]}" win-core arm64-core)
-# What may differ between a Windows Blender and the next, where win45 runs more. Not all of it:
-# wine 8 lets Blender 5.0 read no uncompressed .blend, and 4.2 crash when settings are loaded again.
+# Tests whose results may differ between one Windows Blender and the next. win45 runs more tests.
+# Some tests are missing, because under wine 8, Blender 5.0 cannot read uncompressed .blend files,
+# and 4.2 crashes when settings are loaded again.
 WIN_PART=(tests/addon/*/test_{registration,install,operator,edits}.py)
-# What the add-on does with Blender's data in Blender 4.5, on any system. Left are files, processes,
-# threads, undo, installation and registration, and the operators once.
+# Tests that win45 leaves out, because Blender 4.5 handles the add-on's data alike on any system.
+# The remaining tests cover files, processes, threads, undo, installation and registration, and run
+# each operator once.
 WIN_LESS=(tests/addon/*/test_bendy_{gltf,groups,motion,parameters,refusals,weights}.py
   tests/addon/*/test_joint_{effects,refusals,settings}.py tests/addon/*/test_{bone_facts,copies,doubles}.py
   tests/addon/*/test_{rig_poses,pose_sources,motion,rigid_parts,hidden_rigs,control_bones,sizes}.py
@@ -42,10 +46,10 @@ WIN_LESS_OF=(tests/addon/every_feature/test_guard.py::test_fault
   tests/addon/every_feature/test_update.py::test_update_of_an_unused_extension
   tests/addon/every_feature/test_jobs.py::test_{pictures_of_the_worst,only_what_is_new,old_broken_report}
   tests/addon/report_problem/test_report_problem.py::test_no_name_of_the_file)
-# What another compiler target or system may change: files, processes, threads, memory, the kernels,
-# every function once (test_properties.py), bits, and arrays, settings and sentences at the border
-# to Python. What is computed from there on is Linux's, in core: one compiler makes both modules. The hosted
-# workflow runs all of them, on Windows itself.
+# Tests of everything that another compiler target or system may change: files, processes, threads,
+# memory, the kernels, every function once (test_properties.py), bits, and arrays, settings and
+# sentences at the border to Python. All further computation is tested on Linux, in core, because
+# one compiler makes both modules. The hosted workflow runs all tests on Windows itself.
 WIN_CORE_PART=(tests/package/command_line/test_{cli,cli_arguments,cli_jobs,farm_process,mcp,outputs,printed}.py
   tests/package/restore tests/package/house/test_native_module.py
   tests/package/api/test_{api,build,examples,settings,sparse_weights}.py
@@ -53,8 +57,9 @@ WIN_CORE_PART=(tests/package/command_line/test_{cli,cli_arguments,cli_jobs,farm_
   tests/package/engine/test_{arrays,bad_arrays,bad_settings,bad_values,ending,faults,fixtures,forest}.py
   tests/package/engine/test_{kernels,linear_algebra,memory,progress,properties,rotations,sentences}.py
   tests/package/engine/test_{simd,single_factor,tets,threads}.py)
-# Of these files: processes for each of 13 routines, of which test_the_results_are_the_same has one; the
-# values of work that test_bad_arrays_are_named and others start, too; sources, which are the same.
+# Tests in these files that are left out: processes for each of 13 routines, of which
+# test_the_results_are_the_same has one, the values of work that test_bad_arrays_are_named and
+# others also start, and sources, which are the same.
 WIN_CORE_LESS=(tests/package/engine/test_linear_algebra.py::test_a_wrong_routine_is_found_and_named
   tests/package/engine/test_properties.py::test_written_to_by_progress
   tests/package/api/test_examples.py::test_code_of_the_manual
@@ -65,7 +70,7 @@ ARM_PART=(tests/package/*/test_{simd,tets,rotations,bad_arrays,bad_settings}.py
   tests/package/auto_weight/test_replay.py::test_{the_same_weights_to_the_last_bit,a_file_that_0_2_0_wrote})
 ARM_LESS=(tests/package/engine/test_tets.py::test_coarse_levels_keep_volumes_whole)
 WIN_ZIP=$ROOT/dist/araplbs-$VERSION-windows_x64.zip
-# Two runs on two processors: more threads of BLAS would only wait for each other.
+# With two runs on two processors, more threads of BLAS would only wait for each other.
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 wanted=("$@")
@@ -86,19 +91,20 @@ row() {  # row NAME CELL...: the run's line of the table
   echo "$*" >"$OUT/rows/$1.tsv"
 }
 
-# where LOG: in our files, of a test that was given up or in which Blender crashed; non-zero where
-# there was none.
+# where LOG: prints the place in our files at which a test was stopped or Blender crashed. Fails if
+# there is no such place.
 where() {
   local cut='Timeout \(.*\)!$|^Fatal Python error|Segmentation fault'
   grep -qE "$cut" "$1" && grep -m 12 -E "$cut"'|File ".*/(tests/[a-z_/]+/test_|araplbs/)' "$1"
 }
 
-# hung CODE LOG: whether the run, or one of its tests, was given up.
+# hung CODE LOG: whether the run, or one of its tests, was stopped because it hung.
 hung() { [ "$1" = 124 ] || grep -qE '^Timeout \(.*\)!$' "$2"; }
 
-# run NAME VERSION RESULTS COMMAND...: one run, its log, and its line for the table. If a Blender
-# crashes in a test, the place is printed and the run repeated, once: most such crashes are Blender's
-# own, in its undo, and the table names them. A run that hangs has taken its time.
+# run NAME VERSION RESULTS COMMAND...: performs one run and writes its log and its line for the
+# table. If Blender crashes in a test, the place is printed and the run is repeated once, because
+# most such crashes are Blender's own, in its undo. The table names them. A run that hangs is not
+# repeated.
 run() {
   local name=$1 version=$2 results=$3 start=$SECONDS code child
   shift 3
@@ -106,7 +112,7 @@ run() {
   times >"$OUT/$name.before"
   for _ in 1 2; do
     code=0
-    # In the background a shell lets its children ignore Ctrl-C, which one of the tests sends.
+    # In the background, a shell lets its children ignore Ctrl-C, which one of the tests sends.
     ARAPLBS_TEST_ALL=$(all_tests "$name") env --default-signal=INT,QUIT \
       python3 tests/watched.py "$OUT/$name.log" "$SILENCE" "$@" &
     child=$!
@@ -118,7 +124,7 @@ run() {
     say "$name: it crashed; once more"
     mv "$OUT/$name.log" "$OUT/$name.first.log"
   done
-  # A window ends well with any result of its tests.
+  # The process of a window succeeds with any result of its tests.
   [ $code != 0 ] || ! grep -qE '^(FAILED|ERROR) tests?[/_]' "$OUT/$name.log" || code=1
   times >"$OUT/$name.times"  # of this shell and of its children
   say "$name: $([ $code = 0 ] && echo good || echo "exit code $code"), $((SECONDS - start)) s"
@@ -126,16 +132,16 @@ run() {
   row "$name" "$version" $((SECONDS - start)) $code "$results"
 }
 
-# start COMMAND...: in parallel with the others, as soon as a slot is free. What computes all the time
-# gives way to the lanes, whose programs wait for each other again and again: each wait would take
-# as long as others compute at a stretch.
+# start COMMAND...: runs the command in parallel with the others, as soon as a slot is free.
+# Programs that compute all the time give way to the lanes, whose programs often wait for each
+# other. Otherwise, each wait would take as long as the other programs compute without a break.
 lanes=none
 start() {
   until slot_is_free; do wait -n || true; done
   give_way "$@" &
 }
-# Blender sometimes waits for a disk. When no lane is left, which would use that time, one more
-# slot does.
+# Blender sometimes waits for a disk. If no lane is left that would use that time, one more slot
+# uses it.
 slot_is_free() {
   local all own
   all=$(jobs -rp | grep -c .) || true
@@ -147,7 +153,7 @@ give_way() {
   "$@"
 }
 
-# in_lane NAME VERSION...: these runs, one after the other, in addition to the slots.
+# in_lane NAME VERSION...: performs these runs one after the other, in addition to the slots.
 in_lane() {
   [ $# -gt 0 ] || return 0
   if [ "$SLOTS" = 1 ]; then
@@ -168,7 +174,7 @@ trap 'exit 130' INT TERM
 
 venv_bed() {  # Blender as the module bpy: a user folder of its own for each run
   local name=$1 version=$2 results=$OUT/$1.xml tests=(tests/addon)
-  # All others run in Blender 4.5 too, on Windows, and on Linux in 4.2 and 5.2.
+  # All other tests also run in Blender 4.5 on Windows, and in 4.2 and 5.2 on Linux.
   if [ "$name" = bpy45 ] && [[ $named != *" bpy45 "* ]] && want win45 && [ -n "$(version_of win45)" ]; then
     mapfile -t tests < <(printf '%s\n' "${WIN_LESS[@]}" "${WIN_LESS_OF[@]%%::*}" | sort -u)
   fi
@@ -220,8 +226,9 @@ arm64_core() {  # the module for Linux on arm64, by qemu
     -m pytest "${tests[@]}" -p no:cacheprovider --junitxml "$results" ${PYTEST_ARGS:-}
 }
 
-# chroot_bed RUN VERSION: an executable, as a user has it: installed by Blender's own command.
-# RUN is a bed or BED-gui; each has a folder of its own in the chroot, so several may be at work.
+# chroot_bed RUN VERSION: tests an executable, as users have it, with the extension installed by
+# Blender's own command. RUN is a bed or BED-gui. Each run has a folder of its own in the chroot, so
+# several runs can work at once.
 chroot_bed() {
   local name=$1 version=$2 bed=${1%-gui} root place box zip inside starts
   root=$CACHE/beds/$bed
@@ -250,11 +257,11 @@ chroot_bed() {
       -P tests/addon/run_in_blender.py -- "$zip" \
       tests/addon -p no:cacheprovider --junitxml "$place/out/results.xml" ${PYTEST_ARGS:-}
   else
-    # Pixels are computed for the few tests that look at them alone, in a second start; in a run
-    # that is named, whose pictures are kept, for all.
+    # Pixels are computed only for the few tests that look at them, in a second start. In a run that
+    # is named, whose pictures are kept, they are computed for all tests.
     starts='LP_NO_RAST=1 "$@" && exec "$@"'
     [ -z "$(all_tests "$name")" ] || starts='exec "$@"'
-    # Chroots share the abstract sockets of X servers: each bed counts from another number.
+    # Chroots share the abstract sockets of X servers, so each bed counts from another number.
     run "$name" "$version" "$OUT/$name.xml" "${inside[@]}" \
       xvfb-run -a -n $((100 + $(cksum <<<"$name$ROOT" | cut -d' ' -f1) % 900)) \
       -s "-screen 0 1280x800x24" sh -c "$starts" sh blender --gpu-backend opengl \
@@ -327,7 +334,7 @@ farm() {  # outside of Blender, with one that the workers start
     tests/farm -p no:cacheprovider --junitxml "$OUT/farm.xml" ${PYTEST_ARGS:-}
 }
 
-# Needs the zip of this system: the released one, or gcc's.
+# Needs the zip of this system, either the released one or the one made by gcc.
 linux_zip() {
   local machine
   machine=$(uname -m)
@@ -341,7 +348,7 @@ linux_zip() {
   make -s extension
 }
 
-# As a function, so that the script may be edited while it runs.
+# This is a function, so the script may be edited while it runs.
 main() {
   local beds=() targets=() name state what
   for name in "${ALL_BEDS[@]}"; do
@@ -349,11 +356,11 @@ main() {
       beds+=("$name")
     fi
   done
-  # As `make check` compiles, which otherwise would compile everything once more.
+  # The flags are those of `make check`, which would otherwise compile everything once more.
   ! want check || ARAPLBS_WERROR=1 tools/build_module.sh >"$OUT/build.log" 2>&1 || true
   make -s build
-  # Of the slots the longest first, so that none is left alone at the end: the sanitizers while the
-  # zips for the beds are made, then Blender 5.2, then core.
+  # The longest runs come first, so that none of them is left alone at the end: the sanitizers while
+  # the zips for the beds are made, then Blender 5.2, then core.
   want asan && start asan
   if [ ${#beds[@]} -gt 0 ] && ! linux_zip; then
     row extension - - fail "make extension"
@@ -369,14 +376,14 @@ main() {
         *) row "$name" - - "$state" "$what" ;;
       esac
     done <build/beds.tsv
-    # What is slow has to run somewhere.
+    # Slow tests must run in at least one place.
     grep -qE '^(sid|bpy52).ok' build/beds.tsv || named+="bpy45 "
     if [ ${#targets[@]} -gt 0 ] &&
       ! "$VENV/bin/python" tools/cross.py "${targets[@]}" >"$OUT/cross.log" 2>&1; then
       row cross - - fail "tools/cross.py: $(tail -1 "$OUT/cross.log")"
       : >build/beds.tsv
     fi
-    # Two lanes that take about as long.
+    # These two lanes take about the same time.
     look_for sid-gui trixie-gui win-core
     in_lane "${there[@]}"
     look_for win45 win42 win50 win52

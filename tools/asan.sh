@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs tests/package, or another Python program, on a module built with the address and
 # undefined-behavior sanitizers.
-# Leaks are not looked for: Python itself never frees much of what it allocates.
+# Leaks are not reported, because Python itself never frees much of its memory.
 # usage: asan.sh [--quick] [PYTEST_ARGUMENT...]
 #   --quick, as tests/run.sh asks for: without those marked slow and the files below, whose numbers
 #   take long and whose code others run on smaller meshes. The hosted workflow runs all.
@@ -16,10 +16,10 @@ LONG=(
   test_compare.py test_repair.py test_check.py test_examples.py  # whole solves, by way of Python
   test_cli.py test_cli_arguments.py test_cli_changes.py test_cli_jobs.py  # the same, of files
   test_gltf_formats.py test_gltf_joints.py test_gltf_page.py test_gltf_refusals.py test_gltf_scenes.py
-  # Of every kind of solve test_properties.py makes one.
+  # Tests of solves. Each kind of solve also occurs in test_properties.py.
   test_levels.py test_joint_spines.py test_elastic.py test_dual_deformer.py test_pose_weights.py
-  # By gcov, each file alone: no branch of C that the others do not run (two of 20,613 excepted, which
-  # test_guarantees.py and test_rigid_bars.py run).
+  # According to gcov, the other tests run every branch of C that each of these files runs, except
+  # two of 20,613, which test_guarantees.py and test_rigid_bars.py run.
   test_harmonic.py test_joint_anchors.py test_parts.py test_clearance.py test_fixtures.py
   test_guarantees.py test_rigid_bars.py test_ties.py test_single_factor.py test_shared_rows.py
   test_rigid_hanging.py test_rigid_search.py test_if_worse.py test_edge_weights.py test_displacements.py
@@ -27,8 +27,8 @@ LONG=(
   test_spines.py test_dual_quaternions.py test_sections.py test_doubles.py test_filter.py test_heat.py
   test_worst_poses.py test_joint_motion.py test_bbw.py test_many_columns.py
   test_properties.py::test_written_to_by_progress  # the values, of the same work as its other tests
-  # Values of whole solves, of whose kinds test_properties.py and test_fuzz.py make one each on small
-  # shapes; stops and failing allocations of them are in test_clean_up.py.
+  # Tests of the values of whole solves. test_properties.py and test_fuzz.py make one solve of each
+  # kind on small shapes. Stops and failing allocations are tested in test_clean_up.py.
   test_promise.py test_clothes.py test_same_character.py test_doubts.py test_predicted.py test_api.py
   test_aggregates.py::test_{stopped_and_gone_on,as_good_as_without_a_coarse_mesh,beside_a_body}
   test_aggregates.py::test_{parts_found_before_the_last_stage_are_one_row,the_same_on_any_number_of_threads}
@@ -38,7 +38,7 @@ LONG=(
   test_gaps.py test_check_gaps.py  # seconds of the processor, of which sanitizers take most
   test_nearly_symmetric.py test_shells.py
   test_steady_weights.py::test_{seeds,a_finer_mesh_of_the_same_surface}
-  # Values, of solves that other tests of the same file make, too.
+  # Tests of the values of solves that other tests of the same file also make.
   test_sheets.py::test_strain_is_at_most_19_twentieths_of_that_of_heat
   test_inner_bones.py::test_eyes_move_nothing_else
   test_aggregates.py::test_locked_plates_stay_free  # test_what_stays_free makes its solver
@@ -50,10 +50,11 @@ LONG=(
   test_mixed.py::test_samples_are_blue_noise test_bone_directions.py::test_as_good_as_drawn_tails
   test_reduce.py::test_{widenings_find_better_influences,many_influences_are_limited_to_good_ones}
   test_bone_springs.py::test_gradient_by_differences_of_the_full_energy
-  # A process for each routine; test_the_results_are_the_same has one with a wrong routine.
+  # These tests start a process for each routine. test_the_results_are_the_same has one with a wrong
+  # routine.
   test_linear_algebra.py::test_a_wrong_routine_is_found_and_named
 )
-# No code of ours except Python's.
+# These tests run none of our C code.
 PURE=(
   test_compare_browser.py test_compare_page.py test_pictures.py test_bench_peers.py test_bench_rigs.py
   test_bench_check.py test_bench_outside.py test_bench_times.py test_beyond_strain.py
@@ -66,10 +67,10 @@ PURE=(
   test_manual.py test_outputs.py test_rooms.py test_sentences.py
   test_affine.py test_arrays.py test_bench_truth.py test_body.py test_bone_motion.py test_lost.py
   test_native_module.py test_progress_parts.py test_sides.py test_changelog.py test_file_names.py test_imported_page.py
-  # Since the sanitizer's allocator of gcc does not prepare for fork, the child may wait for a lock that a
-  # thread of its parent held.
+  # Because gcc's sanitizer does not prepare its allocator for fork, the child may wait for a lock
+  # that a thread of its parent held.
   test_ending.py::test_a_process_that_was_forked_in_the_midst
-  # Programs of their own, without sanitizers.
+  # These tests start other programs, without sanitizers.
   test_forest.py::test_random_forests test_forest.py::test_random_forests_have_no_race
 )
 deselected() {  # deselected FILE[::TEST]...: an option for each, a line each; whole files are not even read
@@ -94,7 +95,8 @@ fi
 ARAPLBS_ASAN=1 tools/build_module.sh
 asan=$(gcc -print-file-name=libasan.so)
 [ -e "$asan" ] || fail "gcc has no libasan: install the package libasan of its version"
-# libstdc++ comes first or C++ exceptions of numpy's and scipy's modules end the process.
+# libstdc++ must come first. Otherwise, C++ exceptions of the modules of numpy and scipy end the
+# process.
 LD_PRELOAD="$asan:$(gcc -print-file-name=libstdc++.so)"
 export LD_PRELOAD
 export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1
@@ -104,6 +106,7 @@ if [ "${1:-}" = --run ]; then
   shift
   exec "$VENV/bin/python" "$@"
 fi
-# --capture=sys leaves the file descriptors alone: a report written by a dying process is seen.
+# --capture=sys does not redirect the file descriptors, so a report written by a dying process is
+# visible.
 exec "$VENV/bin/python" -m pytest tests/package -p no:cacheprovider --capture=sys \
   "${pure[@]}" "${quick[@]}" "$@"

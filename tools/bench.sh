@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measures, and writes tables and plots to docs/bench.  See tests/bench/bench.py.
+# Runs benchmarks, and writes tables and plots to docs/bench. See tests/bench/bench.py.
 # usage: bench.sh [--part PART] [CHARACTER...]
 . "$(dirname "$0")/lib.sh"
 NEEDS=$ROOT/tools/bench-requirements.txt

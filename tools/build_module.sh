@@ -1,7 +1,7 @@
 #!/bin/bash
-# Compiles the engine into the package araplbs/ and makes that importable from build/venv.
-# Only what changed is compiled.  With ARAPLBS_ASAN=1 or ARAPLBS_TSAN=1: into a copy of the package
-# in build/asan/lib or build/tsan/lib, not made importable.
+# Compiles the engine into the package araplbs/, which becomes importable from build/venv. Only
+# changed files are compiled. With ARAPLBS_ASAN=1 or ARAPLBS_TSAN=1, the engine is compiled into a
+# copy of the package in build/asan/lib or build/tsan/lib, which does not become importable.
 . "$(dirname "$0")/lib.sh"
 "$ROOT/tools/setup.sh"
 "$ROOT/tools/fetch_suitesparse.sh"
@@ -15,7 +15,7 @@ if [ "${ARAPLBS_ASAN:-}" = 1 ] || [ "${ARAPLBS_TSAN:-}" = 1 ]; then
   "$VENV/bin/python" setup.py -q build
 else
   "$VENV/bin/python" setup.py -q build_ext --inplace
-  # Written once: it may be read while `make check` builds and tests run.
+  # The file is written only once, because it may be read while `make check` builds and tests run.
   path=$(echo "$VENV"/lib/python3.*/site-packages)/araplbs.pth
   [ "$(cat "$path" 2>/dev/null)" = "$ROOT" ] || echo "$ROOT" >"$path"
 fi

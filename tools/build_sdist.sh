@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes dist/araplbs-VERSION.tar.gz: the module's sources, CHOLMOD's with them. It builds where a C
-# compiler and Python are, by `pip install`.
+# Creates dist/araplbs-VERSION.tar.gz with the module's sources and those of CHOLMOD. `pip install`
+# can build it on any machine with a C compiler and Python.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 export SOURCE_DATE_EPOCH=1767225600

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds build/wheelhouse/araplbs-VERSION-cp311-abi3-manylinux_*.whl: OpenBLAS taken in by
-# auditwheel, the limited API checked by abi3audit.  Does nothing where the wheel is up to date.
+# Builds build/wheelhouse/araplbs-VERSION-cp311-abi3-manylinux_*.whl. auditwheel adds OpenBLAS, and
+# abi3audit checks the limited API. Does nothing if the wheel is up to date.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 OUT=build/wheelhouse
@@ -12,8 +12,8 @@ if [ -n "$current" ] && [ -z "$(find araplbs araplbs_addon setup.py pyproject.to
   exit 0
 fi
 
-# Inside Blender a BLAS or CHOLMOD name without our prefix would bind to Blender's own copy, and a
-# name that is exported could be bound to by Blender: both must not leave the module.
+# Inside Blender, a BLAS or CHOLMOD name without our prefix would bind to Blender's own copy, and
+# Blender could bind to an exported name. No such names may be visible outside the module.
 undefined=$(nm -D --undefined-only $MODULE | awk '{ print $NF }' |
   grep -vE '@|^_?Py|^scipy_|^_ITM_|^__gmon_start__$|^__cxa_finalize$' || true)
 [ -z "$undefined" ] || fail "unexpected undefined symbols in $MODULE: $(echo $undefined)"

@@ -1,8 +1,8 @@
 #!/bin/bash
-# What can be said about the sources without running them, in under two minutes: ruff, clang-format,
-# what tools/declared.py writes, warnings of the compiler, shellcheck, the workflows against GitHub's
-# schema, types of araplbs and the add-on's tasks, the stubs against the built module, words that
-# read as translated, what Blender's extensions platform asks of the code.
+# Checks the sources without running them, in less than two minutes: ruff, clang-format, the files
+# that tools/declared.py writes, compiler warnings, shellcheck, the workflows against GitHub's
+# schema, the types of araplbs and of the add-on's tasks, the stubs against the built module,
+# phrases that read like a translation, and the rules of Blender's extensions platform for code.
 # usage: check.sh [RESULTS.xml]     the results in pytest's XML form
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Weights a character and leaves build/demo: weighted.blend, report.json, before_after.png.
+# Weights a character, and writes weighted.blend, report.json and before_after.png to build/demo.
 # usage: demo.sh [FILE.blend]      without one: a generated character
 . "$(dirname "$0")/lib.sh"
 [ $# -eq 0 ] || [ -f "$1" ] || fail "no file $1"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Starts Blender with the add-on and the package of this checkout in place of an installed extension,
-# by links: a change is used after a restart, or a reload (tools/araplbs_reload.py).
+# Starts Blender with links to the add-on and the package of this checkout in place of an installed
+# extension. Changes take effect after a restart or a reload (tools/araplbs_reload.py).
 # usage: dev_blender.sh [ARGUMENT...]    arguments of Blender, or a script if it is the module bpy
 #   $BLENDER        the Blender to start; default: that of tools/find_blender.sh
 #   $BEFORE         a command that Blender is started by, such as "gdb --args"

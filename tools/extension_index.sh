@@ -1,6 +1,7 @@
 #!/bin/bash
-# Makes build/repository of the zips of `make extension-all`: Blender's index of them, index.json,
-# and a page for people. Put on a web server, its address can be added to Blender's repositories.
+# Creates build/repository from the zips of `make extension-all`, with Blender's index (index.json)
+# and a page for users. If the folder is on a web server, its address can be added to Blender's
+# repositories.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 shopt -s nullglob

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Brings the SuiteSparse sources (CHOLMOD, AMD, COLAMD) into the cache: one version of Debian's
-# source package, pinned by its hash, from the mirror that this machine's apt reads, or, on other
-# systems that have apt, $ARAPLBS_DEBIAN_MIRROR or the mirror that debootstrap knows.  No root is
-# needed where apt reads a Debian mirror.  A second run does nothing.
+# Downloads the SuiteSparse sources (CHOLMOD, AMD, COLAMD) to the cache, as one version of Debian's
+# source package, pinned by its hash. The mirror is the one that this machine's apt reads or, on
+# other systems with apt, $ARAPLBS_DEBIAN_MIRROR or the mirror that debootstrap knows. If apt reads
+# a Debian mirror, root is not needed. A second run does nothing.
 . "$(dirname "$0")/lib.sh"
 FILE=suitesparse_5.12.0+dfsg.orig.tar.xz
 SHA256=bb106c43049138c19675cd70322e72ff8e4fd8bdcab3a096307fd78488913faf

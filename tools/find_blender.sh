@@ -1,7 +1,7 @@
 #!/bin/bash
 # Prints the Blender to use: an executable, or the Python of a venv that has Blender as module bpy.
-# $BLENDER, else blender on PATH, else the bpy wheel that fits a Python of this machine (3.11: 4.5,
-# 3.13: 5.2; kept in the cache), else apt's Blender where that is new enough.
+# It is the first of these: $BLENDER, blender on PATH, the bpy wheel that fits a Python of this
+# machine (3.11: 4.5, 3.13: 5.2, kept in the cache), and apt's Blender if it is new enough.
 . "$(dirname "$0")/lib.sh"
 MIN=$(sed -n 's/^blender_version_min = "\(.*\)"$/\1/p' "$ROOT/blender_manifest.toml")
 

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by the scripts of this folder and by tests/run.sh: where things are, and small helpers.
+# Defines locations and small helpers. The scripts of this folder and tests/run.sh source this file.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# Slow downloads and test beds live outside the tree, so that a fresh clone need not repeat them.
+# Slow downloads and test beds are stored outside the tree, so a fresh clone does not repeat them.
 CACHE=${ARAPLBS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/araplbs}
 VENV=$ROOT/build/venv
 VERSION=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$ROOT/blender_manifest.toml")
@@ -12,20 +12,21 @@ ME=$(basename "$0" .sh)
 say() { echo "== $ME: $*" >&2; }
 fail() { echo "$ME: $*" >&2; exit 1; }
 
-# Runs a command as root, or fails where that cannot be done without asking for a password.
+# Runs a command as root, or fails if this is not possible without a password.
 SUDO=()
 [ "$(id -u)" = 0 ] || SUDO=(sudo -n)
 as_root() { "${SUDO[@]}" "$@"; }
 can_be_root() { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }
 
-# One process at a time may fill a part of the cache; the lock goes when the script ends.
+# Only one process at a time may fill a part of the cache. The lock is released when the script
+# ends.
 lock_cache() {
   mkdir -p "$CACHE"
   exec 9>"$CACHE/$1.lock"
   flock -n 9 || { say "waiting for another $1 run"; flock 9; }
 }
 
-# apt_install PACKAGE...: installs what is missing, or says in one line what to install.
+# apt_install PACKAGE...: installs missing packages, or prints one line that names them.
 apt_install() {
   local missing=() p
   for p in "$@"; do
@@ -42,8 +43,8 @@ apt_install() {
     fail "could not install ${missing[*]}: $(grep -m1 '^E:' "$(log apt)" || echo "see $(log apt)")"
 }
 
-# debian_mirror [APT_OPTION...]: $ARAPLBS_DEBIAN_MIRROR, or that of this machine's own apt; on Ubuntu
-# the one that debootstrap is made for, if it is there.
+# debian_mirror [APT_OPTION...]: prints $ARAPLBS_DEBIAN_MIRROR or the mirror of this machine's own
+# apt. On Ubuntu, prints the mirror for which debootstrap is made, if it exists.
 debian_mirror() {
   local found=${ARAPLBS_DEBIAN_MIRROR:-}
   [ -n "$found" ] || found=$(apt-get "$@" indextargets --format '$(ORIGIN)|$(RELEASE)|$(REPO_URI)' \
@@ -55,7 +56,8 @@ debian_mirror() {
 
 log() { mkdir -p "$ROOT/build/log"; echo "$ROOT/build/log/$1.log"; }
 
-# blender_extension BLENDER ARGUMENT...: the command "extension" of what find_blender.sh printed.
+# blender_extension BLENDER ARGUMENT...: runs the command "extension" of the Blender that
+# find_blender.sh printed.
 blender_extension() {
   local blender=$1 tool
   shift
@@ -70,8 +72,8 @@ blender_extension() {
 # Debian's package wine64 has no command on PATH.
 find_wine() { command -v wine64 || command -v wine || { [ -x /usr/lib/wine/wine64 ] && echo /usr/lib/wine/wine64; }; }
 
-# in_wine BED_FOLDER ARGUMENT...: the bed's Windows Python. It cannot start with a file as its
-# output, hence the pipe.
+# in_wine BED_FOLDER ARGUMENT...: runs the bed's Windows Python. It cannot start with a file as its
+# output, so a pipe is used.
 in_wine() {
   local root=$1
   shift
@@ -79,8 +81,8 @@ in_wine() {
     "$(find_wine)" "$root/python/python.exe" "$@" 2>&1 </dev/null | sed -u 's/\r$//'
 }
 
-# in_qemu BED_FOLDER ARGUMENT...: the bed's Linux Python for arm64. A processor without SVE
-# and SME, which are slow to emulate.
+# in_qemu BED_FOLDER ARGUMENT...: runs the bed's Linux Python for arm64. The emulated processor has
+# no SVE or SME, which are slow to emulate.
 in_qemu() {
   local root=$1
   shift

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Tests what docs/release.md asks of the zips of `make extension-all` and of the source package:
-# Blender's own validator, then tools/release_check.py.
+# Tests the rules of docs/release.md on the zips of `make extension-all` and on the source package,
+# with Blender's own validator and then with tools/release_check.py.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 shopt -s nullglob

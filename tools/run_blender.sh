@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs a Python script in a headless Blender, executable or bpy module, with user settings of its
-# own (build/user), and ends with the script's exit code.
+# Runs a Python script in a headless Blender (an executable or the bpy module) with separate user
+# settings (build/user), and returns the script's exit code.
 # usage: run_blender.sh SCRIPT [ARGUMENT...]     the script finds them in sys.argv after "--"
 . "$(dirname "$0")/lib.sh"
 blender=$("$ROOT/tools/find_blender.sh")
@@ -9,7 +9,8 @@ mkdir -p "$BLENDER_USER_RESOURCES"
 script=$1
 shift
 if [[ $(basename "$blender") == python* ]]; then
-  # os._exit: bpy 4.5 hangs at exit when a script leaves a class or a timer registered.
+  # os._exit is necessary, because bpy 4.5 hangs at exit if a script leaves a class or a timer
+  # registered.
   exec "$blender" -c '
 import os, runpy, sys, traceback
 import bpy

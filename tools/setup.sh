@@ -1,10 +1,11 @@
 #!/bin/bash
-# Prepares the build: compiler and Python headers from apt, and build/venv with what pip gives.
+# Prepares the build: installs a compiler and Python headers from apt, and creates build/venv with
+# packages from pip.
 # usage: setup.sh     PYTHON=... chooses the Python (3.11 or later).  A second run does nothing.
 . "$(dirname "$0")/lib.sh"
 REQUIREMENTS=$ROOT/tools/requirements.txt
 
-# Python 3.11 first: the bpy wheels of Blender 4.2, 4.5 and 5.0 want just that one.
+# Python 3.11 comes first, because the bpy wheels of Blender 4.2, 4.5 and 5.0 require this version.
 pick_python() {
   local p
   for p in ${PYTHON:-} python3.11 python3 python3.13 python3.12 python3.14; do
@@ -13,7 +14,7 @@ pick_python() {
   return 1
 }
 
-# Where python3 itself is missing or too old: another one that apt has.
+# If python3 itself is missing or too old, another version from apt is used.
 apt_python() {
   local p
   ! can_be_root || as_root apt-get -q update >"$(log apt)" 2>&1 || true

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Makes build/site: see tools/site_build.py. Its Python packages go into build/venv.
+# Creates build/site (see tools/site_build.py). The required Python packages are installed into
+# build/venv.
 # usage: site.sh               build/site
 #        site.sh --tags        and build/site/VERSION for each tag vVERSION
 . "$(dirname "$0")/lib.sh"

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Puts the add-on, its manifest, the manual, the wheels and the licenses into a folder, and makes zips of it
-# with Blender's own tool, which also validates them.
+# Copies the add-on, its manifest, the manual, the wheels and the licenses to a folder, and creates
+# zips from it with Blender's own tool, which also validates them.
 # usage: stage_extension.sh                       build/ext, dist/araplbs-VERSION.zip: this system
 #        stage_extension.sh PLATFORMS WHEEL...    build/ext-all, dist/araplbs-VERSION-SYSTEM.zip for
 #                                                 each of the platforms (windows-x64,macos-arm64,...)
 # SITE_URL: the address of the site, if there is one; the pages of the manual and the manifest link to it.
-# Does nothing if the zips hold the same files already.
+# Does nothing if the zips already contain the same files.
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 [ -e araplbs_addon/__init__.py ] || fail "no araplbs_addon/__init__.py"
@@ -20,7 +20,8 @@ else
   for name in ${platforms//,/ }; do zips+=("dist/araplbs-$VERSION-${name//-/_}.zip"); done
 fi
 
-# Blender's tool copies files but never moves them, hence a folder that looks like the zip.
+# Blender's tool copies files but never moves them, so a folder with the structure of the zip is
+# needed.
 rm -rf $ext.new
 mkdir -p $ext.new/wheels dist
 cp -r araplbs_addon/. $ext.new/
@@ -39,7 +40,8 @@ mv $ext.new $ext
 
 blender=$(tools/find_blender.sh)
 extension() { blender_extension "$blender" "$@"; }
-# Both by --output and by the exit code: some versions report an error and still return 0.
+# Both the output and the exit code are checked, because some versions report an error and still
+# return 0.
 step() {
   extension "$@" >"$(log extension)" 2>&1 && ! grep -qiE '^(fatal|error)' "$(log extension)" ||
     { cat "$(log extension)" >&2; rm -f "${zips[@]}"; fail "Blender refuses the extension ($*)"; }

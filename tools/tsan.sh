@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs the core tests of threads and of parallel work on a module built with the thread sanitizer.
 # A race in csrc/ or CHOLMOD ends the run with a report. Python, NumPy and OpenBLAS are not
-# instrumented: reports that name nothing of the module are left out (tools/tsan.supp).
+# instrumented, so reports that name nothing in the module are omitted (tools/tsan.supp).
 # usage: tsan.sh [PYTEST_ARGUMENT...]    in place of the tests named here
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT"
@@ -15,5 +15,5 @@ export TSAN_OPTIONS="suppressions=$ROOT/tools/tsan.supp:halt_on_error=1:exitcode
 export PYTHONPATH=$ROOT/build/tsan/lib
 [ $# -gt 0 ] || set -- tests/package/engine/test_threads.py tests/package/engine/test_progress.py \
   tests/package/engine/test_properties.py tests/package/engine/test_fuzz.py
-# Address space layout that libtsan cannot map is switched off where that is allowed.
+# An address space layout that libtsan cannot map is switched off if this is allowed.
 exec setarch "$(uname -m)" -R "$VENV/bin/python" -m pytest -p no:cacheprovider --capture=sys -q "$@"
