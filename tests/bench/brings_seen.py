@@ -97,7 +97,7 @@ def costs(text, rows, _processors=None):
         f"their bones by {drift[OURS]:.2f} of their radius (heat: {drift[HEAT]:.2f}), and closed "
         f"bodies lose {lost[OURS]:.1f} % of their volume (heat: {lost[HEAT]:.1f} %). The preset "
         f"*Crisp* reduces these values to {drift[CRISP]:.2f} and {lost[CRISP]:.1f} %, with "
-        f"{crisp:.2f} times the strain of heat. The preset *Film* does the opposite."
+        f"{crisp:.2f} times the strain of heat. The preset *Film* reduces strain instead."
     )
     return brings.paragraph(text, "- Costs:", line)
 

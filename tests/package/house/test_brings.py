@@ -74,7 +74,7 @@ def test_numbers_come_in(monkeypatch):
     assert "1 of 2 characters strains more in random poses, by at most 25 % (b), and" in words
     assert "on the 2 to 2 characters" in words and "0.56 and 0.56 times as much strain" in words
     assert "No vertex is left without weights. - Costs: in random poses" in words
-    assert words.endswith("*Film* does the opposite. End.")
+    assert words.endswith("*Film* reduces strain instead. End.")
     assert brings_seen.filled(text, rows) == text
     rows[1] = row("b", 0.1, 0.09)
     assert "none of 2 characters strains more in animations." in " ".join(
