@@ -1,7 +1,5 @@
 """The Result box after weighting: its text, its notes, and the stored sets of weights."""
 
-from types import SimpleNamespace
-
 import bpy
 import flaws
 import numpy as np
@@ -444,22 +442,9 @@ def test_notes_of_a_report():
 
 
 def test_deaf_bones_are_named():
-    """The findings of the check are shown only if the check was made."""
     result_notes = package("reports.notes").result_notes
     note = result_notes(REPORT, 0, ["arm", "leg"])[1]
     assert note.text == "2 bones hardly move their skin: arm, leg" and note.bones == ("arm", "leg")
-    outcome = addon("features.auto_weight.outcome")
-    finding = package("features.check.findings").Finding("DEAF_BONE", 0.5, 0, 1)
-
-    class Task:
-        findings = (finding,)
-
-    assert outcome._deaf(Task, ["arm", "leg"]) == ["leg"]
-    Task.facts = {"as_before": [1]}
-    assert outcome._deaf(Task, ["arm", "leg"]) == [], "that is no news"
-    Task.facts = {"lost": [1]}
-    assert outcome._deaf(Task, ["arm", "leg"]) == [], "it is told as lost"
-    assert outcome._deaf(object(), ["arm", "leg"]) == []
 
 
 def test_parts_that_leave_are_named():
@@ -468,24 +453,6 @@ def test_parts_that_leave_are_named():
     note = result_notes(REPORT, 0, (), [("Hat", 3)])[1]
     assert note.text == "1 part leaves what it sits on" and note.urgent
     assert note.places == (("Hat", 3),) and note.selects
-    outcome, finding = (
-        addon("features.auto_weight.outcome"),
-        package("features.check.findings").Finding,
-    )
-
-    class Task:
-        findings = tuple(
-            finding(kind, severity, 1, vertices=np.array([vertex, 9]))
-            for kind, severity, vertex in (
-                ("LOOSE_PART", 0.5, 3),
-                ("LOOSE_PART", 0.2, 5),
-                ("STRETCH", 0.9, 7),
-            )
-        )
-        problem = SimpleNamespace(names=["Body", "Hat"])
-
-    assert outcome._leaving(Task) == [("Hat", 3)]
-    assert outcome._leaving(object()) == []
 
 
 def test_tails_that_point_aside_and_what_helps():

@@ -195,7 +195,7 @@ TABLE = {
         ],
     ),
     "keep_weights": (weighted_pair, {}, [("features.restore.task", "keep_report", 1)]),
-    "repair": (flawed_tube, {}, [("features.repair.task", "RepairTask._report", 1)]),
+    "repair": (flawed_tube, {}, [("features.repair.task", "repair_report", 1)]),
     "bake": (
         moved,
         {"poses": "SCENE", "new_bones": 2},

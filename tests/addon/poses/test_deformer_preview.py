@@ -116,15 +116,15 @@ def test_without_armature_it_says_why(tube, preview):
 
 def test_it_is_gone_with_the_addon(tube, preview):
     preview.show("CENTERS")
-    module = addon("window.deformer_view")
-    module.unregister()
+    module, parts = addon("window.deformer_view"), addon("parts")
+    parts.end(module)
     try:
         assert not hasattr(bpy.types.WindowManager, "araplbs_deformer")
         assert module.view.result is None and module.view._source is None
         assert not bpy.app.timers.is_registered(module.view.tick)
         assert module._after_update not in bpy.app.handlers.depsgraph_update_post
     finally:
-        module.register()
+        parts.begin(module)
 
 
 def test_shades():
