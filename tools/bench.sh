@@ -10,5 +10,6 @@ if ! cmp -s "$NEEDS" "$VENV/.bench"; then
     fail "pip could not install tools/bench-requirements.txt: $(grep -m1 ERROR "$(log pip-bench)")"
   cp "$NEEDS" "$VENV/.bench"
 fi
-export PYTHONPATH=$ROOT/tests:$ROOT/tests/package  # paths.py and what the core tests share
+# paths.py, and what tests share
+export PYTHONPATH=$ROOT/tests:$ROOT/tests/package:$ROOT/tests/package/engine:$ROOT/tests/farm
 exec "$VENV/bin/python" "$ROOT/tests/bench/bench.py" "$ZIP" "$@"

@@ -13,11 +13,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from paths import DATA, ROOT
-from results import say, table, write_page
-
-sys.path.insert(0, str(ROOT / "tests/farm"))
 from installed_blender import InstalledBlender, find_blender
+from paths import DATA
+from results import say, table, write_page
 
 REPEATS = 2
 WAYS = {

@@ -181,7 +181,7 @@ def without_control_bones(arrays):
     heads, tails = arrays["bone_head"].astype(float), arrays["bone_tail"].astype(float)
     parents, deform = arrays["bone_parent"].astype(int), arrays["bone_deform"].astype(bool)
     is_control_name = add_on("skeleton.bone_names").is_control_name
-    named = np.array([is_control_name(str(name)) for name in arrays["bone_names"]])
+    named = np.array([float(is_control_name(str(name))) for name in arrays["bone_names"]])
     left = ~araplbs.control_bones(
         vertices, triangles, heads, tails, parents, bone_deform=deform, bone_evidence=named
     ).astype(bool)
