@@ -503,10 +503,10 @@ class JointSolver:
 
     A joint consists of coincident bone ends that belong together: a head at its parent's tail or
     head, or the heads of siblings. These ends move together and remain bit-identical. The poses
-    keep their local rotations, and the transforms follow the joints. If bones are apart at their
-    joint in a given pose, they keep their distance. The children of a spine follow the spine at the
-    positions of their heads along it. Unconnected parts of the skeleton are free to move in each
-    pose.
+    keep their local rotations, and the transforms follow the joints. If the bones at a joint are
+    apart in one of the given poses, the gap between them is preserved. The children of a spine
+    follow the spine at the positions of their heads along it. Unconnected parts of the skeleton are
+    free to move in each pose.
 
     Raises InputError if the mesh, the skeleton or the poses cannot be used, ValueError or TypeError
     for any other invalid argument (the message names it), SolverError if solving fails, and
@@ -1231,11 +1231,11 @@ def bone_directions(
 
     "tails": the given tails are correct. "lengths": the given tails have correct directions but
     wrong lengths, as in some imported armatures. A bone then extends to the child at which it
-    points, or to the end of the skin beyond the bone. "joints": the tails are meaningless, or None.
-    A bone then extends to the joints of all its children. `ways` marks the bones to which their
-    parents extend, and is the bone_ways argument of other functions. The tail of a bone then only
-    gives the axis about which the bone turns. Bones without children extend to the skin beyond
-    their joints.
+    points, or to the end of the skin beyond the bone. "joints": the given tails are meaningless, or
+    `bone_tails` is None. A bone then extends to the joints of all its children. `ways` marks the
+    bones to which their parents extend, and is the bone_ways argument of other functions. The tail
+    of a bone then only gives the axis about which the bone turns. Bones without children extend to
+    the skin beyond their joints.
 
     Tails are considered meaningless if most of them are far from all children. This is the case if
     the median of |tail - nearest child| / |head - nearest child|, over bones with children, is

@@ -86,17 +86,17 @@ def digest(root=ROOT):
 
 
 def commit():
-    """Return (short name, date) of the commit that is checked out, or nothing outside of git."""
+    """Return [(short name, date)] of the commit that is checked out, or [] outside of git."""
     done = subprocess.run(
         ["git", "-C", ROOT, "log", "-1", "--format=%h %cs"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    return done.stdout.split() if done.returncode == 0 else []
+    return [done.stdout.split()] if done.returncode == 0 else []
 
 
 def stamp():
     """Return the engine as a page states it."""
-    return f"engine `{digest()}`" + "".join(f", {each}" for each in commit())
+    return f"engine `{digest()}`" + "".join(f", commit {name}, {date}" for name, date in commit())
 
 
 def pages(folder=DOCS):

@@ -87,8 +87,8 @@ def _enabled() -> str:
 
 
 def main(argv: list[str]) -> int:
-    """Implement python -m araplbs.blender with the commands of blender -c araplbs, and return the
-    exit code."""
+    """Implement `python -m araplbs.blender`, which has the commands of `blender -c araplbs`. Return
+    the exit code."""
     try:
         code: int = _script().run(argv)
     except Refused as error:

@@ -2,10 +2,10 @@
 pipe closes.
 
 Tasks are lines of JSON on the server's standard input. Replies are sent on its original standard
-output. No other output uses this stream, because all of Blender's output is redirected to standard
-error before the first task. A reply consists of its length in eight bytes and that many bytes of
-JSON, so a name in a reply cannot be mistaken for another reply. A secret key of this process
-announces the first reply.
+output. Nothing else writes to this stream, because all of Blender's output is redirected to
+standard error before the first task. A reply consists of its length in eight bytes and that many
+bytes of JSON, so a name in a reply cannot be mistaken for another reply. A secret key of this
+process announces the first reply.
 
 The client side needs only the standard library, because dask_client.py sends this file to machines
 that have the add-on only in Blender.

@@ -1,5 +1,5 @@
-"""Formats the last line that each operator reports, short enough for the status bar of a window
-1280 pixels wide. The long summaries are in the Info log."""
+"""Formats the last line that each operator reports so that it fits the status bar of a window 1280
+pixels wide. The long summaries are in the Info log."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Weighs the evidence, other than positions, that classifies bones as skin or controls.
+"""Weighs the evidence, apart from positions, for whether a bone is a deform or a control bone.
 
 Each kind of evidence is a function of BoneFacts. A value above 0 is evidence for a control, and a
 value below 0 is evidence for skin. A value of 1 is a single indication, and 2 is almost certain.

@@ -11,11 +11,12 @@
  *     (Q + rho D) w = rho D (z - u) - Q_h w_h,  z = clip(w' + u),  u += w' - z,
  * where w' = RELAXATION w + (1 - RELAXATION) z is over-relaxed, and D is the diagonal of Q. All
  * bones of a block share the matrix Q + rho D. (With D = M, volumes of very different size would
- * need thousands of iterations instead of hundreds.) The iterations start from the clipped weights
- * without bounds, which on a surface are nearly the solution. rho follows the residuals, and each
- * change of rho takes a factorization. The iterations stop when no weight changes by more than
- * TOLERANCE or exceeds its bounds by more than TOLERANCE, or after MAX_ITERATIONS. This tolerance
- * is sufficient for initial weights. Cells of almost no volume are treated as larger.
+ * need thousands of iterations instead of hundreds.) The iterations start from the unconstrained
+ * solution, clipped to the bounds, which on a surface is already close to the result. rho is
+ * adapted to the residuals, and each change of rho requires a new factorization. The iterations
+ * stop when no weight changes by more than TOLERANCE or exceeds its bounds by more than TOLERANCE,
+ * or after MAX_ITERATIONS. This tolerance is sufficient for initial weights. Cells of almost no
+ * volume are treated as larger.
  *
  * Uses the factor of biharmonic.c, with the same cost and failures. Each iteration takes one solve
  * per bone. */

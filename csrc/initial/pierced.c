@@ -11,7 +11,7 @@
  *     space in front of the outer side of vertex i is also inside. This excludes the wall between
  *     two nostrils, which has b' behind it but air in front.
  *
- * Soles and corners past the plane face neither of the two bones. The skin nearest to one side
+ * Soles and corners past the plane of symmetry face neither bone. The skin nearest to one side
  * forms connected patches. The whole patch belongs to the other side under two conditions. Most
  * edges out of the patch lead to skin nearest to the other side, and the share WHOLE of the patch's
  * area passes the same test as the vertices. Every other set of such vertices must have more edges

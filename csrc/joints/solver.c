@@ -1,4 +1,4 @@
-/* Alternation of joints and weights under one energy that never rises: see joints/solver.h.
+/* Optimizes joints and weights in turn, under one energy that never rises: see joints/solver.h.
  *
  * The energy is the relative ARAP energy of the poses, in double precision, plus two terms of the
  * joint positions J,

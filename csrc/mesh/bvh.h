@@ -1,7 +1,7 @@
 /* A bounding volume hierarchy over boxes of any primitives (triangles, bone segments).
  *
  * The tree stores only boxes. The caller provides the function for the exact test of a primitive.
- * Boxes may be flat or points. Building takes O(count log count) time and 64 bytes per
+ * Boxes may be flat or shrink to a point. Building takes O(count log count) time and 64 bytes per
  * primitive. */
 #ifndef ARAP_BVH_H
 #define ARAP_BVH_H

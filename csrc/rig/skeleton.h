@@ -1,4 +1,4 @@
-/* The skeleton: bones in the units of the mesh, deforming or virtual.
+/* The skeleton: deforming and virtual bones, in mesh units.
  *
  * A virtual segment is a bone that does not deform, or the gap between the head of a bone and the
  * tail of its parent. A virtual segment deforms nothing and belongs to the nearest deforming

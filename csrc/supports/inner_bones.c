@@ -4,15 +4,14 @@
  * energy would assign this skin to the eye. Let p be a loose part with faces, c its center, and r
  * its root mean square radius (by area). A bone b is an inner bone of p if all of these conditions
  * hold:
- *   - |head - c| <= MIDDLE r: the bone sits in the middle of the part. A hand, in contrast, sits at
- *     the end of its glove, and a head at the end of its neck.
+ *   - |head - c| <= MIDDLE r: the bone starts in the middle of the part. A hand bone, in contrast,
+ *     starts at one end of the glove, and the bone of the head starts at the neck.
  *   - The bones below b also sit in the middle, and no other bone has its head within r of c or
  *     passes within MIDDLE r of c. Bodies, garments, and shells around a limb have several bones.
  *   - The share SURROUNDED of the rays from c through the vertices of p, in both directions, meets
  *     larger parts (at least LARGER times r) within REACH r. This means that another part lies
- *     around p. The
- *     head of a figure made of blocks does not meet this condition, because the head also moves its
- *     hat.
+ *     around p. The head of a figure made of blocks does not meet this condition, because the head
+ *     also moves its hat.
  *   - Other nearby parts that are mostly nearest to b have no more area than p and everything
  *     inside p. The finger beyond a ball in its joint, for example, is the skin of the bone.
  * If there are several such parts (cornea, eyeball), p is the largest. In this case, b and the

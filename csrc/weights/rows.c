@@ -1,5 +1,5 @@
-/* Rows of weights: see rows.h. The arrays double when they are full and are trimmed at the end, so
- * each entry takes O(1). Fails on out-of-memory only. */
+/* Rows of weights: see rows.h. The arrays double in size when full and are trimmed at the end, so
+ * appending an entry takes amortized O(1) time. Fails on out-of-memory only. */
 #include "weights/rows.h"
 
 #include <string.h>

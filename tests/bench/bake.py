@@ -28,7 +28,7 @@ SHOWN = 0.03  # of the size: the darkest color
 LIMIT = 600  # seconds for one run
 FOLDER = BUILD / "bake"
 NOTE = f"""\
-The tables list the root mean square distance to the target, in % of the diagonal of the mesh.
+The tables list the root mean square distance to the target as a percentage of the mesh diagonal.
 Each run has its own process and uses at most 4 influences, no smoothness term and all
 processors.
 

@@ -20,11 +20,12 @@ from in_blender import BUILD, ROOT
 DOCS = ROOT / "docs/bench"
 SUMMARY = (  # written by hand
     "brings",
-    "summary of gains and costs, compared with heat, artists and other tools",
+    "summary of gains and costs, compared with bone heat, artists' weights and other tools",
 )
 PARTS = {
-    "seen": "strain, drift, volume and likeness, compared with bone heat and the artists",
-    "rigs": "unmodified production rigs, compared with heat and with their own weights",
+    "seen": "strain, drift, volume and likeness, compared with bone heat and with the artists' "
+    "weights",
+    "rigs": "unmodified production rigs, compared with bone heat and with their own weights",
     "wild": "files from public repositories, exactly as imported, compared in the same way",
     "outside": "unprepared characters: NVIDIA's SOMA and rigs predicted by networks",
     "truth": "statements in the Result box, checked by measures independent of the energy",

@@ -1,5 +1,4 @@
-"""Generates sentences from numbers that state what one method of weighting does better than
-another.
+"""Generates lists that state what one method of weighting does better than another.
 
 A row is a character: {"name", "painted", "ways": {way: {kind of poses: {measure: value}}}}."""
 
@@ -82,19 +81,18 @@ def clauses(rows, measures, way, base):
         means = measure.mean(own), measure.mean(other)
         if measure.gain(*means) > MARGIN:
             shown = " against ".join(map(measure.shown_with_unit, means))
-            in_mean.append(f"{measure.told} ({shown}; better on {len(won)} of {len(names)})")
+            on = f"better on {len(won)} of {len(names)} characters"
+            in_mean.append(f"{measure.told}: {shown}, {on}")
         elif len(won):
             best = [names[k] for k in won[np.argsort(-gains[won], kind="stable")][:MOST_NAMED]]
             more = f" and {len(won) - len(best)} more" if len(won) > len(best) else ""
-            among = f"out of {len(names)} characters"
-            on_some.append(f"{measure.told} (on {', '.join(best)}{more}, {among})")
+            on = f"{len(won)} of {len(names)} characters"
+            on_some.append(f"{measure.told}: {on} ({', '.join(best)}{more})")
     return in_mean, on_some
 
 
-def sentence(rows, measures, way, base, told):
-    """One paragraph that states what `way` does better than `base`."""
+def bullets(rows, measures, way, base, told):
+    """A bullet for the method `way`, with a bullet below it for each measure on which the method is
+    better than `base`."""
     in_mean, on_some = clauses(rows, measures, way, base)
-    text = f"**{told}**: " + ("; ".join(in_mean) if in_mean else "nothing in the mean") + "."
-    if on_some:
-        text += f" Better on some characters only: {'; '.join(on_some)}."
-    return text
+    return "\n    - ".join((f"- **{told}**", *(in_mean + on_some or ["nothing"])))

@@ -34,12 +34,12 @@ methods remove the same bones, which *Reduce Bones* chooses in {POSES} random po
   normalized. Vertices without another bone follow the nearest remaining ancestor.
 - *ours*: the weights of the remaining bones are recomputed.
 
-The results are evaluated in the 24 random poses of the yardstick and in 24 frames of the
-animation, none of which was used for optimization. All bones are posed, but removed bones move
-nothing. **Off**: root mean square distance of the vertices from their positions with all bones,
-in % of the character's size. **Strain**: strain of the surface relative to its rest shape, in
-%, as root mean square by area / 99th percentile. A surface that moves less has less strain, so
-a strain below the value in the column *all* means lost motion."""
+The results are evaluated in the 24 random poses of the yardstick and in 24 frames of the animation,
+none of which was used for optimization. All bones are posed, but removed bones move nothing.
+**Off**: root mean square distance of the vertices from their positions with all bones, as a
+percentage of the character's size. **Strain**: strain of the surface relative to its rest shape, in
+%, as root mean square by area / 99th percentile. A surface that moves less has less strain, so a
+strain below the value in the column *all* means lost motion."""
 
 
 def ancestor(parents, gone, deform, bone):

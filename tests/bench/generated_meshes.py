@@ -34,11 +34,11 @@ meshes (tests/package/generated.py). The defects are a union of voxels, a second
 size below the skin, an inner hull, split edges between its sides that are up to 0.002 % of the size
 apart, nearby fragments, and noise. *heat*: Blender's automatic weights, with an asterisk if
 vertices have no weights. *as it is*: the solver without the links that keep shells and seams
-together. *ours*: Auto-weight with default settings. **Opens**: increase of the gap width relative
-to the rest pose, in % of the size, in the worst of {POSES} poses that no method uses for
-optimization. Gaps are measured between the two sides of split edges, and between a vertex of a
-shell and the nearest point of the surface below it. The last column lists what Check Weights finds
-on the mesh with our weights."""
+together. *ours*: Auto-weight with default settings. **Opens**: increase in gap width over the rest
+pose, as a percentage of the mesh size, in the worst of {POSES} poses that no method was optimized
+for. Gaps are measured between the two sides of split edges, and between a vertex of a shell and the
+nearest point of the surface below it. The last column lists what Check Weights finds on the mesh
+with our weights."""
 
 REAL = """
 

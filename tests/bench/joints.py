@@ -24,12 +24,12 @@ Every joint is displaced at random, with a root mean square displacement of {100
 bounding box diagonal. A `Solver` then computes weights for the resulting skeleton. The table lists
 the energies of these weights in {UNSEEN} random poses not used for optimization. These energies
 cover the surface alone and omit the springs, although the springs are optimized as well. Distances
-are means over the joints about which bones rotate, in % of the diagonal. The distances are measured
-to the artist's positions, and to the positions that an optimization starting from the artist's
-positions reaches. *Across* is the distance without its component along the artist's bone. The
-positions with the lowest energy are not those of the artist, so joints do not return to the
-artist's positions. In this test, joints may move farther than by default (`max_shift`,
-`min_length`), because finger bones are shorter than 2 % of the diagonal."""
+are means over the joints about which bones rotate, as percentages of the mesh diagonal. The
+distances are measured to the artist's positions, and to the positions that an optimization starting
+from the artist's positions reaches. *Across* is the distance without its component along the
+artist's bone. The positions with the lowest energy are not those of the artist, so joints do not
+return to the artist's positions. In this test, joints may move farther than by default
+(`max_shift`, `min_length`), because finger bones are shorter than 2 % of the diagonal."""
 TIMES_NOTE = """\
 The setup consists of the sums over the mesh and the linear system of the joints. A step
 consists of a dense solve, new transforms, and a local step in double precision. For comparison,
@@ -109,7 +109,7 @@ def measure(problem):
     runs = {method: run(problem, *start, method=method, **FAR) for method in METHODS}
 
     def distances(one, other):
-        """The mean distance, and the mean across the artist's bones, in % of the diagonal."""
+        """The mean distance, and the mean across the artist's bones, as % of the diagonal."""
         way, bone = (one - other)[turned], (tails - heads)[turned]
         bone /= np.linalg.norm(bone, axis=1)[:, None]
         across = way - np.sum(way * bone, axis=1)[:, None] * bone

@@ -38,7 +38,7 @@ def description():
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return (
         f"{processors()} processors ({found.group(1) if found else 'unknown'}), "
-        f"{size / 2**30:.0f} GiB, SIMD {araplbs.simd}"
+        f"{size / 2**30:.0f} GiB RAM, SIMD {araplbs.simd}"
         + (", while other programs were running (times are approximate)" if is_busy() else "")
     )
 

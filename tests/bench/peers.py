@@ -54,9 +54,9 @@ STRAIN = [
             geometric=True),
     Measure("area", "animation", "less strain by area in animations", "area, animation", ".1f",
             "%", geometric=True),
-    Measure("p99", "random", "less strain in the worst percent of the faces in random poses", "p99",
+    Measure("p99", "random", "less strain in the worst 1 % of the faces in random poses", "p99",
             ".0f", "%", geometric=True),
-    Measure("p99", "animation", "less strain in the worst percent of the faces in animations",
+    Measure("p99", "animation", "less strain in the worst 1 % of the faces in animations",
             "p99, animation", ".0f", "%", geometric=True),
     Measure("drift", "random", "less drift of limbs in random poses", "drift"),
     Measure("drift", "animation", "less drift of limbs in animations", "drift, animation"),
@@ -324,7 +324,7 @@ def failures(rows, ways):
 def told(rows, ways):
     for way in ways:
         if way not in (BASE, "artist") and any(way in row["ways"] for row in rows):
-            yield "- " + better.sentence(rows, STRAIN + OTHERS, way, BASE, WAYS[way])
+            yield better.bullets(rows, STRAIN + OTHERS, way, BASE, WAYS[way])
 
 
 def section(rows, ways, kinds):
@@ -338,8 +338,9 @@ def section(rows, ways, kinds):
         "characters that the method can weight.",
         means_table(judged, ways, [m for m in STRAIN if m.kind in kinds]),
         means_table(judged, ways, OTHERS),
-        "**Better than ours**: for each method, the list names the measures on which it is "
-        "better than ours, with both values and the number of characters on which it is better.",
+        "**Better than ours**: the measures on which each method is better than ours. If its mean "
+        "is better, both means are listed, the method's first. Otherwise, the method is better "
+        "only on the characters counted, of which at most three are named.",
         "\n".join(told(judged, ways)),
     ]  # fmt: skip
     for kind in kinds:

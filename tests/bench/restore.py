@@ -30,11 +30,11 @@ SHOWN = ("mh_game", "voxel")
 MOST_OFF = 0.5  # L1, in the last color
 LIMIT_OFF = 0.05
 WHY = f"""\
-Distances above {LIMIT_OFF:g} arise because every method loses detail for which the new mesh has
-no vertices. Examples are meshes decimated to a few hundred vertices, and fingers and toes fused
-by voxels and QuadriFlow (red in the picture). In the cases in which Data Transfer is closer, it
-gives some vertices more bones than any vertex had before. With the same number of bones, the
-distance of Data Transfer is as large as ours. Data Transfer needs a copy of the old mesh, and
+Distances above {LIMIT_OFF:g} arise because every method loses detail for which the new mesh has no
+vertices. This happens in meshes decimated to a few hundred vertices, and where voxel remeshing or
+QuadriFlow fuses fingers or toes (red in the picture). In the cases in which Data Transfer is
+closer, it gives some vertices more bones than any vertex had before. With the same number of bones,
+the distance of Data Transfer is as large as ours. Data Transfer needs a copy of the old mesh, and
 does not handle renamed bones, corrections or locks."""
 NOTE = """\
 Five Blender tools change characters with their artists' weights: Voxel Remesh (150 voxels along

@@ -254,7 +254,7 @@ def falls_short(judged):
         do = "bones do not move their" if len(judged.deaf) > 1 else "bone does not move its"
         found.append(f"{len(judged.deaf)} {do} skin: {names}")
     if judged.wrong_parts > max(1, MOST_WRONG * judged.parts):
-        found.append(f"{judged.wrong_parts} of {judged.parts} parts are on a wrong bone")
+        found.append(f"{judged.wrong_parts} of {judged.parts} parts are on the wrong bone")
     if judged.gap["ours"] > judged.gap["file"] + WIDER:
         ours, file = (100 * judged.gap[way] for way in ("ours", "file"))
         found.append(f"gaps of {ours:.1f} % (file: {file:.1f} %)")

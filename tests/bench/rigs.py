@@ -41,12 +41,12 @@ weights, and *file* to the original weights. The columns are:
   does not reveal such bones, because a bone without influence stretches nothing. In some
   files, a limb's skin follows adjacent bones. A separate count covers bones that are at least
   {ELSEWHERE} times as far from their own vertices as the nearest bone is.
-- *parts*: loose parts of at least {LEAST_PART} vertices on a wrong bone, out of all parts that
-  the file assigns to one bone (mean weight of at least {HANGS}). A part is on a wrong bone if
+- *parts*: loose parts of at least {LEAST_PART} vertices on the wrong bone, out of all parts that
+  the file assigns to one bone (mean weight of at least {HANGS}). A part is on the wrong bone if
   our weights give the file's bone a mean weight below {HELD}.
 - *gap*: distance by which loose parts separate, in the widest pose, from the surface that they
-  touch at rest. The number is the 95th percentile over pairs of vertices in contact, in % of
-  the character's size, for the file's weights and for ours.
+  touch at rest. The number is the 95th percentile over pairs of vertices in contact, as a
+  percentage of the character's size, for the file's weights and for ours.
 - *L1*: sum of |ours - file| over the bones, from 0 to 2, averaged over the vertices.
 - *s*: total run time of the operator and of heat, in seconds.
 
@@ -57,7 +57,7 @@ A file falls short if
   file's weights,
 - more than {100 * MOST_EXTRA:.0f} % of the weight is on extra bones,
 - a bone does not move its skin,
-- more than {100 * MOST_WRONG:.0f} % of the parts, and more than one part, are on a wrong bone,
+- more than {100 * MOST_WRONG:.0f} % of the parts, and more than one part, are on the wrong bone,
   or
 - gaps exceed those with the file's weights by more than {100 * WIDER} % of the character's
   size."""
@@ -93,7 +93,8 @@ FOLDS = """\
 
 - *crossing*: share of the area, in %, of triangles that intersect others in a pose but not at
   rest.
-- *crease*: edges that fold by 60 degrees more than at rest, in % of the total edge length.
+- *crease*: edges that fold by 60 degrees more than at rest, as a percentage of the total edge
+  length.
 - *asymmetry*: mean difference from the weights on the opposite side, from 0 to 2, for rigs with
   two sides.
 
@@ -186,7 +187,7 @@ def totals(rows):
         f"In the {len(painted)} files with weights, {deaf} bones do not move their skin. The skin "
         f"that the file gives to {elsewhere} of these bones is next to other bones. {asleep} bones "
         f"are nearly inactive, that is, their weight is at most a tenth of their weight in the "
-        f"file. {wrong} of {parts} parts are on a wrong bone. The mean L1 is "
+        f"file. {wrong} of {parts} parts are on the wrong bone. The mean L1 is "
         f"{np.mean([judged.l1 for judged in painted]):.2f}."
     )
 

@@ -71,11 +71,12 @@ skin moves less than a quarter as far as with the artist's weights.
 
 - *parts*: number of loose parts that follow a different bone than with the artist's weights,
   out of the parts that the artist assigns to one bone.
-- *gap*: distance by which loose parts separate from the surface that they touch at rest, in %
-  of the diagonal.
+- *gap*: distance by which loose parts separate from the surface that they touch at rest, as a
+  percentage of the diagonal.
 - *crossing*: share of the area, in %, of triangles that intersect others in a pose but not at
   rest.
-- *crease*: edges that fold by 60 degrees more than at rest, in % of the total edge length.
+- *crease*: edges that fold by 60 degrees more than at rest, as a percentage of the total edge
+  length.
 - *below*: share of the vertices, in %, that lie on another part of the mesh at rest (as clothes
   do) and end up below that part.
 - *through*: share of the vertices, in %, that lie under another part at rest and penetrate that

@@ -35,10 +35,10 @@ body's size above the skin, and a coat 3 % above the skin.
   garment.
 - *ours*: *Transfer Shape Keys* with default settings.
 - *not lifted*: *Transfer Shape Keys* without *Keep Above*.
-- **Below**: percentage of the vertices above the skin at rest that are below the skin in a shape
-  key, as the mean over all keys and for the worst key. The angle-weighted normal of the nearest of
-  {CANDIDATES} triangles, or of its edge or corner, determines the side. The engine's own rule is
-  not used.
+- **Below**: of the vertices that are above the skin at rest, the percentage that is below it in a
+  shape key (mean over all keys / worst key). The angle-weighted normal of the nearest of
+  {CANDIDATES} triangles, or of its edge or corner, determines the side. The engine's own rule for
+  the side is not used, so the check is independent of it.
 - **Strain**: stretch of the triangles relative to their rest shape, as root mean square by area
   in %, averaged over the keys. The body's own keys strain the body in the same way.
 

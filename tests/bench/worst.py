@@ -33,11 +33,11 @@ coarser mesh, or 0. *Factor*: size of the factor of the last system. *MiB*: peak
 the memory of Python and the mesh."""
 GENERATED = "The program `tests/bench/worst_inputs.py` generates the inputs."
 ONE = """\
-The test uses {name} ({vertices:,} vertices, {bones} bones). Each of the first rows uses a preset of
-the extension. Presets with the same settings share a row. The other rows use the first preset. In
-these rows, a share of the vertices either is locked, starting from one end of the longest side, or
-belongs to rigid parts formed from the vertices of some bones. Only the engine settings of a preset
-have an effect here, because control bones are determined beforehand."""
+The test uses {name} ({vertices:,} vertices, {bones} bones). The rows down to *As published* cover
+the presets of the extension. Presets with the same settings share a row. The other rows use the
+first preset. In these rows, a share of the vertices either is locked, starting from one end of the
+longest side, or belongs to rigid parts formed from the vertices of some bones. Only the engine
+settings of a preset have an effect here, because control bones are determined beforehand."""
 
 
 def measure(*about):

@@ -1,1 +1,1 @@
-"""Lets the user decide whether bones that only control the rig deform vertices."""
+"""Lets the user choose whether control bones deform vertices."""

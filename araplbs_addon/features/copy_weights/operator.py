@@ -42,7 +42,7 @@ vertices"""
 CLASSES = (OBJECT_OT_araplbs_copy_weights,)
 COMMAND = Command(
     "copies",
-    "copy weights to the other side and to copies in .blend files",
+    "copy weights to mirrored meshes and identical copies in .blend files",
     "Gives meshes the exact weights of another mesh: mirrored, or those of the same bones. The "
     "input stays unchanged unless --in-place is given.",
     CopyTask,

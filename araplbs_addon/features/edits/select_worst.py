@@ -22,7 +22,7 @@ class OBJECT_OT_araplbs_select_worst(OfMesh, Operator):
 
     percent: FloatProperty(
         name="Percent",
-        description="Fraction of the vertices to select",
+        description="Percentage of the vertices to select",
         default=1.0,
         min=0.0,
         max=100.0,

@@ -1,1 +1,2 @@
-"""Quantize Weights rounds weights to the steps that an engine stores, with exact sums."""
+"""Quantize Weights rounds weights to the precision that an engine stores, and keeps the sum of each
+vertex at exactly 1."""

@@ -1,5 +1,5 @@
 """The parts of the comparison with peers that need no Blender: RigNet's files, roughness, and
-sentences made from numbers."""
+lists made from numbers."""
 
 import sys
 from importlib import import_module
@@ -141,16 +141,18 @@ RECALL = better.Measure("recall", "random", "higher recall", "recall", more_is_b
 
 def test_what_is_better_in_the_mean_and_what_on_some():
     rows = rows_of(peer=[(0.1, 0.5), (0.9, 0.5)], ours=[(0.2, 0.9), (0.2, 0.4)])
-    told = better.sentence(rows, [AREA, RECALL], "peer", "ours", "Peer")
-    assert told == (
-        "**Peer**: nothing in the mean. Better on some characters only: "
-        "less strain (on cat, out of 2 characters); higher recall (on dog, out of 2 characters)."
-    )
-    told = better.sentence(rows, [AREA, RECALL], "ours", "peer", "Ours")
-    assert told == (
-        "**Ours**: less strain (20 % against 30 %; better on 1 of 2); "
-        "higher recall (0.65 against 0.50; better on 1 of 2)."
-    )
+    assert better.bullets(rows, [AREA, RECALL], "peer", "ours", "Peer").split("\n    - ") == [
+        "- **Peer**",
+        "less strain: 1 of 2 characters (cat)",
+        "higher recall: 1 of 2 characters (dog)",
+    ]
+    assert better.bullets(rows, [AREA, RECALL], "ours", "peer", "Ours").split("\n    - ") == [
+        "- **Ours**",
+        "less strain: 20 % against 30 %, better on 1 of 2 characters",
+        "higher recall: 0.65 against 0.50, better on 1 of 2 characters",
+    ]
+    alike = better.bullets(rows, [AREA, RECALL], "ours", "ours", "Ours")
+    assert alike == "- **Ours**\n    - nothing"
 
 
 def test_only_characters_that_both_can_do():
@@ -159,7 +161,7 @@ def test_only_characters_that_both_can_do():
     assert better.beside(rows, RECALL, "peer", "ours") == "0.50 / 0.50"
     assert better.beside(rows, AREA, "nobody", "ours") == "-"
     assert better.clauses(rows, [AREA, RECALL], "peer", "ours") == (
-        ["less strain (10 % against 20 %; better on 1 of 1)"],
+        ["less strain: 10 % against 20 %, better on 1 of 1 characters"],
         [],
     )
 

@@ -161,7 +161,7 @@ def test_parts_on_another_bone():
     changed = {"V": points, "F": triangles, "W": rows_of(parts, [1, 1, 0, 2]), "heat": ours}
     judged = rig_judge.judge("boxes", arm(**changed, ours=ours, anim=np.zeros((0, 3, 4, 4))))
     assert (judged.wrong_parts, judged.parts) == (2, 3)
-    assert "2 of 3 parts are on a wrong bone" in rig_judge.falls_short(judged)
+    assert "2 of 3 parts are on the wrong bone" in rig_judge.falls_short(judged)
 
 
 def test_parts_that_leave_what_they_touch():
