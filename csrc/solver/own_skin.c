@@ -1,10 +1,11 @@
 /* Determines the own skin of bones: see own_skin.h.
  *
- * The own skin of bone b is the skin that is nearest to b and sees b. The own skin is found by
- * means of the initial weights h, which bone heat diffuses from this skin. The own skin is S_b = {
- * i : h_ib > 1/2 } or, for a bone with less than SOME of its weight on these vertices (a minor
- * bone), S_b = { i : h_ib > STRONG max h_b }. Only vertices of the loose parts that can be the skin
- * of b count (skins.h). A bone whose weights on this skin are below MINIMUM has no own skin.
+ * The own skin of bone b is the skin that is nearest to b and in its line of sight. The own skin is
+ * found by means of the initial weights h, which bone heat diffuses from this skin. The own skin is
+ * S_b = { i : h_ib > 1/2 } or, for a bone with less than SOME of its weight on these vertices (a
+ * minor bone), S_b = { i : h_ib > STRONG max h_b }. Only vertices of the loose parts that can be
+ * the skin of b count (skins.h). A bone whose weights on this skin are below MINIMUM has no own
+ * skin.
  *
  * A bone outside a body also has skin near it. For example, a root between the legs is nearer to
  * their inner sides than the bones of the legs are. With the unit normal n_i, and o_ib the unit

@@ -63,7 +63,7 @@ def beside_heat(text, rows, _processors=None):
     line = (
         f"- Compared with Blender's automatic weights, on the {counts[0]} to {counts[1]} "
         f"characters on which Blender succeeds, our weights have {both(rows, HEAT, 'area')} times "
-        "as much strain in random poses and in animations (geometric means). In the worst percent "
+        "as much strain in random poses and in animations (geometric means). In the worst 1 % "
         f"of the faces, the factors are {both(rows, HEAT, 'p99')}. By area, "
         f"{above(rows, 'random')}, and {above(rows, 'animation')}."
     )
@@ -78,7 +78,7 @@ def beside_artists(text, rows, _processors=None):
     bare = sum(row["ways"][OURS]["random"]["unweighted"] for row in rows)
     line = (
         f"- Compared with the artists' weights, on their own animations, our weights have "
-        f"{area:.2f} times as much strain, and {p99:.2f} times as much in the worst percent of the "
+        f"{area:.2f} times as much strain, and {p99:.2f} times as much in the worst 1 % of the "
         f"faces. The L1 distance to painted weights is {ours:.2f} for our weights and "
         f"{heat:.2f} for heat. "
         + ("No vertex is left" if not bare else f"{bare:,} vertices are left")

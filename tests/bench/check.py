@@ -26,8 +26,8 @@ by up to 60 and twists by up to 10 degrees). All three sets of weights are check
 poses. *heat*: Blender's automatic weights. *check s*: run time of Check Weights on our weights, in
 seconds, including reading data from Blender. *Auto-weight s*: total run time of the operator on the
 same mesh, in seconds. Times are {FASTEST}. *new*: number of findings of high severity, of heat / of
-ours, for which the artist's weights have none of the same kind and severity at the same place (with
-at least a fifth of the smaller one's vertices in common)."""
+ours, for which the artist's weights have none of the same kind and severity at the same place (the
+two findings share at least a fifth of the vertices of the smaller finding)."""
 KINDS_NOTE = """\
 The next table lists the findings by kind, over all characters."""
 

@@ -23,7 +23,7 @@ NOTE = f"""\
 Each cell lists linear blending / dual quaternions (Preserve Volume) / optimized centers of
 rotation.
 
-- *Heat* has no limit of influences.
+- *Heat* has no limit on influences.
 - *Ours* has 4 influences and is optimized for linear blending.
 - *For it* has 4 influences and is optimized for dual quaternions
   (`deformer="dual_quaternions"`).

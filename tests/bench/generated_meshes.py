@@ -30,10 +30,10 @@ SHOWN = ("split edges", "inner hull")
 WAYS = ("heat", "as it is", "ours")
 NOTE = f"""\
 The test uses a creature with arms and fingers, as a clean mesh and with the defects of generated
-meshes (tests/package/generated.py). The defects are a union of voxels, a second shell 0.4 % of the
-size below the skin, an inner hull, split edges between its sides that are up to 0.002 % of the size
-apart, nearby fragments, and noise. *heat*: Blender's automatic weights, with an asterisk if
-vertices have no weights. *as it is*: the solver without the links that keep shells and seams
+meshes (tests/package/generated.py). The defects are a union of voxels, a second shell at 0.4 % of
+the mesh size below the skin, an inner hull, split edges whose two sides are up to 0.002 % of the
+mesh size apart, nearby fragments, and noise. *heat*: Blender's automatic weights, with an asterisk
+if vertices have no weights. *as it is*: the solver without the links that keep shells and seams
 together. *ours*: Auto-weight with default settings. **Opens**: increase in gap width over the rest
 pose, as a percentage of the mesh size, in the worst of {POSES} poses that no method was optimized
 for. Gaps are measured between the two sides of split edges, and between a vertex of a shell and the

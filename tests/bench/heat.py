@@ -42,8 +42,8 @@ faces without weights. *bones*: the number of bones flagged Deform. *MiB*: peak 
 the memory of the process before the run. The page [seen](seen.md) compares the visible measures
 of both methods."""
 MEDIANS = """\
-The table lists medians of ours / Blender, over the characters on which Blender's weights
-succeed, and over all characters. Below 1, our operator is faster. The plot includes the
+The table lists medians of ours / Blender, over the characters on which Blender's weights succeed,
+and over all characters. A value below 1 means that our operator is faster. The plot includes the
 subdivided meshes (x4)."""
 
 

@@ -85,7 +85,7 @@ if TetGen can fill the mesh. *Dem Bones* needs a sequence. It receives the bone 
 animation, posed with the artist's weights, and finds weights that reproduce this animation. Because
 *Dem Bones* sees the result of the artist's weights, its similarity to these weights proves little.
 *Nearest bone*, *BoneGlow*, *our heat*, *our BBW* (on the surface) and *biharmonic* (without bounds)
-are methods of `araplbs.automatic_weights`. None of these methods limits the number of influences.
+are methods of `araplbs.baseline_weights`. None of these methods limits the number of influences.
 *Ours* is the operator with default settings and at most 4 influences. *As published* is the preset
 *As published (2018 paper)*. Each method runs in its own process, with a limit of {LIMIT} s per
 character. **Times are approximate**, because other programs on the machine slow all methods down,

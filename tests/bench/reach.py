@@ -48,8 +48,8 @@ solve starts in the rest pose.
 - *hinged*: all joints except the first rotate only about X, from 0 to 120 degrees.
 - *reached*: share of the targets within {TOLERANCE:g} of the chain's length (the tolerance of
   our methods; Blender uses its own tolerance).
-- *error*: mean and 95th percentile of the distance to the target, in percent of the length of
-  the chain.
+- *error*: mean and 95th percentile of the distance to the target, as a percentage of the chain
+  length.
 - *iterations*: mean number of iterations, which Blender does not report.
 - *µs*: median time of a solve; for Blender, the time of an evaluation with the constraint minus
   the time without it.

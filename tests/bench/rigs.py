@@ -30,7 +30,7 @@ meshes, controls, constraints and drivers of this rig, and removes the weights o
 *Ours* refers to the operator's weights with default settings, *heat* to Blender's automatic
 weights, and *file* to the original weights. The columns are:
 
-- *area*, *p99*: strain by area and in the worst percent of the faces, in %, over up to 24
+- *area*, *p99*: strain by area and in the worst 1 % of the faces, in %, over up to 24
   frames of the file's own actions, or over {RANDOM} random poses if the file has no actions. A
   dash (-) means that heat or the file leaves vertices without weights.
 - *extra*: share of our weights, in %, on bones without weights in the file.
@@ -79,8 +79,8 @@ MANY = 0.5  # of the bones
 WORST = """\
 ## The worst
 
-The pictures show the files with the highest strain relative to heat or to the file's weights,
-each in the pose in which our strain exceeds both by the most. Each picture gives the strain by
+The pictures show the files with the highest strain relative to heat or to the file's weights, each
+in the pose in which our strain exceeds the other two by the most. Each picture gives the strain by
 area in its pose. Vertices without weights are blue."""
 HEAD = [
     *("file", "vertices", "deform bones", "poses", "area heat / ours / file"),

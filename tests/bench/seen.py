@@ -38,11 +38,11 @@ BEYOND_STRAIN = {
 SHARES = ("gap", "crossing", "crease", "below", "through")  # of these, in %
 LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "seconds": (".2f", 1)}
 NOTE = """\
-Each cell lists Blender's bone heat / the artist / our defaults / the defaults of version 0.1.0
-(the paper's edge weights, no bone springs, no cost per influence, control bones included) / the
-preset *As published*. A single Blender process computes all weights of one character. The weights
-are evaluated in 24 random poses (every bone swings by up to 60 and twists by up to 10 degrees) and
-in up to 24 frames of the animation.
+Each cell lists Blender's bone heat / the artist's weights / our defaults / the defaults of version
+0.1.0 (the paper's edge weights, no bone springs, no cost per influence, control bones included) /
+the preset *As published*. A single Blender process computes all weights of one character. The
+weights are evaluated in 24 random poses (every bone swings by up to 60 and twists by up to 10
+degrees) and in up to 24 frames of the animation.
 
 - *area*: surface strain in %, root mean square by area.
 - *p99*: 99th percentile of the strain over the triangles.
@@ -63,8 +63,8 @@ fit its mesh."""
 BEYOND_NOTE = """\
 ## What strain does not show
 
-Each cell lists Blender's bone heat / the artist / our default weights, in random poses. These
-measures show defects that stretch does not reveal, because a bone without influence stretches
+Each cell lists Blender's bone heat / the artist's weights / our default weights, in random poses.
+These measures show defects that stretch does not reveal, because a bone without influence stretches
 nothing, and a closing fold causes little stretch. *deaf* is the number of bones that do not move
 their own skin, as defined by the artist's weights. When such a bone is rotated by 40 degrees, this
 skin moves less than a quarter as far as with the artist's weights.

@@ -33,12 +33,12 @@ WAYS = {  # of the second table
 }
 NOTE = f"""\
 L1 is the sum of |w - w'| over the bones, from 0 to 2, averaged over the vertices. *Seeds*: distance
-between the weights of seeds 0, 1 and 2, averaged over the pairs. *Many poses*: distance to the
-weights of {MANY:,} random poses on all levels. *Subdivided*: distance between the weights of a
-vertex on the mesh and on the same surface with every triangle split into four, with seed 0.
-*Stretch*: ratio of the stretch of the finer mesh, with its own weights, to the stretch of the mesh,
-in random poses not used for optimization. *Order*: the largest change of a single weight if the
-vertices and triangles are renumbered. All other settings are the defaults."""
+between the weights for seeds 0, 1 and 2, averaged over the pairs. *Many poses*: distance to the
+weights optimized for {MANY:,} random poses on all levels. *Subdivided*: distance between the
+weights of a vertex on the mesh and on the same surface with every triangle split into four, with
+seed 0. *Stretch*: ratio of the stretch of the finer mesh, with its own weights, to the stretch of
+the mesh, in random poses not used for optimization. *Order*: the largest change of a single weight
+if the vertices and triangles are renumbered. All other settings are the defaults."""
 CAUSES = """\
 This table repeats the comparison with one setting changed for both sets of weights. If a mean
 is smaller than in the first row, the changed setting contributes to the difference."""

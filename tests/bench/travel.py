@@ -42,7 +42,7 @@ Each garment receives the weights of the body below it.
 - *taken*: our transfer without *Refine*.
 - *refined*: our transfer with the operator's default settings.
 - **Below**: percentage of the vertices at most {NEAR:g} of the body's size above the skin at
-  rest that are below the skin in a pose. The percentage is taken over all vertices and poses:
+  rest that are below the skin in a pose. The percentage is computed over all vertices and poses:
   the 24 random poses of the yardstick, and {FRAMES} frames of the character's animation if it
   has one. A vertex is compared with the {CANDIDATES} skin triangles that are nearest at rest,
   so intersections with other limbs do not count.

@@ -1,5 +1,4 @@
-"""The operator "Show Pose": puts the rig into the worst pose of a finding, and restores its own
-pose."""
+"""The operator "Show Pose": puts the rig into the worst pose of a finding, and restores the earlier pose."""
 
 from contextlib import suppress
 
