@@ -1,9 +1,9 @@
-/* Islands and the bones that they see: see islands.h.
+/* Islands and the bones visible from them: see islands.h.
  *
- * An island is a set of vertices joined by faces, wires and links. If no vertex of an island sees a
- * bone, all of its vertices are treated as if they saw one. If the nearest bone is farther away
- * than the size of the island, the whole island follows that bone. Takes O(edges). Fails on
- * out-of-memory only. */
+ * An island is a set of vertices joined by faces, wires and links. If no bone is visible from any
+ * vertex of an island, all of its vertices are treated as if a bone were visible. If the nearest
+ * bone is farther away than the size of the island, the whole island follows that bone. Takes
+ * O(edges). Fails on out-of-memory only. */
 #include "initial/islands.h"
 
 #include "base/memory.h"

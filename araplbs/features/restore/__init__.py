@@ -1,2 +1,2 @@
-"""Keep Weights stores the weights before the mesh changes; Restore Weights restores them
+"""Keep Weights stores the weights before the mesh changes, and Restore Weights restores them
 afterwards."""

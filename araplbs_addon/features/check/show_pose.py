@@ -1,4 +1,5 @@
-"""The operator "Show Pose": puts the rig into the worst pose of a finding, and restores the earlier pose."""
+"""The operator "Show Pose": puts the rig into the worst pose of a finding, and restores the
+earlier pose."""
 
 from contextlib import suppress
 
