@@ -102,8 +102,8 @@ view.after_update = _after_update
 
 DEFORMER = EnumProperty(
     name="Preview Deformer",
-    description="Draw the active mesh as another deformer would pose it with its weights, "
-    "in the current pose of the armature. Nothing in the file changes",
+    description="Draw the active mesh as a different deformer would pose it with the current "
+    "weights, in the current pose of the armature. Nothing in the file changes",
     items=(
         ("NONE", "Off", "No preview"),
         ("LINEAR", "Linear", "Transforms are blended: the Armature modifier by default"),
