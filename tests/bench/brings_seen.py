@@ -77,9 +77,9 @@ def beside_artists(text, rows, _processors=None):
     ours, heat = (mean(painted, way, "random", "l1") for way in (OURS, HEAT))
     bare = sum(row["ways"][OURS]["random"]["unweighted"] for row in rows)
     line = (
-        f"- Compared with the artists' weights, on their own animations, our weights have "
-        f"{area:.2f} times as much strain, and {p99:.2f} times as much in the worst 1 % of the "
-        f"faces. The L1 distance to painted weights is {ours:.2f} for our weights and "
+        "- Compared with the artists' weights, on the characters' own animations, our weights "
+        f"have {area:.2f} times as much strain, and {p99:.2f} times as much in the worst 1 % of "
+        f"the faces. The L1 distance to painted weights is {ours:.2f} for our weights and "
         f"{heat:.2f} for heat. "
         + ("No vertex is left" if not bare else f"{bare:,} vertices are left")
         + " without weights."

@@ -74,7 +74,7 @@ def problem_of(vertices, triangles, bones):
 
 
 def opening(problem, rows, poses):
-    """The increase of the gaps of shells and seams; None without any."""
+    """The increase in the gaps of shells and seams, or None if there are no gaps."""
     shells = add_on("character.mesh_faults")
     surface = shells.Surface(problem)
     rest, found = surface.vertices, []
