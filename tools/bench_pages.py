@@ -28,12 +28,8 @@ ENGINE = re.compile(r"engine\s+`([0-9a-f]{12})`")
 ABSENT = "-"
 # The reasons why a release may contain pages from an older engine, one line each. A line is removed
 # as soon as its page is regenerated.
-OTHER = "a feature of its own; the default weights have changed since, which it does not measure"
 KNOWN_OLD = {
-    **dict.fromkeys(("bake", "deformers", "fewer", "only_new", "poses", "reach"), OTHER),
-    **dict.fromkeys(("restore", "shapes", "spines", "travel", "wires"), OTHER),
-    "farm": "memory and throughput of many files, which the engine hardly decides",
-    "reference": "a free elastic surface, compared with weights of 22 November",
+    "shapes": "needs a program that is not installed everywhere; shape keys, not weights",
     "generated": "needs files that cannot be fetched again",
 }
 # Changes that leave every page valid: {digest before: (digest after, how this was shown)}.

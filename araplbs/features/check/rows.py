@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SUMS = 2e-3  # deviation from 1: single precision and 8 bits stay below it
 OFF_SUM = 0.002, 2.0  # engines that do not normalize weights displace such vertices by this share
-DROPPED = 0.0, 0.35  # weight lost to a limit on influences
+DROPPED = 0.0, 0.35  # weight lost to a limit of influences
 LOOSE = 0.1  # severity of unweighted vertices that belong to no face and are invisible
 
 CONTRAST = 0.3, 0.9  # ratio of the contrast of a speckle to its neighbors
