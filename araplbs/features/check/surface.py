@@ -213,11 +213,7 @@ def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Ite
     corners, at, heights, _parts = araplbs.nearest_points(
         surface, local, points, threads=look.threads
     )
-    a, b, c = (surface[corners[:, k]] for k in range(3))
-    normal = np.cross(b - a, c - a)
-    off = points - np.einsum("kci,kc->ki", surface[corners], at)
-    # Beyond a hem, the direction to the nearest point runs along the cloth.
-    above = (off * normal).sum(1) > ABOVE * np.linalg.norm(normal, axis=1) * np.abs(heights)
+    above = _is_above(points, surface[corners], at, heights)
     height = np.zeros(len(look))
     height[some] = heights / look.size
     out = np.zeros(len(look), bool)
@@ -236,6 +232,15 @@ def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Ite
         if severity > CROSSING and _crosses(look, region, cloth, pose, (surface, local)):
             severity = CROSSING
         yield from look.finding("INTERSECTION", severity, region, value, words, bone, pose)
+
+
+def _is_above(points: Floats, triangles: Floats, at: Floats, heights: Floats) -> Bools:
+    """Whether points (k, 3) are on the outside of their nearest triangles (k, 3, 3), and not beyond
+    a hem, where the direction to the nearest point runs along the cloth."""
+    a, b, c = triangles.swapaxes(0, 1)
+    normal = np.cross(b - a, c - a)
+    off = points - np.einsum("kci,kc->ki", triangles, at)
+    return (off * normal).sum(1) > ABOVE * np.linalg.norm(normal, axis=1) * np.abs(heights)
 
 
 def _crosses(
@@ -261,9 +266,7 @@ def _crosses(
     if not len(around) or not len(deep):
         return False
     below = look.vertices[corners[around]]
-    normal = np.cross(below[:, 1] - below[:, 0], below[:, 2] - below[:, 0])
-    off = look.vertices[around] - np.einsum("kci,kc->ki", below, at[around])
-    above = (off * normal).sum(1) > ABOVE * np.linalg.norm(normal, axis=1) * heights[around]
+    above = _is_above(look.vertices[around], below, at[around], heights[around])
     above &= heights[around] > 0
     posed = look.posed(deep, slice(pose, pose + 1))[0]
     now = araplbs.nearest_points(surface[0], surface[1], posed, threads=look.threads)[2]
