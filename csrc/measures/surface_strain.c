@@ -19,9 +19,8 @@
 #include "measures/pose_lanes.h"
 
 #define CHUNK 1024
-#define FLATTEST                                                                                   \
-    1e-4 /* altitude of a triangle that is measured, as a share of its longest edge                \
-          */
+/* altitude of a triangle that is measured, as a share of its longest edge */
+#define FLATTEST 1e-4
 #define PERCENTILE 0.99
 
 arap_status arap_surface_create(arap_context *context, const double *vertices, const int *triangles,

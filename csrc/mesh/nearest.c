@@ -15,10 +15,9 @@
  * faces. */
 #define EDGE 1e-9
 
-#define OFF                                                                                        \
-    1e-9 /* maximum distance of p from the point with its coordinates in a tet, as a share of the  \
-          * longest edge                                                                           \
-          */
+/* maximum distance of p from the point with its coordinates in a tet, as a share of the longest
+ * edge */
+#define OFF 1e-9
 
 double arap_nearest_on_triangle(const double *p, const double *a, const double *b, const double *c,
                                 double *bary) {

@@ -13,9 +13,8 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-#define MAXIMUM                                                                                    \
-    0.02 /* of the size of the mesh; maximum deviation of partners whose edges are images          \
-          */
+/* maximum deviation of partners whose edges are images, as a share of the mesh size */
+#define MAXIMUM 0.02
 
 typedef struct candidate {
     double cost;

@@ -28,9 +28,8 @@
 #include "weights/rows.h"
 
 #define STRONG 0.5
-#define SOME                                                                                       \
-    0.1 /* of a bone's weights; a bone with less on skin that is mostly its own is minor           \
-         */
+/* share of a bone's weights; a bone with less on skin that is mostly its own is minor */
+#define SOME 0.1
 #define MINIMUM 0.05
 #define FACING 2 /* ratio of the skin that sees a bone from outside to that from inside */
 

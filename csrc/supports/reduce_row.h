@@ -8,8 +8,8 @@
 
 #include "base/vec4.h"
 
-#define ARAP_SHARED_JOINT                                                                          \
-    0.1 /* minimum share of the weight that a bone keeps at a joint without an energy gain */
+/* minimum share of the weight that a bone keeps at a joint without an energy gain */
+#define ARAP_SHARED_JOINT 0.1
 
 /* The vertex being processed. */
 typedef struct reduce_row {
