@@ -71,18 +71,21 @@ def ordered(ob):
     return [[(g.group, g.weight) for g in v.groups] for v in ob.data.vertices]
 
 
-def weigh_once(tube, rig, kept={}):  # noqa: B006
+_weighed = {}  # {vertices: [(group, [(vertex, weight)])]} of the first tube of each size
+
+
+def weigh_once(tube, rig):
     """Weights of Auto-weight, which runs for the first tube of a size only: for tests that build
     dozens of the same scenes, and need neither its undo step nor its result."""
     size = len(tube.data.vertices)
-    if size not in kept:
+    if size not in _weighed:
         auto_weight(tube, rig)
-        kept[size] = [(group.name, []) for group in tube.vertex_groups]
+        _weighed[size] = [(group.name, []) for group in tube.vertex_groups]
         for vertex in tube.data.vertices:
             for each in vertex.groups:
-                kept[size][each.group][1].append((vertex.index, each.weight))
+                _weighed[size][each.group][1].append((vertex.index, each.weight))
         return
-    for name, pairs in kept[size]:
+    for name, pairs in _weighed[size]:
         group = tube.vertex_groups.get(name) or tube.vertex_groups.new(name=name)
         for index, weight in pairs:
             group.add([index], weight, "REPLACE")
