@@ -24,8 +24,8 @@
  *
  * Props that several fingers hold follow the hand (rigid_props.h). Balls follow a bone of the joint
  * in which they sit, and bones that are left without a part get the nearest part (rigid_owners.h).
- * Plates that cover each other follow one bone (rigid_shells.h). Parts between several branches of
- * bones follow the bone from which these descend (rigid_between.h).
+ * Parts between several branches of bones follow the bone from which these descend
+ * (rigid_between.h).
  *
  * Parts that are mirror images of each other either both become rigid, with mirrored rows, or both
  * stay soft. A part that is its own mirror image takes a bone that is its own mirror image. The
@@ -48,7 +48,6 @@
 #include "solver/rigid_hanging.h"
 #include "solver/rigid_owners.h"
 #include "solver/rigid_props.h"
-#include "solver/rigid_shells.h"
 #include "weights/rows.h"
 
 #define SPANNING 0.2 /* share of the allowed departure, for parts around more than one bone */
@@ -320,7 +319,6 @@ static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
         changes |= s->rod[p] == p && hold_rod(s, p);
     for (int p = 0; p < mesh->part_count && !status; p++) s->parts[p].fixed |= s->rod[p] >= 0;
     if (!status) status = arap_hold_joints(context, s, &changes);
-    if (!status) status = arap_hold_shells(context, s, s->touched, &changes);
     if (!status) status = arap_hold_props(context, s, s->rod, s->touched, &changes);
     if (!status && changes) status = make_rows(context, s);
     changes = 0;
