@@ -135,6 +135,7 @@ static arap_status make_springs(arap_context *context, arap_solver *s,
         status = arap_bone_springs_create(context, &s->mesh, &s->skeleton, &s->poses.bendy,
                                           &s->symmetry, s->settings.bone_spring_stiffness,
                                           arap_excluded_of(s), s, bones, whole, &s->containments);
+    if (!status) status = arap_spread_create(context, &s->mesh, &s->skeleton, &s->spread);
     if (!status)
         status = arap_sections_create(context, &s->mesh, &s->skeleton, &s->poses,
                                       s->settings.section, &s->sections);
@@ -352,6 +353,7 @@ void arap_solver_free(arap_solver *s) {
     arap_free(s->rigid_labels);
     arap_rigid_parts_clear(&s->parts);
     arap_containments_clear(&s->containments);
+    arap_spread_clear(&s->spread);
     arap_sections_clear(&s->sections);
     arap_inner_bones_clear(&s->inner);
     arap_pierced_clear(&s->pierced);

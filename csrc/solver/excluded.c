@@ -32,3 +32,10 @@ arap_excluded_fn arap_excluded_of(const arap_solver *s) {
                ? arap_is_excluded
                : NULL;
 }
+
+int arap_cannot_adopt(const void *solver, int vertex, int bone) {
+    const arap_solver *s = solver;
+    if (arap_excluded_of(s) && arap_is_excluded(s, vertex, bone)) return 1;
+    if (!arap_is_beyond_spread(&s->spread, &s->mesh, &s->skeleton, vertex, bone)) return 0;
+    return !(arap_find_mark(&s->marks, arap_lead(&s->parts, vertex), bone) & ARAP_ALLOWED);
+}

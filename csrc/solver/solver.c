@@ -151,7 +151,7 @@ static arap_status widen(arap_context *context, arap_solver *s) {
         s->coarse_vertices && s->promise.rounds
             ? arap_influences_copy(context, &s->influences, &wider)
             : arap_widen_influences(context, &s->mesh, &s->influences, s->skeleton.deform_count,
-                                    arap_excluded_of(s), s, &wider);
+                                    arap_cannot_adopt, s, &wider);
     if (!status) status = arap_promise_offer(context, s, &wider);
     if (!status) return take_patterns(context, s, &wider);
     arap_influences_clear(&wider);

@@ -23,6 +23,7 @@
 #include "solver/history.h"
 #include "solver/locks.h"
 #include "solver/system.h"
+#include "springs/spread.h"
 #include "springs/sections.h"
 #include "springs/containment.h"
 #include "supports/inner_bones.h"
@@ -131,6 +132,7 @@ struct arap_solver {
     size_t link_count;
     arap_inner_bones inner;
     arap_pierced pierced;
+    arap_spread spread;
     arap_sections sections; /* of limbs */
     arap_containments
         containments; /* computed with the bone springs and reused by the search for rigid parts */

@@ -223,24 +223,32 @@ arap_status arap_widen_influences(arap_context *context, const arap_mesh *mesh,
     int n = in->count;
     arap_rows rows = {0};
     char *set = ARAP_NEW_ZERO(char, bones);
-    arap_status status = set ? arap_rows_create(context, n, &rows)
-                             : arap_fail_memory(&context->error, "the influence patterns");
+    int *asked = ARAP_NEW(int, bones); /* the last vertex for which each bone was considered */
+    arap_status status = set && asked ? arap_rows_create(context, n, &rows)
+                                      : arap_fail_memory(&context->error, "the influence patterns");
+    for (int b = 0; b < bones && asked; b++) asked[b] = -1;
     for (int i = 0; i < n && !status; i++) {
         int open = 0;
         if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         if (status) break;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             set[in->bone[e]] = 1;
+            asked[in->bone[e]] = i;
             open |= !in->locked[e];
         }
         for (size_t r = mesh->ring[i]; open && r < mesh->ring[i + 1]; r++) {
             int k = mesh->neighbor[r];
-            for (size_t e = in->start[k]; e < in->start[k + 1]; e++)
-                if (!excluded || !excluded(data, i, in->bone[e])) set[in->bone[e]] = 1;
+            for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
+                int b = in->bone[e];
+                if (asked[b] == i) continue;
+                asked[b] = i;
+                set[b] = !excluded || !excluded(data, i, b);
+            }
         }
         status = arap_rows_take_set(context, &rows, in, i, 0, bones - 1, set);
     }
     status = arap_rows_end(status, &rows, out);
     arap_free(set);
+    arap_free(asked);
     return status;
 }

@@ -1,0 +1,363 @@
+/* Owners of the skin: see owners.h.
+ *
+ * In this file, each segment of a bone with several segments (skeleton.h) counts as a bone, and any
+ * segment may own skin.
+ *
+ * A part of the mesh surrounds a bone if most rays from the bone, across it, meet the part, at
+ * about the same distance on all sides (containment.c). A bone that no part surrounds counts as
+ * surrounded by the part with most of the skin nearest to this bone. The owner of a vertex is the
+ * bone of least cost among those that the vertex's part surrounds and that are not excluded from
+ * the vertex:
+ *     cost = c max(1, c / (CAP r)),   c = d (1 + OUTSIDE g).
+ * d is the distance from the vertex to the nearest point of the bone. g is the share of this way
+ * that lies outside the mesh (inside.c), so an arm beside the flank does not own the flank. r is
+ * the radius of the bone's limb: the mean distance of the skin that is nearest to the middle half
+ * of the bone. A bone counts as near within CAP radii. Beyond them, its cost grows with the square
+ * of the distance, so the root of a thin limb inside a thick body does not own the skin of the
+ * body. A flat part has no inside and no radius: with the thickness h of the part (sheets.h),
+ * OUTSIDE becomes h OUTSIDE, and the second factor is raised to the power h.
+ *
+ * A part that surrounds no bone, such as a piece of armor or a button, belongs as a whole to the
+ * bone nearest to most of its area.
+ *
+ * Takes O(vertices x bones) distances (bone_lines.c), the rays of containment.c, and about one ray
+ * per vertex: bones are tried in ascending order of the cost with g = 0, until this cost exceeds
+ * the lowest cost found. Fails only on out-of-memory or when cancelled. */
+#include "springs/owners.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "springs/inside.h"
+
+#define CHUNK 64
+#define CAP 1.25           /* radii of its limb within which a bone is near */
+#define OUTSIDE 4          /* a way outside the mesh counts 1 + OUTSIDE times */
+#define MAX_RAYS 0.6       /* minimum `share` of containment.h at which a part surrounds a bone, */
+#define OFF_CENTER 0.5     /* up to this `off` */
+#define SAME_DISTANCE 1e-5 /* smaller differences between costs are ignored */
+/* smaller differences between areas are ignored, and the first part wins */
+#define ROUNDING 1e-9
+
+typedef struct finder {
+    const arap_mesh *mesh;
+    const double *thick;       /* (parts) */
+    arap_excluded_fn excluded; /* or NULL */
+    const void *data;
+    arap_owners *o;
+    double *distances; /* (workers, lines) of the current vertex */
+    double *radius;    /* (lines) */
+    arap_inside inside;
+    int *member; /* (vertices) ascending by part */
+    int *begin;  /* (parts + 1) first member of a part */
+} finder;
+
+static int is_excluded(const finder *f, int i, int line) {
+    return f->excluded && f->excluded(f->data, i, f->o->lines.line[line].bone);
+}
+
+/* How far a point at a given distance from a line is beyond its ends, measured along it. */
+static double beyond(const arap_bone_line *l, const double *p, double distance) {
+    double from[3];
+    if (!(l->length > 0)) return distance;
+    arap_sub(p, l->head, from);
+    double place = arap_dot(from, l->along);
+    return fmax(0, fmax(-place, place - l->length));
+}
+
+/* Whether a line at this cost is a better owner of point p than the best line so far, -1: none. In
+ * the wedge outside a bend, the joint is the nearest point of both bones. There, the better bone is
+ * the one whose end the point passes by the shorter distance. */
+static int is_better(const finder *f, const double *p, int line, double cost, double distance,
+                     int best, double min, double min_distance) {
+    const arap_bone_line *lines = f->o->lines.line;
+    if (best < 0) return cost < INFINITY;
+    double same = SAME_DISTANCE * (min + f->mesh->unit);
+    if (fabs(cost - min) > same) return cost < min;
+    return beyond(&lines[line], p, distance) < beyond(&lines[best], p, min_distance) - same;
+}
+
+/* Find the nearest of all lines for each vertex. */
+static void find_nearest(void *data, int chunk, int worker) {
+    const finder *f = data;
+    int lines = f->o->lines.count, end = (chunk + 1) * CHUNK;
+    if (end > f->mesh->count) end = f->mesh->count;
+    double *distance = f->distances + (size_t)worker * arap_apart((size_t)lines);
+    for (int i = chunk * CHUNK; i < end; i++) {
+        const double *p = f->mesh->v + 3 * (size_t)i;
+        double min = INFINITY;
+        int best = -1;
+        arap_line_distances(&f->o->lines, p, distance);
+        for (int k = 0; k < lines; k++) {
+            if (!is_better(f, p, k, distance[k], distance[k], best, min, min) ||
+                is_excluded(f, i, k))
+                continue;
+            min = fmin(min, distance[k]);
+            best = k;
+        }
+        f->o->line[i] = best;
+        f->o->distance[i] = min;
+    }
+}
+
+/* The cost of a line for a part, from c: see the top of this file. */
+static double cost_of(const finder *f, int part, int line, double c) {
+    double far = c / (CAP * f->radius[line]), thick = f->thick[part];
+    if (!(far > 1)) return c;
+    return c * (thick < 1 ? pow(far, thick) : far);
+}
+
+/* Find the line of least cost among those with an open patch. */
+static void find_owner(void *data, int chunk, int worker) {
+    const finder *f = data;
+    const arap_mesh *mesh = f->mesh;
+    const arap_owners *o = f->o;
+    double *least = f->distances + (size_t)worker * arap_apart((size_t)o->lines.count);
+    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
+    for (int i = chunk * CHUNK; i < end; i++) {
+        const double *p = mesh->v + 3 * (size_t)i;
+        int part = mesh->part[i], best = -1;
+        double min = INFINITY, min_distance = INFINITY, place, point[3];
+        double thick = o->whole[part] ? 0 : f->thick[part];
+        if (o->line[i] < 0) continue;
+        arap_line_distances(&o->lines, p, least);
+        for (int k = o->first[part]; k < o->first[part + 1]; k++) {
+            int line = o->patches[k].line, is_open = o->patches[k].open;
+            least[line] = is_open ? cost_of(f, part, line, least[line]) : INFINITY;
+        }
+        for (;;) {
+            int next = -1;
+            for (int k = o->first[part]; k < o->first[part + 1]; k++) {
+                int line = o->patches[k].line;
+                if (least[line] < (next < 0 ? INFINITY : least[next])) next = line;
+            }
+            if (next < 0 || least[next] > min + SAME_DISTANCE * (min + mesh->unit)) break;
+            least[next] = INFINITY;
+            if (is_excluded(f, i, next)) continue;
+            double distance = arap_line_distance(&o->lines.line[next], p, &place, point);
+            double outside = thick > 0 ? arap_outside_share(&f->inside, i, point) : 0;
+            double cost = cost_of(f, part, next, distance * (1 + thick * OUTSIDE * outside));
+            if (!is_better(f, p, next, cost, distance, best, min, min_distance)) continue;
+            min = fmin(min, cost);
+            min_distance = distance;
+            best = next;
+        }
+        o->line[i] = best;
+        o->distance[i] = min_distance;
+    }
+}
+
+static int by_line(const void *key, const void *patch) {
+    int line = *(const int *)key, other = ((const arap_patch *)patch)->line;
+    return (line > other) - (line < other);
+}
+
+static arap_patch *find_patch(const arap_owners *o, int part, int line) {
+    return bsearch(&line, o->patches + o->first[part],
+                   (size_t)(o->first[part + 1] - o->first[part]), sizeof(arap_patch), by_line);
+}
+
+static int ascending(const void *a, const void *b) {
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* Create the patches of the current owners, initially not open, and their distances. */
+static arap_status make_patches(arap_context *context, finder *f) {
+    const arap_mesh *mesh = f->mesh;
+    arap_owners *o = f->o;
+    int *at = ARAP_NEW(int, o->lines.count); /* patch of each line, if not below first[part] */
+    int *line = ARAP_NEW(int, o->lines.count);
+    arap_status status = ARAP_OK;
+    if (!at || !line) {
+        status = arap_fail_memory(&context->error, "the owners of the skin");
+        goto done;
+    }
+    for (int k = 0; k < o->lines.count; k++) at[k] = -1;
+    o->patch_count = 0;
+    for (int p = 0; p < mesh->part_count; p++) {
+        int from = o->first[p] = o->patch_count, count = 0;
+        for (int m = f->begin[p]; m < f->begin[p + 1]; m++) {
+            int owner = o->line[f->member[m]];
+            if (owner < 0 || at[owner] >= from) continue;
+            at[owner] = from;
+            line[count++] = owner;
+        }
+        qsort(line, (size_t)count, sizeof *line, ascending);
+        for (int k = 0; k < count; k++) {
+            at[line[k]] = from + k;
+            o->patches[from + k] = (arap_patch){.part = p, .line = line[k]};
+        }
+        o->patch_count += count;
+        for (int m = f->begin[p]; m < f->begin[p + 1]; m++) {
+            int i = f->member[m];
+            o->patch_of[i] = o->line[i] < 0 ? -1 : at[o->line[i]];
+            if (o->line[i] < 0) continue;
+            arap_patch *own = &o->patches[o->patch_of[i]];
+            own->area += mesh->area[i];
+            own->distance += mesh->area[i] * o->distance[i];
+        }
+        for (int k = from; k < o->patch_count; k++) o->patches[k].distance /= o->patches[k].area;
+    }
+    o->first[mesh->part_count] = o->patch_count;
+
+done:
+    arap_free(at);
+    arap_free(line);
+    return status;
+}
+
+/* An arap_containment_fn that opens the patch of the part. */
+static void open_around(void *data, int line, int bone, int part, double share, double off) {
+    arap_patch *own = find_patch(data, part, line);
+    (void)bone;
+    if (own && share >= MAX_RAYS && off <= OFF_CENTER) own->open = 1;
+}
+
+/* Determine which patches are open: see the top of this file. */
+static arap_status open_patches(arap_context *context, finder *f, arap_containments *kept) {
+    const arap_mesh *mesh = f->mesh;
+    arap_owners *o = f->o;
+    arap_patch **best = ARAP_NEW_ZERO(arap_patch *, o->lines.count); /* of each line: open, or the
+                                                                     * largest */
+    if (!best) return arap_fail_memory(&context->error, "the owners of the skin");
+    arap_status status =
+        arap_visit_containments(context, mesh, &o->lines, "truss", kept, open_around, o);
+    for (int k = 0; k < o->patch_count && !status; k++) {
+        arap_patch *own = &o->patches[k], **max = &best[own->line];
+        if (*max && (*max)->open) continue;
+        if (!*max || own->open || own->area > (*max)->area * (1 + ROUNDING)) *max = own;
+    }
+    for (int k = 0; k < o->lines.count && !status; k++)
+        if (best[k]) best[k]->open = 1;
+    for (int p = 0; p < mesh->part_count && !status; p++) {
+        arap_patch *max = NULL;
+        o->whole[p] = o->first[p] < o->first[p + 1];
+        for (int k = o->first[p]; k < o->first[p + 1]; k++) {
+            if (o->patches[k].open) o->whole[p] = 0;
+            if (!max || o->patches[k].area > max->area * (1 + ROUNDING)) max = &o->patches[k];
+        }
+        if (o->whole[p]) max->open = 1;
+    }
+    arap_free(best);
+    return status;
+}
+
+/* The radius of the limb around each line: see the top of this file. sums (lines, 4): scratch. A
+ * bone without skin around its middle has the mean distance of all its skin, and a bone without
+ * skin that of all skin. */
+static void find_radii(finder *f, double *sums) {
+    const arap_owners *o = f->o;
+    double all[2] = {0, 0};
+    memset(sums, 0, 4 * (size_t)o->lines.count * sizeof *sums);
+    for (int i = 0; i < f->mesh->count; i++) {
+        if (o->line[i] < 0) continue;
+        const arap_bone_line *l = &o->lines.line[o->line[i]];
+        double *sum = sums + 4 * o->line[i], area = f->mesh->area[i], place, point[3];
+        double d = arap_line_distance(l, f->mesh->v + 3 * (size_t)i, &place, point);
+        if (place > l->length / 4 && place < l->length * 3 / 4) {
+            sum[0] += area * d;
+            sum[1] += area;
+        }
+        sum[2] += area * d;
+        sum[3] += area;
+        all[0] += area * d;
+        all[1] += area;
+    }
+    for (int k = 0; k < o->lines.count; k++) {
+        const double *sum = sums + 4 * k;
+        f->radius[k] = sum[1] > 0   ? sum[0] / sum[1]
+                       : sum[3] > 0 ? sum[2] / sum[3]
+                                    : all[0] / all[1];
+    }
+}
+
+static arap_status choose(arap_context *context, finder *f, arap_containments *kept, double *sums) {
+    int chunks = (f->mesh->count + CHUNK - 1) / CHUNK;
+    arap_status status = arap_parallel_short(context, chunks, find_nearest, f);
+    if (!status) status = make_patches(context, f);
+    if (!status) status = open_patches(context, f, kept);
+    if (!status && !kept->faces) status = arap_face_bvh(context, f->mesh, NULL, &kept->faces);
+    if (!status) status = arap_inside_create(context, f->mesh, kept->faces, &f->inside);
+    if (status) return status;
+    find_radii(f, sums);
+    return arap_parallel_short(context, chunks, find_owner, f);
+}
+
+/* Use the bones that the caller wants. */
+static void take(finder *f, const int *wanted, const char *wanted_whole) {
+    const arap_mesh *mesh = f->mesh;
+    arap_owners *o = f->o;
+    memset(o->whole, 1, (size_t)mesh->part_count);
+    for (int i = 0; i < mesh->count; i++) {
+        const double *p = mesh->v + 3 * (size_t)i;
+        double place, point[3];
+        o->line[i] = wanted[i] < 0 ? -1 : arap_nearest_line(&o->lines, wanted[i], p);
+        o->whole[mesh->part[i]] &= wanted_whole[i];
+        if (wanted[i] >= 0)
+            o->distance[i] = arap_line_distance(&o->lines.line[o->line[i]], p, &place, point);
+    }
+}
+
+arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
+                               const arap_skeleton *skeleton, const double *thick,
+                               arap_excluded_fn excluded, const void *data, const int *wanted,
+                               const char *wanted_whole, arap_containments *kept,
+                               arap_owners *out) {
+    size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count;
+    *out = (arap_owners){.line = ARAP_NEW(int, n),
+                         .distance = ARAP_NEW(double, n),
+                         .patches = ARAP_NEW(arap_patch, n),
+                         .patch_of = ARAP_NEW(int, n),
+                         .first = ARAP_NEW(int, parts + 1),
+                         .whole = ARAP_NEW_ZERO(char, parts)};
+    finder f = {.mesh = mesh,
+                .thick = thick,
+                .excluded = excluded,
+                .data = data,
+                .o = out,
+                .member = ARAP_NEW(int, n),
+                .begin = ARAP_NEW_ZERO(int, parts + 1)};
+    arap_status status = arap_bone_lines_create(context, skeleton, &out->lines);
+    size_t lines = (size_t)out->lines.count;
+    double *sums = ARAP_NEW(double, 4 * lines);
+    f.radius = ARAP_NEW(double, lines);
+    f.distances = ARAP_NEW(double, (size_t)context->threads * arap_apart(lines));
+    if (!status &&
+        (!out->line || !out->distance || !out->patches || !out->patch_of || !out->first ||
+         !out->whole || !f.member || !f.begin || !f.radius || !f.distances || !sums))
+        status = arap_fail_memory(&context->error, "the owners of the skin");
+    if (status) goto done;
+    for (size_t i = 0; i < n; i++) f.begin[mesh->part[i]]++;
+    for (size_t p = 0; p < parts; p++) f.begin[p + 1] += f.begin[p];
+    for (int i = mesh->count - 1; i >= 0; i--) f.member[--f.begin[mesh->part[i]]] = i;
+    if (wanted)
+        take(&f, wanted, wanted_whole);
+    else
+        status = choose(context, &f, kept, sums);
+    if (!status) status = make_patches(context, &f);
+
+done:
+    arap_free(sums);
+    arap_free(f.radius);
+    arap_free(f.distances);
+    arap_free(f.member);
+    arap_free(f.begin);
+    arap_inside_clear(&f.inside);
+    if (status) arap_owners_clear(out);
+    return status;
+}
+
+void arap_owners_clear(arap_owners *o) {
+    arap_bone_lines_clear(&o->lines);
+    arap_free(o->line);
+    arap_free(o->distance);
+    arap_free(o->patches);
+    arap_free(o->patch_of);
+    arap_free(o->first);
+    arap_free(o->whole);
+    *o = (arap_owners){0};
+}
