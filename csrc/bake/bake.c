@@ -204,7 +204,7 @@ static arap_status check_size(const arap_bake_state *state, int pose, int bone,
     const double *given =
         state->problem->transforms + 12 * ((size_t)pose * (size_t)state->given + (size_t)bone);
     for (int k = 0; k < 12; k++)
-        if (!(fabs(placed[k]) < ARAP_FRAME_FARTHEST))
+        if (!(fabs(placed[k]) < ARAP_FARTHEST))
             return arap_fail(&state->context->error, ARAP_BAD_VALUE,
                              "transforms[%d, %d] contains %g: too large for a mesh of size %g",
                              pose, bone, given[k], state->size);

@@ -51,7 +51,7 @@ arap_status arap_read_frames(arap_context *context, const arap_frames *frames, i
                 return arap_fail(&context->error, ARAP_BAD_VALUE,
                                  "frames[%d] contains %g at vertex %zu: not finite", first + f,
                                  points[k], k / 3);
-            if (!(fabs(points[k]) * block->scale < ARAP_FRAME_FARTHEST))
+            if (!(fabs(points[k]) * block->scale < ARAP_FARTHEST))
                 return arap_fail(
                     &context->error, ARAP_BAD_VALUE,
                     "frames[%d] contains %g at vertex %zu: too far away for a mesh of size %g",

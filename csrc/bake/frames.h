@@ -2,10 +2,9 @@
 #ifndef ARAP_FRAMES_H
 #define ARAP_FRAMES_H
 
-#include "base/context.h"
+#include "mesh/mesh.h"
 
 #define ARAP_FRAME_BLOCK 16
-#define ARAP_FRAME_FARTHEST 1e75 /* in mesh sizes; fourth powers of larger numbers overflow */
 
 /* read: writes the vertex positions (vertices, 3) of frame `index`. */
 typedef struct arap_frames {

@@ -43,7 +43,6 @@
 #define RELATIVE_ERRORS 2 /* the edge power with which edges count by relative errors */
 #define FLATTEST 1e-4     /* height of a tet over its longest edge */
 #define FLAT 1e-14        /* a x b that has no direction */
-#define FARTHEST 1e150    /* vertex, in mesh sizes: its tie has a stiffness of 1 / l^2 */
 
 /* The measured triangles, in units of the mesh. */
 static arap_status take_triangles(arap_context *context, const arap_geometry *geometry,
@@ -122,28 +121,11 @@ static arap_status take_cells(arap_context *context, double bending, arap_body *
     return ARAP_OK;
 }
 
-/* A stray vertex may be far away, but not so far that the stiffness of its tie cannot be
- * represented. */
-static arap_status check_far(arap_error *error, const arap_geometry *geometry,
-                             const arap_mesh *mesh) {
-    for (int i = 0; i < mesh->count; i++) {
-        const double *at = geometry->vertices + 3 * (size_t)mesh->first[i];
-        for (int c = 0; c < 3; c++)
-            if (!(fabs(mesh->v[3 * (size_t)i + (size_t)c]) < FARTHEST))
-                return arap_fail(
-                    error, ARAP_BAD_VALUE,
-                    "vertex %d, at (%g, %g, %g), is too far away for an elastic body of size %g",
-                    mesh->first[i], at[0], at[1], at[2], mesh->diagonal);
-    }
-    return ARAP_OK;
-}
-
 arap_status arap_body_create(arap_context *context, const arap_geometry *geometry, double bending,
                              arap_body *body) {
     arap_links links = {0};
     *body = (arap_body){0};
     arap_status status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &body->mesh);
-    if (!status) status = check_far(&context->error, geometry, &body->mesh);
     if (!status) status = arap_link_parts(context, &body->mesh, NULL, &links, NULL);
     if (!status) status = arap_mesh_connect(context, &body->mesh, &links, RELATIVE_ERRORS);
     if (!status) status = take_triangles(context, geometry, body);

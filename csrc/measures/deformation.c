@@ -26,8 +26,7 @@ static arap_status check_input(arap_context *context, const arap_geometry *geome
     arap_status status = arap_check_geometry(&context->error, geometry);
     if (!status) status = arap_extent_find(context, geometry, &extent);
     if (status) return status;
-    arap_mesh mesh = {.diagonal = extent.diagonal}; /* its position, which is compared with the
-                                                     * bones */
+    arap_mesh mesh = {.diagonal = extent.diagonal, .size = 1}; /* to compare with the bones */
     memcpy(mesh.center, extent.center, sizeof mesh.center);
     status = arap_skinning_skeleton(context, bones, &mesh, &skeleton);
     arap_skeleton_clear(&skeleton);

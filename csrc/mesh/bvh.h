@@ -39,7 +39,9 @@ typedef double (*arap_distance_fn)(const void *data, int index, const double *p)
 /* Find the primitive nearest to p and set *distance2 to its squared distance. Returns -1 if none is
  * nearer than sqrt(*distance2). Among primitives that are equally near except for rounding, the
  * lowest index wins, so rotating the whole scene does not change the result. The limit for rounding
- * assumes coordinates of about 1. Primitives with the tag `skip` are ignored (-1: none). */
+ * assumes coordinates of about 1. Squared distances between coordinates below ARAP_FARTHEST are
+ * finite, so with a *distance2 of INFINITY and without skipped primitives, a tree that is not empty
+ * always contains a nearest one. Primitives with the tag `skip` are ignored (-1: none). */
 int arap_bvh_nearest(const arap_bvh *bvh, const double *p, int skip, arap_distance_fn distance,
                      const void *data, double *distance2);
 

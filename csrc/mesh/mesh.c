@@ -12,8 +12,8 @@
  * vertex.
  *
  * Parts are connected components over faces and edges, found by union-find and numbered by their
- * lowest vertex. Fails on out-of-memory and for indices out of range and coordinates that are not
- * finite.
+ * lowest vertex. Fails on out-of-memory, for indices out of range, and for coordinates that are not
+ * finite or too large for the size of the mesh.
  * */
 #include "mesh/mesh.h"
 
@@ -146,6 +146,16 @@ static void number_vertices(arap_mesh *mesh) {
     }
 }
 
+static arap_status check_distances(arap_error *error, const arap_geometry *g, const arap_mesh *mesh,
+                                   const double *scaled) {
+    for (size_t i = 0; i < 3 * (size_t)mesh->input_count; i++)
+        if (!(fabs(scaled[i]) < ARAP_FARTHEST))
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "vertices[%zu, %zu] is %g: too far away for a mesh of size %g", i / 3,
+                             i % 3, g->vertices[i], mesh->diagonal);
+    return ARAP_OK;
+}
+
 /* Fill mesh->weld, ->first, ->next and ->count, and `vertices`, centered and scaled. */
 static arap_status weld(arap_context *context, arap_mesh *mesh, const arap_geometry *geometry,
                         double tolerance, double *vertices) {
@@ -154,6 +164,7 @@ static arap_status weld(arap_context *context, arap_mesh *mesh, const arap_geome
     if (!items) return arap_fail_memory(&context->error, "welding");
     placement p = {geometry, mesh, vertices, items};
     arap_status status = arap_parallel_short(context, (n + CHUNK - 1) / CHUNK, place_chunk, &p);
+    if (!status) status = check_distances(&context->error, geometry, mesh, vertices);
     if (status) goto done;
     if (tolerance >= 0) sorted = sort_keys(n, items, items + n);
     for (int s = 0; s < n && tolerance >= 0; s++) {

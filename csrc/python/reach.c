@@ -12,8 +12,6 @@
 #include "rig/chains.h"
 #include "rig/ik.h"
 
-#define FARTHEST 1e75 /* maximum coordinate of a target; its fourth power must not overflow */
-
 /* A mesh that only defines units: coordinates of the skeleton are not scaled. */
 static const arap_mesh unit_mesh = {.diagonal = 1};
 
@@ -64,7 +62,7 @@ static arap_status make_chain(arap_context *context, const arap_skeleton *s,
 
 static int check_targets(const double *targets, npy_intp numbers) {
     for (npy_intp i = 0; i < numbers; i++) {
-        if (fabs(targets[i]) <= FARTHEST) continue;
+        if (fabs(targets[i]) <= ARAP_FARTHEST) continue;
         char text[32];
         snprintf(text, sizeof text, "%g", targets[i]);
         PyErr_Format(PyExc_ValueError, "targets[%zd, %zd] is %s: %s", i / 3, i % 3, text,

@@ -9,7 +9,7 @@
 arap_status arap_check_bones(arap_error *error, const arap_bones *bones);
 
 /* Check in the units of the mesh that no bone is so far away that rounding leaves too little
- * precision. */
+ * precision. A mesh of size 0 only defines the unit, so only squares must not overflow. */
 arap_status arap_check_distances(arap_error *error, const arap_skeleton *skeleton,
                                  const arap_bones *bones, const arap_mesh *mesh);
 

@@ -272,8 +272,7 @@ def test_loose_parts_and_points_are_held(arm):
 @pytest.mark.parametrize("far", [1e9, 1e75, 1e148, 1e153])
 @pytest.mark.parametrize("size", [1.0, 1e-7])
 def test_a_vertex_far_off(method, far, size):
-    """It has poses, or is named in a message: its tie to the body is 1 / l^2, which finally becomes
-    0."""
+    """It has poses, or is named in a message."""
     vertices, triangles = shapes.tube(6, 8)
     bones = shapes.chain(3)
     vertices = size * np.concatenate([vertices, [[0, far / size, 0]]])
@@ -281,8 +280,8 @@ def test_a_vertex_far_off(method, far, size):
     poses = araplbs.sample_poses(heads, tails, bones.parents, 2)
     given = vertices, triangles, poses, heads, tails
     more = {"method": method, "iterations": 2, "inside": 0.0, "bending": 0.0}
-    if far / size > 1e151:
-        with pytest.raises(ValueError, match=r"vertex 48, at \(0, 1e\+1\d\d, 0\), is too far away"):
+    if far / size > 1e75:
+        with pytest.raises(ValueError, match=r"vertices\[48, 1\] is 1e\+\d+: too far away for a mesh"):
             araplbs.elastic_poses(*given, **more)
     else:
         assert np.isfinite(araplbs.elastic_poses(*given, **more)).all()

@@ -92,6 +92,45 @@ def test_collapsed_triangles_are_counted():
     assert solve(*small).report["collapsed_triangles"] == len(TUBE[1])
 
 
+@pytest.mark.parametrize("joint", [False, True])
+def test_squares_that_overflow_are_refused(joint):
+    """Otherwise, a vertex would have no nearest bone."""
+    heads, vertices = BONES.heads * 1e-10, np.concatenate([TUBE[0] * 1e-10, [[0, 0, 0]]])
+    (heads if joint else vertices)[-1, 0] = 1e150
+    if joint:
+        heads = heads[-1:]
+    named = "joint 0, at 1e\\+150, is" if joint else r"vertices\[374, 0\] is 1e\+150:"
+    rig = vertices, TUBE[1], heads, None, np.arange(-1, len(heads) - 1)
+    with pytest.raises(ValueError, match=named + " too far away for a mesh of size 2[.0-9]*e-10"):
+        araplbs.bone_directions(*rig)
+    tails = heads + [0, 0, 1e-10]
+    for function in (araplbs.Solver, araplbs.baseline_weights, araplbs.control_bones):
+        with pytest.raises(ValueError, match="too far"):
+            function(*rig[:3], tails, rig[4])
+    if not joint:
+        with pytest.raises(ValueError, match=named):
+            araplbs.nearest_points(*rig[:2], heads)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6, 1e12])
+def test_any_unit(scale):
+    """The whole computation, with poses and measures, accepts coordinates of any size."""
+    plain = araplbs.weights(*TUBE, BONES.heads, BONES.parents)
+    found = araplbs.weights(TUBE[0] * scale, TUBE[1], BONES.heads * scale, BONES.parents)
+    np.testing.assert_allclose(found.rows.toarray(), plain.rows.toarray(), atol=1e-6)
+
+
+def test_far_from_the_origin():
+    plain = araplbs.weights(*TUBE, BONES.heads, BONES.parents)
+    offset = np.array([5e5, 0, 0])
+    found = araplbs.weights(TUBE[0] + offset, TUBE[1], BONES.heads + offset, BONES.parents)
+    np.testing.assert_allclose(found.rows.toarray(), plain.rows.toarray(), atol=1e-4)
+    poses = araplbs.sample_poses(BONES.heads + offset, BONES.tails + offset, BONES.parents, 2)
+    assert np.isfinite(poses).all()
+    with pytest.raises(ValueError, match=r"bone 0, at 1e\+80 to .* is too far away"):
+        araplbs.sample_poses(BONES.heads + 1e80, BONES.tails, BONES.parents, 2)
+
+
 @pytest.mark.parametrize("shape", ["wire", "sliver", "tube"])
 @pytest.mark.parametrize("size", [1e-2, 1e-4, 1e-6, 1e-10])
 def test_small_things_far_from_the_bones(shape, size):
