@@ -20,6 +20,7 @@
 
 #include "bake/clusters.h"
 #include "bake/fit.h"
+#include "bake/seams.h"
 #include "bake/simplex.h"
 #include "bake/state.h"
 #include "bake/sums.h"
@@ -43,7 +44,8 @@ static arap_status check(arap_error *error, const arap_bake_problem *p,
     int n = p->geometry.vertex_count, bones = p->bone_count + s->new_bones;
     arap_status status = arap_settings_check(error, &arap_bake_settings_table, s);
     if (status) return status;
-    if (!n) return arap_fail(error, ARAP_BAD_VALUE, "the mesh has no vertices");
+    status = arap_check_geometry(error, &p->geometry);
+    if (status) return status;
     if (!p->frames.count) return arap_fail(error, ARAP_BAD_VALUE, "there are no frames");
     if (!bones)
         return arap_fail(error, ARAP_BAD_VALUE,
@@ -61,25 +63,11 @@ static arap_status check(arap_error *error, const arap_bake_problem *p,
     if ((p->locked_vertices || p->locked_bones) && !p->weights.start)
         return arap_fail(error, ARAP_BAD_VALUE, "%s needs weights",
                          p->locked_vertices ? "locked_vertices" : "locked_bones");
-    for (size_t k = 0; k < 3 * (size_t)n; k++)
-        if (!isfinite(p->geometry.vertices[k]))
-            return arap_fail(error, ARAP_BAD_VALUE, "vertices[%zu, %zu] is %g: not finite", k / 3,
-                             k % 3, p->geometry.vertices[k]);
     size_t each = 12 * (size_t)p->bone_count;
     for (size_t k = 0; k < each * (size_t)p->frames.count; k++)
         if (!isfinite(p->transforms[k]))
             return arap_fail(error, ARAP_BAD_VALUE, "transforms[%zu, %zu] contains %g: not finite",
                              k / each, k % each / 12, p->transforms[k]);
-    for (size_t t = 0; t < 3 * p->geometry.triangle_count; t++)
-        if (p->geometry.triangles[t] < 0 || p->geometry.triangles[t] >= n)
-            return arap_fail(error, ARAP_BAD_VALUE,
-                             "triangle %zu refers to vertex %d, but there are %d vertices", t / 3,
-                             p->geometry.triangles[t], n);
-    for (size_t e = 0; e < 2 * p->geometry.edge_count; e++)
-        if (p->geometry.edges[e] < 0 || p->geometry.edges[e] >= n)
-            return arap_fail(error, ARAP_BAD_VALUE,
-                             "edge %zu refers to vertex %d, but there are %d vertices", e / 2,
-                             p->geometry.edges[e], n);
     return p->weights.start ? arap_check_sparse_weights(error, &p->weights, n, p->bone_count)
                             : ARAP_OK;
 }
@@ -219,6 +207,7 @@ static arap_status place_transforms(arap_bake_state *state, double (*centers)[3]
         if (!status)
             status =
                 arap_read_frames(state->context, &state->problem->frames, first, &state->block);
+        if (!status) status = arap_seams_split(state);
         if (status) return status;
         memcpy(centers + first, state->block.center, (size_t)state->block.count * sizeof *centers);
     }
@@ -256,8 +245,9 @@ static arap_status create_state(arap_bake_state *state) {
     state->gram = ARAP_NEW_ZERO(double, 16 * m * m);
     state->moment = ARAP_NEW(double, n * m);
     state->square = ARAP_NEW(double, n);
+    state->same = ARAP_NEW(int, n);
     if (!state->v || !state->transform || !state->moves || !state->gram || !state->moment ||
-        !state->square)
+        !state->square || !state->same)
         return arap_fail_memory(&context->error, "the sums over frames");
     for (int b = 0; b < state->bones; b++) {
         state->moves[b] = b >= state->given || state->settings->move_bones;
@@ -268,7 +258,8 @@ static arap_status create_state(arap_bake_state *state) {
     if (!status) status = check_candidates(&context->error, state);
     if (!status)
         status = arap_frame_block_create(context, state->n, 1 / state->size, &state->block);
-    if (!status && state->settings->smoothness > 0) status = arap_bake_rings(state);
+    for (int i = 0; i < state->n; i++) state->same[i] = i;
+    if (!status && state->settings->iterations) status = arap_seams_find(state);
     return status;
 }
 
@@ -279,6 +270,7 @@ static void clear_state(arap_bake_state *state) {
     arap_free(state->gram);
     arap_free(state->moment);
     arap_free(state->square);
+    arap_free(state->same);
     arap_free(state->ring_start);
     arap_free(state->ring);
     clear_weights(&state->weights);
@@ -405,6 +397,7 @@ arap_status arap_bake(arap_context *context, const arap_bake_problem *problem,
         status = arap_fail_memory(&context->error, "the result");
     state.planned = 2 + passes + arap_cluster_passes(&state);
     if (!status) status = place_transforms(&state, centers);
+    if (!status && settings->smoothness > 0) status = arap_bake_rings(&state);
     state.done++;
     if (!status && settings->iterations) status = alternate(&state, out);
     if (!status && settings->iterations) tidy(&state);

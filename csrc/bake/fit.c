@@ -25,7 +25,8 @@
 #define SLICE 64       /* chunks between two reports */
 #define NO_SHARE 1e-12 /* rest of locked weights: with less, nothing is solved \ */
 
-static void put_edge(const arap_bake_state *state, int *size, int i, int j) {
+static void put_edge(const arap_bake_state *state, int *size, int from, int to) {
+    int i = state->same[from], j = state->same[to];
     if (i == j) return;
     if (state->ring) {
         int *ring = state->ring + state->ring_start[i];
@@ -173,11 +174,11 @@ static double add_pulls(const arap_bake_state *state, int i, double *linear) {
     return ridge;
 }
 
-static void keep_row(const arap_bake_weights *from, int i, arap_bake_weights *to) {
-    to->count[i] = from->count[i];
-    memcpy(to->bone + (size_t)i * (size_t)to->room, arap_bake_bones(from, i),
+static void copy_row(const arap_bake_weights *from, int i, arap_bake_weights *to, int j) {
+    to->count[j] = from->count[i];
+    memcpy(to->bone + (size_t)j * (size_t)to->room, arap_bake_bones(from, i),
            (size_t)from->count[i] * sizeof(int));
-    memcpy(arap_bake_values(to, i), arap_bake_values(from, i),
+    memcpy(arap_bake_values(to, j), arap_bake_values(from, i),
            (size_t)from->count[i] * sizeof(double));
 }
 
@@ -263,8 +264,8 @@ static void fit_chunk(void *data, int chunk, int worker) {
     int end = begin + CHUNK < task->state->n ? begin + CHUNK : task->state->n;
     for (int i = begin; i < end; i++)
         if (locked && locked[i])
-            keep_row(&task->state->weights, i, &next);
-        else
+            copy_row(&task->state->weights, i, &next, i);
+        else if (task->state->same[i] == i)
             fit_vertex(task, task->spaces + worker, i);
 }
 
@@ -285,7 +286,7 @@ static double row_distance2(const arap_bake_weights *a, int i, const arap_bake_w
 /* rms: from the sums, accurate to half of the digits. */
 static void tell(const arap_bake_state *state, double *rms, double *objective) {
     const arap_bake_weights *w = &state->weights;
-    double error = 0, pulls = 0;
+    double error = 0, counted = 0, pulls = 0;
     for (int i = 0; i < state->n; i++) {
         const int *bone = arap_bake_bones(w, i);
         const double *weight = arap_bake_values(w, i);
@@ -297,6 +298,8 @@ static void tell(const arap_bake_state *state, double *rms, double *objective) {
                 own += weight[k] * weight[l] * arap_bake_pair(state, i, bone[k], bone[l]);
         }
         error += own > 0 ? own : 0;
+        if (state->same[i] != i) continue;
+        counted += own > 0 ? own : 0;
         if (state->start.room && state->start.count[i])
             pulls +=
                 state->settings->damping * state->frames * row_distance2(w, i, &state->start, i);
@@ -307,7 +310,7 @@ static void tell(const arap_bake_state *state, double *rms, double *objective) {
                     edge_pull(state, i, state->ring[k]) * row_distance2(w, i, w, state->ring[k]);
     }
     *rms = state->size * sqrt(error / state->frames / state->n);
-    *objective = error + pulls;
+    *objective = counted + pulls;
 }
 
 static void clear_space(fit_space *space) {
@@ -359,6 +362,8 @@ arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *rms, dou
                                    fit_chunk, &task);
     }
     if (!status) {
+        for (int i = 0; i < state->n; i++)
+            if (state->same[i] != i) copy_row(&task.next, state->same[i], &task.next, i);
         arap_bake_weights old = state->weights;
         state->weights = task.next;
         task.next = old;

@@ -25,7 +25,10 @@ typedef struct arap_bake_state {
     int has_moving;
     arap_bake_weights weights, start; /* start: the caller's weights; room is 0 without them */
     arap_frame_block block;
-    int *ring_start, *ring; /* neighbors of the vertices along edges; NULL without smoothness */
+    int *same;  /* (n) the vertex whose row each vertex shares, see seams.h; itself: none */
+    int shared; /* whether vertices may share rows */
+    int *ring_start, *ring; /* neighbors along edges, of vertices with rows of their own; NULL
+                               without smoothness */
     /* Sums over the frames. */
     double *gram;   /* (4 bones, 4 bones) of [b, c] T_b^T T_c */
     double *moment; /* (n, bones) of T_b v . x */
