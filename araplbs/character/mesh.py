@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base.affine import moved
-from ..base.arrays import Bools, Floats
+from ..base.arrays import Bools, Floats, Integers
 from ..model.deformer import Deformer
 from ..model.edits import Edits, Pairs
 from ..model.sparse_weights import SparseWeights
@@ -49,6 +49,11 @@ class Mesh:
 
 
 OVERFULL = 1e-3  # a sum above 1 by more than this is not a rounding error
+
+
+def places_of(points: Floats) -> Integers:
+    """The number of the position of each point (n, 3), which is equal for coincident points."""
+    return np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def overfull_warning(mesh: Mesh) -> list[str]:

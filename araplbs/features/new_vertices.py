@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..base.progress import Listener, Progress
+from ..character.mesh import places_of
 from ..character.problem import Problem
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights, make_sparse_weights
@@ -111,8 +112,7 @@ def inpaint(arguments: dict[str, Any], held: Bools) -> Floats:
     the solver."""
     given: SparseWeights = arguments["weights"]
     new = np.flatnonzero(~arguments["locked_vertices"])
-    _points, place = np.unique(arguments["vertices"], axis=0, return_inverse=True)
-    place = place.reshape(-1)
+    place = places_of(arguments["vertices"])
     triangles = arguments["triangles"]
     sides = [triangles[:, :2], triangles[:, 1:], triangles[:, ::2], arguments["edges"]]
     pairs = np.sort(place[np.concatenate(sides)], axis=1)

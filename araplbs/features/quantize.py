@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Integers
+from ..base.arrays import Array, Floats, Integers
 from ..base.option_table import OptionTable, option
+from ..character.mesh import places_of
 from ..model.sparse_weights import SparseWeights, make_sparse_weights
 
 STEPS = {"8": 255, "16": 65535, "NONE": 0}
@@ -71,22 +72,24 @@ class QuantizeOptions(OptionTable):
 
 
 def vertex_limits(
-    count: int, faces: tuple[Integers, Integers], limits: Sequence[int] | Integers, usual: int
+    points: Floats, faces: tuple[Integers, Integers], limits: Sequence[int] | Integers, usual: int
 ) -> Integers:
     """The maximum number of influences of each vertex, (n,); 0: unlimited.
 
-    faces: (vertices, materials) of all corners of faces. limits: for each material, where 0 stands
-    for `usual`. A vertex with several materials gets the smallest limit.
+    points: (n, 3). faces: (vertices, materials) of all corners of faces. limits: for each material,
+    where 0 stands for `usual`. If vertices with several materials are at one place, all of them get
+    the smallest limit.
     """
     most = np.iinfo(np.int64).max
     of_material = np.where(np.asarray(limits) > 0, limits, usual or most)
-    found = np.full(count, most)
-    vertices, materials = faces
+    place = places_of(points)
+    found = np.full(len(points), most)
+    vertices, materials = place[faces[0]], faces[1]
     np.minimum.at(found, vertices, of_material[materials])
-    bare = np.ones(count, bool)
+    bare = np.ones(len(points), bool)
     bare[vertices] = False
     found[bare] = usual or most
-    return np.where(found == most, 0, found)
+    return np.where(found == most, 0, found)[place]
 
 
 def quantize(

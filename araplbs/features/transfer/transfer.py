@@ -14,7 +14,7 @@ import numpy as np
 from ...base.arrays import Bools, Floats
 from ...base.progress import Listener, Progress, SolverProgress
 from ...base.refusal import Refused
-from ...character.mesh import Mesh
+from ...character.mesh import Mesh, places_of
 from ...character.problem import Problem
 from ...model.edits import Pairs
 from ...model.sparse_weights import SparseWeights, dense_of, sparse_of
@@ -147,18 +147,20 @@ def _beside_kept(new: Floats, present: Floats, kept: Bools, mesh: Mesh | None) -
 
 def _spread(weights: Floats, mesh: Mesh) -> Floats:
     """Weights (n, m) in which vertices without weights take the mean of weighted neighbors, ring by
-    ring."""
+    ring. Vertices at one place have the same neighbors."""
     pairs = [mesh.triangles[:, [c, (c + 1) % 3]] for c in range(3)] + [mesh.edges]
-    i, j = np.concatenate([*pairs, *(pair[:, ::-1] for pair in pairs)]).astype(int).T
+    place = places_of(mesh.vertices)
+    i, j = place[np.concatenate([*pairs, *(pair[:, ::-1] for pair in pairs)]).astype(int)].T
+    found = np.zeros_like(weights)
+    np.add.at(found, place, weights)
     while True:
-        has = weights.sum(1) > 0
+        has = found.sum(1) > 0
         use = ~has[i] & has[j]
         if not use.any():
-            return weights
-        weights = weights.copy()
-        np.add.at(weights, i[use], weights[j[use]])
+            return np.where(weights.sum(1, keepdims=True) > 0, weights, found[place])
+        np.add.at(found, i[use], found[j[use]])
         fed = np.unique(i[use])
-        weights[fed] /= weights[fed].sum(1, keepdims=True)
+        found[fed] /= found[fed].sum(1, keepdims=True)
 
 
 def _refine(

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 from araplbs.features.quantize import MOST_STEPS, vertex_limits
 
-from ...blender.data.mesh_shape import at_corners, corner_vertices, values_of
+from ...blender.data.mesh_shape import at_corners, corner_vertices, points_of, values_of
 
 
 def read_limits(ob, usual):
@@ -16,7 +16,7 @@ def read_limits(ob, usual):
     # Files can name missing slots; Blender uses the last slot instead.
     materials = np.minimum(materials, len(limits) - 1)
     faces = corner_vertices(mesh), at_corners(mesh, materials)
-    return vertex_limits(len(mesh.vertices), faces, limits, usual)
+    return vertex_limits(points_of(mesh), faces, limits, usual)
 
 
 LIMIT = bpy.props.IntProperty(

@@ -336,14 +336,23 @@ def test_what_matching_refuses():
            **{**good, "target_vertices": SOURCE[0][:, :2]})  # fmt: skip
 
 
-@pytest.mark.parametrize(("size", "far"), [(1e-60, 1e150), (1.0, 1e153), (1e-150, 1e3), (1, 1e155)])
-def test_a_stray_whose_squared_distance_overflows(size, far):
-    """The stray vertex gets the weights of the nearest point. All others get the same weights as
-    without it."""
+@pytest.mark.parametrize(
+    ("size", "far", "words"),
+    [
+        (1.0, 1e74, None),
+        (1e-60, 1e14, None),
+        (1e-60, 1e150, r"vertices\[178, 0\] is 1e\+150: too far away for a mesh of size 3\.\d*e-60"),
+        (1e-150, 1e3, "is 1000: too far away for a mesh"),
+        (1.0, 1e155, "bounding box of the mesh is too large"),
+    ],
+)
+def test_a_stray_far_off(size, far, words):
+    """The stray vertex gets the weights of the nearest point, unless squares of squared distances
+    overflow. All others get the same weights as without it."""
     vertices, triangles = SOURCE[0] * size, SOURCE[1]
     stray = np.concatenate([vertices, [[far, 0, 0]]])
-    if far > 1e154:
-        refuse(ValueError, "bounding box of the mesh is too large", araplbs.transfer_weights,
+    if words:
+        refuse(ValueError, words, araplbs.transfer_weights,
                vertices=vertices, triangles=triangles, weights=WEIGHTS, target_vertices=stray,
                target_triangles=triangles)  # fmt: skip
         return
