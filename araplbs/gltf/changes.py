@@ -22,6 +22,7 @@ from ..features.compare.options import CompareOptions
 from ..features.quantize import STEPS, QuantizeOptions, quantize
 from ..features.reduce_bones.reduce_bones import (
     Fewer,
+    NothingToRemove,
     ReduceBonesOptions,
     reduce_bones,
     reduce_bones_report,
@@ -36,6 +37,7 @@ from .animations import poses_of
 from .character import Character
 from .check import CHECK_POSES, problem_as_it_is
 from .file.accessors import BYTE, FLOAT, SHORT
+from .unused_joints import drop_unused_joints
 from .work import poses_asked_for
 
 STORED = {"8": BYTE, "16": SHORT, "NONE": FLOAT}
@@ -169,30 +171,37 @@ def reduce_character(
     options: Options,
     threads: int = 0,
     progress: Listener | None = None,
-) -> tuple[Fewer, dict[str, Any]]:
+) -> tuple[Fewer | None, dict[str, Any]]:
     """Returns (Fewer, report). Some joints no longer deform anything, and the weights of the other
-    joints compensate as well as possible. No joint is removed from the document."""
+    joints compensate as well as possible. Joints without vertices leave the skins, but their nodes
+    stay in the document. Returns None and a report with a reason, `unchanged`, if there is no joint
+    to remove."""
     problem, rows = problem_as_it_is(character, options, threads)
     skeleton = problem.skeleton
     poses = pose_set(problem, replace(options, pose_count=CHECK_POSES))
     arguments = problem.arguments
-    fewer = reduce_bones(
-        arguments["vertices"],
-        arguments["triangles"],
-        rows,
-        skeleton,
-        poses.transforms,
-        table,
-        edges=arguments["edges"],
-        threads=threads,
-        progress=progress,
-        unused=skeleton.left_out,
-    )
+    try:
+        fewer = reduce_bones(
+            arguments["vertices"],
+            arguments["triangles"],
+            rows,
+            skeleton,
+            poses.transforms,
+            table,
+            edges=arguments["edges"],
+            threads=threads,
+            progress=progress,
+            unused=skeleton.left_out,
+        )
+    except NothingToRemove as reason:
+        facts = {"armature": character.name, "removed": {}, "unchanged": str(reason)}
+        return None, facts | {"vertices": sum(problem.sizes)}
     parts = problem.split(fewer.rows)
     character.write(parts)
     written = [{"name": name} for name in problem.names]
     report = reduce_bones_report(character.name, skeleton, fewer, written, [], table)
-    return fewer, report | {"vertices": sum(problem.sizes)}
+    left = drop_unused_joints(character.document, [s.number for s in character.armature.skins])
+    return fewer, report | {"vertices": sum(problem.sizes), "skin_joints": list(left.values())}
 
 
 def compare_character(

@@ -109,9 +109,10 @@ def set_matrices(document: Document, number: int, to_joint: Floats) -> None:
     shared = [each.get("inverseBindMatrices") for each in document.items("skins")].count(old) > 1
     if old is not None and not shared and not _overlaps(document, old, {}):
         place = writable(document, old)
-        if place is not None and len(place) == len(columns):
-            place[:] = columns
+        if place is not None and len(place) >= len(columns):
+            place[: len(columns)] = columns
             accessor = document.item("accessors", old)
+            accessor["count"] = len(columns)
             for bound in ("min", "max"):
                 accessor.pop(bound, None)
             return

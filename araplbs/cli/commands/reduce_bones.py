@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from ...features.reduce_bones.reduce_bones import ReduceBonesOptions, reduce_bones_summary
 from ...gltf.changes import reduce_character
@@ -20,15 +21,25 @@ def _check(arguments: argparse.Namespace) -> None:
         raise WrongArguments("--remove is selected: must be count or ends for these files")
 
 
+def _lines(report: dict[str, Any]) -> list[str]:
+    names = names_in_line([f"'{name}'" for name in report["removed"]])
+    skins = names_in_line([f"{count}" for count in report["skin_joints"]])
+    return [
+        f"these joints now move nothing: {names}",
+        f"joints in the skin, without unused ones: {skins}",
+        reduce_bones_summary(report),
+    ]
+
+
 def _work(job: Job) -> Outcome:
     document, outcome = read_document(job.source), Outcome()
     for character in characters_of(document):
-        _fewer, report = reduce_character(
+        fewer, report = reduce_character(
             character, job.options, job.options.posing(), job.arguments.threads, job.progress
         )
-        names = names_in_line([f"'{name}'" for name in report["removed"]])
-        job.say(f"  {character.name}: these joints now move nothing: {names}")
-        job.say(f"  {character.name}: {reduce_bones_summary(report)}")
+        lines = [f"{report['unchanged']}: unchanged"] if fewer is None else _lines(report)
+        for line in lines:
+            job.say(f"  {character.name}: {line}")
         outcome.characters.append(report)
     job.save(document, save_document)
     return outcome
@@ -38,7 +49,7 @@ COMMAND = Command(
     "reduce-bones",
     "compute weights for fewer joints",
     "Removes the weights of the joints that a character needs least, and solves the weights of the "
-    "other joints again. The joints themselves stay in the file.",
+    "other joints again. Joints that no vertex uses leave the skin, but their nodes stay.",
     """examples:
   araplbs reduce-bones in.glb -o out.glb --bones 30
   araplbs reduce-bones in.glb -o out.glb --remove ends""",

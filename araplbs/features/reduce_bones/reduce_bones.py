@@ -30,6 +30,10 @@ from ...reports.report import names_in_line
 from ...skeleton.bone_names import is_end_bone, words_of
 from ...skeleton.skeleton import Skeleton
 
+class NothingToRemove(Refused):
+    """There are no more bones than should remain, or none of the wanted kind."""
+
+
 TWIST_WORDS = {"twist", "roll", "bicep", "tweak"}
 # Maximum number of bones of a skinned character: Unity's advice for phones, VRChat's rank Good.
 PLATFORMS = {"MOBILE": 30, "QUEST": 90, "VRCHAT": 150}
@@ -206,7 +210,7 @@ def choose(
         )
         may, least = may & stay, 1
     if not may.any():
-        raise Refused(
+        raise NothingToRemove(
             "No deform bone is selected"
             if options.which == "SELECTED"
             else "No deform bone is named as an end or twist bone"
@@ -216,7 +220,7 @@ def choose(
         flagged = stay if unused is None else stay | unused
         count = int(np.count_nonzero(flagged))
         if count <= least:
-            raise Refused(
+            raise NothingToRemove(
                 f"There are {count} deform bones, no more than the {least} that should remain"
             )
         idle = _from_the_ends(flagged & ~stay, skeleton.parents)[: count - least]
