@@ -887,7 +887,9 @@ def bake(
     weights: starting weights, toward which `damping` pulls where the frames do not determine the
     weights. locked_vertices (n,) and locked_bones (m,) keep the starting weights. candidates (n,
     m): False if a bone may not move a vertex. smoothness, with triangles or edges: strength of the
-    pull between the weights of neighbors. new_bones start from clusters of vertices that move in
+    pull between the weights of neighbors. Vertices that coincide at rest and stay within 0.1 % of
+    the size in all frames get one row, so seams stay closed, except where locks or candidates
+    differ. new_bones start from clusters of vertices that move in
     the same way (Le and Deng 2012). The transforms of new bones are optimized. With move_bones, the
     transforms of the given bones are also optimized. The transforms are rigid, or affine with
     rigid=False. Then weights and transforms are improved alternately, and no step increases the

@@ -1,5 +1,5 @@
-"""Removes joints that no vertex uses from the skins of a glTF file, because engines limit the number
-of joints of a skin. The nodes of these joints, and everything that refers to nodes, stay."""
+"""Removes joints that no vertex uses from the skins of a glTF file, because engines limit the
+number of joints of a skin. The nodes of these joints, and everything that refers to nodes, stay."""
 
 from __future__ import annotations
 

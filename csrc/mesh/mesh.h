@@ -86,8 +86,8 @@ typedef struct arap_mesh {
 /* Vertices closer than this share of the diagonal are merged. */
 #define ARAP_WELD_TOLERANCE 1e-6
 
-/* Coordinates are smaller than this multiple of the diagonal, because fourth powers of larger numbers
- * overflow. */
+/* Coordinates are smaller than this multiple of the diagonal, because fourth powers of larger
+ * numbers overflow. */
 #define ARAP_FARTHEST 1e75
 
 /* Check that coordinates are finite and indices are in range. The error names the first one that is

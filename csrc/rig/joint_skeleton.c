@@ -215,8 +215,8 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     for (size_t i = 0; i < 3 * m && !status; i++)
         if (!(fabs(t.head[i]) < ARAP_FARTHEST))
             status = arap_fail(&context->error, ARAP_BAD_VALUE,
-                               "joint %zu, at %g, is too far away for a mesh of size %g", i / 3,
-                               bones->heads[i], mesh.diagonal);
+                               "bone_heads[%zu, %zu] is %g: too far away for a mesh of size %g",
+                               i / 3, i % 3, bones->heads[i], mesh.diagonal);
     if (status) goto done;
     for (size_t b = 0; b < m; b++) {
         t.deform[b] = !bones->deform || bones->deform[b];

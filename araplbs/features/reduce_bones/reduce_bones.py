@@ -30,6 +30,7 @@ from ...reports.report import names_in_line
 from ...skeleton.bone_names import is_end_bone, words_of
 from ...skeleton.skeleton import Skeleton
 
+
 class NothingToRemove(Refused):
     """There are no more bones than should remain, or none of the wanted kind."""
 

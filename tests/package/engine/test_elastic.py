@@ -281,7 +281,9 @@ def test_a_vertex_far_off(method, far, size):
     given = vertices, triangles, poses, heads, tails
     more = {"method": method, "iterations": 2, "inside": 0.0, "bending": 0.0}
     if far / size > 1e75:
-        with pytest.raises(ValueError, match=r"vertices\[48, 1\] is 1e\+\d+: too far away for a mesh"):
+        with pytest.raises(
+            ValueError, match=r"vertices\[48, 1\] is 1e\+\d+: too far away for a mesh"
+        ):
             araplbs.elastic_poses(*given, **more)
     else:
         assert np.isfinite(araplbs.elastic_poses(*given, **more)).all()

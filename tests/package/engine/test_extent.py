@@ -99,11 +99,11 @@ def test_squares_that_overflow_are_refused(joint):
     (heads if joint else vertices)[-1, 0] = 1e150
     if joint:
         heads = heads[-1:]
-    named = "joint 0, at 1e\\+150, is" if joint else r"vertices\[374, 0\] is 1e\+150:"
+    named = (r"bone_heads\[0, 0\]" if joint else r"vertices\[374, 0\]") + r" is 1e\+150:"
     rig = vertices, TUBE[1], heads, None, np.arange(-1, len(heads) - 1)
     with pytest.raises(ValueError, match=named + " too far away for a mesh of size 2[.0-9]*e-10"):
         araplbs.bone_directions(*rig)
-    tails = heads + [0, 0, 1e-10]
+    tails = heads + np.array([0, 0, 1e-10])
     for function in (araplbs.Solver, araplbs.baseline_weights, araplbs.control_bones):
         with pytest.raises(ValueError, match="too far"):
             function(*rig[:3], tails, rig[4])

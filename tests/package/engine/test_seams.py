@@ -70,9 +70,7 @@ FUNCTIONS = {
     "two influences": lambda: baked(smoothness=1e-3, max_influences=2),
     "from weights": lambda: baked(smoothness=1e-2, weights=smooth_weights(), damping=0.1),
 } | {
-    method: lambda method=method: dense(
-        araplbs.baseline_weights(*SPLIT, *BONES, method=method), M
-    )
+    method: lambda method=method: dense(araplbs.baseline_weights(*SPLIT, *BONES, method=method), M)
     for method in ("heat", "nearest", "boneglow", "bbw", "biharmonic")
 }
 
@@ -99,11 +97,11 @@ def test_baked_seams_that_open_stay_open():
 
 
 def test_baked_seams_of_locked_vertices_and_bones():
-    """A locked vertex keeps its row, which the others at its place take. Different weights of locked
-    bones are kept."""
+    """A locked vertex keeps its row, which the others at its place take. Different weights of
+    locked bones are kept."""
     first = smooth_weights()
     place = PLACE[len(WHOLE)]
-    at = np.flatnonzero(PLACE == place)
+    at = np.flatnonzero(np.equal(PLACE, place))
     locked = np.zeros(N, bool)
     locked[at[-1]] = True
     start = first.copy()
@@ -116,14 +114,16 @@ def test_baked_seams_of_locked_vertices_and_bones():
     may = np.ones((N, M), bool)
     may[at[0], 0] = False
     found = baked(smoothness=1e-3, candidates=may)
-    assert found[at[0], 0] == 0 and opening(np.delete(found, at[0], 0), np.delete(PLACE, at[0])) == 0
+    assert (
+        found[at[0], 0] == 0 and opening(np.delete(found, at[0], 0), np.delete(PLACE, at[0])) == 0
+    )
 
 
 def test_many_pieces_of_one_place():
     """Coincident vertices that all move differently: each has its own row."""
     count, rng = 60, np.random.default_rng(4)
     truth = shapes.random_weights(rng, count, M)
-    points = np.zeros((count, 3)) + [0.1, 0, 0.5]
+    points = np.tile([0.1, 0, 0.5], (count, 1))
     points[-1] = 1
     frames = araplbs.linear_skinning(points, truth, POSES)
     found = araplbs.bake(points, frames, POSES, smoothness=1e-3)
@@ -143,7 +143,9 @@ def test_limits_of_materials(core):
 def test_transfer_that_keeps_a_bone(core):
     """Vertices whose new weights all belong to a locked bone take those of their neighbors."""
     mesh, rows = core("character.mesh").Mesh, core("model.sparse_weights").sparse_of
-    target = mesh("target", *SPLIT, np.zeros((0, 2), int), np.eye(4), weights=rows(smooth_weights()))
+    target = mesh(
+        "target", *SPLIT, np.zeros((0, 2), int), np.eye(4), weights=rows(smooth_weights())
+    )
     kept = np.arange(M) == 1
     new = np.where((VERTICES[:, 2:] > 0.4) & (VERTICES[:, 2:] < 1.2), kept, np.eye(M)[3])
     found = core("features.transfer.transfer")._beside_kept(new, smooth_weights(), kept, target)

@@ -1,5 +1,5 @@
-"""Joints that no vertex uses leave the skins of a file. Everything else keeps its meaning: each vertex
-follows the same nodes with the same bind matrices, and nodes, animations and extensions stay."""
+"""Joints that no vertex uses leave the skins of a file. Everything else keeps its meaning: each
+vertex follows the same nodes with the same bind matrices, and nodes, animations and extensions stay."""
 
 import numpy as np
 import pytest
@@ -81,8 +81,7 @@ CASES = {
 
 
 def meaning(file):
-    """What moves each vertex of each node: {(node, mesh, primitive): [{joint node: (weight, its bind
-    matrix)}]}."""
+    """What moves each vertex: {(node, primitive): [{(joint node, bind matrix): weight}]}."""
     found = {}
     for number, node in enumerate(file.json["nodes"]):
         if "skin" not in node:

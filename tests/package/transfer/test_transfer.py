@@ -341,7 +341,11 @@ def test_what_matching_refuses():
     [
         (1.0, 1e74, None),
         (1e-60, 1e14, None),
-        (1e-60, 1e150, r"vertices\[178, 0\] is 1e\+150: too far away for a mesh of size 3\.\d*e-60"),
+        (
+            1e-60,
+            1e150,
+            r"vertices\[178, 0\] is 1e\+150: too far away for a mesh of size 3\.\d*e-60",
+        ),
         (1e-150, 1e3, "is 1000: too far away for a mesh"),
         (1.0, 1e155, "bounding box of the mesh is too large"),
     ],
