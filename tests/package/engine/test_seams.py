@@ -101,7 +101,7 @@ def test_baked_seams_of_locked_vertices_and_bones():
     locked bones are kept."""
     first = smooth_weights()
     place = PLACE[len(WHOLE)]
-    at = np.flatnonzero(np.equal(PLACE, place))
+    at = np.flatnonzero(place == PLACE)
     locked = np.zeros(N, bool)
     locked[at[-1]] = True
     start = first.copy()

@@ -1,5 +1,6 @@
 """Joints that no vertex uses leave the skins of a file. Everything else keeps its meaning: each
-vertex follows the same nodes with the same bind matrices, and nodes, animations and extensions stay."""
+vertex follows the same nodes with the same bind matrices, and nodes, animations and extensions
+stay."""
 
 import numpy as np
 import pytest
