@@ -2,6 +2,7 @@
 
 import bpy
 import numpy as np
+import pytest
 from scenes import (
     add_armature,
     add_mesh,
@@ -49,3 +50,19 @@ def test_a_vertex_far_off(capfd):
     assert auto_weight(stray, rig) == {"FINISHED"}
     np.testing.assert_allclose(weights(stray, NAMES)[:-1], plain, atol=1e-6)
     assert "1 vertex lies so far from all others" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1e5, 0), (1, 5e5)])
+def test_large_coordinates(scale, offset):
+    """A character in a small unit or far from the origin of its armature, with its report."""
+    bones = [
+        (name, (offset, 0, k * scale), (offset, 0, (k + 1) * scale), NAMES[k - 1] if k else None)
+        for k, name in enumerate(NAMES)
+    ]
+    rig = add_armature(bones=bones)
+    vertices, faces = tube_arrays()
+    tube = add_mesh("Large", np.array(vertices) * scale + [offset, 0, 0], faces)
+    bind(tube, rig)
+    assert auto_weight(tube, rig) == {"FINISHED"}
+    found = weights(tube, NAMES)
+    assert found[0, 0] > 0.9 and found[-1, 2] > 0.9

@@ -1,6 +1,7 @@
 """Reduce Bones: the removed bones, the new weights of the remaining bones, output and messages,
 refusals, and the command line."""
 
+import bmesh
 import bpy
 import deep
 import numpy as np
@@ -58,6 +59,24 @@ def test_the_bone_that_is_missed_least_goes():
     np.testing.assert_allclose(now.sum(1), 1, atol=1e-5)
     assert (now > 0).sum(1).max() <= 4
     assert any("Deform is now off for 'b3'" in line for line in report["warnings"])
+
+
+def test_seams_stay_closed():
+    """Every other face has vertices of its own, as along the seams of imported meshes."""
+    tube, rig = chain()
+    mesh = bmesh.new()
+    mesh.from_mesh(tube.data)
+    bmesh.ops.split(mesh, geom=[face for face in mesh.faces if face.index % 2])
+    mesh.to_mesh(tube.data)
+    mesh.free()
+    _each, place = np.unique([v.co for v in tube.data.vertices], axis=0, return_inverse=True)
+    place, count = place.ravel(), len(_each)
+    assert count < len(place)
+    task_of(rig, tube, count=3)
+    now = weights(tube, NAMES)
+    first = np.zeros((count, COUNT))
+    first[place] = now
+    np.testing.assert_array_equal(now, first[place])
 
 
 def test_solved_weights_are_nearer_than_merged_ones():
