@@ -27,7 +27,11 @@ def deform_on_again(armature, names):
 
 def _set(bones, deforms):
     for bone in bones:
-        bone.use_deform, bone.araplbs_reduced = deforms, not deforms
+        bone.use_deform = deforms
+        if deforms:
+            bone.property_unset("araplbs_reduced")  # leaves no trace in the file
+        else:
+            bone.araplbs_reduced = True
 
 
 REDUCED = bpy.props.BoolProperty(
