@@ -72,14 +72,8 @@ class BeyondStrain:
         of = self.of
         if of.artist is None:
             return {"deaf": np.nan, "wrong": np.nan, "parts": np.nan}
-        ours, artist = (self.whole(each) for each in (rows, of.artist))
+        ours, artist = (of.whole(each) for each in (rows, of.artist))
         deaf = rig_response.deaf_bones(of.vertices, of.heads, of.tails, of.parents, ours, artist)
         on_bones = rig_response.parts_on_bones(self.parts, ours, artist)
         wrong = sum(weight < rig_response.HELD for _part, _bone, weight in on_bones)
         return {"deaf": len(deaf), "wrong": int(wrong), "parts": len(on_bones)}
-
-    def whole(self, rows):
-        """The weights with a column for every bone."""
-        result = np.zeros((len(rows), len(self.of.deform)))
-        result[:, self.of.deform] = rows
-        return result

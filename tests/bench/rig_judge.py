@@ -9,7 +9,7 @@ from beyond_strain import EVERY
 from creases import Creases
 from crossings import Crossings
 from sides import Sides
-from yardstick import POSES, Surface, normalized, random_poses, skin
+from yardstick import POSES, Surface, Yardstick, normalized, random_poses, regrets
 
 WAYS = {"heat": "heat", "ours": "ours", "file": "W"}  # and its array
 NOTHING = 1e-5  # of all weight: a bone with less has none
@@ -37,17 +37,11 @@ class Neglected:
 
 
 @dataclass
-class Heat:
-    """The measures of bone heat that need the file's weights."""
-
-    deaf: int
-    wrong_parts: int
-    l1: float
-
-
-@dataclass
 class Judged:
-    """strain: {way: (poses, triangles with an area) or None if a vertex has no weights}."""
+    """strain: {way: (poses, triangles with an area) or None if a vertex has no weights}.
+
+    seen: {way: {measure of yardstick.py, and "deaf" and "wrong": value}}. Measures in poses are
+    missing if a vertex has no weights, and those that need the file's weights if it has none."""
 
     name: str
     vertices: int
@@ -56,6 +50,7 @@ class Judged:
     surface: Surface
     rows: dict  # {way: (n, deform bones)}
     strain: dict
+    seen: dict
     extra: float  # share of our weight on bones that the file leaves empty
     asleep: list  # names of bones to which we give hardly any of what the file gives them
     deaf: list  # names of bones that hardly move the skin that is theirs in the file
@@ -63,8 +58,6 @@ class Judged:
     wrong_parts: int  # loose parts that the file hangs on one bone, and that are on another
     parts: int  # that the file hangs on one bone
     gap: dict  # {"file" or "ours": how far loose parts leave what they touch, of the diagonal}
-    l1: float  # mean of sum |w - w of the file|, NaN without weights in the file
-    heat: Heat | None  # None if heat leaves vertices without weights, or the file has none
     crossing: dict  # {way: share of the area that passes through itself in a pose}
     crease: dict  # {way: share of the edges that fold sharply in a pose}
     asymmetry: dict  # {way: difference of the weights of both sides}
@@ -77,14 +70,24 @@ class Judged:
 
     def area(self, way):
         """Root mean square by area over all poses, NaN without poses."""
-        if self.strain[way] is None or not len(self.poses):
-            return np.nan
-        return _by_area(self.strain[way].mean(0), self.surface.area)
+        return self.value(way, "area")
 
-    def p99(self, way):
-        if self.strain[way] is None or not len(self.poses):
-            return np.nan
-        return float(np.percentile(np.sqrt(self.strain[way].mean(0)), 99))
+    def value(self, way, key):
+        return self.seen[way].get(key, np.nan)
+
+    @property
+    def l1(self):
+        """NaN without weights in the file."""
+        return self.value("ours", "l1")
+
+    @property
+    def beside_heat(self):
+        """Whether heat weights every vertex, and the file has weights to compare it with."""
+        return self.strain["heat"] is not None and not np.isnan(self.l1)
+
+    def worse_than(self, way):
+        """[measure] by which ours are worse."""
+        return regrets(self.seen["ours"], self.seen[way])
 
     def ratio(self, way):
         """Our strain relative to that of this method, NaN if one of them is not known."""
@@ -113,18 +116,28 @@ def judge(name, arrays):
     vertices = arrays["V"].astype(float)
     whole = {way: normalized(arrays[key] * deform.astype(float)) for way, key in WAYS.items()}
     rows = {way: each[:, deform] for way, each in whole.items()}
-    every = _poses(arrays)
-    poses, surface = every[:, deform], Surface(vertices, arrays["F"])
-    strain = {way: _strain(surface, vertices, each, poses) for way, each in rows.items()}
+    every, of = _poses(arrays), Yardstick(arrays)
+    poses, surface = every[:, deform], of.surface
+    posed = {
+        way: list(of.posed(each, every)) if each.any(1).all() else None
+        for way, each in rows.items()
+    }
+    strain = {
+        way: None if points is None else np.array([surface.strain2(each) for each in points])
+        for way, points in posed.items()
+    }
+    beside = _beside_file(arrays, vertices, whole, every)
+    seen = beside.pop("seen")
+    for way, points in posed.items():
+        seen[way] |= of.likeness(rows[way]) | (of.seen_of(points, every) if points else {})
     ours, file = (rows[way].mean(0) for way in ("ours", "file"))
     names = arrays["bone_names"][deform]
     return Judged(
-        name, len(vertices), int(deform.sum()), poses, surface, rows, strain,
+        name, len(vertices), int(deform.sum()), poses, surface, rows, strain, seen,
         extra=float(ours[file < NOTHING].sum()) if file.any() else 0.0,
         asleep=[str(each) for each in names[(file >= SOME) & (ours < ASLEEP * file)]],
-        **_beside_file(arrays, vertices, whole, every),
-        heat=_heat(arrays, vertices, whole) if strain["heat"] is not None else None,
-        **_folds(vertices, arrays["F"], rows, poses[::EVERY], strain),
+        **beside,
+        **_folds(vertices, arrays["F"], posed),
         asymmetry=_asymmetry(vertices, arrays, rows, strain),
         animated=len(arrays["anim"]) > 0,
         neglected=_neglected(names, rows) if file.any() else [],
@@ -148,7 +161,7 @@ def _poses(arrays):
 def _beside_file(arrays, vertices, rows, poses):
     """Measures that need the weights of the file, by the names of Judged; rows {way: (n,
     bones)}."""
-    ours, file = rows["ours"], rows["file"]
+    file = rows["file"]
     if not file.any():
         nothing = {"file": 0.0, "ours": 0.0}
         return {
@@ -157,50 +170,44 @@ def _beside_file(arrays, vertices, rows, poses):
             "wrong_parts": 0,
             "parts": 0,
             "gap": nothing,
-            "l1": np.nan,
+            "seen": {way: {} for way in rows},
         }
-    deaf, on_bones, l1 = _unlike_file(arrays, vertices, ours, file)
+    parts = rig_response.loose_parts(vertices, arrays["F"])
+    unlike = {way: _unlike_file(arrays, vertices, parts, each, file) for way, each in rows.items()}
+    deaf, on_bones = unlike["ours"]
     bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_deform"))
-    pairs = rig_response.contacts(vertices, rig_response.loose_parts(vertices, arrays["F"]))
+    pairs = rig_response.contacts(vertices, parts)
     return {
+        "seen": {
+            way: {"deaf": len(deaf), "wrong": _wrong(on)} for way, (deaf, on) in unlike.items()
+        },
         "deaf": [str(arrays["bone_names"][bone]) for bone in deaf],
         "elsewhere": len(rig_response.with_skin_elsewhere(vertices, *bones, file, deaf)),
         "wrong_parts": _wrong(on_bones),
         "parts": len(on_bones),
         "gap": {w: rig_response.gap(vertices, rows[w], poses, pairs) for w in ("file", "ours")},
-        "l1": l1,
     }
 
 
-def _heat(arrays, vertices, rows):
-    if not rows["file"].any():
-        return None
-    deaf, on_bones, l1 = _unlike_file(arrays, vertices, rows["heat"], rows["file"])
-    return Heat(len(deaf), _wrong(on_bones), l1)
-
-
-def _unlike_file(arrays, vertices, weights, file):
-    """(bones that do not move their skin, parts on bones, L1)"""
+def _unlike_file(arrays, vertices, parts, weights, file):
+    """(bones that do not move their skin, parts on bones)"""
     bones = (arrays[key] for key in ("bone_head", "bone_tail", "bone_parent"))
     deaf = rig_response.deaf_bones(vertices, *bones, weights, file)
-    parts = rig_response.loose_parts(vertices, arrays["F"])
-    has = file.sum(1) > 0
-    l1 = float(np.abs(weights - file)[has].sum(1).mean())
-    return deaf, rig_response.parts_on_bones(parts, weights, file), l1
+    return deaf, rig_response.parts_on_bones(parts, weights, file)
 
 
 def _wrong(on_bones):
     return sum(weight < rig_response.HELD for _part, _bone, weight in on_bones)
 
 
-def _folds(vertices, triangles, rows, poses, strain):
-    """{"crossing" and "crease": {way: mean over the poses}}, NaN where strain is not known."""
+def _folds(vertices, triangles, posed):
+    """{"crossing" and "crease": {way: mean over some poses}}, NaN where strain is not known."""
     judges = {"crossing": Crossings(vertices, triangles), "crease": Creases(vertices, triangles)}
-    found = {key: dict.fromkeys(rows, np.nan) for key in judges}
-    for way in (way for way in rows if strain[way] is not None and len(poses)):
-        posed = [skin(vertices, rows[way], pose) for pose in poses]
+    found = {key: dict.fromkeys(posed, np.nan) for key in judges}
+    for way in (way for way in posed if posed[way]):
         for key, judge_of in judges.items():
-            found[key][way] = float(np.mean([judge_of.share(points) for points in posed]))
+            shares = [judge_of.share(points) for points in posed[way][::EVERY]]
+            found[key][way] = float(np.mean(shares))
     return found
 
 
@@ -259,12 +266,6 @@ def falls_short(judged):
         ours, file = (100 * judged.gap[way] for way in ("ours", "file"))
         found.append(f"gaps of {ours:.1f} % (file: {file:.1f} %)")
     return found
-
-
-def _strain(surface, vertices, rows, poses):
-    if (rows.sum(1) == 0).any():
-        return None
-    return np.array([surface.strain2(skin(vertices, rows, pose)) for pose in poses])
 
 
 def _by_area(strain2, area):

@@ -10,6 +10,7 @@ to the folder `looks` next to the page."""
 
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,8 @@ weights, and *file* to the original weights. The columns are:
 - *gap*: distance by which loose parts separate, in the widest pose, from the surface that they
   touch at rest. The number is the 95th percentile over pairs of vertices in contact, as a
   percentage of the character's size, for the file's weights and for ours.
-- *L1*: sum of |ours - file| over the bones, from 0 to 2, averaged over the vertices.
+- *L1*: sum of |weight - weight of the file| over the bones, from 0 to 2, averaged over the
+  vertices.
 - *s*: total run time of the operator and of heat, in seconds.
 
 A file falls short if
@@ -84,9 +86,34 @@ in the pose in which our strain exceeds the other two by the most. Each picture 
 area in its pose. Vertices without weights are blue."""
 HEAD = [
     *("file", "vertices", "deform bones", "poses", "area heat / ours / file"),
-    *("p99 heat / ours / file", "extra %", "deaf", "parts", "gap file / ours", "L1"),
+    *("p99 heat / ours / file", "extra %", "deaf", "parts", "gap file / ours", "L1 heat / ours"),
     *("s ours / heat", "falls short"),
 ]
+REACH = """\
+## Reach, drift and regrets
+
+Each cell lists heat / ours / file.
+
+- *over*: overreach in %, the weight that limbs have on skin that the file does not give them, by
+  area. A limb is a bone with all its descendants that has 1 to 90 % of the skin in the file. Strain
+  does not reveal overreach, because skin that goes along with a limb does not stretch.
+- *drift*: distance of limbs from their bones in limb radii, as the median over the limbs.
+- *astray*: share of the limbs, in %, that drift by more than a quarter of their radius.
+- *peak*: strain of the worst triangle, in %.
+- *worse than*: the measures by which our weights are worse by more than 5 %, or by one bone or one
+  part, than heat or the file's weights."""
+REACH_HEAD = [
+    "file",
+    "over %",
+    "drift",
+    "astray %",
+    "peak",
+    "worse than heat",
+    "worse than the file",
+]
+REACH_FORMS = {
+    "over": (".1f", 100), "median_drift": (".2f", 1), "astray": (".0f", 100), "peak": (".0f", 100),
+}  # fmt: skip
 
 FOLDS = """\
 ## Folds and sides
@@ -100,6 +127,7 @@ FOLDS = """\
 
 Each cell lists heat / ours / file."""
 FOLDS_HEAD = ["file", "crossing %", "crease %", "asymmetry"]
+LABELS = {"median_drift": "drift", "wrong": "parts"}
 FOLDS_FORMS = {"crossing": (".1f", 100), "crease": (".2f", 100), "asymmetry": (".3f", 1)}
 
 
@@ -146,12 +174,29 @@ def row(judged):
         judged.name, f"{judged.vertices:,}", judged.bones,
         len(judged.poses) if judged.animated else f"{len(judged.poses)} random",
         " / ".join(shown(judged.area(way), ".1f") for way in ways),
-        " / ".join(shown(judged.p99(way), ".0f") for way in ways),
+        " / ".join(shown(judged.value(way, "p99"), ".0f") for way in ways),
         f"{100 * judged.extra:.1f}", len(judged.deaf), f"{judged.wrong_parts} of {judged.parts}",
         f"{100 * judged.gap['file']:.1f} / {100 * judged.gap['ours']:.1f}",
-        shown(judged.l1, ".2f", 1), f"{judged.seconds:.1f} / {judged.heat_seconds:.1f}",
+        " / ".join(shown(judged.value(way, "l1"), ".2f", 1) for way in ways[:2]),
+        f"{judged.seconds:.1f} / {judged.heat_seconds:.1f}",
         "; ".join(falls_short(judged)) or "",
     ]  # fmt: skip
+
+
+def reach(judged):
+    cells = (
+        " / ".join(shown(judged.value(way, key), *form) for way in ("heat", "ours", "file"))
+        for key, form in REACH_FORMS.items()
+    )
+    rivals = (
+        ", ".join(LABELS.get(key, key) for key in judged.worse_than(way))
+        for way in ("heat", "file")
+    )
+    return [judged.name, *cells, *rivals]
+
+
+def reach_blocks(rows):
+    return [REACH, regret_totals(rows), table(REACH_HEAD, map(reach, rows))]
 
 
 def folds(judged):
@@ -160,6 +205,21 @@ def folds(judged):
         for key, form in FOLDS_FORMS.items()
     )
     return [judged.name, *cells]
+
+
+def regret_totals(rows):
+    """A sentence for each rival on how many files are worse than it by any measure."""
+    lines = []
+    for way, rival in (("heat", "heat"), ("file", "the file's weights")):
+        known = [judged for judged in rows if judged.rows[way].any()]
+        found = Counter(key for judged in known for key in set(judged.worse_than(way)))
+        worse = sum(bool(judged.worse_than(way)) for judged in known)
+        by = ", ".join(f"{LABELS.get(key, key)} {count}" for key, count in found.most_common())
+        lines.append(
+            f"{worse} of {len(known)} files are worse than with {rival} by any measure"
+            + (f" ({by})." if by else ".")
+        )
+    return "\n".join(lines)
 
 
 def means(rows):
@@ -232,8 +292,8 @@ def main(zip_path, output, *asked):
     folder = output.parent / "looks"
     drawn = [rig_pictures.picture(arrays[each.name], each, folder) for each in worst]
     blocks = [NOTE, f"{len(short)} of {len(rows)} fall short.", means(rows), totals(rows)]
-    blocks += [table(HEAD, [row(judged) for judged in rows]), *failures, FOLDS]
-    blocks += [table(FOLDS_HEAD, map(folds, rows))]
+    blocks += [table(HEAD, [row(judged) for judged in rows]), *failures]
+    blocks += [*reach_blocks(rows), FOLDS, table(FOLDS_HEAD, map(folds, rows))]
     blocks += [*reasons(rows), WORST]
     pictures = [f"../looks/{name}" for name in drawn]
     write_page(output, "rigs", "Production rigs", *blocks, pictures=pictures)

@@ -16,7 +16,16 @@ import rigged
 from beyond_strain import BeyondStrain
 from in_blender import ROOT
 from results import say, table, write_page
-from seen_numbers import mean, mean_ratio, shown, value, values, worse
+from seen_numbers import (
+    mean,
+    mean_ratio,
+    regretful,
+    regretted,
+    shown,
+    value,
+    values,
+    worse,
+)
 from yardstick import Yardstick
 
 KINDS = ("random", "animation")
@@ -28,15 +37,22 @@ COLUMNS = {
 BEYOND = ("heat", "artist", "default")  # the ways that are judged beyond strain
 EDGE_WEIGHTS = Path(__file__).with_name("edge_weights.md")  # measured once, see there
 MEASURES = {  # form and factor in the tables
-    "area": (".1f", 100), "p99": (".0f", 100), "drift": (".2f", 1), "volume": (".1f", 100),
+    "area": (".1f", 100), "p99": (".0f", 100), "peak": (".0f", 100), "median_drift": (".2f", 1),
+    "astray": (".0f", 100), "volume": (".1f", 100),
 }  # fmt: skip
+LABELS = {"median_drift": "median drift"}
 BEYOND_STRAIN = {
     "deaf": (".0f", 1), "wrong": (".0f", 1), "gap": (".1f", 100), "crossing": (".1f", 100),
     "crease": (".2f", 100), "below": (".1f", 100), "through": (".1f", 100),
     "asymmetry": (".3f", 1),
 }  # fmt: skip
 SHARES = ("gap", "crossing", "crease", "below", "through")  # of these, in %
-LIKENESS = {"l1": (".2f", 1), "core": (".2f", 1), "influences": (".2f", 1), "seconds": (".2f", 1)}
+LIKENESS = {
+    "l1": (".2f", 1), "core": (".2f", 1), "over": (".1f", 100), "influences": (".2f", 1),
+    "seconds": (".2f", 1),
+}  # fmt: skip
+RIVALS = ("heat", "artist")
+IN_MEANS = ("drift", "median_drift", "astray", "volume")
 NOTE = """\
 Each cell lists Blender's bone heat / the artist's weights / our defaults / the defaults of version
 0.1.0 (the paper's edge weights, no bone springs, no cost per influence, control bones included) /
@@ -46,13 +62,20 @@ degrees) and in up to 24 frames of the animation.
 
 - *area*: surface strain in %, root mean square by area.
 - *p99*: 99th percentile of the strain over the triangles.
-- *drift*: distance by which limbs drift from their bones, in limb radii.
+- *peak*: strain of the worst triangle, in %.
+- *drift*: distance by which limbs drift from their bones, in limb radii, as the mean and the median
+  over the limbs.
+- *astray*: share of the limbs, in %, that drift by more than a quarter of their radius.
 - *volume*: volume change of closed meshes, in %.
 - *L1*: mean distance to the artist's weights, 0 to 2. Weights painted by the artist are marked +.
   Weights that the artist generated with bone heat do not serve as a reference.
 - *core*: mean weight of a bone at the vertices at which the artist gives this bone more than
   0.9.
+- *over*: overreach in %, the weight that limbs have on skin that the artist does not give them,
+  by area. Strain does not reveal it, because skin that goes along with a limb does not stretch.
 - *influences*: mean number of influences per vertex.
+- *worse than*: the measures by which our weights are worse by more than 5 %, or by one bone or
+  one part, on the animation or, without one, in random poses.
 - *s*: total run time of the operator in seconds.
 
 `tests/bench/yardstick.py` defines these measures. A dash (-) means that the method failed,
@@ -114,8 +137,7 @@ def cell(row, kind, key, form, factor, ways=COLUMNS):
 
 def strain_table(rows, kind):
     known = [row for row in rows if kind in row["ways"]["default"]]
-    units = {"drift": ""}
-    head = ["character", *(key + units.get(key, " %") for key in MEASURES)]
+    head = ["character", *(LABELS.get(key, f"{key} %") for key in MEASURES)]
     return table(
         head,
         (
@@ -126,17 +148,24 @@ def strain_table(rows, kind):
 
 
 def likeness_table(rows):
-    head = ["character", "L1", "core", "influences", "s"]
+    head = ["character", "L1", "core", "over %", "influences", "s"]
     return table(
-        head,
+        [*head, *(f"worse than {rival}" for rival in RIVALS)],
         (
             [
                 row["name"] + (" +" if row["painted"] else ""),
                 *(cell(row, "random", key, *LIKENESS[key]) for key in LIKENESS),
+                *(worse_in(row, rival) for rival in RIVALS),
             ]
             for row in rows
         ),
     )
+
+
+def worse_in(row, rival):
+    """The measures by which our weights are worse than a rival's."""
+    found = regretted(row, "default", rival)
+    return "-" if found is None else ", ".join(LABELS.get(key, key) for key in found)
 
 
 def beyond_table(rows):
@@ -159,7 +188,7 @@ def summary(rows):
     painted = [row for row in rows if row["painted"]]
     lines = {}
     for base in ("heat", "artist"):
-        for key, kind in ((key, kind) for key in ("area", "p99") for kind in KINDS):
+        for key, kind in ((key, kind) for key in ("area", "p99", "peak") for kind in KINDS):
             lines[f"{key} against {base}, {kind}"] = {
                 way: shown(mean_ratio(rows, way, base, kind, key), ".2f") for way in COLUMNS
             }
@@ -167,13 +196,20 @@ def summary(rows):
         lines[f"characters worse than heat by area, {kind}"] = {
             way: worse(rows, way, "heat", kind, "area") for way in COLUMNS
         }
-    for key, kind in ((key, kind) for key in ("drift", "volume") for kind in KINDS):
-        form, factor = MEASURES[key]
-        label = f"{key}, {kind}" + (" %" if factor == 100 else "")
+    for rival in RIVALS:
+        lines[f"characters worse than {rival} by any measure"] = {
+            way: regretful(rows, way, rival) if way in BEYOND else "-" for way in COLUMNS
+        }
+    means = {**MEASURES, "drift": (".2f", 1)}
+    for key, kind in ((k, kind) for k in IN_MEANS for kind in KINDS):
+        form, factor = means[key]
+        label = f"{LABELS.get(key, key)}, {kind}" + (" %" if factor == 100 else "")
         lines[label] = {way: shown(mean(rows, way, kind, key), form, factor) for way in COLUMNS}
-    lines["L1, painted"] = {
-        way: shown(mean(painted, way, "random", "l1"), ".3f") for way in COLUMNS
-    }
+    for label, key, form in (
+        ("L1, painted", "l1", (".3f", 1)),
+        ("over, painted %", "over", (".1f", 100)),
+    ):
+        lines[label] = {way: shown(mean(painted, way, "random", key), *form) for way in COLUMNS}
     for kind in KINDS:
         for key in SHARES:
             lines[f"{key}, {kind} %"] = {

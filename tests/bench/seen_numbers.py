@@ -3,6 +3,7 @@
 A row: {"name", "painted", "ways": {way: {kind of poses: {measure: value}, "seconds"}}}."""
 
 import numpy as np
+from yardstick import FLOORS, regrets
 
 
 def value(row, way, kind, key):
@@ -42,3 +43,17 @@ def worse(rows, way, base, kind, key):
     own, other = values(rows, way, kind, key), values(rows, base, kind, key)
     known = np.isfinite(own) & np.isfinite(other)
     return f"{(own[known] > 1.001 * other[known]).sum()} of {known.sum()}" if known.any() else "-"
+
+
+def regretted(row, way, rival):
+    """The measures by which a method is worse than a rival on the character's animation or, without
+    one, in random poses; None if one of them has failed."""
+    kind = "animation" if "animation" in row["ways"][way] else "random"
+    both = [{key: value(row, each, kind, key) for key in FLOORS} for each in (way, rival)]
+    return None if any(np.isnan(each["area"]) for each in both) else regrets(*both)
+
+
+def regretful(rows, way, rival):
+    """How many characters have regrets, out of how many."""
+    known = [found for row in rows if (found := regretted(row, way, rival)) is not None]
+    return f"{sum(map(bool, known))} of {len(known)}" if known else "-"

@@ -104,7 +104,7 @@ def _is_measure(judged, way):
 def _ratios(judged):
     """Ratios of measures other than the stretch: the worst 1 % of faces, creases, intersections."""
     folds = [(each["ours"], each["file"]) for each in (judged.crease, judged.crossing)]
-    pairs = [(judged.p99("ours"), judged.p99("file")), *folds]
+    pairs = [(judged.value("ours", "p99"), judged.value("file", "p99")), *folds]
     return [ours / them for ours, them in pairs if np.isfinite(ours) and them > 1e-4]
 
 

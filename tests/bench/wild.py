@@ -28,8 +28,10 @@ them. .blend files are used unchanged. .glb and .fbx files are imported with the
 settings of Blender's importers, so the importers determine the bone directions.
 [rigs.md](rigs.md) explains the columns and the criteria for falling short. In the tables by
 kind and by generator, our numbers are means over all files. The numbers after a semicolon
-compare ours with heat, over the files in which heat weights every vertex. Means of strain are
-geometric means, followed by the number of files for which both strains are known."""
+compare ours with heat, over the files in which heat weights every vertex. For *L1* and *over*,
+these are only the files whose own weights are not bone heat (L1 of heat above {copied}). Means of
+strain are geometric means, followed by the number of files for which both strains are known."""
+COPIED = 0.13  # L1 of heat to the file: with less, the file's own weights come from bone heat
 GENERATORS = """\
 ## By names of bones
 
@@ -39,6 +41,7 @@ KIND_HEAD = [
     *("kind", "files", "strain relative to heat", "worst"),
     *("strain relative to the file", "worst"),
     *("deaf bones ours / heat", "parts on another bone ours / heat", "L1 ours / heat"),
+    "over % ours / heat",
     "fall short",
 ]
 
@@ -75,7 +78,7 @@ def told_ratio(found):
 
 def kind_line(label, rows):
     painted = [judged for judged in rows if not np.isnan(judged.l1)]
-    both = [judged for judged in painted if judged.heat is not None]
+    both = [judged for judged in painted if judged.beside_heat]
     line = [label, len(rows), *told_ratio(ratios(rows, "heat")), *told_ratio(ratios(rows, "file"))]
     return [*line, *counted(painted, both), sum(bool(falls_short(each)) for each in rows)]
 
@@ -84,16 +87,27 @@ def counted(painted, both):
     """Our value over all files with weights, and both values over those on which heat succeeds."""
     deaf = sum(len(each.deaf) for each in painted)
     wrong, parts = (sum(getattr(each, key) for each in painted) for key in ("wrong_parts", "parts"))
-    likeness = np.mean([each.l1 for each in painted]) if painted else np.nan
-    if not both:
-        return [f"{deaf}", f"{wrong} of {parts}", rigs.shown(likeness, ".2f", 1)]
+    own = [each for each in both if each.value("heat", "l1") > COPIED]
+    beside = [
+        f"; {sum(each.value('ours', key) for each in both)} / "
+        f"{sum(each.value('heat', key) for each in both)}" if both else ""
+        for key in ("deaf", "wrong")
+    ]  # fmt: skip
     return [
-        f"{deaf}; {sum(len(each.deaf) for each in both)} / {sum(each.heat.deaf for each in both)}",
-        f"{wrong} of {parts}; {sum(each.wrong_parts for each in both)} / "
-        f"{sum(each.heat.wrong_parts for each in both)}",
-        f"{likeness:.2f}; {np.mean([each.l1 for each in both]):.2f} / "
-        f"{np.mean([each.heat.l1 for each in both]):.2f}",
-    ]
+        f"{deaf}{beside[0]}", f"{wrong} of {parts}{beside[1]}",
+        likeness(painted, own, "l1", ".2f", 1), likeness(painted, own, "over", ".1f", 100),
+    ]  # fmt: skip
+
+
+def likeness(painted, own, key, form, factor):
+    """Our mean, and both means over the files whose own weights are not bone heat."""
+    found = rigs.shown(mean_of(painted, "ours", key), form, factor)
+    both = (rigs.shown(mean_of(own, way, key), form, factor) for way in ("ours", "heat"))
+    return f"{found}; {' / '.join(both)}" if own else found
+
+
+def mean_of(rows, way, key):
+    return np.mean([each.value(way, key) for each in rows]) if rows else np.nan
 
 
 def kinds_table(rows, suffixes):
@@ -137,11 +151,17 @@ def main(zip_path, output, *asked):
     names = {name: each["bone_names"] for name, each in {**arrays, **arrays_of_more}.items()}
     suffixes = {name: path.suffix.lower() for name, path in chosen.items()}
     short = sum(bool(falls_short(each)) for each in rows)
-    note = NOTE.format(repositories=len({listed[name] for name in chosen}))
+    note = NOTE.format(repositories=len({listed[name] for name in chosen}), copied=COPIED)
     blocks = [note, f"{short} of {len(rows)} fall short.", kinds_table(rows, suffixes)]
     blocks += [rigs.totals(rows), GENERATORS, generators_table([*rows, *more], names)]
     blocks += ["## File by file", table(rigs.HEAD, [rigs.row(each) for each in rows])]
-    blocks += [rigs.FOLDS, table(rigs.FOLDS_HEAD, map(rigs.folds, rows)), *failures, *absent]
+    blocks += [
+        *rigs.reach_blocks(rows),
+        rigs.FOLDS,
+        table(rigs.FOLDS_HEAD, map(rigs.folds, rows)),
+        *failures,
+        *absent,
+    ]
     write_page(Path(output), "wild", "Files of public repositories", *blocks)
     return 1 if failures else 0
 

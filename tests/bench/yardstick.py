@@ -8,13 +8,19 @@ frames of the character's animation:
             (s1 - 1)^2 + (s2 - 1)^2, with s1 and s2 the singular values of the map that takes the
             triangle at rest to the posed one
     p99     99th percentile over the triangles of the root mean square strain over poses
+    peak    largest value over the triangles, which shows a spike that area and p99 hide
     drift   of the limbs: the distance between the center of the vertices around the middle of a
             bone and the position to which the bone moves that center, in radii of the limb; root
             mean square over poses, mean over the bones that a limb encloses
+    median_drift, astray  of the same limbs: the median, and the share of the limbs that drift by
+            more than a quarter of their radius. A few tiny limbs can decide the mean
     volume  mean relative change of the enclosed volume, of closed meshes
     l1      mean over vertices of sum |w - w of the artist|: from 0 to 2
     core    mean weight of a bone where the artist gives it more than 0.9, mean over bones
     influences  above 0.001 per vertex
+    over    overreach: mean weight by area that chains (a bone with all its descendants) have on
+            skin to which the artist gives less than 2 % of the chain, summed over the chains that
+            have 1 to 90 % of the skin. Skin that goes along with a wrong limb does not stretch
     below, through   of the vertices that lie on another part of the mesh (as clothes do), the share
             that ends below it; of those that lie under a part, the share that comes through: see
             layers.py; means over poses, only of Yardstick.crossed
@@ -27,6 +33,14 @@ import numpy as np
 from layers import Layers
 
 POSES, SEED, SWING, TWIST = 24, 5, 60, 10  # degrees
+ASTRAY = 0.25  # radii
+FOREIGN = 0.02  # weight of a chain with the artist; with less, the skin is not the chain's
+CHAINS = 0.01, 0.9  # shares of the skin of the chains that are judged: no more than a limb
+# A regret: worse than a rival by this factor and by more than the floor of the measure.
+REGRET = 1.05
+FLOORS = {
+    "area": 3e-3, "p99": 1e-2, "median_drift": 0.02, "volume": 5e-3, "deaf": 0.5, "wrong": 0.5,
+}  # fmt: skip
 LEAST_ALTITUDE = 1e-4  # of a triangle, of its longest edge: below, it is left out
 
 
@@ -133,6 +147,32 @@ def limbs(vertices, heads, tails):
             yield bone, around, radius
 
 
+def vertex_areas(vertices, triangles):
+    """(n,): a third of the area of the triangles around each vertex."""
+    a, b, c = vertices[triangles].swapaxes(0, 1)
+    third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
+    return np.bincount(triangles.ravel(), np.repeat(third, 3), len(vertices))
+
+
+def overreach(weights, artist, parents, areas):
+    """`over`, of weights (n, bones) with a column for every bone."""
+    order = parents_first(parents)[::-1]
+    ours, theirs = weights.copy(), artist.copy()
+    for bone in (bone for bone in order if parents[bone] >= 0):
+        for chains in (ours, theirs):
+            chains[:, parents[bone]] += chains[:, bone]
+    areas = areas / max(areas.sum(), 1e-300)
+    share = areas @ theirs
+    judged = (share > CHAINS[0]) & (share < CHAINS[1])
+    return float((areas @ np.where(theirs < FOREIGN, ours, 0))[judged].sum())
+
+
+def regrets(own, other):
+    """[measure] by which weights are worse than a rival's; each a {measure: value}."""
+    both = ((key, abs(own.get(key, np.nan)), abs(other.get(key, np.nan))) for key in FLOORS)
+    return [key for key, a, b in both if a > max(REGRET * b, b + FLOORS[key])]
+
+
 def volume(points, triangles):
     a, b, c = points[triangles].swapaxes(0, 1)
     return np.einsum("ti,ti->", a, np.cross(b, c)) / 6
@@ -204,7 +244,10 @@ class Yardstick:
         return {
             "area": float(np.sqrt((mean * area).sum() / area.sum())),
             "p99": float(np.percentile(np.sqrt(mean), 99)),
+            "peak": float(np.sqrt(mean.max())),
             "drift": float(drift.mean()) if len(drift) else np.nan,
+            "median_drift": float(np.median(drift)) if len(drift) else np.nan,
+            "astray": float((drift > ASTRAY).mean()) if len(drift) else np.nan,
             "volume": float(np.mean(volumes)) if volumes else np.nan,
         }
 
@@ -229,14 +272,26 @@ class Yardstick:
         result = {
             "l1": np.nan,
             "core": np.nan,
+            "over": np.nan,
             "influences": float((rows > 1e-3).sum(1).mean()),
             "unweighted": int((rows[used].sum(1) == 0).sum()),  # of vertices that triangles use
         }
         if self.artist is None:
             return result
         known = self.artist.sum(1) > 0.5
+        if not known.any():
+            return result
         own, artist = rows[known], self.artist[known]
         cores = [own[w > 0.9, bone].mean() for bone, w in enumerate(artist.T) if (w > 0.9).any()]
         result["l1"] = float(np.abs(own - artist).sum(1).mean())
         result["core"] = float(np.mean(cores)) if cores else np.nan
+        whole = (self.whole(each)[known] for each in (rows, self.artist))
+        areas = vertex_areas(self.vertices, self.triangles)[known]
+        result["over"] = overreach(*whole, self.parents, areas)
+        return result
+
+    def whole(self, rows):
+        """The rows with a column for every bone."""
+        result = np.zeros((len(rows), len(self.deform)))
+        result[:, self.deform] = rows
         return result

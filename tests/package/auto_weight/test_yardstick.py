@@ -34,6 +34,9 @@ def test_it_measures_what_the_other_does(name, rng):
     expected = given.judge(Archive(model), weights)
     found = own.Yardstick(model).judge(weights)
     assert found.keys() == expected.keys()
+    reach = module("given_reach", SHARED / "tools/reach_judge.py")
+    over = reach.judge(model, own.Yardstick(model).whole(own.Yardstick(model).rows(weights)))[0]
+    assert found["random"]["over"] == pytest.approx(over.sum(), rel=1e-6)
     for kind, measures in expected.items():
         for key in ("area", "p99", "drift", "volume", "L1", "core", "infl"):
             assert found[kind][NAMES.get(key, key)] == pytest.approx(

@@ -8,7 +8,7 @@ import pytest
 from paths import TESTS
 
 sys.path.append(str(TESTS / "bench"))
-rig_judge, rig_response = import_module("rig_judge"), import_module("rig_response")
+rig_judge, rig_response, yardstick = map(import_module, ("rig_judge", "rig_response", "yardstick"))
 
 NAMES = ["upper", "lower", "control"]
 
@@ -259,9 +259,53 @@ def test_bones_that_the_frames_stretch():
 def test_heat_is_counted_where_it_succeeds():
     whole = np.tile([1.0, 0, 0], (18, 1))
     judged = rig_judge.judge("arm", arm(heat=whole))
-    assert judged.heat.deaf == 1 and judged.heat.l1 > 0.5 and judged.heat.wrong_parts == 0
-    assert rig_judge.judge("arm", arm(heat=0 * whole)).heat is None
-    assert rig_judge.judge("arm", arm(W=0 * whole)).heat is None
+    heat = judged.seen["heat"]
+    assert heat["deaf"] == 1 and heat["l1"] > 0.5 and heat["wrong"] == 0
+    assert judged.beside_heat
+    assert not rig_judge.judge("arm", arm(heat=0 * whole)).beside_heat
+    assert not rig_judge.judge("arm", arm(W=0 * whole)).beside_heat
+
+
+def test_overreach():
+    """The lower arm takes skin from the upper one, which has a fifth of the area in excess. An
+    ancestor has the skin of its descendants."""
+    file = np.repeat(np.eye(3)[[0, 1]], [10, 8], axis=0)
+    ours = file.copy()
+    ours[:4] = [0.5, 0.5, 0]
+    judged = rig_judge.judge("arm", arm(W=file, ours=ours, heat=file))
+    taken = yardstick.vertex_areas(arm()["V"], arm()["F"])[:4].sum() / 0.6
+    assert judged.value("ours", "over") == pytest.approx(0.5 * taken)
+    assert judged.value("heat", "over") == judged.value("file", "over") == 0
+    up = {"bone_parent": np.array([1, -1, -1])}
+    judged = rig_judge.judge("arm", arm(W=file, ours=ours, heat=file, **up))
+    assert judged.value("ours", "over") == 0, "the lower arm has all skin, so it is no limb"
+    assert np.isnan(rig_judge.judge("arm", arm(W=0 * file, ours=ours)).value("ours", "over"))
+
+
+def test_limbs_that_drift():
+    """The median is not decided by one tiny limb."""
+    of = yardstick.Yardstick(arm())
+    of.limbs, of.offset = [(0.1,), (0.3,), (27.0,)], lambda _points, _pose, offset: offset
+    seen = of.seen_of([arm()["V"]], arm()["anim"])
+    assert seen["median_drift"] == 0.3 and seen["astray"] == pytest.approx(2 / 3)
+    assert seen["drift"] > 9 and seen["peak"] == seen["area"] == 0
+
+
+def test_regrets():
+    """Worse by 5 %, and by more than the floor of the measure. Volume may shrink or grow."""
+    own = {"area": 0.106, "p99": 0.2, "volume": -0.08, "deaf": 1, "wrong": 0, "peak": 9.0}
+    other = {"area": 0.1, "p99": 0.2, "volume": 0.07, "deaf": 0, "wrong": np.nan, "peak": 1.0}
+    assert yardstick.regrets(own, other) == ["area", "volume", "deaf"]
+    assert yardstick.regrets({"area": 0.003}, {"area": 0.001}) == [], "hardly seen"
+    assert yardstick.regrets(other, own) == yardstick.regrets(own, {}) == []
+    rigs = import_module("rigs")
+    rows = [rig_judge.judge("a", arm(ours=torn())), rig_judge.judge("b", arm(heat=0 * torn()))]
+    assert np.isnan(rows[1].value("heat", "median_drift"))
+    lines = rigs.regret_totals(rows).splitlines()
+    assert lines[0].startswith("1 of 1 files are worse than with heat by any measure (")
+    assert lines[1].startswith("1 of 2 files are worse than with the file's weights")
+    cells = rigs.reach(rows[0])
+    assert cells[0] == "a" and "area" in cells[-1] and rigs.reach(rows[1])[-2:] == ["", ""]
 
 
 def test_kinds_of_files():
