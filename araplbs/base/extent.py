@@ -81,3 +81,10 @@ def taken_as_one(vertices: Floats, welded: int) -> int:
     distinct = 1 + int((ordered[1:] != ordered[:-1]).any(axis=1).sum())
     apart = welded - (len(vertices) - distinct)
     return apart if apart > TAKEN_AS_ONE * len(vertices) else 0
+
+
+def vertex_areas(points: Floats, triangles: Integers) -> Floats:
+    """The area of each vertex, (n,): a third of the area of the triangles around it."""
+    a, b, c = points[triangles].swapaxes(0, 1)
+    third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
+    return np.bincount(triangles.ravel(), np.repeat(third, 3), len(points)).astype(float)

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
+from ..base.extent import vertex_areas
 from ..model.edits import Pairs
 from ..skeleton.bone_distances import NEARER, distances_from_own
 from ..skeleton.bone_evidence import SKIN
@@ -97,7 +98,7 @@ def parts_of_doubles(meshes: Sequence[Mesh], skeleton: Skeleton) -> list[tuple[D
         return []
     whole = JoinedMeshes(meshes)
     part = np.unique(whole.parts(), return_inverse=True)[1].ravel()
-    area, open_, found = _areas(whole), np.ones(len(part), bool), []
+    area, open_, found = vertex_areas(whole.points, whole.triangles), np.ones(len(part), bool), []
     for double in doubles:
         others = skeleton.deform & ~double.bones & ~double.originals
         away = _distance(whole.points, skeleton, double.bones)
@@ -155,15 +156,6 @@ def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
             apart = -1.0 if says_deform and not engine else 1.0
         found[copies if apart > 0 else originals] = True
     return found
-
-
-def _areas(whole: JoinedMeshes) -> Floats:
-    corners = whole.points[whole.triangles]
-    each = np.linalg.norm(
-        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
-    )
-    sums: Any = sum(np.bincount(side, each, len(whole.points)) for side in whole.triangles.T)
-    return sums / 6
 
 
 def _distance(points: Floats, skeleton: Skeleton, bones: Bools) -> Floats:

@@ -44,11 +44,12 @@ def result_notes(
     leaving: Sequence[tuple[str, int]] = (),
     lost: Sequence[str] = (),
     had_skin: Sequence[str] = (),
+    reaching: Sequence[tuple[str, str]] = (),
 ) -> list[Note]:
     """The Notes for a report of weights, the most urgent first. deaf: names of bones that hardly
     move the skin around them; leaving: (object, vertex) of loose parts that leave the surface they
     sit on; lost: names of bones that no longer move their earlier skin; had_skin: names of excluded
-    bones that had skin, if this was checked."""
+    bones that had skin, if this was checked; reaching: (bone, bone whose skin it moves now)."""
     idle = [bone for bone in bare_bones(report) if bone not in lost]
     read_again = PLACE if report.get("bone_directions") == JOINTS else JOINTS
     found = [
@@ -72,6 +73,7 @@ def result_notes(
             remedy=read_again,
             why=Sentence("Other bones move most of the skin"),
         ),
+        _reaching(reaching),
         _counted(
             leaving,
             "part leaves what it sits on",
@@ -143,6 +145,14 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
     one, several = "bone has lost its skin", "bones have lost their skin"
     why = Sentence("Other bones fit this skin better")
     yield _counted(own, one, several, urgent=True, bones=own, remedy=GIVE_BACK, why=why)
+
+
+def _reaching(reaching: Sequence[tuple[str, str]]) -> Note | None:
+    """The note about bones that move skin of another limb, which names the bones that had it."""
+    owners = tuple(dict.fromkeys(owner for _bone, owner in reaching))
+    why = Sentence("Now moved by {names}", names=names_in_line([bone for bone, _owner in reaching]))
+    one, several = "bone has lost skin to another limb", "bones have lost skin to another limb"
+    return _counted(owners, one, several, urgent=True, bones=owners, remedy=GIVE_BACK, why=why)
 
 
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:

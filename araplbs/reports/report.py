@@ -27,6 +27,7 @@ from .warning_lines import (
     deformer_lines,
     far_lines,
     heat_lines,
+    reach_lines,
     size_lines,
     unseen_lines,
     worse_lines,
@@ -314,6 +315,7 @@ def warnings(report: dict[str, Any] | None) -> list[Sentence]:
         report, False, "was weighted by distance alone", "were weighted by distance alone"
     )
     lines += far_lines(report)
+    lines += reach_lines(report)
     lines += worse_lines(report)
     doubt = doubt_about(report)
     return lines + ([doubt.line] if doubt else [])

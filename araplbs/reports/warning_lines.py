@@ -49,6 +49,13 @@ def worse_lines(report: dict[str, Any]) -> list[Sentence]:
     return [*lines, *kept]
 
 
+def reach_lines(report: dict[str, Any]) -> list[Sentence]:
+    """Lines about bones that move skin that other bones moved with the earlier weights."""
+    reaching = (report.get("compared") or {}).get("reaching", {})
+    line = "'{bone}' moves skin that '{owner}' moved before"
+    return [Sentence(line, bone=bone, owner=owner) for bone, owner in reaching.items()]
+
+
 def heat_lines(report: dict[str, Any]) -> list[Sentence]:
     """Lines about the stretch that Blender's automatic weights would cause, if they were
     compared."""

@@ -18,7 +18,7 @@ from ...skeleton.poses import Poses
 from .check import findings_of
 from .findings import health, level
 from .inspected import Inspected
-from .lost import answers
+from .lost import answers, reaching_bones
 
 if TYPE_CHECKING:
     from .findings import Finding
@@ -57,10 +57,12 @@ def gains(
     not available. Both "before" values are None if fewer than half of the vertices had weights. The
     number of problems before is None if the stretch contradicts it (see _contradict()), and
     "stretch" is None if there is no surface. If actions move the character, "actions" is the
-    stretch in these actions. If earlier weights exist, there are four further facts: "drift":
+    stretch in these actions. If earlier weights exist, there are five further facts: "drift":
     (before, after) of the limbs; "lost": the bones that have lost their skin; "had_skin": excluded
-    bones that had skin; and "as_before": bones whose effect on the skin around them is unchanged,
-    such as an eye in its socket. findings: the faults of the new weights, found in these poses.
+    bones that had skin; "as_before": bones whose effect on the skin around them is unchanged,
+    such as an eye in its socket; and "reaching": the Reach of bones that move skin of another limb,
+    except skin of bones among "lost" or "had_skin". findings: the faults of the new weights, found
+    in these poses.
     """
     progress = Progress.of(progress)
     known = has_weights(before)
@@ -96,12 +98,16 @@ def gains(
         facts["actions"] = tuple(nothing + strains)
     if known:
         facts["drift"] = tuple(drifts)
-        said = answers(problem, before if painted is None else painted, after)
+        earlier = before if painted is None else painted
+        said = answers(problem, earlier, after)
         left_out = problem.skeleton.left_out
         deaf = {each.bone for each in found[0] if each.kind == "DEAF_BONE"}
         facts["lost"] = said.lost
         facts["had_skin"] = [b for b in said.owners if left_out[b] and b not in said.lost]
         facts["as_before"] = sorted(deaf | set(said.heard))
+        told = {*facts["lost"], *facts["had_skin"]}
+        found_reach = reaching_bones(problem, earlier, after)
+        facts["reaching"] = [each for each in found_reach if each.owner not in told]
     return facts, found[-1], few
 
 
@@ -125,6 +131,7 @@ def seen_in(
         ],
         "lost": [names[bone] for bone in facts.get("lost", ())],
         "had_skin": [names[bone] for bone in facts.get("had_skin", ())],
+        "reaching": [(names[bone], names[owner]) for bone, owner in facts.get("reaching", ())],
     }
 
 

@@ -6,6 +6,10 @@ The skin of a bone consists of the vertices at which the bone had more than half
 bone is rotated about two axes across it, together with its children, and the displacements of its
 skin are compared. Each vertex is weighted by its distance from the axis, because the displacement
 is proportional to this distance for any angle.
+
+The reverse fault is a bone that moves skin of another limb. Such skin goes along with the bone and
+does not stretch, so strain does not reveal it either. Skin is foreign to a bone if the bone and its
+descendants had hardly any weight there.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...base.extent import vertex_areas
 from ...model.sparse_weights import make_sparse_weights
 from ...skeleton.skeleton import hanging
 
@@ -26,6 +31,10 @@ OWN = 0.5  # share of a vertex's weight at which the vertex is skin of the bone
 LEAST = 4  # vertices: a smaller skin is ignored
 LOST = 0.25  # share of the earlier displacement; below this, the skin is lost
 HEARD = 0.5  # share of the earlier displacement; from here on, the bone moves its skin as before
+FOREIGN = 0.02  # earlier weight of a bone and its descendants; with less, the skin is foreign
+LIMB = 0.01, 0.9  # earlier shares of the skin of the bones that are examined: a limb, not the body
+MUCH, OF_OWN = 0.01, 0.2  # shares of all skin and of the bone's own skin; less is not reported
+CLEARLY = 0.25  # weight on foreign skin that counts for the first of these shares
 ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across it and the bone
 UP = np.array([0.0, 0.0, 1.0])  # the direction used for a bone without length
 
@@ -65,15 +74,57 @@ def lost_bones(problem: Problem, before: SparseWeights, after: SparseWeights) ->
     return answers(problem, before, after).lost
 
 
+class Reach(NamedTuple):
+    """bone: moves foreign skin; owner: the bone that moved most of this skin before. Indices in the
+    names of the skeleton."""
+
+    bone: int
+    owner: int
+
+
+def reaching_bones(problem: Problem, before: SparseWeights, after: SparseWeights) -> list[Reach]:
+    """The bones that move much skin that was foreign to them with the earlier weights."""
+    areas = vertex_areas(problem.arguments["vertices"], problem.arguments["triangles"])
+    before, after = _normalized(before), _normalized(after)
+    parents = problem.skeleton.parents
+    hangs_on, count = hanging(parents), len(parents)
+    sizes = np.diff(before.start)[after.vertices]
+    entry = np.repeat(np.arange(len(sizes)), sizes)  # of `after`, for each earlier entry there
+    old = before.start[after.vertices][entry] + np.arange(len(entry))
+    old -= np.repeat(np.cumsum(sizes) - sizes, sizes)
+    with_it = hangs_on[before.bones[old], after.bones[entry]]
+    had = np.bincount(entry, before.weights[old] * with_it, len(sizes))
+    foreign = (sizes > 0) & (had < FOREIGN)
+    area = np.where(foreign, areas[after.vertices], 0.0)
+    taken, clearly = (
+        np.bincount(after.bones, area * weights, count)
+        for weights in (after.weights, after.weights > CLEARLY)
+    )
+    own = np.bincount(before.bones, areas[before.vertices] * before.weights, count) @ hangs_on
+    every = max(float(areas.sum()), 1e-300)
+    limb = (own > LIMB[0] * every) & (own < LIMB[1] * every)
+    found = []
+    for bone in np.flatnonzero(limb & (clearly > MUCH * every) & (taken > OF_OWN * own)).tolist():
+        here = (after.bones[entry] == bone) & foreign[entry]
+        of = (area * after.weights)[entry[here]] * before.weights[old[here]]
+        found.append(Reach(bone, int(np.bincount(before.bones[old[here]], of).argmax())))
+    return found
+
+
 def with_lost(
     compared: dict[str, Any], problem: Problem, before: SparseWeights, after: SparseWeights
 ) -> dict[str, Any]:
-    """The result of standing() with "lost", the names of these bones, if earlier weights exist for
-    comparison. If any bone is lost, the new weights count as worse."""
+    """The result of standing() with "lost", the names of these bones, and "reaching", {name of a
+    bone that moves foreign skin: name of the bone that moved this skin}, if earlier weights exist
+    for comparison. If any bone is lost, the new weights count as worse."""
     if "file" not in compared:
         return compared
-    names = [problem.skeleton.names[bone] for bone in lost_bones(problem, before, after)]
-    return compared | {"lost": names, "worse": compared["worse"] or bool(names)}
+    names = problem.skeleton.names
+    lost = [names[bone] for bone in lost_bones(problem, before, after)]
+    reaching = {names[bone]: names[owner] for bone, owner in reaching_bones(problem, before, after)}
+    reaching = {bone: owner for bone, owner in reaching.items() if owner not in lost}
+    worse = compared["worse"] or bool(lost)
+    return compared | {"lost": lost, "reaching": reaching, "worse": worse}
 
 
 def _normalized(rows: SparseWeights) -> SparseWeights:

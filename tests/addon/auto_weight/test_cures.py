@@ -184,6 +184,26 @@ def test_give_a_bone_its_skin_back():
         bpy.ops.object.araplbs_give_back()
 
 
+def test_skin_that_another_limb_moves():
+    """The artist has given a band of the upper bone's limb to the lower bone."""
+    tube, rig, _places = flaws.flawed()
+    for vertex in tube.data.vertices:
+        low = int(min(vertex.co.z, 2.99))
+        flaws.remove(tube, [vertex.index])
+        name = "lower" if 2 <= vertex.co.z < 2.4 else ("lower", "middle", "upper")[low]
+        tube.vertex_groups[name].add([vertex.index], 1.0, "REPLACE")
+    before = entries(tube)
+    select(tube, rig)
+    auto_weight()
+    (note,) = (note for note in at_hand().notes if "another limb" in str(note.text))
+    assert str(note.text) == "1 bone has lost skin to another limb: lower"
+    assert str(note.why) == "Now moved by upper" and not at_hand().facts["lost"]
+    press(of_result(), "Give Back")
+    band = [v.index for v in tube.data.vertices if 2.1 < v.co.z < 2.4]
+    assert band and all(entries(tube)[k] == before[k] for k in band)
+    assert not at_hand().facts["reaching"] and not any("limb" in text for text in notes())
+
+
 def test_giving_skin_back_measures_the_actions_of_the_file_again():
     tube, rig = flaws.skin_of_another_bone()
     keyed(rig)

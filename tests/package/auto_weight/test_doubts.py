@@ -77,8 +77,13 @@ def test_every_note_says_why_and_what_mends_it():
         control_bones={"root": "ROOT", "prop": "APART"},
         bone_directions="JOINTS",
     )
-    notes = result_notes(full, 1, ["arm"], [("Hat", 3)], ["prop", "leg"])
-    assert len(notes) == 13 and all(note.why for note in notes)
+    notes = result_notes(
+        full, 1, ["arm"], [("Hat", 3)], ["prop", "leg"], reaching=[("arm", "rib"), ("hand", "rib")]
+    )
+    (reach,) = (note for note in notes if note.bones == ("rib",))
+    assert reach.urgent and reach.text == "1 bone has lost skin to another limb: rib"
+    assert reach.why == "Now moved by arm, hand" and reach.remedy == "GIVE_BACK"
+    assert len(notes) == 14 and all(note.why for note in notes)
     cured = [note.remedy for note in notes if note.remedy]
     assert {PLACE, REPAIR, RIGID, SOFT, UNLOCK, TAILS, CONTROL, "GIVE_BACK"} == set(cured)
     (alone, listed) = (note for note in notes if not note.remedy)

@@ -38,18 +38,20 @@ def test_what_facts_and_findings_say_about_bones(core):
         finding("STRETCH", 0.9, 0, 0),
     ]
     seen_in = core("features.check.before_after").seen_in
-    facts = {"lost": [2], "had_skin": [0], "as_before": [3]}
+    facts = {"lost": [2], "had_skin": [0], "as_before": [3], "reaching": [(1, 3)]}
     assert seen_in(facts, findings, problem) == {
         "deaf": ["arm"],
         "leaving": [("Belt", 7)],
         "lost": ["hand"],
         "had_skin": ["root"],
+        "reaching": [("arm", "eye")],
     }
     assert seen_in({}, findings[:1], problem) == {
         "deaf": ["arm"],
         "leaving": [],
         "lost": [],
         "had_skin": [],
+        "reaching": [],
     }
 
 

@@ -87,6 +87,86 @@ def test_as_the_judge_of_the_benchmark_has_it(core, chain):
         )
 
 
+def limbs(core, chain):
+    """Triangles over the rings of the chain, whose third bone is a limb beside the fourth."""
+    problem, rows, own = chain
+    around = np.arange(6)
+    below, up = (np.array([around + 6 * k for k in range(3)]) + off for off in (0, 6))
+    after = np.roll(around, -1)
+    problem.arguments["triangles"] = np.concatenate(
+        [np.column_stack([a, b[after], b]) for a, b in zip(below, up, strict=True)]
+        + [np.column_stack([a, a[after], b[after]]) for a, b in zip(below, up, strict=True)]
+    )
+    problem.skeleton.parents = np.array([-1, 0, 0, 0])
+    return problem, rows, own, core("features.check.lost").reaching_bones
+
+
+def test_a_limb_that_moves_skin_of_another(core, chain):
+    problem, rows, own, reaching = limbs(core, chain)
+    pulled = own.copy()
+    pulled[18:, 2], pulled[18:, 3] = 0.6, 0.4
+    assert reaching(problem, rows(own), rows(own)) == []
+    assert reaching(problem, rows(own), rows(pulled)) == [(2, 3)]
+    bare = own.copy()
+    bare[18:] = 0
+    assert reaching(problem, rows(bare), rows(pulled)) == [], "nobody moved this skin"
+    slightly = 0.9 * own + 0.1 * pulled
+    assert reaching(problem, rows(own), rows(slightly)) == []
+    problem.skeleton.parents = np.array([-1, 0, 0, 2])
+    assert reaching(problem, rows(own), rows(pulled)) == [], "its child moved this skin"
+    problem.skeleton.parents = np.array([-1, 0, 3, 0])
+    assert reaching(problem, rows(own), rows(pulled)) == [(2, 3)], "its parent did"
+    problem.arguments["triangles"] = np.zeros((0, 3), int)
+    assert reaching(problem, rows(own), rows(pulled)) == [], "without a surface"
+
+
+def test_a_body_is_no_limb(core, chain):
+    """Almost all skin belonged to the first bone, and hardly any to the third."""
+    problem, rows, own, reaching = limbs(core, chain)
+    whole = np.tile([1.0, 0, 0, 0], (24, 1))
+    assert reaching(problem, rows(whole), rows(own)) == []
+    pulled = own.copy()
+    pulled[:6, 0], pulled[6:12, 0], pulled[6:12, 1] = 1, 1, 0
+    assert reaching(problem, rows(own), rows(pulled)) == [], "an ancestor"
+
+
+def test_as_the_judge_of_the_benchmark_has_overreach(core, chain):
+    """What is reported lies within the overreach of tests/bench/yardstick.py."""
+    import sys
+
+    from paths import TESTS
+
+    sys.path.append(str(TESTS / "bench"))
+    yardstick = pytest.importorskip("yardstick")
+    problem, rows, own, reaching = limbs(core, chain)
+    areas = core("base.extent").vertex_areas(*problem.arguments.values())
+    rng, told = np.random.default_rng(5), 0
+    np.testing.assert_allclose(areas, yardstick.vertex_areas(*problem.arguments.values()))
+    for _ in range(20):
+        new = rng.dirichlet([0.15] * 4, len(own))
+        over = yardstick.overreach(new, own, problem.skeleton.parents, areas)
+        found = reaching(problem, rows(own), rows(new))
+        told += len(found)
+        assert over > 0.01 * len(found) * 0.25
+    assert told
+
+
+def test_with_lost_names_both(core, chain):
+    problem, rows, own, _reaching = limbs(core, chain)
+    with_lost = core("features.check.lost").with_lost
+    pulled, none = own.copy(), own.copy()
+    pulled[18:, 2], pulled[18:, 3] = 0.6, 0.4
+    none[18:] = (0, 0, 1, 0)
+    compared = {"file": {}, "worse": False}
+    found = with_lost(compared, problem, rows(own), rows(pulled))
+    assert found == {"file": {}, "worse": False, "lost": [], "reaching": {"c": "d"}}
+    (line,) = core("reports.warning_lines").reach_lines({"compared": found})
+    assert line == "'c' moves skin that 'd' moved before"
+    found = with_lost(compared, problem, rows(own), rows(none))
+    assert found["lost"] == ["d"] and found["reaching"] == {}, "said once"
+    assert core("reports.warning_lines").reach_lines({}) == []
+
+
 def test_bones_without_length(core, chain):
     lost = core("features.check.lost").lost_bones
     problem, rows, own = chain
