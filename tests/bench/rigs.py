@@ -89,10 +89,13 @@ HEAD = [
     *("p99 heat / ours / file", "extra %", "deaf", "parts", "gap file / ours", "L1 heat / ours"),
     *("s ours / heat", "falls short"),
 ]
-REACH = """\
+COPIED = 0.13  # L1 of heat to the file: with less, the file's own weights come from bone heat
+REACH = f"""\
 ## Reach, drift and regrets
 
-Each cell lists heat / ours / file.
+The first table lists our means, and after the semicolon ours and heat's over the files whose own
+weights are not bone heat (L1 of heat above {COPIED}). The cells of the last table list heat / ours
+/ file.
 
 - *over*: overreach in %, the weight that limbs have on skin that the file does not give them, by
   area. A limb is a bone with all its descendants that has 1 to 90 % of the skin in the file. Strain
@@ -127,6 +130,7 @@ FOLDS = """\
 
 Each cell lists heat / ours / file."""
 FOLDS_HEAD = ["file", "crossing %", "crease %", "asymmetry"]
+LIKENESS = {"l1": (".2f", 1), "over": (".1f", 100)}
 LABELS = {"median_drift": "drift", "wrong": "parts"}
 FOLDS_FORMS = {"crossing": (".1f", 100), "crease": (".2f", 100), "asymmetry": (".3f", 1)}
 
@@ -196,7 +200,7 @@ def reach(judged):
 
 
 def reach_blocks(rows):
-    return [REACH, regret_totals(rows), table(REACH_HEAD, map(reach, rows))]
+    return [REACH, likeness(rows), regret_totals(rows), table(REACH_HEAD, map(reach, rows))]
 
 
 def folds(judged):
@@ -205,6 +209,24 @@ def folds(judged):
         for key, form in FOLDS_FORMS.items()
     )
     return [judged.name, *cells]
+
+
+def beside_own(rows, key):
+    """Our mean; and both means over the files whose own weights are not bone heat."""
+    form = LIKENESS[key]
+    own = [judged for judged in rows if judged.beside_heat and judged.value("heat", "l1") > COPIED]
+    both = " / ".join(shown(mean_of(own, way, key), *form) for way in ("ours", "heat"))
+    return shown(mean_of(rows, "ours", key), *form) + (f"; {both}" if own else "")
+
+
+def mean_of(rows, way, key):
+    return np.mean([judged.value(way, key) for judged in rows]) if rows else np.nan
+
+
+def likeness(rows):
+    painted = [judged for judged in rows if not np.isnan(judged.l1)]
+    head = ["likeness", "L1 ours / heat", "over % ours / heat"]
+    return table(head, [["mean", *(beside_own(painted, key) for key in LIKENESS)]])
 
 
 def regret_totals(rows):

@@ -31,7 +31,6 @@ kind and by generator, our numbers are means over all files. The numbers after a
 compare ours with heat, over the files in which heat weights every vertex. For *L1* and *over*,
 these are only the files whose own weights are not bone heat (L1 of heat above {copied}). Means of
 strain are geometric means, followed by the number of files for which both strains are known."""
-COPIED = 0.13  # L1 of heat to the file: with less, the file's own weights come from bone heat
 GENERATORS = """\
 ## By names of bones
 
@@ -87,7 +86,6 @@ def counted(painted, both):
     """Our value over all files with weights, and both values over those on which heat succeeds."""
     deaf = sum(len(each.deaf) for each in painted)
     wrong, parts = (sum(getattr(each, key) for each in painted) for key in ("wrong_parts", "parts"))
-    own = [each for each in both if each.value("heat", "l1") > COPIED]
     beside = [
         f"; {sum(each.value('ours', key) for each in both)} / "
         f"{sum(each.value('heat', key) for each in both)}" if both else ""
@@ -95,19 +93,8 @@ def counted(painted, both):
     ]  # fmt: skip
     return [
         f"{deaf}{beside[0]}", f"{wrong} of {parts}{beside[1]}",
-        likeness(painted, own, "l1", ".2f", 1), likeness(painted, own, "over", ".1f", 100),
+        *(rigs.beside_own(painted, key) for key in rigs.LIKENESS),
     ]  # fmt: skip
-
-
-def likeness(painted, own, key, form, factor):
-    """Our mean, and both means over the files whose own weights are not bone heat."""
-    found = rigs.shown(mean_of(painted, "ours", key), form, factor)
-    both = (rigs.shown(mean_of(own, way, key), form, factor) for way in ("ours", "heat"))
-    return f"{found}; {' / '.join(both)}" if own else found
-
-
-def mean_of(rows, way, key):
-    return np.mean([each.value(way, key) for each in rows]) if rows else np.nan
 
 
 def kinds_table(rows, suffixes):
@@ -151,7 +138,7 @@ def main(zip_path, output, *asked):
     names = {name: each["bone_names"] for name, each in {**arrays, **arrays_of_more}.items()}
     suffixes = {name: path.suffix.lower() for name, path in chosen.items()}
     short = sum(bool(falls_short(each)) for each in rows)
-    note = NOTE.format(repositories=len({listed[name] for name in chosen}), copied=COPIED)
+    note = NOTE.format(repositories=len({listed[name] for name in chosen}), copied=rigs.COPIED)
     blocks = [note, f"{short} of {len(rows)} fall short.", kinds_table(rows, suffixes)]
     blocks += [rigs.totals(rows), GENERATORS, generators_table([*rows, *more], names)]
     blocks += ["## File by file", table(rigs.HEAD, [rigs.row(each) for each in rows])]

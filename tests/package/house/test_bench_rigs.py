@@ -325,6 +325,19 @@ def test_kinds_of_files():
     assert [line[-1] for line in cells] == ["1", "0", "1"]
 
 
+def test_likeness_is_compared_where_the_file_is_not_heat():
+    """Heat that the file has taken over is near to it by construction."""
+    rigs = import_module("rigs")
+    whole = np.tile([1.0, 0, 0], (18, 1))
+    copied, own = rig_judge.judge("a", arm(ours=whole)), rig_judge.judge("b", arm(heat=whole))
+    assert rigs.beside_own([copied], "l1") == f"{copied.l1:.2f}"
+    heat = own.value("heat", "l1")
+    assert heat == copied.l1 > rigs.COPIED
+    assert rigs.beside_own([copied, own], "l1") == f"{copied.l1 / 2:.2f}; 0.00 / {heat:.2f}"
+    assert f"0.00; 0.00 / {heat:.2f}" in rigs.likeness([own])
+    assert rigs.beside_own([], "over") == "-"
+
+
 def test_generators():
     """Generators are recognized by names of bones. A file without such names belongs to the
     rest."""
