@@ -62,7 +62,7 @@ def data_registered():
 def bind(meshes, armature, *, only_new, preset, threads, progress, **options):
     """Binds meshes. See araplbs.blender.bind."""
     meshes = _objects(meshes)
-    if not isinstance(armature, bpy.types.Object) or armature.type != "ARMATURE":
+    if not _is(armature, "ARMATURE"):
         raise TypeError(f"armature is {_shown(armature)}: must be an armature object")
     folders = bpy.utils.preset_paths(FOLDER)
     values = preset_options(preset, folders) if preset is not None else {}
@@ -74,7 +74,7 @@ def bind(meshes, armature, *, only_new, preset, threads, progress, **options):
         (targets,) = share_meshes([Targets(armature, meshes)], view_layer)
         references = references_of(targets)
         try:
-            task.read(targets, view_layer)
+            task.read(targets, view_layer, progress)
             task.solve(progress)
             report = task.apply()
         except Exception as error:
@@ -88,11 +88,20 @@ def _objects(meshes):
     """Returns [Object]. Raises TypeError, and Refused for an empty list."""
     found = [meshes] if isinstance(meshes, (bpy.types.Object, str)) else list(meshes)
     for each in found:
-        if not isinstance(each, bpy.types.Object) or each.type != "MESH":
+        if not _is(each, "MESH"):
             raise TypeError(f"meshes contains {_shown(each)}: must contain only mesh objects")
     if not found:
         raise Refused("meshes is empty: specify at least one mesh object")
     return list(dict.fromkeys(found))
+
+
+def _is(value, kind):
+    """Whether a value is an object of this type. Raises Refused for an object that was removed."""
+    try:
+        return isinstance(value, bpy.types.Object) and value.type == kind
+    except ReferenceError:
+        what = "The armature" if kind == "ARMATURE" else "One of the meshes"
+        raise Refused(f"{what} is an object that was removed from the file") from None
 
 
 def _shown(value):

@@ -30,10 +30,12 @@ class Task(ABC):
     def __init__(self, options: OptionTable, threads: int = 0) -> None:
         self.options, self.threads, self.warnings = options, threads, []
 
-    def read(self, targets: Any, view_layer: bpy.types.ViewLayer) -> None:
-        """Reads the data. Raises Refused if there is nothing to do, or if the work cannot be
-        done."""
-        finish(self.read_in_steps(targets, view_layer))
+    def read(
+        self, targets: Any, view_layer: bpy.types.ViewLayer, progress: Listener | None = None
+    ) -> None:
+        """Reads the data. Raises Refused if there is nothing to do, or if the work cannot be done,
+        and araplbs.Cancelled when progress (a Listener) stops it."""
+        finish(self.read_in_steps(targets, view_layer), progress)
 
     @abstractmethod
     def read_in_steps(self, targets: Any, view_layer: bpy.types.ViewLayer) -> Steps[None]:

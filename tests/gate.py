@@ -8,6 +8,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from paths import environment
 from patience import HANGS, wait_until
 
 HOLD = Path(__file__).with_name("hold.py")
@@ -40,18 +41,26 @@ class Gate:
         host, port = self.listening.getsockname()
         return {"HOLD_GATE": f"{host}:{port}", "HOLD_AT": moment, "PYTHONPATH": self.folder.name}
 
+    def hold_commands(self, monkeypatch):
+        """Holds processes that this one starts from now on when they first open a .glb file."""
+        held = self.environment("open")
+        monkeypatch.syspath_prepend(held["PYTHONPATH"])
+        held["PYTHONPATH"] = environment()["PYTHONPATH"]
+        for name, value in held.items():
+            monkeypatch.setenv(name, value)
+
     def arrived(self, started=None):
         """Waits for the next process at the gate and returns it. started: a Popen, which must not
         end before."""
-        wait_until(lambda: self._is_asked() or (started and started.poll() is not None))
-        if not self._is_asked():
+        wait_until(lambda: self.is_asked() or (started and started.poll() is not None))
+        if not self.is_asked():
             raise AssertionError((started.args, started.returncode, *started.communicate()))
         connection, _address = self.listening.accept()
         connection.settimeout(HANGS)
         self.waiting.append(Waiting(connection))  # a connection that nobody knows is closed
         return self.waiting[-1]
 
-    def _is_asked(self):
+    def is_asked(self):
         return bool(select.select([self.listening], [], [], 0)[0])
 
     def open(self):

@@ -1,9 +1,9 @@
 """Holds another Blender process at a gate (gate.py), at a moment that the test chooses. The script
 runs in the other process through `blender -P` or, if Blender is the module bpy, as sitecustomize.
 
-HOLD_AT: "open": when the first .blend file is opened; "serve": the same, but only in a process of
---jobs or of a farm; "solve": at the first report of progress; "save": when the file is written but
-not yet moved to its destination."""
+HOLD_AT: "open": when the first .blend or .glb file is opened; "serve": the same, but only in a
+process of --jobs or of a farm; "solve": at the first report of progress; "save": when the file is
+written but not yet moved to its destination."""
 
 import os
 import socket
@@ -34,7 +34,8 @@ def hold_where_files_are_opened():
         if event != "open" or not isinstance(arguments[0], (str, os.PathLike)):
             return
         path, flags = real(arguments[0]), arguments[2]
-        is_input = path.endswith(".blend") and not os.path.basename(path).startswith(".araplbs-")
+        is_temporary = os.path.basename(path).startswith(".araplbs-")
+        is_input = path.endswith((".blend", ".glb")) and not is_temporary
         if not is_input or flags & writing or path in known:
             return
         if MOMENT == "serve" and "serve" not in sys.argv:

@@ -27,15 +27,13 @@ WANTED = {
     },
     "process": {
         "araplbs/farm/process.py": "Blender itself, for --jobs",
-        "araplbs/cli/jobs.py": "this Python again, for --jobs of the command without Blender",
-        "araplbs/mcp/calls.py": "a program of its own: the commands, for an assistant that asks",
-        "araplbs/solvers/tet_mesh.py": "Blender's Python: TetGen cannot be stopped in a process",
+        "araplbs/base/child.py": "this Python again: for --jobs without Blender, for an assistant, "
+        "and because TetGen cannot be stopped in a process",
     },
     "__file__": {
         "registration.py": "the folder of the presets, for Blender",
         "native_module.py": "reads the version in the manifest",
         "manual_pages.py": "opens the manual that comes with it, in a browser",
-        "araplbs/solvers/tet_mesh.py": "the script that TetGen's process runs",
         "languages/translate.py": "reads the catalogues of translations",
         "features/edits/tools.py": "the folder of the brushes' icons, for Blender",
         "farm/__main__.py": "a program of its own, run outside of Blender",

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .steps import Steps, T, is_at_once
+from .steps import Steps, T, heard, is_at_once
 
 if TYPE_CHECKING:
     from .progress import Listener
@@ -69,7 +69,7 @@ def work_in_steps(work: Callable[[Listener], T]) -> Steps[T]:
     """The result of work(progress), run by a Worker, as a generator of short steps. If nobody waits
     between steps, the work runs on the calling thread."""
     if is_at_once():
-        return work(lambda *_progress: True)
+        return work(heard())
     worker = Worker(work)
     try:
         while worker.running:

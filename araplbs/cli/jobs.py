@@ -1,7 +1,8 @@
 """--jobs: processes several files at a time, each in a separate process.
 
 A process that crashes, or that the system kills, affects only its own file. Each child process
-receives the arguments of the parent and the name of its file, and returns its result over a pipe.
+receives the arguments of the parent and the name of its file, returns its result over a pipe, and
+ends with the parent.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import base64
 import json
 import os
-import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
+from ..base import child
 from ..base.printed import complain
 from ..base.stop import Stop, Stopped
 from .command import Done, Job
@@ -23,7 +25,7 @@ from .errors import FAILED
 from .processors import threads_of_job
 
 POLL = 0.2  # seconds between checks for signals
-STARTER = "from araplbs.cli.jobs import serve; serve()"
+WORKER = "araplbs.cli.jobs"  # the module that a child process runs
 
 
 def do_files(
@@ -37,12 +39,16 @@ def do_files(
     """Processes the files of a plan, in order."""
     each = threads_of_job(threads, jobs)
     found: dict[int, Done] = {}
-    running: set[subprocess.Popen[str]] = set()
+    ended = threading.Event()
+
+    def check() -> None:
+        if ended.is_set():
+            raise CancelledError
 
     def do(number: int) -> tuple[int, list[str], Done]:
-        return number, *_one(argv, plan[number], each, running)
+        return number, *_one(argv, plan[number], each, check)
 
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(jobs) as pool:  # when it is left, no child process is
         left = {pool.submit(do, number) for number in range(len(plan))}
         try:
             while left:
@@ -54,10 +60,9 @@ def do_files(
                         say(line)
                     if "error" in found[number].result:
                         complain(f"araplbs: {plan[number][0]}: {found[number].result['error']}")
-        except (Stopped, KeyboardInterrupt):
+        except BaseException:
+            ended.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in list(running):
-                process.terminate()
             raise
     return [found[number] for number in range(len(plan))]
 
@@ -66,7 +71,7 @@ def _one(
     argv: list[str],
     files: tuple[Path, Path | None],
     threads: int,
-    running: set[subprocess.Popen[str]],
+    check: Callable[[], object],
 ) -> tuple[list[str], Done]:
     """Returns (lines for the user, Done) for one file."""
     source, target = files
@@ -76,40 +81,24 @@ def _one(
         "target": None if target is None else str(target),
         "threads": threads,
     }
-    # -P, because the current directory may contain an unrelated folder named araplbs
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-c", STARTER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        errors="backslashreplace",
-    )
-    running.add(process)
-    try:
-        said, errors = process.communicate(json.dumps(task))
-    finally:
-        running.discard(process)
+    code, said, errors = child.run([WORKER], check, [json.dumps(task)])
     try:
         answer = json.loads(said)
         pictures = [None if each is None else base64.b64decode(each) for each in answer["pictures"]]
         return answer["lines"], Done(answer["result"], answer["code"], pictures)
     except (ValueError, KeyError):
         last = errors.strip().splitlines()[-1:]
-        reason = f"its process ended with exit code {process.returncode}"
+        reason = f"its process ended with exit code {code}"
         result: dict[str, Any] = {"input": str(source), "error": ": ".join([reason, *last])}
         return [], Done(result | ({} if target is None else {"output": str(target)}), FAILED)
 
 
-def serve() -> None:
-    """Runs in the child process: reads one task from standard input and writes only its answer to
-    standard output."""
+def serve(task: dict[str, Any]) -> None:
+    """Runs in the child process: writes only the answer to standard output."""
     from .main import do_file, read_command
 
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    task = json.loads(sys.stdin.buffer.read())
     command, arguments, options = read_command(task["argv"])
     arguments.threads = task["threads"]
     lines: list[str] = []
@@ -129,3 +118,7 @@ def serve() -> None:
     answer = {"lines": lines, "result": done.result, "code": done.code, "pictures": pictures}
     answers.write(json.dumps(answer))
     answers.close()
+
+
+if __name__ == "__main__":
+    serve(json.loads(sys.argv[1]))

@@ -54,7 +54,7 @@ def repair_character(
     stored in the document. All other weights stay unchanged to the last bit."""
     start = time.perf_counter()
     checking = replace(options, rigid_parts="OFF", pose_count=CHECK_POSES)
-    problem, _rows = problem_as_it_is(character, checking, threads)
+    problem, _rows = problem_as_it_is(character, checking, threads, progress)
     skeleton, meshes = problem.skeleton, character.meshes
     if options.control_bones == "LEAVE_OUT":
         used = np.zeros(len(skeleton.names), bool)
@@ -62,7 +62,7 @@ def repair_character(
             used[rows.bones] = True
         taken = replace(skeleton, taken_in=skeleton.taken_in | used)
         facts = character.facts(taken)
-        _meshes, skeleton = finish(leave_out_in_steps(meshes, taken, threads, facts))
+        _meshes, skeleton = finish(leave_out_in_steps(meshes, taken, threads, facts), progress)
     poses = checked_poses(problem, checking)
     given = poses_asked_for(character, options)
     source = RepairInput(

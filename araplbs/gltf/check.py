@@ -47,7 +47,7 @@ class Checked:
 
 
 def problem_as_it_is(
-    character: Character, options: Options, threads: int = 0
+    character: Character, options: Options, threads: int = 0, progress: Listener | None = None
 ) -> tuple[Problem, SparseWeights]:
     """Returns (the Problem, its weights in the file). Joints that only control the rig are excluded
     unless they have weights."""
@@ -62,7 +62,8 @@ def problem_as_it_is(
         return meshes, replace(skeleton, control=control, deform=skeleton.deform & (control == 0))
 
     meshes, skeleton = character.meshes, character.skeleton
-    meshes, skeleton = finish(decided_in_steps(meshes, skeleton, options, leave_out, threads))
+    decided = decided_in_steps(meshes, skeleton, options, leave_out, threads)
+    meshes, skeleton = finish(decided, progress)
     problem = Problem(
         meshes, skeleton, poses_asked_for(character, options), options.symmetric, rigid_parts="OFF"
     )
@@ -74,7 +75,7 @@ def check_character(
 ) -> Checked:
     """Finds faults in the weights of the file."""
     options = replace(options, rigid_parts="OFF", pose_count=CHECK_POSES)
-    problem, rows = problem_as_it_is(character, options, threads)
+    problem, rows = problem_as_it_is(character, options, threads, progress)
     poses = checked_poses(problem, options)
     found = check(problem, rows, poses, options, threads, progress)
     found = [finding for finding in found if finding.kind not in OF_FORMAT]

@@ -46,7 +46,7 @@ def improve_joints(
         options = replace(options, start_from="PRESENT")
     present = character.weights
     decided = decided_in_steps(character.meshes, character.skeleton, options, leave_out, threads)
-    meshes, skeleton = finish(decided)
+    meshes, skeleton = finish(decided, progress)
     problem = Problem(
         meshes,
         skeleton,

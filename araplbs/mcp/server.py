@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import io
+import json
+import re
+import signal
+import sys
+import threading
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import araplbs
 
+from ..base.child import own_input
 from ..base.printed import complain
 from ..base.refusal import Refused
+from ..cli.errors import WRONG, WrongArguments
+from ..cli.parser import Parser
+from ..farm.tasks import TIMEOUT
 from . import calls
-from .calls import Value
+from .calls import Limits, Value
 
+OLDEST = (1, 19)  # of mcp: a tool can state that it failed, and return its figures
+CALLS = 16  # at a time; others wait
+# A character in JSON, or half of one, which has no meaning.
+ESCAPED = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
 MISSING = (
     "The package mcp is missing: pip install 'araplbs[mcp]'. The commands themselves do not need "
     "it: araplbs weight in.glb -o out.glb"
 )
-USAGE = """usage: python -m araplbs.mcp
-
-A Model Context Protocol server on standard input and output. Settings of an assistant:
+DESCRIPTION = """A Model Context Protocol server on standard input and output. An assistant's
+settings:
 
   {"mcpServers": {"araplbs": {"command": "python", "args": ["-m", "araplbs.mcp"]}}}
 
@@ -32,9 +46,33 @@ def skill() -> str:
     return text.partition("\n---\n")[2].strip()
 
 
-def make_server() -> Any:
-    """Creates the server. Raises ModuleNotFoundError if the package mcp is missing."""
-    about: dict[str, Any] = {"instructions": skill()}
+class Requests(io.RawIOBase):
+    """The lines of the client, as the package mcp reads them. It does not answer a line with half
+    of a character, which here becomes U+FFFD. left: set when the client has closed the stream."""
+
+    def __init__(self, lines: IO[bytes]) -> None:
+        self.lines, self.rest, self.left = lines, b"", threading.Event()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self.rest:
+            line = self.lines.readline()
+            self.rest = ESCAPED.sub(lambda found: rb"\ufffd" if found[1] else found[0], line)
+            if not line:
+                self.left.set()
+        part, self.rest = self.rest[: len(buffer)], self.rest[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def make_server(timeout: float = TIMEOUT, left: threading.Event | None = None) -> Any:
+    """Creates the server. timeout: seconds for a call, 0 for no limit. left: set when nobody waits
+    for answers anymore. Raises ModuleNotFoundError if the package mcp is missing, and Refused if it
+    is too old."""
+    limit = f"A call is ended after {timeout:g} s" if timeout else "A call has no time limit"
+    about: dict[str, Any] = {"instructions": f"{skill()}\n\n{limit}, and writes nothing then."}
     try:
         from mcp.server.mcpserver import MCPServer as Server
 
@@ -42,88 +80,136 @@ def make_server() -> Any:
     except ModuleNotFoundError as error:
         if error.name == "mcp":
             raise
+        if tuple(map(int, version("mcp").split(".")[:2])) < OLDEST:
+            oldest = ".".join(map(str, OLDEST))
+            raise Refused(
+                f"The package mcp {version('mcp')} is too old, at least {oldest} is needed: "
+                "pip install 'araplbs[mcp]'"
+            ) from None
         from mcp.server.fastmcp import FastMCP as Server  # before mcp 2
     server = Server("araplbs", **about)
-    for tool in (weight, check, repair, compare):
+    tools = Tools(timeout, left or threading.Event())
+    for tool in (tools.weight, tools.check, tools.repair, tools.compare):
         server.tool()(tool)
     return server
 
 
-def weight(input: str, output: str, options: dict[str, Value] | None = None) -> dict[str, Any]:
-    """Gives the skinned meshes of a character new skinning weights. Use it when bone heat fails,
-    when a generated or predicted rig deforms badly, or for a skeleton without weights.
+class Tools:
+    """The tools, with their descriptions for an assistant."""
 
-    input: a .glb, .gltf, .vrm or .blend file on this machine, with a mesh and a skeleton.
-    output: the file to write; it must not be the input.
-    options: by the names of the panel, for example {"max_influences": 4, "symmetric": true,
-        "control_bones": "leave_out", "preset": "unity"}.
+    def __init__(self, timeout: float, left: threading.Event) -> None:
+        from anyio import CapacityLimiter
 
-    exit_code is 0 if the file was written. For each character, warnings say what to look at, and
-    control_bones names the bones that were left out because they only control the rig.
-    """
-    return _answer(calls.weigh, input, output, options or {})
+        self._timeout, self._left, self._limiter = timeout, left, CapacityLimiter(CALLS)
 
+    async def weight(
+        self, input: str, output: str, options: dict[str, Value] | None = None
+    ) -> dict[str, Any]:
+        """Gives the skinned meshes of a character new skinning weights. Use it when bone heat
+        fails, when a generated or predicted rig deforms badly, or for a skeleton without weights.
 
-def check(
-    input: str, fail_on: str = "high", options: dict[str, Value] | None = None
-) -> dict[str, Any]:
-    """Reports faults of the weights of a file. Changes nothing.
+        input: a .glb, .gltf, .vrm or .blend file on this machine, with a mesh and a skeleton.
+        output: the file to write; it must not be the input.
+        options: by the names of the panel, for example {"max_influences": 4, "symmetric": true,
+            "control_bones": "leave_out", "preset": "unity"}.
 
-    input: a .glb, .gltf, .vrm or .blend file on this machine.
-    fail_on: high, medium, low or never: exit_code is 3 for a finding as severe as this.
+        exit_code is 0 if the file was written. For each character, warnings say what to look at,
+        and control_bones names the bones that were left out because they only control the rig.
+        """
+        return await self._answer(calls.weigh, input, output, options or {})
 
-    Each finding has kind, level, mesh, bone, vertices and words, a sentence for people.
-    """
-    return _answer(calls.check, input, fail_on, options or {})
+    async def check(
+        self, input: str, fail_on: str = "high", options: dict[str, Value] | None = None
+    ) -> dict[str, Any]:
+        """Reports faults of the weights of a file. Changes nothing.
 
+        input: a .glb, .gltf, .vrm or .blend file on this machine.
+        fail_on: high, medium, low or never: exit_code is 3 for a finding as severe as this.
 
-def repair(
-    input: str,
-    output: str,
-    kinds: list[str] | None = None,
-    options: dict[str, Value] | None = None,
-) -> dict[str, Any]:
-    """Repairs the weights where check finds something, and leaves all others unchanged.
+        Each finding has kind, level, mesh, bone, vertices and words, a sentence for people.
+        """
+        return await self._answer(calls.check, input, fail_on, options or {})
 
-    input, output: as for weight.
-    kinds: repair only findings of these kinds, as check names them.
-    """
-    return _answer(calls.repair, input, output, kinds or [], options or {})
+    async def repair(
+        self,
+        input: str,
+        output: str,
+        kinds: list[str] | None = None,
+        options: dict[str, Value] | None = None,
+    ) -> dict[str, Any]:
+        """Repairs the weights where check finds something, and leaves all others unchanged.
 
+        input, output: as for weight.
+        kinds: repair only findings of these kinds, as check names them.
+        """
+        return await self._answer(calls.repair, input, output, kinds or [], options or {})
 
-def compare(input: str, output: str, methods: list[str] | None = None) -> dict[str, Any]:
-    """Weights a character by several methods and judges them in poses that none was optimized for.
-    Takes a minute or more.
+    async def compare(
+        self, input: str, output: str, methods: list[str] | None = None
+    ) -> dict[str, Any]:
+        """Weights a character by several methods and judges them in poses that none was optimized
+        for. Takes a minute or more.
 
-    input: as for weight. output: a folder for the page, index.html.
-    methods: only these; "present" are the weights in the file, "ours" those of weight.
-    """
-    return _answer(calls.compare, input, output, methods or [])
+        input: as for weight. output: a folder for the page, index.html.
+        methods: only these; "present" are the weights in the file, "ours" those of weight.
+        """
+        return await self._answer(calls.compare, input, output, methods or [])
 
+    async def _answer(self, call: Callable[..., dict[str, Any]], *arguments: Any) -> Any:
+        """Waits for a call in a thread, which ends the call's process if the call is cancelled. A
+        failure is marked as an error, with the same entries as a success."""
+        from anyio import from_thread, to_thread
+        from mcp.types import CallToolResult
 
-def _answer(call: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    """Returns a refusal as a normal answer, because an assistant would not see the message of an
-    exception."""
-    try:
-        return call(*arguments)
-    except Refused as error:
-        return {"exit_code": 2, "messages": [str(error)]}
+        def check() -> None:
+            from_thread.check_cancelled()
+            if self._left.is_set():
+                raise Refused("the client has closed the connection")
+
+        limits = Limits(self._timeout, check)
+        try:
+            answer = await to_thread.run_sync(call, *arguments, limits, limiter=self._limiter)
+        except Refused as error:
+            answer = {"exit_code": WRONG, "messages": [str(error)]}
+        if answer["exit_code"] in calls.GOOD:
+            return answer
+        content = [{"type": "text", "text": json.dumps(answer, indent=2)}]
+        return CallToolResult.model_validate(
+            {"content": content, "structuredContent": answer, "isError": True}
+        )
 
 
 def main(argv: list[str]) -> int:
     """Returns the exit code."""
-    if argv in (["-h"], ["--help"]):
-        print(USAGE)
-        return 0
-    if argv:
-        complain(f"araplbs: unrecognized arguments: {' '.join(argv)}\n{USAGE}")
-        return 2
+    parser = Parser(prog="python -m araplbs.mcp", description=DESCRIPTION)
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=TIMEOUT,
+        metavar="SECONDS",
+        help=f"end a call after this time; 0: never (default: {TIMEOUT:g})",
+    )
     try:
-        server = make_server()
+        timeout = parser.parse_args(argv).timeout
+        if not 0 <= timeout < float("inf"):
+            raise WrongArguments(f"--timeout {timeout:g}: must be 0 or more seconds")
+    except WrongArguments as error:
+        complain(f"araplbs: {error}")
+        return WRONG
+    except SystemExit:  # help was printed
+        return 0
+    requests = Requests(own_input())
+    try:
+        server = make_server(timeout, requests.left)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "mcp":
             raise
         complain(f"araplbs: {MISSING}")
         return 1
+    except Refused as error:
+        complain(f"araplbs: {error}")
+        return 1
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # at once, as for SIGTERM
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(requests), encoding="utf-8")
     server.run()
     return 0

@@ -117,6 +117,7 @@ def compare(
             lambda: measured_report(problem, before(), poses, threads=threads),
         )
     progress = Progress.of(progress)
+    progress.check("deformation", 0)
     arguments, skeleton = problem.arguments, problem.skeleton
     seen = araplbs.Deformation(
         arguments["vertices"], arguments["triangles"], **bones_of(skeleton), threads=threads
@@ -128,6 +129,7 @@ def compare(
             "progress": progress.part(begin, 0.5),
         }
         seen.clear()
+        progress.check("deformation", begin)
         seen.skin(tuple(rows), poses.transforms, **joints_of(skeleton, poses), **more)
         return as_report(skeleton, seen.measures())
 

@@ -1,7 +1,7 @@
 """Fills a closed surface with tets. A separate program is necessary because TetGen may end the
 process in which it runs, and leaves files in the working directory.
 
-fill_tets.py IN.npz OUT.npz     IN: points (n, 3), faces (f, 3); OUT: nodes, tets (t, 4)
+fill_tets IN.npz OUT.npz     IN: points (n, 3), faces (f, 3); OUT: nodes, tets (t, 4)
 
 If TetGen refuses, the exit code is 2, and one line is printed.
 """

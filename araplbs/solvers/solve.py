@@ -48,7 +48,7 @@ def solve(
     progress = SolverProgress(progress)
     solver = problem.solver(options, threads, progress)
     later = later and not any(problem.deformers)
-    start_rows = None if later else initial_rows(solver)
+    start_rows = None if later else initial_rows(solver, progress)
 
     def before() -> SparseWeights:
         again = start_rows is None
@@ -74,11 +74,15 @@ def iterate_to_end(solver: "araplbs.Solver", progress: SolverProgress) -> Sparse
     return SparseWeights(*solver.sparse_weights)
 
 
-def initial_rows(solver: "araplbs.Solver") -> SparseWeights:
+def initial_rows(solver: "araplbs.Solver", listener: Listener | None = None) -> SparseWeights:
     """The SparseWeights from which a solver starts."""
+    progress = Progress.of(listener)
+    progress.check("initial weights", 0)
     start, bones, weights = solver.sparse_initial_weights
+    progress.check("initial weights", 0)
     kept = weights >= LEAST_INITIAL
     count = np.concatenate([[0], np.cumsum(kept)])
+    progress.check("initial weights", 0)
     return SparseWeights(count[start], bones[kept], weights[kept])
 
 

@@ -6,7 +6,6 @@ that installs it."""
 import importlib.util
 import math
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -16,14 +15,14 @@ from pathlib import Path
 import araplbs
 import numpy as np
 
+from ..base import child
 from ..base.arrays import Floats, Integers
 from ..base.extent import not_far_off
 from ..base.refusal import Refused
 
 WELD = 1e-6  # share of the mesh size; vertices within this distance are merged
-POLL = 0.1  # seconds between checks of a child process
+FILLER = "araplbs.solvers.fill_tets"  # the module that a child process runs
 CHUNK = 500_000  # pairs of points and faces processed at once
-NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # hide the console on Windows
 
 
 @dataclass
@@ -163,16 +162,6 @@ def points_on_bones(points: Floats, faces: Integers, heads: Floats, tails: Float
     return at[np.abs(winding_numbers(points, faces, at)) > 0.5]
 
 
-def _wait(child: subprocess.Popen[bytes], cancelled: Callable[[], bool]) -> int:
-    """Waits for a process and returns its exit code. Raises araplbs.Cancelled."""
-    while True:
-        try:
-            return child.wait(POLL)
-        except subprocess.TimeoutExpired:
-            if cancelled():
-                raise araplbs.Cancelled("cancelled during tets") from None
-
-
 def fill(
     name: str,
     vertices: Floats,
@@ -186,6 +175,11 @@ def fill(
 
     Raises Refused if this is impossible, and araplbs.Cancelled when cancelled() is true.
     """
+
+    def check() -> None:
+        if cancelled():
+            raise araplbs.Cancelled("cancelled during tets")
+
     need_for_inside()
     points, faces = weld(vertices, triangles)
     if not len(faces):
@@ -200,22 +194,11 @@ def fill(
     with tempfile.TemporaryDirectory(prefix="araplbs-") as folder:
         source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
         np.savez(source, points=np.concatenate([points, inner]), faces=faces)
-        script = Path(__file__).with_name("fill_tets.py")
-        command = [sys.executable, str(script), str(source), str(target)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-        with open(Path(folder, "log"), "w+", encoding="utf-8", errors="replace") as log:
-            child = subprocess.Popen(
-                command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=log, creationflags=NO_WINDOW,
-            )  # fmt: skip
-            try:
-                code = _wait(child, cancelled)
-            except BaseException:  # also after a signal
-                child.kill()
-                child.wait()
-                raise
-            log.seek(0)
-            lines = log.read().strip().splitlines() or [f"it exited with code {code}"]
+        code, _output, errors = child.run(
+            [FILLER, str(source), str(target)], check, folder=folder, environment=environment
+        )
+        lines = errors.strip().splitlines() or [f"it exited with code {code}"]
         if code:
             raise Refused(
                 f"'{name}' could not be filled by TetGen (does its surface intersect "

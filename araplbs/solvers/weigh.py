@@ -86,7 +86,7 @@ def weigh(
         return leave_out_in_steps(meshes, skeleton, threads, facts, lambda _asked: present)
 
     decided = decided_in_steps(meshes, skeleton, options, leave_out, threads)
-    meshes, skeleton = finish(decided)
+    meshes, skeleton = finish(decided, progress)
     meshes = part_doubles(meshes, skeleton)
     problem = Problem(
         meshes, skeleton, poses, options.symmetric, options.start_from, options.rigid_parts

@@ -214,7 +214,9 @@ arap_status arap_deformation_add(arap_context *context, arap_deformation *d,
         status = arap_fail_memory(&context->error, "the deformation");
         goto done;
     }
-    if (rows) status = arap_skinning_weights(context, skinning, rows, &columns);
+    status = arap_progress(context, "deformation", 0);
+    if (!status && rows) status = arap_skinning_weights(context, skinning, rows, &columns);
+    if (!status) status = arap_progress(context, "deformation", 0);
     for (int first = 0; first < groups && !status; first += at_once) {
         int some = at_once < groups - first ? at_once : groups - first;
         int pose = first * ARAP_POSE_LANES, poses = some * ARAP_POSE_LANES;

@@ -2,10 +2,12 @@
 and output, as an assistant sends them."""
 
 import json
+import signal
 import subprocess
 import sys
 
 import pytest
+from gate import Gate
 from paths import TESTS, environment
 
 pytest.importorskip("mcp", reason="the package mcp is not installed")
@@ -34,24 +36,42 @@ class Assistant:
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
         self.process.stdin.flush()
 
-    def ask(self, method, **params):
+    def request(self, method, **params):
         self.number += 1
         self.send(id=self.number, method=method, params=params)
+        return self.number
+
+    def answer(self, number):
+        """The next answer, which must be to this request."""
         for line in self.process.stdout:
             answer = json.loads(line)
-            if answer.get("id") == self.number:
-                assert "error" not in answer, answer
+            if "id" in answer:
+                assert answer["id"] == number and "error" not in answer, answer
                 return answer["result"]
         raise AssertionError(self.process.stderr.read())
+
+    def ask(self, method, **params):
+        return self.answer(self.request(method, **params))
 
     def call(self, name, **arguments):
         return self.ask("tools/call", name=name, arguments=arguments)
 
+    def begin(self, name, **arguments):
+        return self.request("tools/call", name=name, arguments=arguments)
+
     def end(self):
-        self.process.stdin.close()
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()
         self.process.stderr.close()
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    with Gate() as found:
+        found.hold_commands(monkeypatch)
+        yield found
 
 
 @pytest.fixture
@@ -60,7 +80,7 @@ def assistant(tmp_path):
     found = Assistant(tmp_path)
     yield found
     found.end()
-    assert found.process.returncode == 0
+    assert found.process.returncode in (0, -signal.SIGKILL)
 
 
 @pytest.fixture
@@ -76,8 +96,10 @@ def started(assistant):
     return assistant, about
 
 
-def content(result):
-    assert not result.get("isError"), result
+def content(result, error=False):
+    assert bool(result.get("isError")) == error, result
+    text = json.loads(result["content"][0]["text"])
+    assert result.get("structuredContent", text) == text
     return result.get("structuredContent") or json.loads(result["content"][0]["text"])
 
 
@@ -85,6 +107,7 @@ def test_tools(started):
     assistant, about = started
     assert about["serverInfo"]["name"] == "araplbs"
     assert "When bone heat fails" in about["instructions"]
+    assert "A call is ended after 3600 s" in about["instructions"]
     tools = {tool["name"]: tool for tool in assistant.ask("tools/list")["tools"]}
     assert set(tools) == {"weight", "check", "repair", "compare"}
     for tool in tools.values():
@@ -107,10 +130,61 @@ def test_what_is_refused(started):
     """The assistant receives the refusal, and the server continues."""
     assistant, _about = started
     words = {"input": "https://example.org/in.glb", "output": "out.glb"}
-    done = content(assistant.call("weight", **words))
+    done = content(assistant.call("weight", **words), error=True)
     assert done["exit_code"] == 2 and "only files on this machine" in done["messages"][0]
-    done = content(assistant.call("weight", input="in.glb", output="in.glb"))
+    done = content(assistant.call("weight", input="in.glb", output="in.glb"), error=True)
     assert done["exit_code"] == 2 and "would replace an input" in done["messages"][0]
+    done = content(assistant.call("weight", input="in.glb", output="\ud83d.glb"), error=True)
+    assert done["exit_code"] == 2 and "is not a file path" in done["messages"][0]
+    options = {"seed": "9" * 3_000_000}
+    words = {"input": "in.glb", "output": "out.glb", "options": options}
+    done = content(assistant.call("weight", **words), error=True)
+    assert done["exit_code"] == 2 and "cannot be started" in done["messages"][0]
+
+
+def test_file_that_fails(started, tmp_path):
+    assistant, _about = started
+    (tmp_path / "bad.glb").write_bytes(b"glTF")
+    done = content(assistant.call("weight", input="bad.glb", output="out.glb"), error=True)
+    assert done["exit_code"] == 1 and done["files"][0]["error"]
+    done = content(assistant.call("check", input="in.glb", fail_on="low"))
+    assert done["exit_code"] == (3 if done["findings_as_severe"] else 0)
+
+
+@pytest.fixture
+def held(gate, started):
+    """(assistant, the number of a call, its process, which is held before it opens its input)."""
+    assistant, _about = started
+    number = assistant.begin("weight", input="in.glb", output="out.glb")
+    return assistant, number, gate.arrived(assistant.process)
+
+
+def test_other_requests_during_a_call(held, gate, tmp_path):
+    assistant, number, _child = held
+    assert assistant.ask("ping") == {}
+    gate.open()
+    assert content(assistant.answer(number))["exit_code"] == 0
+    assert (tmp_path / "out.glb").exists()
+
+
+@pytest.mark.parametrize("how", ["cancelled", "closed", "killed"])
+def test_call_that_nobody_waits_for(how, held, tmp_path):
+    """Its process ends and writes nothing, and a server that was not killed ends in order."""
+    assistant, number, child = held
+    if how == "cancelled":
+        assistant.send(method="notifications/cancelled", params={"requestId": number})
+    elif how == "closed":
+        assistant.process.stdin.close()
+    else:
+        assistant.process.kill()
+    child.wait_until_gone()
+    if how == "cancelled":  # it still works
+        assistant.number += 1
+        assistant.send(id=assistant.number, method="ping", params={})
+        lines = map(json.loads, assistant.process.stdout)
+        assert next(line for line in lines if line.get("id") == assistant.number)["result"] == {}
+    assistant.end()
+    assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
 
 
 def test_compare(started, tmp_path):

@@ -45,7 +45,7 @@ def test_what_was_before_is_measured_when_it_is_asked_for(animation, monkeypatch
         rig.pose.bones[1].keyframe_insert("rotation_euler", frame=frame)
     module, starts = package("solvers.solve"), []
     initial_rows = module.initial_rows
-    monkeypatch.setattr(module, "initial_rows", lambda s: starts.append(s) or initial_rows(s))
+    monkeypatch.setattr(module, "initial_rows", lambda *s: starts.append(s) or initial_rows(*s))
     options, found = package("model.options").Options(animation=animation), []
     for later in (False, True):
         task = addon("weighting").WeightingTask(options)

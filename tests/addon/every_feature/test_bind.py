@@ -196,6 +196,35 @@ def test_cancelled():
     assert snapshot() == before
 
 
+def test_cancelled_while_reading():
+    """The work before the solver is heard as well, at each of its reports."""
+    tube, rig = pair()
+    reports = []
+    bind(tube, rig, progress=lambda *report: reports.append(report[0]))
+    early = reports[: reports.index("mesh")]
+    assert early[0] == "reading" and "control bones" in early
+    tube, rig = pair()
+    before = snapshot()
+    for last in range(0, len(early), 5):
+        count = iter(range(len(early)))
+        with pytest.raises(araplbs.Cancelled):
+            bind(tube, rig, progress=lambda *_said, n=count, last=last: next(n) < last)
+        assert snapshot() == before
+
+
+def test_removed_objects():
+    tube, rig = pair()
+    gone, no_rig = pair()
+    for ob in (gone, no_rig):
+        bpy.data.objects.remove(ob)
+    before = snapshot()
+    with pytest.raises(araplbs.Refused, match="One of the meshes is an object that was removed"):
+        bind([tube, gone], rig)
+    with pytest.raises(araplbs.Refused, match="The armature is an object that was removed"):
+        bind(tube, no_rig)
+    assert snapshot() == before
+
+
 # Without the extension: the wheel's folder is on sys.path, and there are no user settings.
 SCRIPT = """
 import sys

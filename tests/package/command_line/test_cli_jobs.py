@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from gate import Gate
 from gltf_files import plain
 from paths import environment
 from patience import HANGS
@@ -78,8 +79,11 @@ def test_findings_of_jobs(main, place):
 def test_a_process_that_is_killed(core, place, monkeypatch):
     """Only its own file fails, with a message on how the process ended."""
     jobs, errors = core("cli.jobs"), core("cli.errors")
-    monkeypatch.setattr(jobs, "STARTER", "import os; os.kill(os.getpid(), 9)")
-    lines, done = jobs._one(["weight"], (place / "a.glb", place / "out.glb"), 1, set())
+    (place / "fatal.py").write_text("import os; os.kill(os.getpid(), 9)")
+    monkeypatch.setenv("PYTHONPATH", str(place), prepend=os.pathsep)
+    monkeypatch.setattr(jobs, "WORKER", "fatal")
+    files = place / "a.glb", place / "out.glb"
+    lines, done = jobs._one(["weight"], files, 1, lambda: None)
     assert lines == [] and done.code == errors.FAILED
     assert "its process ended with exit code" in done.result["error"]
     assert done.result["output"] == str(place / "out.glb")
@@ -100,6 +104,34 @@ def test_stopped(place):
     assert process.returncode == 143 and "stopped by SIGTERM" in errors
     made = [path.name for path in (place / "out").iterdir()]
     assert 0 < len(made) < 40 and not [name for name in made if name.startswith(".")]
+
+
+def test_parent_is_killed(place, monkeypatch):
+    """The processes end, although nobody can tell them to, and write nothing."""
+    with Gate() as gate:
+        gate.hold_commands(monkeypatch)
+        words = ["weight", "a.glb", "b.glb", "-o", "out/", "--jobs", "2"]
+        process = subprocess.Popen([sys.executable, "-P", "-m", "araplbs", *words], cwd=place)
+        workers = [gate.arrived(process) for _ in range(2)]
+        process.kill()
+        process.wait()
+        for each in workers:
+            each.wait_until_gone()
+    assert not (place / "out").exists() or not list((place / "out").iterdir())
+
+
+def test_broken_report_ends_the_processes(core, place, monkeypatch):
+    """No file is begun or finished after an error in the main process."""
+    jobs, stop = core("cli.jobs"), core("base.stop").Stop()
+    plan = [(place / name, place / "out" / name) for name in ("a.glb", "b.glb", "c.glb")]
+
+    def broken(_line):
+        raise BrokenPipeError
+
+    argv = ["weight", "a.glb", "-o", "out/"]
+    with pytest.raises(BrokenPipeError):
+        jobs.do_files(argv, plan, 1, 1, broken, stop)
+    assert [path.name for path in (place / "out").iterdir()] == ["a.glb"]
 
 
 @pytest.mark.parametrize("jobs", ["0", "-2"])

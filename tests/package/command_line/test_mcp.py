@@ -1,11 +1,15 @@
 """The tools of the MCP server, without the package mcp: each is a command in a process of its own.
 tests/farm/test_mcp.py tests the server."""
 
+import inspect
+import io
+import os
 import subprocess
 import sys
 
 import araplbs
 import pytest
+from gate import Gate
 from gltf_files import plain
 from paths import environment
 
@@ -77,6 +81,109 @@ def test_refused(calls, tmp_path, arguments, words):
     assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
 
 
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("/", "/: is a folder; specify the file to write"),
+        ("new/", "new/: is a folder"),
+        (".", ".: is a folder"),
+        ("\udc80.glb", r"'\\udc80.glb' is not a file path"),
+        ("\ufffd.glb", "is not a file path"),
+    ],
+)
+def test_outputs_that_are_no_files(calls, tmp_path, output, words):
+    for call in (calls.weigh, lambda *a: calls.repair(*a[:2], [], a[2])):
+        with pytest.raises(araplbs.Refused, match=words):
+            call("in.glb", output, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
+
+
+def test_arguments_that_are_too_long(calls):
+    with pytest.raises(araplbs.Refused, match=r"have 3,000,\d+ characters, cannot be started: "):
+        calls.weigh("in.glb", "out.glb", {"seed": "9" * 3_000_000})
+
+
+def test_time_limit(calls, tmp_path):
+    """Nothing is written after the limit."""
+    limits = calls.Limits(1e-9)
+    done = calls.weigh("in.glb", "out.glb", {}, limits)
+    assert done == {"exit_code": 1, "messages": ["stopped after 1e-09 s (--timeout of the server)"]}
+    assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
+    assert calls.weigh("in.glb", "out.glb", {}, calls.Limits(timeout=0))["exit_code"] == 0
+    assert calls.Limits().timeout == 3600
+
+
+class Withdrawn(Exception):
+    pass
+
+
+def test_call_that_is_withdrawn(calls, tmp_path, monkeypatch):
+    """Its process has ended when the call ends, and has written nothing."""
+    with Gate() as gate:
+        gate.hold_commands(monkeypatch)
+        at_gate = []
+
+        def check():
+            if gate.is_asked():
+                at_gate.append(gate.arrived())
+                raise Withdrawn
+
+        with pytest.raises(Withdrawn):
+            calls.weigh("in.glb", "out.glb", {}, calls.Limits(check=check))
+        at_gate[0].wait_until_gone()
+    assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
+
+
+def test_server_is_killed(tmp_path, calls, monkeypatch):
+    """The process of a call ends with the process that waits for it, and writes nothing."""
+    code = "from araplbs.mcp.calls import weigh; weigh('in.glb', 'out.glb', {})"
+    with Gate() as gate:
+        gate.hold_commands(monkeypatch)
+        waits = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
+        child = gate.arrived(waits)
+        waits.kill()
+        waits.wait()
+        child.wait_until_gone()
+    assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_parent_that_ignores_signals(tmp_path, calls, monkeypatch):
+    """The child ends although it has inherited the ignored signal."""
+    code = (
+        "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        "from araplbs.mcp.calls import weigh; weigh('in.glb', 'out.glb', {})"
+    )
+    with Gate() as gate:
+        gate.hold_commands(monkeypatch)
+        waits = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
+        child = gate.arrived(waits)
+        waits.kill()
+        waits.wait()
+        child.wait_until_gone()
+
+
+def test_requests_of_a_client(core):
+    """Half of a character becomes U+FFFD. All else is passed on, in pieces of any size."""
+    lines = {
+        rb'{"a": "\ud83d\ude00 \n \\ud83d \u00e9"}': None,
+        rb'{"a": "\ud83d x"}': rb'{"a": "\ufffd x"}',
+        rb'{"a": "\\\ude00\ud83d"}': rb'{"a": "\\\ufffd\ufffd"}',
+        b"x" * 20_000: None,
+    }
+    requests = core("mcp.server").Requests(io.BytesIO(b"\n".join(lines)))
+    found = io.BufferedReader(requests, 100).read()
+    assert found == b"\n".join(there or here for here, there in lines.items())
+    assert requests.left.is_set()
+
+
+def test_tools_leave_the_server_free(core):
+    """A version of the package mcp that does not use threads waits for tools that do not wait."""
+    tools = core("mcp.server").Tools
+    for name in ("weight", "check", "repair", "compare"):
+        assert inspect.iscoroutinefunction(getattr(tools, name)), name
+
+
 def test_blend_files_need_blender(calls, monkeypatch):
     monkeypatch.setattr(calls.importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(araplbs.Refused, match="need Blender as a Python module: pip install bpy"):
@@ -108,8 +215,12 @@ def test_without_the_package():
 def test_help_and_wrong_arguments():
     done = server("--help")
     assert done.returncode == 0 and '"mcpServers"' in done.stdout
+    assert "--timeout SECONDS" in done.stdout
     done = server("--port", "80")
     assert done.returncode == 2 and "unrecognized arguments: --port 80" in done.stderr
+    for wrong in ("-1", "inf", "nan", "soon"):
+        done = server(f"--timeout={wrong}")
+        assert done.returncode == 2 and "--timeout" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_instructions(core):

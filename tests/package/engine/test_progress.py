@@ -38,6 +38,30 @@ def test_it_is_told_stages_and_fractions():
     assert iterations == [0, 0.25, 0.5, 0.75]
 
 
+def test_it_is_told_before_the_solver_begins():
+    """Work on large meshes precedes the solver, and more follows: none of it is silent, and False
+    stops it."""
+    reports, character = [], (*MESH, BONES.heads, BONES.parents)
+    araplbs.weights(*character, progress=lambda *report: reports.append(report[:2]))
+    stages = [stage for stage, _fraction in reports]
+    before = reports[: stages.index("mesh")]
+    assert before[0] == ("reading", 0) and {"joints", "control bones"} <= {s for s, _ in before}
+    assert {fraction for _stage, fraction in before} == {0}
+    assert stages.count("surface strain") >= 2
+    for stage in ("reading", "joints", "control bones", "surface strain"):
+        with pytest.raises(araplbs.Cancelled):
+            araplbs.weights(*character, progress=lambda found, *_, last=stage: found != last)
+
+
+def test_measures_are_told_first():
+    """Sorting the rows of large meshes takes long, so there is a report before and after."""
+    poses = araplbs.sample_poses(*BONES, 1)
+    rows = shapes.solve(MESH, BONES).sparse_weights
+    deformation, fractions = araplbs.Deformation(*MESH, BONES.heads, BONES.tails), []
+    deformation.skin(rows, poses, progress=lambda _stage, done: fractions.append(done))
+    assert fractions == [0, 0, 1]
+
+
 @pytest.mark.parametrize("coarsen", [0, 500])
 def test_no_second_is_in_two_stages(coarsen):
     """The seconds of the stages sum to no more than the time of the calls, with or without a
