@@ -377,16 +377,18 @@ def test_filling_can_be_cancelled():
 def test_filling_ends_with_a_signal(monkeypatch):
     """The child process does not continue alone after any exception."""
     tets, children = package("solvers.tet_mesh"), []
-    popen = tets.subprocess.Popen
+    subprocess = package("base.child").subprocess
+    popen = subprocess.Popen
 
     def start(*arguments, **options):
         children.append(popen(*arguments, **options))
         return children[0]
 
     def stop():
-        raise KeyboardInterrupt
+        if children:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(tets.subprocess, "Popen", start)
+    monkeypatch.setattr(subprocess, "Popen", start)
     vertices, triangles = np.array(tube_arrays()[0]), np.array([[0, 1, 2]])
     monkeypatch.setattr(tets, "open_edges", lambda _faces: 0)
     with pytest.raises(KeyboardInterrupt):

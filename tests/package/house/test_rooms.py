@@ -38,7 +38,7 @@ OPTIONAL = {
     "solvers/fill_tets.py": {"tetgen"},
     "disk/blend_file.py": {"zstandard"},
     "api/rows.py": {"scipy"},
-    "mcp/server.py": {"mcp"},
+    "mcp/server.py": {"anyio", "mcp"},
     "farm/dask_client.py": {"cloudpickle", "distributed"},
 }
 OF_PACKAGE = sorted(PACKAGE.rglob("*.py"))
