@@ -9,7 +9,8 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,7 +25,8 @@ from ..farm.tasks import TIMEOUT
 from . import calls
 from .calls import Limits, Value
 
-OLDEST = (1, 19)  # of mcp: a tool can state that it failed, and return its figures
+MCP = "mcp"
+OLDEST = (1, 22)  # of this package: a tool can state that it failed, and return its figures
 CALLS = 16  # at a time; others wait
 # A character in JSON, or half of one, which has no meaning.
 ESCAPED = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
@@ -67,11 +69,24 @@ class Requests(io.RawIOBase):
         return len(part)
 
 
+def refuse_old(package: str) -> None:
+    """Raises Refused for a version that is too old, which may not even be importable."""
+    with suppress(PackageNotFoundError):
+        found = version(package)
+        if tuple(map(int, found.split(".")[:2])) < OLDEST:
+            oldest = ".".join(map(str, OLDEST))
+            raise Refused(
+                f"The package {package} {found} is too old, at least {oldest} is needed: "
+                "pip install 'araplbs[mcp]'"
+            )
+
+
 def make_server(timeout: float = TIMEOUT, left: threading.Event | None = None) -> Any:
     """Creates the server. timeout: seconds for a call, 0 for no limit. left: set when nobody waits
     for answers anymore. Raises ModuleNotFoundError if the package mcp is missing, and Refused if it
     is too old."""
     limit = f"A call is ended after {timeout:g} s" if timeout else "A call has no time limit"
+    refuse_old(MCP)
     about: dict[str, Any] = {"instructions": f"{skill()}\n\n{limit}, and writes nothing then."}
     try:
         from mcp.server.mcpserver import MCPServer as Server
@@ -80,12 +95,6 @@ def make_server(timeout: float = TIMEOUT, left: threading.Event | None = None) -
     except ModuleNotFoundError as error:
         if error.name == "mcp":
             raise
-        if tuple(map(int, version("mcp").split(".")[:2])) < OLDEST:
-            oldest = ".".join(map(str, OLDEST))
-            raise Refused(
-                f"The package mcp {version('mcp')} is too old, at least {oldest} is needed: "
-                "pip install 'araplbs[mcp]'"
-            ) from None
         from mcp.server.fastmcp import FastMCP as Server  # before mcp 2
     server = Server("araplbs", **about)
     tools = Tools(timeout, left or threading.Event())
@@ -211,5 +220,9 @@ def main(argv: list[str]) -> int:
         return 1
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # at once, as for SIGTERM
     sys.stdin = io.TextIOWrapper(io.BufferedReader(requests), encoding="utf-8")
-    server.run()
+    try:
+        server.run()
+    except Exception:  # of older versions of mcp, which answer although nobody listens
+        if not requests.left.is_set():
+            raise
     return 0

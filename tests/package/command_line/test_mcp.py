@@ -4,6 +4,7 @@ tests/farm/test_mcp.py tests the server."""
 import inspect
 import io
 import os
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ import araplbs
 import pytest
 from gate import Gate
 from gltf_files import plain
-from paths import environment
+from paths import ROOT, environment
 
 
 @pytest.fixture
@@ -210,6 +211,19 @@ def test_without_the_package():
     done = server(code=code)
     assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1
     assert "The package mcp is missing: pip install 'araplbs[mcp]'" in done.stderr
+
+
+def test_old_package(core, monkeypatch):
+    """An older version may fail to import, so its number is read first."""
+    server = core("mcp.server")
+    needed = re.search(r'mcp = \["mcp>=([\d.]+)"\]', (ROOT / "pyproject.toml").read_text())[1]
+    for version, good in (("1.9.4", False), ("1.21.2", False), (needed, True), ("2.0.0rc1", True)):
+        monkeypatch.setattr(server, "version", lambda _package, found=version: found)
+        if good:
+            server.refuse_old("mcp")
+            continue
+        with pytest.raises(araplbs.Refused, match=f"mcp {version} is too old, at least {needed}"):
+            server.refuse_old("mcp")
 
 
 def test_help_and_wrong_arguments():
