@@ -1,7 +1,7 @@
 /* Bones that are excluded from a vertex: see excluded.h. Edits by the user override inner_bones.h:
  * a bone that an edit allows is not excluded, and no bone is excluded if the bone inside the part
- * is excluded or locked. Takes O(locks of the vertex + log marks + depth of the skeleton). Cannot
- * fail. */
+ * is excluded or locked. Takes O(locks of the vertex + log marks + depth of the skeleton), and
+ * O(constraints) for a bone out of reach. Cannot fail. */
 #include "solver/excluded.h"
 
 /* By locks and marks. */
@@ -33,9 +33,20 @@ arap_excluded_fn arap_excluded_of(const arap_solver *s) {
                : NULL;
 }
 
+/* Whether the user has allowed the bone at the vertex, or constrained its weight there. */
+static int is_wanted(const arap_solver *s, int vertex, int bone) {
+    if (arap_find_mark(&s->marks, arap_lead(&s->parts, vertex), bone) & ARAP_ALLOWED) return 1;
+    for (int r = s->constraints.peaks + s->constraints.attachments; r < s->constraints.list.count;
+         r++) {
+        const arap_constraint *row = &s->constraints.list.rows[r];
+        if (row->vertex == vertex && row->bone == bone) return 1;
+    }
+    return 0;
+}
+
 int arap_cannot_adopt(const void *solver, int vertex, int bone) {
     const arap_solver *s = solver;
     if (arap_excluded_of(s) && arap_is_excluded(s, vertex, bone)) return 1;
-    if (!arap_is_beyond_spread(&s->spread, &s->mesh, &s->skeleton, vertex, bone)) return 0;
-    return !(arap_find_mark(&s->marks, arap_lead(&s->parts, vertex), bone) & ARAP_ALLOWED);
+    return arap_is_beyond_spread(&s->spread, &s->mesh, &s->skeleton, vertex, bone) &&
+           !is_wanted(s, vertex, bone);
 }

@@ -12,7 +12,8 @@ int arap_is_excluded(const void *solver, int vertex, int bone);
 arap_excluded_fn arap_excluded_of(const arap_solver *solver);
 
 /* The same, and if the vertex is out of the reach of the bone (spread.h), unless the user allows
- * the bone there. An arap_excluded_fn for influences that the user has not chosen. */
+ * the bone there or constrains its weight. An arap_excluded_fn for influences that the user has not
+ * chosen. */
 int arap_cannot_adopt(const void *solver, int vertex, int bone);
 
 #endif

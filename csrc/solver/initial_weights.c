@@ -27,8 +27,6 @@
 #include "weights/sparse_weights.h"
 #include "weights/rows.h"
 
-#define SMALL 1e-3 /* a vertex needs more than this from the bones that may move it */
-
 /* The lowest input vertex welded into vertex i that has weights; -1: none. */
 static int weighted_input(const arap_solver *s, const arap_sparse_weights *rows, int i) {
     for (int input = s->mesh.first[i]; input >= 0; input = s->mesh.next[input])
@@ -108,24 +106,23 @@ static arap_status keep_peaks(arap_context *context, arap_solver *s,
     return status;
 }
 
-/* Remove weights that conflict with inner bones (inner_bones.h), belong to bones on the side that
- * the skin pierces, or are out of the reach of their bones (spread.h). A vertex left without bones
- * gets the nearest bone that may move it. */
+/* Remove weights that conflict with inner bones (inner_bones.h) or belong to bones on the side that
+ * the skin pierces. A vertex left without bones gets the nearest bone that may move it. */
 static arap_status leave_excluded(arap_context *context, const arap_solver *s,
                                   arap_influences *in) {
     arap_rows rows;
-    if (!s->inner.count && !s->pierced.count && !s->spread.scale) return ARAP_OK;
+    if (!s->inner.count && !s->pierced.count) return ARAP_OK;
     arap_status status = arap_rows_create(context, in->count, &rows);
     for (int i = 0; i < in->count && !status; i++) {
         int kept = 0;
         status = arap_rows_next(context, &rows, in->start[i + 1] - in->start[i] + 1);
         for (size_t e = in->start[i]; e < in->start[i + 1] && !status; e++) {
-            if (arap_cannot_adopt(s, i, in->bone[e])) continue;
+            if (arap_is_excluded(s, i, in->bone[e])) continue;
             arap_rows_add(&rows, in->bone[e], in->weight[e], 0);
-            kept |= in->weight[e] > SMALL;
+            kept |= in->weight[e] > 0;
         }
         if (kept || status) continue;
-        int nearest = arap_nearest_bone(&s->mesh, &s->skeleton, i, arap_cannot_adopt, s);
+        int nearest = arap_nearest_bone(&s->mesh, &s->skeleton, i, arap_excluded_of(s), s);
         if (nearest < 0) { /* the user has excluded its own bone; treated as without inner bones */
             rows.made.start[rows.made.count] = rows.made.start[rows.made.count - 1];
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
