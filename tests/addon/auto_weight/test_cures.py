@@ -594,7 +594,7 @@ def test_every_cure_is_pressed_here():
     assert len(buttons) > 8 and all(f'"{text}"' in pressed for text in buttons), buttons
 
 
-SHIFT = 0.12  # less than half of the tube's radius
+SHIFT = 0.35  # more than the tube's radius
 
 
 def beside(bones=5, length=3.0):
