@@ -10,11 +10,11 @@ limb point remain unknown, and d has no part in them.
 Artists place bones off the center as well, by a quarter of the radius in most limbs. However, these
 offsets change from bone to bone, or with the radius. A limb is listed only if two conditions hold.
 First, all bones agree: no offset differs from the shift by more than half of the shift, and enough
-bones lie across it. Second, the skin lies beside the bones, not just off the center: for half of the
-bones, the shift exceeds the radius of the skin. Smaller shifts do little harm.
+bones lie across it. Second, the skin lies beside the bones, not just off the center: the shift
+exceeds the radius of the skin at half of the bones. Smaller shifts do little harm.
 
-Of 126 characters with the weights of artists, the conditions hold for a beak and for two limbs whose
-bones lie outside the skin. If limbs are shifted for a test, no other limb is found.
+Of 126 characters with the weights of artists, the conditions hold for a beak and for two limbs
+whose bones lie outside the skin. If limbs are shifted for a test, no other limb is found.
 
 The computation reads each vertex a few times. This module does not use bpy.
 """
