@@ -271,7 +271,7 @@ class Problem:
         return misfit_of(self.arguments["vertices"], self.skeleton)
 
     def limb_shifts(self) -> list[LimbShift]:
-        """The limbs whose skin, by the current weights of all meshes, lies beside its bones."""
+        """The limbs whose skin, by the current weights of all meshes, is off its bones."""
         weights = [rows for rows in self._earlier if rows is not None]
         if self.numbers is not None or len(weights) < len(self._earlier):
             return []

@@ -19,7 +19,7 @@ increases the energy at all.
 Bones that hardly move their skin may not increase the energy. Good results have at most 2 of them,
 or 4 of 65, while a robot whose plates are on other bones has 6 of 44.
 
-A skeleton that does not fit the mesh, and limbs beside their bones, are known before solving and
+A skeleton that does not fit the mesh, and limbs off their bones, are known before solving and
 explain everything else. They are therefore named first.
 """
 
@@ -182,7 +182,7 @@ def _misfit(report: dict[str, Any]) -> Doubt | None:
         cure = "turn it by {degrees} degrees about {axis}"
         cures.append(Sentence(cure, axis=turn[0], degrees=turn[1]))
     if shift is not None:
-        parts.append(Sentence("lies beside the mesh"))
+        parts.append(Sentence("is away from the mesh"))
         cures.append(Sentence("move it by {way}", way=", ".join(f"{x:.3g}" for x in shift)))
     what = joined(parts, " and ")
     return Doubt(
@@ -194,21 +194,21 @@ def _misfit(report: dict[str, Any]) -> Doubt | None:
 
 
 def _shifted(report: dict[str, Any]) -> Doubt | None:
-    """The Doubt about limbs whose skin lies beside their bones."""
+    """The Doubt about limbs whose skin is off their bones."""
     found = report.get("limb_shifts")
     if not found:
         return None
     first = found[0]
     length = f"{np.linalg.norm(first['shift']):.2g}"
     where = {"length": length, "axis": toward(first["shift"])}
-    line = "The skin of {bone} and its children lies {length} units beside its bones, toward {axis}"
+    line = "The skin of {bone} and its children is {length} units off its bones, toward {axis}"
     sentence = Sentence(line, bone=first["bone"], **where)
     if len(found) > 1:
         others = names_in_line([limb["bone"] for limb in found[1:]])
         sentence = joined([sentence, Sentence("(also {others})", others=others)], " ")
     cure = "{sentence}. Move these bones to their skin, for example with Optimize Joints"
     return Doubt(
-        counted(len(found), "1 limb lies beside its bones", "{count} limbs lie beside their bones"),
+        counted(len(found), "1 limb is off its bones", "{count} limbs are off their bones"),
         Sentence(cure, sentence=sentence),
         Sentence("By {length} units toward {axis}", **where),
         SHIFT,

@@ -145,7 +145,7 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
     one, several = "bone has lost its skin", "bones have lost their skin"
     why = Sentence("Other bones fit this skin better")
     if report.get("limb_shifts"):
-        why = Sentence("The limb lies beside its bones")
+        why = Sentence("The limb is off its bones")
     yield _counted(own, one, several, urgent=True, bones=own, remedy=GIVE_BACK, why=why)
 
 

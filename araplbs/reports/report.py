@@ -75,7 +75,7 @@ def make_report(
         factor) or JOINTS.
     misfit: {"scale", "turn": [axis, degrees], "shift"}, the change that would make the skeleton fit
         the meshes; None if it fits, see skeleton/misfit.py.
-    limb_shifts: [{"bone", "shift", "bones"}] of limbs whose skin lies beside their bones according
+    limb_shifts: [{"bone", "shift", "bones"}] of limbs whose skin is off their bones according
         to the earlier weights; see skeleton/limb_shift.py.
     torn_off: bones at the end of a limb that have another parent, such as feet on a root.
     tails_aside: whether bones were read from tails that miss the joints of most children.

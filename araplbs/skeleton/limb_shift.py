@@ -1,4 +1,4 @@
-"""Finds limbs whose skin lies beside their bones, all by the same vector.
+"""Finds limbs whose skin is off their bones, all by the same vector.
 
 Such limbs occur if a mesh and its skeleton come from different versions of a character. The skin of
 a bone consists of the vertices at which the bone has more than half of the current weight. Its
@@ -10,7 +10,7 @@ limb point remain unknown, and d has no part in them.
 Artists place bones off the center as well, by a quarter of the radius in most limbs. However, these
 offsets change from bone to bone, or with the radius. A limb is listed only if two conditions hold.
 First, all bones agree: no offset differs from the shift by more than half of the shift, and enough
-bones lie across it. Second, the skin lies beside the bones, not just off the center: the shift
+bones lie across it. Second, the skin is off the bones, not just off the center: the shift
 exceeds the radius of the skin at half of the bones. Smaller shifts do little harm.
 
 Of 126 characters with the weights of artists, the conditions hold for a beak and for two limbs
@@ -93,10 +93,10 @@ def _skins(points: Floats, triangles: Integers, rows: SparseWeights, skeleton: S
     axes = along / np.where(lengths > 0, lengths, 1)[:, None]
     to = points[vertices] - skeleton.heads[bones]
     place = (to * axes[bones]).sum(axis=1)
-    beside = (place >= 0) & (place <= lengths[bones]) & skeleton.deform[bones]
-    vertices, bones = vertices[beside], bones[beside]
-    to = to[beside] - place[beside, None] * axes[bones]
-    share = rows.weights[entries][beside] * _areas(points, triangles)[vertices]
+    within = (place >= 0) & (place <= lengths[bones]) & skeleton.deform[bones]
+    vertices, bones = vertices[within], bones[within]
+    to = to[within] - place[within, None] * axes[bones]
+    share = rows.weights[entries][within] * _areas(points, triangles)[vertices]
     total = np.bincount(bones, share, m)
     total = np.where(total > 0, total, 1)
     sums = [np.bincount(bones, share * to[:, k], m) for k in range(3)]

@@ -12,9 +12,9 @@ but the bone begins farther along its own axis. Only rings around the axis and w
 count, because a jaw turns about a hinge far from its ring. On 25 characters with their artists'
 weights, this test finds 6 of 1,400 joints, at the ends of fingers and tails.
 
-If the weights show that the skin of whole limbs lies beside their bones (skeleton/limb_shift.py),
-these limbs are moved as they are. This explains every contradiction in them, so all joints then
-stay at their places.
+If the weights show that the skin of whole limbs is off their bones (skeleton/limb_shift.py),
+these limbs are moved as a whole. This explains every contradiction in them, so all joints then
+stay in place.
 
 The computation reads two columns of weights per bone. This module does not use bpy, so any thread
 may run it.

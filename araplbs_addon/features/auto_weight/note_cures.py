@@ -115,7 +115,7 @@ class OBJECT_OT_araplbs_parent_at_joint(OfNote, Operator):
 
 
 class OBJECT_OT_araplbs_move_limbs(OfOutcome, Operator):
-    """Move the limbs that lie beside their bones to the middle of their skin: the bones move, and \
+    """Move the limbs that are off their bones to the middle of their skin: the bones move, and \
 the mesh stays"""
 
     bl_idname = SHIFT

@@ -597,8 +597,8 @@ def test_every_cure_is_pressed_here():
 SHIFT = 0.35  # more than the tube's radius
 
 
-def beside(bones=4, length=3.0):
-    """A tube whose painted weights show that its bones lie beside it."""
+def off_bones(bones=4, length=3.0):
+    """A tube whose painted weights show that its bones are off its middle."""
     ends = np.linspace(0.05, length - 0.05, bones + 1)
     names = [f"bone{k}" for k in range(bones)]
     rig = add_armature(
@@ -620,10 +620,10 @@ def beside(bones=4, length=3.0):
 def test_move_limbs_to_their_skin():
     """The note names the shift, its button moves the bones to the middle of the skin, and the next
     Auto-weight has no such note."""
-    tube, rig = beside()
+    tube, rig = off_bones()
     auto_weight(tube, rig)
-    (note,) = [each for each in at_hand().notes if "beside" in each.text]
-    assert note.urgent and note.text == "1 limb lies beside its bones"
+    (note,) = [each for each in at_hand().notes if "off" in each.text]
+    assert note.urgent and note.text == "1 limb is off its bones"
     assert note.why == f"By {SHIFT} units toward +X" and len(note.bones) == 4
     rig.data.bones["bone3"].araplbs_joint.lock_head = True
     with pytest.raises(RuntimeError, match="no limb to move, or its joints are locked"):
@@ -635,11 +635,11 @@ def test_move_limbs_to_their_skin():
             assert abs(end.x) < 1e-3 and abs(end.y) < 1e-3
     assert at_hand() is None, "these weights belong to other bones"
     auto_weight(tube, rig)
-    assert not [each for each in at_hand().notes if "beside" in each.text]
+    assert not [each for each in at_hand().notes if "off" in each.text]
 
 
 def test_optimize_joints_moves_limbs_to_their_skin():
-    tube, rig = beside()
+    tube, rig = off_bones()
     select(tube, rig)
     bpy.ops.object.araplbs_joints("EXEC_DEFAULT", pose_count=8, iterations=2)
     for bone in rig.data.bones:
@@ -650,7 +650,7 @@ def test_optimize_joints_moves_limbs_to_their_skin():
 
 def test_a_skeleton_that_does_not_fit():
     """The note names the cause, and no button pretends to repair it."""
-    tube, rig = beside()
+    tube, rig = off_bones()
     tube.data.transform(Matrix.Scale(100, 4))
     auto_weight(tube, rig)
     (note,) = [each for each in at_hand().notes if each.text == "The skeleton does not fit"]

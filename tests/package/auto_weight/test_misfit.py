@@ -22,7 +22,7 @@ OTHER = {
     "bones of inches": (lambda p: p / 39.3701, "is 39.4 times larger"),
     "Y up": (lambda p: p @ QUARTER.T, "has another axis up: turn it by 90 degrees about X"),
     "Y up, in centimeters": (lambda p: 100 * p @ QUARTER.T, "100 times smaller than the mesh and"),
-    "aside": (lambda p: p + np.array([0, 3, 0]), "lies beside the mesh: move it by "),
+    "aside": (lambda p: p + np.array([0, 3, 0]), "is away from the mesh: move it by "),
 }
 
 

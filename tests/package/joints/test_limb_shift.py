@@ -1,4 +1,4 @@
-"""Tests limbs whose skin lies beside their bones: which limbs are found, that no limb of a good
+"""Tests limbs whose skin is off their bones: which limbs are found, that no limb of a good
 character is, what is said, and that Optimize Joints moves these limbs and no other joint."""
 
 from dataclasses import replace
@@ -168,14 +168,14 @@ def test_the_cause_is_named():
     )
     assert [limb["bone"] for limb in found.report["limb_shifts"]] == list(ARMS)
     line = found.lines[-2]
-    assert line.startswith("Warning: The skin of arm.L and its children lies 0.2"), line
-    assert "beside its bones, toward +Y (also arm.R)" in line and "Optimize Joints" in line
+    assert line.startswith("Warning: The skin of arm.L and its children is 0.2"), line
+    assert "off its bones, toward +Y (also arm.R)" in line and "Optimize Joints" in line
     left = {"bone": "hand.L", "shift": [0.0, -0.02, 0.0], "bones": ["hand.L", "front.L"]}
     told = report(0.9, limb_shifts=[left])
     doubt = doubt_about(told)
     assert doubt.remedy == SHIFT and doubt.bones == ("hand.L", "front.L")
-    assert doubt.note == "1 limb lies beside its bones" and doubt.why == "By 0.02 units toward -Y"
+    assert doubt.note == "1 limb is off its bones" and doubt.why == "By 0.02 units toward -Y"
     notes = result_notes(told, lost=("front.L",))
     assert [note.remedy for note in notes[:2]] == [SHIFT, GIVE_BACK]
-    assert notes[1].why == "The limb lies beside its bones"
+    assert notes[1].why == "The limb is off its bones"
     assert result_notes(report(0.1), lost=("front.L",))[0].why == "Other bones fit this skin better"
