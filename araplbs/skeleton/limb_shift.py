@@ -13,7 +13,7 @@ First, all bones agree: no offset differs from the shift by more than half of th
 bones lie across it. Second, the skin is off the bones, not just off the center: the shift
 exceeds the radius of the skin at half of the bones. Smaller shifts do little harm.
 
-Of 126 characters with the weights of artists, the conditions hold for a beak and for two limbs
+Of 126 armatures with the weights of artists, the conditions hold for a beak and for two limbs
 whose bones lie outside the skin. If limbs are shifted for a test, no other limb is found.
 
 The computation reads each vertex a few times. This module does not use bpy.
