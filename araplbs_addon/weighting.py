@@ -222,6 +222,7 @@ class WeightingTask(Task):
     def refuse_object(self, ob: bpy.types.Object, armature: bpy.types.Object) -> None:
         """Raises Refused for objects that cannot be weighted."""
         refuse_mesh(ob)
+        _refuse_bone_shape(ob)
         _refuse_foreign(ob, armature)
         refuse_carried(ob, armature)
 
@@ -318,6 +319,15 @@ def _refuse_twice(ob: bpy.types.Object, before: list[bpy.types.Object]) -> None:
             raise Refused(
                 f"'{ob.name}' shares its mesh with '{other.name}' and gets the same weights"
             )
+
+
+def _refuse_bone_shape(ob: bpy.types.Object) -> None:
+    """A mesh that a bone shows instead of itself is no skin. Importers and rig generators make such
+    meshes."""
+    for rig in bpy.data.objects:
+        for bone in rig.pose.bones if rig.type == "ARMATURE" else ():
+            if bone.custom_shape == ob:
+                raise Refused(f"'{ob.name}' is the custom shape of '{bone.name}' in '{rig.name}'")
 
 
 def _refuse_foreign(ob: bpy.types.Object, armature: bpy.types.Object) -> None:

@@ -15,6 +15,8 @@ from ..base.extent import far_from_bones
 from ..base.progress import Listener
 from ..model.edits import Edits, Pairs
 from ..model.sparse_weights import SparseWeights, empty_sparse_weights, join_sparse_weights
+from ..skeleton.limb_shift import LimbShift, limb_shifts, mirrored
+from ..skeleton.misfit import Misfit, misfit_of
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 from ..skeleton.symmetry import symmetry_plane
@@ -61,6 +63,7 @@ class Problem:
         their weights."""
         self.skeleton = skeleton
         self.posed_by = poses.posed_by if poses else None
+        self._earlier = [mesh.weights for mesh in meshes]
         self.names = [mesh.name for mesh in meshes]
         self.sizes = [len(mesh.vertices) for mesh in meshes]
         self.locks = [(mesh.locked_bones, mesh.locked_vertices) for mesh in meshes]
@@ -260,6 +263,22 @@ class Problem:
             locked |= self.arguments["locked_bones"][sets, rows.bones]
             locked |= self.arguments["locked_vertices"][vertices]
         return locked
+
+    def misfit(self) -> Misfit | None:
+        """The Misfit of the skeleton and the meshes. Patches are too small to tell."""
+        if self.numbers is not None:
+            return None
+        return misfit_of(self.arguments["vertices"], self.skeleton)
+
+    def limb_shifts(self) -> list[LimbShift]:
+        """The limbs whose skin, by the current weights of all meshes, is off its bones."""
+        weights = [rows for rows in self._earlier if rows is not None]
+        if self.numbers is not None or len(weights) < len(self._earlier):
+            return []
+        vertices, triangles = self.arguments["vertices"], self.arguments["triangles"]
+        found = limb_shifts(vertices, triangles, self.join(weights), self.skeleton)
+        symmetry = self.arguments.get("symmetry")
+        return found if symmetry is None else mirrored(found, symmetry)
 
     def far_from_bones(self) -> list[dict[str, Any]]:
         """Returns [{"object", "count", "vertex", "all"}] for objects with vertices far from all

@@ -18,17 +18,20 @@ increases the energy at all.
 
 Bones that hardly move their skin may not increase the energy. Good results have at most 2 of them,
 or 4 of 65, while a robot whose plates are on other bones has 6 of 44.
+
+A skeleton that does not fit the mesh, and limbs off their bones, are known before solving and
+explain everything else. They are therefore named first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..base.extent import size_of
-from ..base.sentence import Sentence, counted, names_in_line
+from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..body.chains import Tree
 from ..skeleton.skeleton import hanging
 
@@ -47,6 +50,7 @@ NEAR, FAR = 0.5, 0.05  # shares of the distance to the parent, and of the skelet
 
 # Remedies.
 JOINTS, TAILS, CONTROL, BONES, PARENT = "JOINTS", "TAILS", "CONTROL", "BONES", "PARENT"
+FIT, SHIFT = "FIT", "SHIFT"  # the skeleton to the mesh; limbs to their skin
 
 
 class Doubt(NamedTuple):
@@ -62,6 +66,9 @@ class Doubt(NamedTuple):
 
 def doubt_about(report: dict[str, Any]) -> Doubt | None:
     """The Doubt about a report of weights, or None."""
+    fit = _misfit(report) or _shifted(report)
+    if fit:
+        return fit
     stretch = _stretch(report)
     if stretch is None or report["options"].get("swing", USUAL_SWING) > USUAL_SWING:
         return _held(report)
@@ -149,6 +156,70 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
         ),
         Sentence("A joint may lie outside its part"),
     )
+
+
+def _misfit(report: dict[str, Any]) -> Doubt | None:
+    """The Doubt about a skeleton that does not fit its meshes."""
+    found = report.get("misfit")
+    if not found:
+        return None
+    scale, turn, shift = found["scale"], found["turn"], found["shift"]
+    parts, cures = [], []
+    if scale != 1 and shift is not None:
+        parts = [Sentence("has another size and place than the mesh")]
+        cures = [Sentence("the mesh was probably normalized alone; use the same scale for both")]
+        shift = None
+    elif scale != 1:
+        sizes = "is {ratio} times larger than the mesh"
+        if scale > 1:
+            sizes = "is {ratio} times smaller than the mesh"
+        parts = [Sentence(sizes, ratio=f"{max(scale, 1 / scale):.3g}")]
+        cures = [Sentence("apply the scale, or use the same unit for both")]
+    if turn:
+        words = "faces the other way" if turn == ["Z", 180] else "is turned about {axis}"
+        words = "has another axis up" if turn[0] != "Z" and turn[1] != 180 else words
+        parts.append(Sentence(words, axis=turn[0]))
+        cure = "turn it by {degrees} degrees about {axis}"
+        cures.append(Sentence(cure, axis=turn[0], degrees=turn[1]))
+    if shift is not None:
+        parts.append(Sentence("is away from the mesh"))
+        cures.append(Sentence("move it by {way}", way=", ".join(f"{x:.3g}" for x in shift)))
+    what = joined(parts, " and ")
+    return Doubt(
+        Sentence("The skeleton does not fit"),
+        Sentence("The skeleton {what}: {cure}", what=what, cure=joined(cures, ", ")),
+        Sentence("It {what}", what=what),
+        FIT,
+    )
+
+
+def _shifted(report: dict[str, Any]) -> Doubt | None:
+    """The Doubt about limbs whose skin is off their bones."""
+    found = report.get("limb_shifts")
+    if not found:
+        return None
+    first = found[0]
+    length = f"{np.linalg.norm(first['shift']):.2g}"
+    where = {"length": length, "axis": toward(first["shift"])}
+    line = "The skin of {bone} and its children is {length} units off its bones, toward {axis}"
+    sentence = Sentence(line, bone=first["bone"], **where)
+    if len(found) > 1:
+        others = names_in_line([limb["bone"] for limb in found[1:]])
+        sentence = joined([sentence, Sentence("(also {others})", others=others)], " ")
+    cure = "{sentence}. Move these bones to their skin, for example with Optimize Joints"
+    return Doubt(
+        counted(len(found), "1 limb is off its bones", "{count} limbs are off their bones"),
+        Sentence(cure, sentence=sentence),
+        Sentence("By {length} units toward {axis}", **where),
+        SHIFT,
+        tuple(bone for limb in found for bone in limb["bones"]),
+    )
+
+
+def toward(way: Sequence[float]) -> str:
+    """The axis nearest to a direction, such as "-Y"."""
+    axis = int(np.abs(way).argmax())
+    return ("-" if way[axis] < 0 else "+") + "XYZ"[axis]
 
 
 def _held(report: dict[str, Any]) -> Doubt | None:

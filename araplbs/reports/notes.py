@@ -144,6 +144,8 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
     yield _counted(out, one, several, urgent=True, bones=out, remedy=CONTROL, why=why)
     one, several = "bone has lost its skin", "bones have lost their skin"
     why = Sentence("Other bones fit this skin better")
+    if report.get("limb_shifts"):
+        why = Sentence("The limb is off its bones")
     yield _counted(own, one, several, urgent=True, bones=own, remedy=GIVE_BACK, why=why)
 
 

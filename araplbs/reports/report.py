@@ -73,6 +73,10 @@ def make_report(
     control_bones: the excluded bones and the reasons: {bone: identifier in REASONS}.
     bone_directions: the source of the bones: TAILS, LENGTHS (tails whose lengths are wrong by one
         factor) or JOINTS.
+    misfit: {"scale", "turn": [axis, degrees], "shift"}, the change that would make the skeleton fit
+        the meshes; None if it fits, see skeleton/misfit.py.
+    limb_shifts: [{"bone", "shift", "bones"}] of limbs whose skin is off their bones according
+        to the earlier weights; see skeleton/limb_shift.py.
     torn_off: bones at the end of a limb that have another parent, such as feet on a root.
     tails_aside: whether bones were read from tails that miss the joints of most children.
     posed_by: for a rig with controls, the deform bones grouped by how the random poses move them:
@@ -133,6 +137,15 @@ def make_report(
         },
         "bone_directions": problem.skeleton.directions,
         "tails_aside": _tails_aside(problem.skeleton),
+        "misfit": _misfit(problem),
+        "limb_shifts": [
+            {
+                "bone": bones[limb.bone],
+                "shift": limb.shift.tolist(),
+                "bones": [bones[b] for b in limb.bones],
+            }
+            for limb in problem.limb_shifts()
+        ],
         "torn_off": [bones[b] for b in torn_off(problem.skeleton)],
         "posed_by": problem.posed_by,
         "control_evidence": {
@@ -145,6 +158,14 @@ def make_report(
         "options": options.as_dict(),
     }
     return report
+
+
+def _misfit(problem: Problem) -> dict[str, Any] | None:
+    found = problem.misfit()
+    if found is None:
+        return None
+    shift = None if found.shift is None else found.shift.tolist()
+    return {"scale": found.scale, "turn": found.turn and list(found.turn), "shift": shift}
 
 
 def summary(report: dict[str, Any]) -> Sentence:

@@ -1,7 +1,7 @@
 """The Result box, which describes the result of the last weighting in an artist's terms."""
 
 from araplbs.measures.standing import is_worse
-from araplbs.reports.doubts import CONTROL, JOINTS, PARENT, TAILS
+from araplbs.reports.doubts import CONTROL, JOINTS, PARENT, SHIFT, TAILS
 from araplbs.reports.last_lines import from_to, percent, problems_in_words
 from araplbs.reports.notes import GIVE_BACK, PLACE, REPAIR, RIGID, SOFT, UNLOCK
 
@@ -35,6 +35,7 @@ CURES = {
     PLACE: (JOINT_PLACES, "Optimize Joints", {}),
     REPAIR: (REPAIR_WEIGHTS, "Repair", {"which": "RESULT", "kinds": {"LOOSE_PART"}}),
     RIGID: (note_cures.RIGID, "Make Rigid", {}),
+    SHIFT: (note_cures.SHIFT, "Move Limbs", {}),
     UNLOCK: (note_cures.UNLOCK, "Unlock Groups", {}),
 }
 OF_NOTE = {note_cures.PARENT, note_cures.RIGID}  # these operators receive the note's number

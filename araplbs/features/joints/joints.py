@@ -22,7 +22,7 @@ from ...model.sparse_weights import SparseWeights, make_sparse_weights
 from ...skeleton.poses import Poses, spread
 from ...skeleton.skeleton import Skeleton
 from ...solvers.solve import Solution, solve
-from .misplaced import Start, better_start, carried
+from .misplaced import Start, better_start, carried, shifted_start
 from .moved_joints import ends_of, moved_bones, moved_skeleton, pinned_ends
 from .options import JointOptions
 
@@ -93,6 +93,8 @@ class JointRun:
         self._meshes, self._threads = meshes, threads
         self.pinned, self._factors = pinned_ends(problem.skeleton, locks), factors
         self.start = self._better_start()
+        if self.start and self.start.shifted:
+            self.pinned = np.ones_like(self.pinned)
         self._kept = threading.Event()
         self._diagonal = size_of(problem.arguments["vertices"])
         if not self._diagonal > 0:
@@ -102,8 +104,9 @@ class JointRun:
         if any(mesh.weights is None for mesh in self._meshes):
             return None
         skeleton, points = self.problem.skeleton, self.problem.arguments["vertices"]
-        present = self.problem.present(self._meshes)
-        return better_start(skeleton, points, present, self.pinned, self.options.max_shift)
+        present, limits = self.problem.present(self._meshes), (self.pinned, self.options.max_shift)
+        shifted = shifted_start(skeleton, self.problem.limb_shifts(), *limits)
+        return shifted or better_start(skeleton, points, present, *limits)
 
     def keep(self) -> None:
         """Requests to continue with the joints of the latest frame, whether converged or not."""

@@ -1,11 +1,16 @@
 """Operators that fix the cause of a note in the Result box and have no button elsewhere: "Unlock
-Groups", "Make Rigid" and "Parent at Joint". The changes that these operators make take effect in
-the next Auto-weight."""
+Groups", "Make Rigid", "Parent at Joint" and "Move Limbs". The changes that these operators make
+take effect in the next Auto-weight."""
 
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.character.rigid_parts import loose_parts
+from araplbs.features.joints.misplaced import shifted_start
+from araplbs.features.joints.moved_joints import moved_bones, pinned_ends
+from araplbs.features.joints.options import JointOptions
 from araplbs.reports.doubts import bone_at_joint
+from araplbs.reports.report import names_in_line
+from araplbs.skeleton.limb_shift import LimbShift
 from bpy.types import Operator
 
 from ...blender.data.edits import add_rigid_part
@@ -14,12 +19,16 @@ from ...blender.read.read_armature import read_armature
 from ...blender.read.read_mesh import read_topology, refuse_linked
 from ...blender.write.edit_bones import editing
 from ...languages.translate import inform
+from ..joints.data import read_joint_settings
+from ..joints.effects import effects, refuse_armature
+from ..joints.write import write_joints
 from .outcome import OfOutcome, outcome_at_hand
 from .result import INDEX, OfNote, vertices_of
 
 UNLOCK = "object.araplbs_unlock_groups"
 RIGID = "object.araplbs_make_rigid"
 PARENT = "object.araplbs_parent_at_joint"
+SHIFT = "object.araplbs_move_limbs"
 
 
 class OBJECT_OT_araplbs_unlock_groups(OfOutcome, Operator):
@@ -105,8 +114,42 @@ class OBJECT_OT_araplbs_parent_at_joint(OfNote, Operator):
         return {"FINISHED"}
 
 
+class OBJECT_OT_araplbs_move_limbs(OfOutcome, Operator):
+    """Move the limbs that are off their bones to the middle of their skin: the bones move, and \
+the mesh stays"""
+
+    bl_idname = SHIFT
+    bl_label = "Move Limbs"
+
+    def execute(self, context):
+        outcome = outcome_at_hand(context)
+        armature, meshes = outcome.armature.get(), [each.get() for each in outcome.objects]
+        refuse_armature(armature, meshes)
+        skeleton = read_armature(armature, use_joint_limits=False)
+        names = skeleton.names
+        limbs = [
+            LimbShift(names.index(bone), np.array(shift), np.zeros(0, int))
+            for bone, shift in outcome.shifts.items()
+            if bone in names
+        ]
+        locked = pinned_ends(skeleton, read_joint_settings(armature, names)[0])
+        start = shifted_start(skeleton, limbs, locked, JointOptions().max_shift)
+        if not start:
+            raise Refused("There is no limb to move, or its joints are locked")
+        moved = moved_bones(skeleton, start.skeleton)
+        told = effects(armature, meshes, skeleton, start.skeleton, moved)
+        write_joints(armature, skeleton, start.skeleton)
+        redraw_views()
+        for line in told:
+            self.report({"WARNING"}, line)
+        bones = names_in_line([names[bone] for bone in start.bones])
+        inform(self, f"Moved to the skin: {bones}. Press Auto-weight again")
+        return {"FINISHED"}
+
+
 CLASSES = (
     OBJECT_OT_araplbs_unlock_groups,
     OBJECT_OT_araplbs_make_rigid,
     OBJECT_OT_araplbs_parent_at_joint,
+    OBJECT_OT_araplbs_move_limbs,
 )

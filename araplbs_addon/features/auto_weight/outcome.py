@@ -12,7 +12,7 @@ artist keeps them."""
 
 import hashlib
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
@@ -62,6 +62,7 @@ class Outcome:
     replaced_ours: bool = False  # whether Auto-weight also computed the weights before
     counting: Worker | None = None  # currently counts the problems
     options: Options | None = None  # of the weighting
+    shifts: dict = field(default_factory=dict)  # {first bone of a limb: to its skin, (3,)}
 
     def shown(self):
         """The set that the meshes display; None if the meshes or bones have changed since this
@@ -173,6 +174,7 @@ def keep_outcome(report, task):
         {ORIGINAL: original, BEFORE: before, AFTER: after},
     )
     outcome.replaced_ours, outcome.options = all(task.replaces_ours), task.options
+    outcome.shifts = {limb["bone"]: limb["shift"] for limb in report["limb_shifts"]}
     outcome.findings = findings
     poses = getattr(task, "judged_poses", None)
     outcome.poses = None if poses is None else poses.transforms

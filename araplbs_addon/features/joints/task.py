@@ -73,9 +73,10 @@ class JointTask(WeightingTask):
         )
         if self.run.start:
             names = [skeleton.names[bone] for bone in self.run.start.bones]
-            self.warnings.append(
-                f"Joints were moved to where the weights bend: {names_in_line(names)}"
-            )
+            what = "Joints were moved to where the weights bend"
+            if self.run.start.shifted:
+                what = "Limbs were moved to their skin, and all other joints stayed"
+            self.warnings.append(f"{what}: {names_in_line(names)}")
 
     @staticmethod
     def _chosen(targets: Targets) -> Bools | None:

@@ -9,6 +9,7 @@ import bpy
 import flaws
 import numpy as np
 import pytest
+from mathutils import Matrix
 from rows_of import Rows
 from scenes import (
     add_armature,
@@ -16,6 +17,7 @@ from scenes import (
     add_tube,
     addon,
     auto_weight,
+    bind,
     entries,
     package,
     select,
@@ -590,3 +592,67 @@ def test_every_cure_is_pressed_here():
     with open(__file__, encoding="utf-8") as file:
         pressed = file.read()
     assert len(buttons) > 8 and all(f'"{text}"' in pressed for text in buttons), buttons
+
+
+SHIFT = 0.35  # more than the tube's radius
+
+
+def off_bones(bones=4, length=3.0):
+    """A tube whose painted weights show that its bones are off its middle."""
+    ends = np.linspace(0.05, length - 0.05, bones + 1)
+    names = [f"bone{k}" for k in range(bones)]
+    rig = add_armature(
+        bones=[
+            (name, (-SHIFT, 0, low), (-SHIFT, 0, high), names[k - 1] if k else None)
+            for k, (name, low, high) in enumerate(zip(names, ends[:-1], ends[1:], strict=True))
+        ]
+    )
+    tube = add_tube(rings=31)
+    bind(tube, rig)
+    height = np.array([v.co.z for v in tube.data.vertices])
+    for k, name in enumerate(names):
+        low, high = (-1 if not k else ends[k]), (length + 1 if k == bones - 1 else ends[k + 1])
+        own = np.flatnonzero((height >= low) & (height < high)).tolist()
+        tube.vertex_groups.new(name=name).add(own, 1.0, "REPLACE")
+    return tube, rig
+
+
+def test_move_limbs_to_their_skin():
+    """The note names the shift, its button moves the bones to the middle of the skin, and the next
+    Auto-weight has no such note."""
+    tube, rig = off_bones()
+    auto_weight(tube, rig)
+    (note,) = [each for each in at_hand().notes if "off" in each.text]
+    assert note.urgent and note.text == "1 limb is off its bones"
+    assert note.why == f"By {SHIFT} units toward +X" and len(note.bones) == 4
+    rig.data.bones["bone3"].araplbs_joint.lock_head = True
+    with pytest.raises(RuntimeError, match="no limb to move, or its joints are locked"):
+        press(of_result(), "Move Limbs")
+    rig.data.bones["bone3"].araplbs_joint.lock_head = False
+    press(of_result(), "Move Limbs")
+    for bone in rig.data.bones:
+        for end in (bone.head_local, bone.tail_local):
+            assert abs(end.x) < 1e-3 and abs(end.y) < 1e-3
+    assert at_hand() is None, "these weights belong to other bones"
+    auto_weight(tube, rig)
+    assert not [each for each in at_hand().notes if "off" in each.text]
+
+
+def test_optimize_joints_moves_limbs_to_their_skin():
+    tube, rig = off_bones()
+    select(tube, rig)
+    bpy.ops.object.araplbs_joints("EXEC_DEFAULT", pose_count=8, iterations=2)
+    for bone in rig.data.bones:
+        assert abs(bone.head_local.x) < 1e-3 and abs(bone.tail_local.x) < 1e-3
+    told = addon("window.last_report").report_of(bpy.context.scene)
+    assert not told or not told.get("limb_shifts")
+
+
+def test_a_skeleton_that_does_not_fit():
+    """The note names the cause, and no button pretends to repair it."""
+    tube, rig = off_bones()
+    tube.data.transform(Matrix.Scale(100, 4))
+    auto_weight(tube, rig)
+    (note,) = [each for each in at_hand().notes if each.text == "The skeleton does not fit"]
+    assert note.urgent and note.why == "It is 100 times smaller than the mesh"
+    assert "Optimize Joints" not in [text for _idname, text, _button in of_result()]

@@ -56,6 +56,43 @@ def test_the_weights_of_the_button():
     json.dumps(report)
 
 
+def shaped():
+    """A tube and an armature with a bone shape, as the glTF importer makes it."""
+    tube, rig = tube_and_rig()
+    shape = add_tube("Icosphere", radius=0.1, length=1.0)
+    rig.pose.bones["middle"].custom_shape = shape
+    return tube, shape, rig
+
+
+REASON = "'Icosphere' is the custom shape of 'middle' in 'Rig'"
+
+
+def test_custom_shapes_of_bones_are_no_skin():
+    """All meshes of a file are given, as in the manual. The shape is left out, the report says so,
+    and the weights are those without it."""
+    tube, shape, rig = shaped()
+    bind([tube], rig)
+    expected = entries(tube)
+    tube.vertex_groups.clear()
+    report = bind([ob for ob in bpy.data.objects if ob.type == "MESH"], rig)
+    assert report["warnings"] == [f"Skipped: {REASON}"] and entries(tube) == expected
+    assert not shape.vertex_groups and not shape.modifiers and shape.parent is None
+    with pytest.raises(araplbs.Refused, match=REASON):
+        bind([shape], add_armature("Other"))
+
+
+def test_custom_shapes_in_other_ways(tmp_path):
+    """The button and the command line apply the same rule."""
+    tube, shape, rig = shaped()
+    auto_weight(tube, shape, rig)
+    assert tube.vertex_groups and not shape.vertex_groups and not shape.modifiers
+    modifier = shape.modifiers.new("Armature", "ARMATURE")
+    modifier.object = rig
+    save(tmp_path / "in.blend")
+    assert run("weight", tmp_path / "in.blend", "-o", tmp_path / "out.blend") == 0
+    assert not opened(tmp_path / "out.blend")["Icosphere"].vertex_groups
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -99,7 +99,15 @@ def test_names_of_outputs(main, tmp_path):
 
 def test_obj_with_another_skeleton(main, tmp_path):
     plain().write(tmp_path / "skeleton.glb")
-    assert report_of(main, "mesh.obj", "--skeleton", "skeleton.glb")["deforming_bones"] == BONES
+    report = report_of(main, "mesh.obj", "--skeleton", "skeleton.glb")
+    assert report["deforming_bones"] == BONES and report["misfit"] is None
+
+
+def test_a_skeleton_in_another_unit(main, tmp_path):
+    plain().write(tmp_path / "skeleton.glb")
+    (tmp_path / "mesh.obj").write_text(obj_text(100 * VERTICES))
+    report = report_of(main, "mesh.obj", "--skeleton", "skeleton.glb")
+    assert report["warnings"][-1].startswith("The skeleton is 100 times smaller than the mesh: ")
 
 
 OBJ = {

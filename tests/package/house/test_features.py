@@ -11,6 +11,7 @@ from paths import ADDON, PACKAGE, ROOT
 # Features that may use another one, and the reason; fewer pairs are better.
 PAIRS = {
     ("auto_weight", "check"): "the Result lists the findings before and after",
+    ("auto_weight", "joints"): "the Result moves limbs that are off their bones",
     ("auto_weight", "new_vertices"): "Auto-weight of new vertices alone, by an option",
     ("export_game", "auto_weight"): "the presets of engines",
     ("range_of_motion", "control_bones"): "bones that are taken in move, too",
