@@ -2,8 +2,10 @@
  *
  * Clusters are aggregates as in algebraic multigrid (Vanek et al. 1996): the vertices are visited
  * one after another, and each vertex that is still free takes its nearest free neighbors, up to
- * MAXIMUM vertices in total. The caller specifies the order (solver/visits.c). The order is
- * traversed in strides of about the golden section of its length to prevent stripes of clusters.
+ * MAXIMUM vertices in total. The caller specifies the order (solver/visits.c). The order of each
+ * part is traversed in strides of about the golden section of its length to prevent stripes of
+ * clusters. Parts with mirror partners in each other are traversed together. The clusters of a part
+ * therefore do not depend on other objects.
  * Ties between equally near neighbors go to the first in the visiting order, so the result does not
  * depend on vertex numbering. The clusters of a finer level are already scattered, so they are not
  * visited in strides. They are visited from the last to the first, because the last ones are the
@@ -25,6 +27,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sets.h"
 #include "base/vec3.h"
 
 #define MINIMUM 32 /* minimum number of vertices in a part that is made coarser */
@@ -40,11 +43,11 @@ static int joins(const arap_mesh *mesh, size_t e) {
 
 typedef struct clustering {
     const arap_mesh *mesh;
-    const int *group, *partner, *visit;
-    const int *rank;     /* (vertices) position in `visit` */
+    const int *group, *partner;
+    const int *order;    /* (vertices) from the first visited vertex to the last */
+    const int *rank;     /* (vertices) position in the caller's order, which decides ties */
     const char *whole;   /* (parts) keep their vertices */
     const char *surface; /* (vertices) on the surface of the tets */
-    int stride;          /* step from one visit to the next */
     int *cluster;        /* (vertices) -1: free */
 } clustering;
 
@@ -91,24 +94,41 @@ static int stride_of(int n) {
     return stride > 0 ? stride : 1;
 }
 
-/* The vertex visited this many strides after the one at this position. */
-static int later(const clustering *c, int place, long long strides) {
-    int at = (int)((place + strides) % c->mesh->count);
-    return c->visit[at];
+/* Order the vertices part by part, in strides through the given order of each part. start (parts):
+ * scratch. */
+static void scatter(const arap_mesh *mesh, const int *partner, const int *visit, int *set,
+                    int *start, int *grouped, int *order) {
+    int n = mesh->count, sum = 0;
+    for (int p = 0; p < mesh->part_count; p++) set[p] = p;
+    memset(start, 0, (size_t)mesh->part_count * sizeof *start);
+    for (int i = 0; i < n && partner; i++)
+        if (partner[i] >= 0) arap_unite(set, mesh->part[i], mesh->part[partner[i]]);
+    for (int i = 0; i < n; i++) start[arap_find_root(set, mesh->part[i])]++;
+    for (int p = 0; p < mesh->part_count; p++) {
+        int own = start[p];
+        start[p] = sum;
+        sum += own;
+    }
+    for (int k = 0; k < n; k++) grouped[start[arap_find_root(set, mesh->part[visit[k]])]++] = visit[k];
+    for (int p = 0, first = 0; p < mesh->part_count; first = start[p++]) { /* now the ends */
+        int own = start[p] - first, stride = stride_of(own);
+        for (int k = 0, place = 0; k < own; k++, place = (int)((place + (long long)stride) % own))
+            order[first + k] = grouped[first + place];
+    }
 }
 
 /* Prefetch the memory that a later vertex will read, because this memory is far away and reading it
  * would stall. */
-static void fetch(const clustering *c, int place, long long stride) {
+static void fetch(const clustering *c, int k) {
     const arap_mesh *mesh = c->mesh;
-    int far = later(c, place, 8 * stride), near = later(c, place, 4 * stride);
+    if (k + 8 >= mesh->count) return;
+    int far = c->order[k + 8], near = c->order[k + 4], next = c->order[k + 2];
     __builtin_prefetch(c->cluster + far);
     __builtin_prefetch(mesh->ring + far);
     if (c->cluster[near] >= 0) return;
     __builtin_prefetch(mesh->neighbor + mesh->ring[near]);
     __builtin_prefetch(mesh->kind + mesh->ring[near]);
     __builtin_prefetch(mesh->v + 3 * (size_t)near);
-    int next = later(c, place, 2 * stride);
     if (c->cluster[next] >= 0) return;
     for (size_t e = mesh->ring[next]; e < mesh->ring[next + 1]; e++) {
         __builtin_prefetch(mesh->v + 3 * (size_t)mesh->neighbor[e]);
@@ -119,10 +139,9 @@ static void fetch(const clustering *c, int place, long long stride) {
 /* Number the clusters of all vertices. Partners' clusters are numbered together. */
 static void cluster_vertices(const clustering *c, arap_coarse *out) {
     for (int i = 0; i < c->mesh->count; i++) c->cluster[i] = -1;
-    int n = c->mesh->count, stride = c->stride, place = 0;
-    for (int k = 0; k < n; k++, place = (int)((place + (long long)stride) % n)) {
-        int i = later(c, place, 0);
-        fetch(c, place, stride);
+    for (int k = 0; k < c->mesh->count; k++) {
+        int i = c->order[k];
+        fetch(c, k);
         if (c->cluster[i] >= 0) continue;
         int own = out->count++, image = partner_of(c, i), other = own;
         c->cluster[i] = own;
@@ -227,6 +246,7 @@ arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int
                          const int *partner, const int *visit, int scattered, arap_coarse *out) {
     size_t n = (size_t)mesh->count;
     int *sizes = ARAP_NEW_ZERO(int, n), *rank = ARAP_NEW(int, n), *seed = NULL;
+    int *order = ARAP_NEW(int, 2 * n), *sets = ARAP_NEW(int, 2 * (size_t)mesh->part_count);
     char *whole = ARAP_NEW_ZERO(char, mesh->part_count), *surface = ARAP_NEW_ZERO(char, n);
     arap_status status = ARAP_OK;
     *out = (arap_coarse){.cluster = ARAP_NEW(int, n),
@@ -236,15 +256,16 @@ arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int
                                                      mesh->tet_count + mesh->triangle_count)),
                          .links = ARAP_NEW(int, 2 * mesh->link_count),
                          .tets = ARAP_NEW(int, 4 * mesh->tet_count)};
-    if (!sizes || !rank || !whole || !surface || !out->cluster || !out->seed || !out->triangles ||
+    if (!sizes || !rank || !order || !sets || !whole || !surface || !out->cluster || !out->seed || !out->triangles ||
         !out->edges || !out->links || !out->tets)
         goto no_memory;
     for (size_t i = 0; i < n; i++) sizes[mesh->part[i]]++;
     int joined = choose_whole(mesh, sizes, whole);
     for (size_t k = 0; k < 3 * mesh->surface_count; k++) surface[mesh->triangles[k]] = 1;
     for (size_t k = 0; k < n; k++) rank[visit[k]] = (int)k;
-    int stride = scattered ? 1 : stride_of(mesh->count);
-    clustering c = {mesh, group, partner, visit, rank, whole, surface, stride, out->cluster};
+    if (!scattered) scatter(mesh, partner, visit, sets, sets + mesh->part_count, order + n, order);
+    clustering c = {mesh, group, partner, scattered ? visit : order, rank, whole, surface,
+                    out->cluster};
     cluster_vertices(&c, out);
     out->vertices = ARAP_NEW(double, 3 * (size_t)out->count);
     out->made = ARAP_NEW(int, out->count);
@@ -261,6 +282,8 @@ no_memory:
 done:
     arap_free(sizes);
     arap_free(rank);
+    arap_free(order);
+    arap_free(sets);
     arap_free(whole);
     arap_free(surface);
     return status;
