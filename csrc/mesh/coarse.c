@@ -235,8 +235,8 @@ static void build(const arap_mesh *mesh, int joined, int *sizes, arap_coarse *ou
  * small parts dominate. */
 static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
     int small = 0;
-    for (int p = 0; p < mesh->part_count; p++) small += sizes[p] < MINIMUM ? sizes[p] : 0;
-    int many = small >= MANY && small > mesh->count / 2;
+    for (int i = 0; i < mesh->count; i++) small += mesh->main[i] && sizes[mesh->part[i]] < MINIMUM;
+    int many = small >= MANY && small > mesh->main_count / 2;
     for (int p = 0; p < mesh->part_count; p++)
         whole[p] = sizes[p] < (many ? ARAP_FEW_OF_PART : MINIMUM);
     return many;

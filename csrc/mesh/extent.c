@@ -1,22 +1,23 @@
 /* The extent of a mesh: see extent.h.
  *
- * For almost every mesh, the extent is the bounding box of all vertices. However, a single stray
- * vertex 1e5 sizes away would make lengths that are shares of the diagonal, such as the welding
- * distance, larger than limbs. Therefore:
- *   - a vertex is far away if it is more than FENCE diagonals outside the box that leaves out the
- *     outermost SHARE of the coordinates at both ends of each axis; the extent is the box of the
- *     others;
- *   - if two objects are far apart (such as a second mesh 1e5 sizes away), neither counts as far
- *     away. Instead, if the box is more than FENCE times larger than the largest part connected by
- *     faces and edges, and than the square root of twice the surface area, the larger of these two
- *     lengths is used as the diagonal.
- * Both limits are generous, since no real model has 99 % of its vertices in 2 % of its size. If
- * neither case applies, the numbers are bit-identical to those of the plain box.
+ * For almost every mesh, the extent is the bounding box of all vertices. However, a stray vertex or
+ * a leftover object many sizes away would make lengths that are shares of the diagonal, such as the
+ * welding distance, larger than limbs. The extent is therefore the box of what is connected and
+ * dense:
+ *   - A vertex is far away if it is more than FENCE diagonals outside the box that leaves out the
+ *     outermost SHARE of the coordinates at both ends of each axis.
+ *   - Vertices of no face, edge or tet do not count, unless all vertices are like this.
+ *   - Among the others, vertices more than SPARSE diagonals outside such a box do not count.
+ *   - The parts connected by faces, edges and tets grow together, beginning with the part that has
+ *     the largest box: the box takes in each part whose distance from it is at most NEAR times its
+ *     diagonal, or times the square root of twice the surface area, which is the size of a body of
+ *     many small plates. If most vertices are left, the largest part of these grows in the same
+ *     way, and the larger box is the extent.
+ * If none of these cases applies, the numbers are bit-identical to those of the plain box.
  *
- * Computing the quantiles, which most meshes do not need, takes O(n). The second case also needs a
- * union-find structure for the parts. Fails on out-of-memory, if the square of the box's size
- * overflows, and if parts are so far apart that the coordinates of one are within the rounding
- * errors of another. */
+ * Takes O(vertices + faces) and, for each pass in which the box grows, O(parts). Fails on
+ * out-of-memory, if the square of the box's size overflows, and if parts are so far apart that the
+ * coordinates of one are within the rounding errors of another. */
 #include "mesh/extent.h"
 
 #include <string.h>
@@ -26,16 +27,22 @@
 #include "base/vec3.h"
 
 #define FENCE 50
-#define SHARE 200 /* one in so many, and at least one vertex */
-/* sizes of the largest part, beyond which rounding dominates the energy */
+#define SPARSE 2
+#define SHARE 200 /* one in so many, and at least one vertex for FENCE */
+#define NEAR 0.5
+/* sizes of the extent, beyond which rounding dominates the energy */
 #define FARTHEST_APART 1e6
 #define MINIMUM 4 /* minimum number of vertices of a mesh that may have outliers */
+/* share of the size of the whole box within which most vertices coincide, except for rounding
+ * errors in single precision; no vertex is an outlier then */
+#define SAME 1e-7
 
 typedef struct box {
     double lo[3], hi[3];
 } box;
 
 static const box nothing = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+static const box everything = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
 
 static void include(box *b, const double *p) {
     for (int c = 0; c < 3; c++) {
@@ -74,129 +81,221 @@ static double select(double *x, int count, int k) {
     return x[k];
 }
 
+static box box_of(const arap_geometry *g, const char *counts) {
+    box out = nothing;
+    for (int i = 0; i < g->vertex_count; i++)
+        if (counts[i]) include(&out, vertex_of(g, i));
+    return out;
+}
+
+static double gap_between(const box *a, const box *b) {
+    double gap2 = 0;
+    for (int c = 0; c < 3; c++) {
+        double gap = fmax(fmax(a->lo[c] - b->hi[c], b->lo[c] - a->hi[c]), 0);
+        gap2 += gap * gap;
+    }
+    return sqrt(gap2);
+}
+
+static int is_outside(const box *b, const double *p) {
+    for (int c = 0; c < 3; c++)
+        if (p[c] < b->lo[c] || p[c] > b->hi[c]) return 1;
+    return 0;
+}
+
 /* Whether both outer thirds of the box, along its longest side, contain so many vertices that no
  * vertex can be beyond a fence. This is true for most meshes, for which no quantiles are needed. */
-static int is_spread(const arap_geometry *g, const box *whole, int outermost) {
+static int is_spread(const arap_geometry *g, const char *counts, const box *whole, int outermost) {
     int axis = 0, low = 0, high = 0;
     for (int c = 1; c < 3; c++)
         if (whole->hi[c] - whole->lo[c] > whole->hi[axis] - whole->lo[axis]) axis = c;
     double third = (whole->hi[axis] - whole->lo[axis]) / 3;
     double below = whole->lo[axis] + third, above = whole->hi[axis] - third;
     for (int i = 0; i < g->vertex_count && (low <= outermost || high <= outermost); i++) {
+        if (!counts[i]) continue;
         low += vertex_of(g, i)[axis] < below;
         high += vertex_of(g, i)[axis] > above;
     }
     return low > outermost && high > outermost;
 }
 
-/* Set the fence if a vertex of the box is beyond it. */
-static arap_status find_fence(arap_context *context, const arap_geometry *g, const box *whole,
-                              arap_extent *out) {
-    int n = g->vertex_count, outermost = n / SHARE > 1 ? n / SHARE : 1, beyond = 0;
-    box inner;
-    if (is_spread(g, whole, outermost)) return ARAP_OK;
+/* The box within this many diagonals of the inner box of the vertices that count, or an infinite
+ * box. At least `outermost` vertices are left out of the inner box. */
+static arap_status find_fence(arap_context *context, const arap_geometry *g, const char *counts,
+                              double fence, int outermost, box *out) {
+    box whole = box_of(g, counts), inner;
+    int n = 0;
+    *out = everything;
+    for (int i = 0; i < g->vertex_count; i++) n += counts[i];
+    if (n / SHARE > outermost) outermost = n / SHARE;
+    if (n < MINIMUM || !outermost || is_spread(g, counts, &whole, outermost)) return ARAP_OK;
     double *x = ARAP_NEW(double, n);
     if (!x) return arap_fail_memory(&context->error, "the extent of the mesh");
     for (int c = 0; c < 3; c++) {
-        for (int i = 0; i < n; i++) x[i] = vertex_of(g, i)[c];
+        for (int i = 0, k = 0; i < g->vertex_count; i++)
+            if (counts[i]) x[k++] = vertex_of(g, i)[c];
         inner.lo[c] = select(x, n, outermost);
         inner.hi[c] = select(x, n, n - 1 - outermost);
     }
     arap_free(x);
-    double margin = FENCE * diagonal_of(&inner);
-    if (!(margin > 0)) return ARAP_OK; /* most vertices coincide */
-    for (int c = 0; c < 3; c++)
-        beyond |= whole->lo[c] < inner.lo[c] - margin || whole->hi[c] > inner.hi[c] + margin;
-    for (int c = 0; c < 3 && beyond; c++) {
+    double diagonal = diagonal_of(&inner), margin = fence * diagonal;
+    if (!(diagonal > SAME * diagonal_of(&whole))) return ARAP_OK; /* most vertices coincide */
+    for (int c = 0; c < 3; c++) {
         out->lo[c] = inner.lo[c] - margin;
         out->hi[c] = inner.hi[c] + margin;
     }
     return ARAP_OK;
 }
 
-/* Extent of everything that is not far away, or less if that is already `enough`. */
-static double surface_size(const arap_geometry *g, const arap_extent *extent, double enough) {
-    double area = 0,
-           enough_area = enough * enough; /* twice the required value, to allow for rounding */
-    for (size_t t = 0; t < g->triangle_count && area < enough_area; t++) {
-        const double *p[3];
-        int far = 0;
-        for (int c = 0; c < 3; c++) {
-            p[c] = vertex_of(g, g->triangles[3 * t + (size_t)c]);
-            far |= arap_is_far_off(extent, p[c]);
+/* Let only vertices of faces, edges and tets count, and unite their parts. Returns whether there
+ * are any. */
+static int connect(const arap_geometry *g, const char *near, char *counts, int *part) {
+    const int *corners[] = {g->triangles, g->edges, g->tets};
+    size_t sizes[] = {3 * g->triangle_count, 2 * g->edge_count, 4 * g->tet_count};
+    int any = 0;
+    memset(counts, 0, (size_t)g->vertex_count);
+    for (int i = 0; i < g->vertex_count; i++) part[i] = i;
+    for (size_t kind = 0; kind < 3; kind++) {
+        size_t each = sizes[kind] ? (size_t[]){3, 2, 4}[kind] : 1;
+        for (size_t k = 0; k < sizes[kind]; k++) {
+            int i = corners[kind][k], first = corners[kind][k - k % each];
+            if (near[i]) any = counts[i] = 1;
+            if (near[i] && near[first]) arap_unite(part, i, first);
         }
-        if (!far) area += arap_triangle_area(p[0], p[1], p[2]);
+    }
+    return any;
+}
+
+static double surface_size(const arap_geometry *g, const char *counts) {
+    double area = 0;
+    for (size_t t = 0; t < g->triangle_count; t++) {
+        const int *tri = g->triangles + 3 * t;
+        if (counts[tri[0]] && counts[tri[1]] && counts[tri[2]])
+            area += arap_triangle_area(vertex_of(g, tri[0]), vertex_of(g, tri[1]),
+                                       vertex_of(g, tri[2]));
     }
     return sqrt(2 * area);
 }
 
-/* The box of the largest part, without distant vertices. */
-static arap_status largest_part(arap_context *context, const arap_geometry *g,
-                                const arap_extent *extent, box *out) {
-    int n = g->vertex_count, largest = 0;
-    int *parent = ARAP_NEW(int, n);
-    box *boxes = ARAP_NEW(box, n);
-    arap_status status = ARAP_OK;
-    if (!parent || !boxes) {
-        status = arap_fail_memory(&context->error, "the extent of the mesh");
-        goto done;
-    }
-    for (int i = 0; i < n; i++) {
-        parent[i] = i;
-        boxes[i] = nothing;
-    }
-    for (size_t k = 0; k < 3 * g->triangle_count; k++)
-        arap_unite(parent, g->triangles[k], g->triangles[k - k % 3]);
-    for (size_t k = 0; k < 4 * g->tet_count; k++)
-        arap_unite(parent, g->tets[k], g->tets[k - k % 4]);
-    for (size_t e = 0; e < g->edge_count; e++)
-        arap_unite(parent, g->edges[2 * e], g->edges[2 * e + 1]);
-    for (int i = 0; i < n; i++)
-        if (!arap_is_far_off(extent, vertex_of(g, i)))
-            include(&boxes[arap_find_root(parent, i)], vertex_of(g, i));
-    double max = -1;
-    for (int i = 0; i < n; i++) {
-        double diagonal = boxes[i].lo[0] <= boxes[i].hi[0] ? diagonal_of(&boxes[i]) : -1;
-        if (diagonal > max) max = diagonal, largest = i;
-    }
-    *out = boxes[largest];
+typedef struct part_box {
+    box box;
+    int vertices, taken;
+} part_box;
 
+/* Grow a box from the largest part that is left, and mark its parts as taken. Returns the number of
+ * its vertices. */
+static int grow(part_box *parts, int count, double surface, box *out) {
+    int largest = -1, vertices = 0;
+    double max = -1;
+    for (int p = 0; p < count; p++) {
+        double diagonal = parts[p].taken ? -1 : diagonal_of(&parts[p].box);
+        if (diagonal > max) max = diagonal, largest = p;
+    }
+    *out = parts[largest].box;
+    for (int taken = 1; taken;) {
+        taken = 0;
+        for (int p = 0; p < count; p++) {
+            if (parts[p].taken) continue;
+            double reach = NEAR * fmax(diagonal_of(out), surface);
+            if (p != largest && gap_between(out, &parts[p].box) > reach) continue;
+            taken = parts[p].taken = 1;
+            vertices += parts[p].vertices;
+            include(out, parts[p].box.lo);
+            include(out, parts[p].box.hi);
+        }
+    }
+    return vertices;
+}
+
+/* The largest box of parts near each other, of the vertices that count. */
+static arap_status largest_group(arap_context *context, const arap_geometry *g, const char *counts,
+                                 int *part, box *out) {
+    int count = 0, left = 0, most = 0;
+    int *number = ARAP_NEW(int, g->vertex_count);
+    part_box *parts = NULL;
+    arap_status status = ARAP_OK;
+    if (!number) goto no_memory;
+    for (int i = 0; i < g->vertex_count; i++) number[i] = -1;
+    for (int i = 0; i < g->vertex_count; i++) {
+        int *own = counts[i] ? &number[arap_find_root(part, i)] : NULL;
+        if (own && *own < 0) *own = count++;
+    }
+    parts = ARAP_NEW(part_box, count);
+    if (!parts) goto no_memory;
+    for (int p = 0; p < count; p++) parts[p] = (part_box){.box = nothing};
+    for (int i = 0; i < g->vertex_count; i++) {
+        if (!counts[i]) continue;
+        part_box *own = &parts[number[arap_find_root(part, i)]];
+        include(&own->box, vertex_of(g, i));
+        own->vertices++;
+        left++;
+    }
+    double surface = surface_size(g, counts);
+    *out = nothing;
+    while (left > most) {
+        box group;
+        int vertices = grow(parts, count, surface, &group);
+        left -= vertices;
+        if (out->lo[0] > out->hi[0] || diagonal_of(&group) > diagonal_of(out)) {
+            *out = group;
+            most = vertices;
+        }
+    }
+    goto done;
+
+no_memory:
+    status = arap_fail_memory(&context->error, "the extent of the mesh");
 done:
-    arap_free(parent);
-    arap_free(boxes);
+    arap_free(number);
+    arap_free(parts);
     return status;
 }
 
 arap_status arap_extent_find(arap_context *context, const arap_geometry *g, arap_extent *out) {
-    box whole = nothing, near = nothing, part;
+    box fence, whole, sparse, extent;
+    size_t n = (size_t)g->vertex_count;
+    char *near = ARAP_NEW(char, n), *counts = ARAP_NEW(char, n);
+    int *part = ARAP_NEW(int, n);
     arap_status status = ARAP_OK;
-    *out = (arap_extent){.lo = {-INFINITY, -INFINITY, -INFINITY},
-                         .hi = {INFINITY, INFINITY, INFINITY}};
-    for (int i = 0; i < g->vertex_count; i++) include(&whole, vertex_of(g, i));
-    if (!isfinite(arap_distance2(whole.lo, whole.hi)))
-        return arap_fail(&context->error, ARAP_BAD_VALUE,
-                         "the bounding box of the mesh is too large");
-    if (g->vertex_count >= MINIMUM) status = find_fence(context, g, &whole, out);
-    if (status) return status;
-    for (int i = 0; i < g->vertex_count; i++)
-        if (!arap_is_far_off(out, vertex_of(g, i))) include(&near, vertex_of(g, i));
-    out->diagonal = diagonal_of(&near);
-    double size = surface_size(g, out, out->diagonal / FENCE);
-    if (out->diagonal > FENCE * size) {
-        status = largest_part(context, g, out, &part);
-        if (status) return status;
-        size = fmax(size, diagonal_of(&part));
-        if (size > 0 && out->diagonal > FENCE * size) {
-            if (out->diagonal > FARTHEST_APART * size)
-                return arap_fail(&context->error, ARAP_BAD_VALUE,
-                                 "the parts of the mesh are too far apart: the whole mesh measures "
-                                 "%g, its largest part %g",
-                                 out->diagonal, size);
-            near = part;
-            out->diagonal = size;
-        }
+    *out = (arap_extent){.diagonal = 1};
+    if (!near || !counts || !part) {
+        status = arap_fail_memory(&context->error, "the extent of the mesh");
+        goto done;
     }
-    for (int c = 0; c < 3; c++) out->center[c] = 0.5 * (near.lo[c] + near.hi[c]);
+    memset(near, 1, n);
+    whole = box_of(g, near);
+    if (!isfinite(arap_distance2(whole.lo, whole.hi))) {
+        status = arap_fail(&context->error, ARAP_BAD_VALUE,
+                           "the bounding box of the mesh is too large");
+        goto done;
+    }
+    status = find_fence(context, g, near, FENCE, 1, &fence);
+    if (status) goto done;
+    for (size_t i = 0; i < n; i++) near[i] = !is_outside(&fence, vertex_of(g, (int)i));
+    extent = whole = box_of(g, near);
+    memcpy(out->lo, fence.lo, sizeof out->lo);
+    memcpy(out->hi, fence.hi, sizeof out->hi);
+    if (connect(g, near, counts, part)) {
+        status = find_fence(context, g, counts, SPARSE, 0, &sparse);
+        if (status) goto done;
+        for (size_t i = 0; i < n; i++) counts[i] &= !is_outside(&sparse, vertex_of(g, (int)i));
+        status = largest_group(context, g, counts, part, &extent);
+        if (status) goto done;
+    }
+    out->diagonal = diagonal_of(&extent);
+    if (out->diagonal > 0 && diagonal_of(&whole) > FARTHEST_APART * out->diagonal)
+        status = arap_fail(&context->error, ARAP_BAD_VALUE,
+                           "the parts of the mesh are too far apart: the whole mesh measures %g, "
+                           "its largest part %g",
+                           diagonal_of(&whole), out->diagonal);
+    memcpy(out->box[0], extent.lo, sizeof extent.lo);
+    memcpy(out->box[1], extent.hi, sizeof extent.hi);
+    for (int c = 0; c < 3; c++) out->center[c] = 0.5 * (extent.lo[c] + extent.hi[c]);
     if (!(out->diagonal > 0)) out->diagonal = 1;
-    return ARAP_OK;
+
+done:
+    arap_free(near);
+    arap_free(counts);
+    arap_free(part);
+    return status;
 }

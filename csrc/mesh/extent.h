@@ -1,4 +1,4 @@
-/* Determines the position and size of a mesh, ignoring vertices far away from it. */
+/* Determines the position and size of a mesh, ignoring stray vertices and objects far beside it. */
 #ifndef ARAP_EXTENT_H
 #define ARAP_EXTENT_H
 
@@ -6,6 +6,7 @@
 
 typedef struct arap_extent {
     double center[3], diagonal; /* caller's units; diagonal > 0, 1 for a point */
+    double box[2][3];           /* of what is connected and dense: it has this center and diagonal */
     double lo[3], hi[3];        /* vertices outside this box are far away; infinite: none are */
 } arap_extent;
 

@@ -188,30 +188,37 @@ done:
     return status;
 }
 
-typedef struct measuring {
-    arap_mesh *mesh;
-    const char *far;
-} measuring;
+/* Set mesh->main and its count. */
+static void find_main(const arap_geometry *g, const arap_extent *extent, arap_mesh *mesh) {
+    int any = mesh->triangle_count || mesh->wire_count || mesh->tet_count;
+    memset(mesh->main, !any, (size_t)mesh->count);
+    for (size_t k = 0; k < 3 * mesh->triangle_count; k++) mesh->main[mesh->triangles[k]] = 1;
+    for (size_t k = 0; k < 4 * mesh->tet_count; k++) mesh->main[mesh->tets[k]] = 1;
+    for (size_t k = 0; k < 2 * mesh->wire_count; k++) mesh->main[mesh->wires[k]] = 1;
+    for (int i = 0; i < mesh->count; i++) {
+        const double *point = g->vertices + 3 * (size_t)mesh->first[i];
+        for (int c = 0; c < 3; c++)
+            if (point[c] < extent->box[0][c] || point[c] > extent->box[1][c]) mesh->main[i] = 0;
+        mesh->main_count += mesh->main[i];
+    }
+}
 
-/* Set mesh->size. Without a surface, it is twice the largest distance from the mean vertex. Distant
- * vertices are ignored. */
+/* Set mesh->size. Without a surface, it is twice the largest distance from the mean vertex. */
 static arap_status measure_size(arap_context *context, void *data) {
-    const measuring *m = data;
-    arap_mesh *mesh = m->mesh;
-    const char *far = m->far;
+    arap_mesh *mesh = data;
+    const char *main = mesh->main;
     double mean[3] = {0, 0, 0}, area = 0, radius2 = 0;
-    int count = 0;
     (void)context;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const int *tri = mesh->triangles + 3 * t;
+        if (!main[tri[0]] || !main[tri[1]] || !main[tri[2]]) continue;
         area += arap_triangle_area(mesh->v + 3 * (size_t)tri[0], mesh->v + 3 * (size_t)tri[1],
                                    mesh->v + 3 * (size_t)tri[2]);
     }
-    for (int i = 0; i < mesh->count; i++) count += !far[i];
     for (size_t i = 0; i < 3 * (size_t)mesh->count; i++)
-        if (!far[i / 3]) mean[i % 3] += mesh->v[i] / count;
+        if (main[i / 3]) mean[i % 3] += mesh->v[i] / mesh->main_count;
     for (int i = 0; i < mesh->count; i++)
-        if (!far[i]) radius2 = fmax(radius2, arap_distance2(mesh->v + 3 * (size_t)i, mean));
+        if (main[i]) radius2 = fmax(radius2, arap_distance2(mesh->v + 3 * (size_t)i, mean));
     mesh->size = area > 0 ? sqrt(2 * area) : radius2 > 0 ? fmin(2 * sqrt(radius2), 2) : 1;
     return ARAP_OK;
 }
@@ -298,8 +305,9 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, doub
 
     mesh->v = ARAP_NEW(double, 3 * (size_t)mesh->count);
     mesh->part = ARAP_NEW(int, mesh->count);
+    mesh->main = ARAP_NEW(char, mesh->count);
     far = ARAP_NEW(char, mesh->count);
-    if (!mesh->v || !mesh->part || !far) goto no_memory;
+    if (!mesh->v || !mesh->part || !mesh->main || !far) goto no_memory;
     for (int i = 0; i < mesh->count; i++) {
         memcpy(mesh->v + 3 * (size_t)i, scaled + 3 * (size_t)mesh->first[i], 3 * sizeof(double));
         far[i] = (char)arap_is_far_off(&extent, g->vertices + 3 * (size_t)mesh->first[i]);
@@ -333,8 +341,9 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, doub
     }
     status = arap_tets_surface(context, mesh);
     if (status) goto done;
+    find_main(g, &extent, mesh);
     arap_async_task size;
-    arap_async_begin(context, mesh->count, measure_size, &(measuring){mesh, far}, &size);
+    arap_async_begin(context, mesh->count, measure_size, mesh, &size);
     status = find_parts(context, mesh);
     arap_status sized = arap_async_end(context, &size);
     if (!status) status = sized;
@@ -359,6 +368,7 @@ void arap_mesh_clear(arap_mesh *mesh) {
     arap_free(mesh->tets);
     arap_free(mesh->wires);
     arap_free(mesh->part);
+    arap_free(mesh->main);
     arap_free(mesh->ring);
     arap_free(mesh->neighbor);
     arap_free(mesh->reverse);

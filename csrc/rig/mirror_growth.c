@@ -39,9 +39,9 @@ int arap_is_nearly_symmetric(const arap_mesh *mesh, const arap_symmetry *symmetr
     int exact = 0;
     for (int i = 0; i < mesh->count; i++) {
         int j = symmetry->vertex[i];
-        exact += j >= 0 && off_image(mesh, symmetry, i, j) <= EXACT * mesh->size;
+        exact += mesh->main[i] && j >= 0 && off_image(mesh, symmetry, i, j) <= EXACT * mesh->size;
     }
-    return 2 * exact < mesh->count;
+    return 2 * exact < mesh->main_count;
 }
 
 static int count_pairs(const arap_mesh *mesh, const arap_symmetry *symmetry) {

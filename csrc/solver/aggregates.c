@@ -65,7 +65,7 @@ static double mean_bone_length(const arap_solver *s) {
 arap_status arap_aggregate_parts(arap_context *context, arap_solver *s) {
     const arap_mesh *mesh = &s->mesh;
     double length = mean_bone_length(s);
-    int aggregated = 0, rigid = s->parts.count;
+    int aggregated = 0, main = 0, rigid = s->parts.count;
     part_box *boxes = ARAP_NEW_ZERO(part_box, mesh->part_count);
     int *label = ARAP_NEW(int, mesh->input_count);
     arap_status status = ARAP_OK;
@@ -81,9 +81,10 @@ arap_status arap_aggregate_parts(arap_context *context, arap_solver *s) {
                   arap_distance2(box->low, box->high) <= length * length;
         box->aggregated = (char)may;
         label[i] = may ? rigid + mesh->part[v] : rigid ? s->parts.number[v] : -1;
-        aggregated += may;
+        aggregated += may && mesh->main[v];
+        main += mesh->main[v];
     }
-    if (2 * aggregated <= mesh->input_count) goto done;
+    if (2 * aggregated <= main) goto done;
     for (int p = 0; p < mesh->part_count; p++) s->lumped_parts += boxes[p].aggregated;
     status = arap_make_rigid_parts(context, s, label);
     s->stage.aggregated = !status;

@@ -53,7 +53,7 @@ static arap_status check_settings(arap_error *error, const arap_settings *s) {
  * parameters of spines belong to the vertices of the mesh itself. */
 static int wants_coarse(const arap_solver *s, const arap_problem *problem) {
     const arap_settings *set = &s->settings;
-    return set->coarsen && s->mesh.count >= set->coarsen &&
+    return set->coarsen && s->mesh.main_count >= set->coarsen &&
            (!problem->start_from_weights || set->coarsen_given) && !set->attach && !set->neumann &&
            set->positivity == ARAP_POSITIVITY_CLIP && !s->skeleton.spine_count;
 }
@@ -149,8 +149,8 @@ done:
 /* Whether the level has many vertices per bone, as with hair or a coat of mail, which cannot be
  * made coarser. Many one-rings then contribute to each bone, so fewer poses are needed. */
 static int is_large_level(const arap_solver *s, const arap_problem *problem) {
-    return problem->links && s->mesh.count >= LARGE_LEVEL &&
-           s->mesh.count / LARGE_FOR_BONE >= s->skeleton.deform_count;
+    return problem->links && s->mesh.main_count >= LARGE_LEVEL &&
+           s->mesh.main_count / LARGE_FOR_BONE >= s->skeleton.deform_count;
 }
 
 /* Number of random poses on this level: all on the coarsest mesh, which chooses the supports; fewer

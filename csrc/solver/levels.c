@@ -250,10 +250,17 @@ static void group_vertices(const arap_solver *s, const arap_problem *problem, in
     }
 }
 
+/* The number of clusters that belong to the main mesh: objects far beside change no levels. */
+static int main_clusters(const arap_solver *s) {
+    int count = 0;
+    for (int k = 0; k < s->clusters.count; k++) count += s->mesh.main[s->clusters.seed[k]];
+    return count;
+}
+
 static int pays_off(const arap_solver *s, const arap_problem *problem) {
-    int clusters = s->clusters.count, is_finest = !problem->links;
+    int clusters = main_clusters(s), is_finest = !problem->links;
     int min = is_finest && clusters >= THOUSANDS ? FEW_CLUSTERS : MIN_CLUSTERS;
-    return clusters * MIN_VERTICES <= s->mesh.count && clusters / min >= s->skeleton.deform_count;
+    return clusters * MIN_VERTICES <= s->mesh.main_count && clusters / min >= s->skeleton.deform_count;
 }
 
 static arap_status find_clusters(arap_context *context, void *data) {
@@ -302,7 +309,7 @@ arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap
     status = coarse_problem(context, s, problem, &arrays, &rows, &coarse);
     if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
     /* Compared with the energy, the harmonic term grows with the area of a vertex (harmonic.c). */
-    settings.harmonic *= (double)s->clusters.count / s->mesh.count;
+    settings.harmonic *= (double)main_clusters(s) / s->mesh.main_count;
     settings.rigid_departure = 0; /* small parts have too few clusters to decide */
     settings.deformer = ARAP_DEFORMER_LINEAR;
     arap_lap(s, ARAP_TIME_LEVELS);

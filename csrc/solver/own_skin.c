@@ -5,7 +5,7 @@
  * S_b = { i : h_ib > 1/2 } or, for a bone with less than SOME of its weight on these vertices (a
  * minor bone), S_b = { i : h_ib > STRONG max h_b }. Only vertices of the loose parts that can be
  * the skin of b count (skins.h). A bone whose weights on this skin are below MINIMUM has no own
- * skin.
+ * skin. Skin beside the main mesh (mesh.h) counts only for bones without skin of the main mesh.
  *
  * A bone outside a body also has skin near it. For example, a root between the legs is nearer to
  * their inner sides than the bones of the legs are. With the unit normal n_i, and o_ib the unit
@@ -38,6 +38,7 @@ typedef struct chooser {
     const arap_solver *s;
     arap_skins skins;
     double *above;    /* (bones) own skin has more of the bone than this */
+    char *has_main;   /* (bones) has skin of the main mesh */
     double *normal;   /* (vertices, 3) */
     double *in, *out; /* (bones) */
     double sign;      /* sign of the normals, +1 if they point outward */
@@ -54,9 +55,13 @@ static double facing(const chooser *c, int i, int bone) {
     return long2 > 0 ? c->sign * arap_dot(way, normal) / sqrt(long2) : 0;
 }
 
+static int may_be_skin(const chooser *c, int i, int bone) {
+    return (c->s->mesh.main[i] || !c->has_main[bone]) &&
+           arap_is_skin(&c->skins, bone, c->s->mesh.part[i]);
+}
+
 static int is_near(const chooser *c, const arap_influences *in, int i, size_t e) {
-    return in->weight[e] > c->above[in->bone[e]] &&
-           arap_is_skin(&c->skins, in->bone[e], c->s->mesh.part[i]);
+    return in->weight[e] > c->above[in->bone[e]] && may_be_skin(c, i, in->bone[e]);
 }
 
 static void find_sides(chooser *c, const arap_influences *in) {
@@ -93,10 +98,14 @@ static void find_thresholds(const chooser *c, const arap_influences *in, double 
     const arap_mesh *mesh = &c->s->mesh;
     int bones = c->s->skeleton.deform_count;
     for (int i = 0; i < in->count; i++)
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            c->has_main[in->bone[e]] |= mesh->main[i] && in->weight[e] > MINIMUM &&
+                                        arap_is_skin(&c->skins, in->bone[e], mesh->part[i]);
+    for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             int b = in->bone[e];
             double counts = mesh->area[i] * in->weight[e];
-            if (!arap_is_skin(&c->skins, b, mesh->part[i])) continue;
+            if (!may_be_skin(c, i, b)) continue;
             c->above[b] = fmax(c->above[b], in->weight[e]);
             sum[2 * b] += counts;
             sum[2 * b + 1] += in->weight[e] > ARAP_MAX_OF_VERTEX ? counts : 0;
@@ -111,12 +120,13 @@ static arap_status prepare(arap_context *context, const arap_influences *in, cho
     const arap_solver *s = c->s;
     size_t bones = (size_t)s->skeleton.deform_count;
     c->above = ARAP_NEW_ZERO(double, bones);
+    c->has_main = ARAP_NEW_ZERO(char, bones);
     c->in = ARAP_NEW_ZERO(double, bones);
     c->out = ARAP_NEW_ZERO(double, bones);
     c->normal = ARAP_NEW(double, 3 * (size_t)s->mesh.count);
     double *sum = ARAP_NEW_ZERO(double, 2 * bones);
     arap_status status = ARAP_OK;
-    if (!c->above || !c->in || !c->out || !c->normal || !sum) {
+    if (!c->above || !c->has_main || !c->in || !c->out || !c->normal || !sum) {
         status = arap_fail_memory(&context->error, "the skin of bones");
         goto done;
     }
@@ -145,6 +155,7 @@ arap_status arap_own_skin(arap_context *context, const arap_solver *s, arap_infl
         }
     }
     arap_free(c.above);
+    arap_free(c.has_main);
     arap_free(c.in);
     arap_free(c.out);
     arap_free(c.normal);

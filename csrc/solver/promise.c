@@ -216,16 +216,17 @@ static arap_status hold(arap_context *context, arap_solver *s, const arap_influe
     return status;
 }
 
-/* Whether one loose part has nearly all vertices. */
+/* Whether one loose part has nearly all vertices of the main mesh. */
 static int is_one_body(const arap_solver *s) {
     int part = -1, lead = 0, own = 0;
     for (int i = 0; i < s->mesh.count; i++) { /* the part with more than half of the vertices, if
                                                * any */
+        if (!s->mesh.main[i]) continue;
         if (lead == 0) part = s->mesh.part[i];
         lead += s->mesh.part[i] == part ? 1 : -1;
     }
-    for (int i = 0; i < s->mesh.count; i++) own += s->mesh.part[i] == part;
-    return own >= BODY * s->mesh.count;
+    for (int i = 0; i < s->mesh.count; i++) own += s->mesh.main[i] && s->mesh.part[i] == part;
+    return own >= BODY * s->mesh.main_count;
 }
 
 arap_status arap_promise_foresee(arap_context *context, arap_solver *s) {

@@ -8,7 +8,7 @@
  * response is sum_S A_i l_i s_ib(w) / sum_S A_i l_i s_ib(h). If all distances l_i are 0, only the
  * areas count. A short bone between two others of a chain can have skin that follows its children
  * but not the bone itself. The second measure is therefore the share, sum A_i w_ib / sum A_i h_ib
- * over all vertices. Each measure is 1 if the skin follows as it did at the start, and 0 for a bone
+ * over all vertices, or over the main mesh (mesh.h) if the bone has skin there. Each measure is 1 if the skin follows as it did at the start, and 0 for a bone
  * that moves nothing. Both measures are linear in the weights.
  *
  * Bones are numbered so that the descendants of a bone follow it directly. Two comparisons of these
@@ -98,9 +98,12 @@ static double goes_along(const branches *t, const arap_influences *in, int i, in
     return sum;
 }
 
-static void add_shares(const arap_solver *s, const arap_influences *in, int i, double *sum) {
+/* has_main: whether the own skin of a bone belongs to the main mesh. */
+static void add_shares(const arap_solver *s, const arap_influences *in, const char *has_main, int i,
+                       double *sum) {
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-        sum[in->bone[e]] += s->mesh.area[i] * in->weight[e];
+        if (s->mesh.main[i] || !has_main[in->bone[e]])
+            sum[in->bone[e]] += s->mesh.area[i] * in->weight[e];
 }
 
 arap_status arap_responses(arap_context *context, const arap_solver *s, const arap_influences *own,
@@ -108,18 +111,22 @@ arap_status arap_responses(arap_context *context, const arap_solver *s, const ar
                            double *share) {
     size_t bones = (size_t)s->skeleton.deform_count;
     double *whole = ARAP_NEW_ZERO(double, bones), *all = ARAP_NEW_ZERO(double, bones);
+    char *has_main = ARAP_NEW_ZERO(char, bones);
     branches below;
     arap_status status = number_branches(context, &s->skeleton, &below);
-    if (!status && (!whole || !all))
+    if (!status && (!whole || !all || !has_main))
         status = arap_fail_memory(&context->error, "the responses of bones");
     if (status) goto done;
     memset(response, 0, bones * sizeof *response);
     memset(share, 0, bones * sizeof *share);
+    for (int i = 0; i < own->count; i++)
+        for (size_t e = own->start[i]; e < own->start[i + 1]; e++)
+            has_main[own->bone[e]] |= s->mesh.main[i];
     for (int i = 0; i < weights->count && !status; i++) {
         if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         if (ignored && ignored[i]) continue;
-        add_shares(s, weights, i, share);
-        add_shares(s, &s->initial, i, all);
+        add_shares(s, weights, has_main, i, share);
+        add_shares(s, &s->initial, has_main, i, all);
         for (size_t e = own->start[i]; e < own->start[i + 1]; e++) {
             int b = own->bone[e];
             double counts = s->mesh.area[i] * lever(s, i, b);
@@ -136,5 +143,6 @@ done:
     clear_branches(&below);
     arap_free(whole);
     arap_free(all);
+    arap_free(has_main);
     return status;
 }

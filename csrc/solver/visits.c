@@ -11,8 +11,9 @@
  * all of these are equal, as around a straight chain of bones, or if a flat skeleton lies in one
  * plane with the vertices.
  *
- * Positions are rounded to steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of the largest value, far
- * above rounding errors, and are sorted by radix. Computing the order takes O(vertices + bones)
+ * Positions are rounded to steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of FARTHEST diagonals of the
+ * mesh, far above rounding errors, and are sorted by radix. The steps do not depend on stray
+ * vertices, and vertices beyond FARTHEST ascend by their numbers. Computing the order takes O(vertices + bones)
  * time and O(vertices) memory. Fails on out-of-memory. */
 #include "solver/visits.h"
 
@@ -28,6 +29,7 @@
 #define SIDE_BITS (2 * DIGIT)
 #define MAX_SAME 16 /* maximum number of coincident vertices that are distinguished */
 #define MINIMUM 0.1 /* share of the weights of the ends */
+#define FARTHEST 4.0 /* diagonals of the mesh */
 #define NO_PLANE                                                                                   \
     1e-12 /* twice the area of the triangle of the points, of the square of its size               \
            */
@@ -70,26 +72,23 @@ static uint64_t step_of(double share, int bits) {
 
 /* The reference for positions: c_0 and the normal of the plane. */
 typedef struct frame {
-    double center[3], normal[3], scale; /* 1 / the largest distance */
+    double center[3], normal[3];
 } frame;
 
 static uint64_t key_of(const frame *f, const double *point) {
     double from[3];
     arap_sub(point, f->center, from);
-    double distance = f->scale * sqrt(arap_dot(from, from));
-    double side = (1 + f->scale * arap_dot(from, f->normal)) / 2;
+    double distance = sqrt(arap_dot(from, from)) / FARTHEST;
+    double side = (1 + arap_dot(from, f->normal) / FARTHEST) / 2;
     return step_of(distance, DISTANCE_BITS) << SIDE_BITS | step_of(side, SIDE_BITS);
 }
 
 static frame find_places(const arap_solver *s, place *out) {
-    double points[3][3], max = 0;
+    double points[3][3];
     frame f;
     for (int j = 0; j < 3; j++) point_among(&s->skeleton, j, points[j]);
     normal_of(points, f.normal);
     for (int c = 0; c < 3; c++) f.center[c] = points[0][c];
-    for (int i = 0; i < s->mesh.count; i++)
-        max = fmax(max, arap_distance2(s->mesh.v + 3 * (size_t)i, f.center));
-    f.scale = max > 0 ? 1 / sqrt(max) : 0;
     for (int i = 0; i < s->mesh.count; i++)
         out[i] = (place){key_of(&f, s->mesh.v + 3 * (size_t)i), i};
     return f;
