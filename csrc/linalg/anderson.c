@@ -64,7 +64,7 @@ static void add_difference(arap_anderson *a, const double *w, const double *g,
     float *df = a->df + (size_t)a->next * a->size, *dg = a->dg + (size_t)a->next * a->size;
     for (size_t i = 0; i < a->size; i++) {
         df[i] = (float)(g[i] - w[i] - a->f[i]);
-        dg[i] = (float)(g[i] - a->g[i]);
+        dg[i] = metric[i] > 0 ? (float)(g[i] - a->g[i]) : 0;
     }
     if (a->past < a->window) a->past++;
     for (int j = 0; j < a->past; j++) {

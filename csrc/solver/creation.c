@@ -297,7 +297,7 @@ static arap_status create(arap_context *context, const arap_problem *problem,
     if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
     arap_lap(s, ARAP_TIME_PATTERNS);
     if (!status && s->coarse)
-        status = arap_history_add(context, &s->history, s->coarse->history.energies[0]);
+        status = arap_history_add(context, &s->history, s->coarse->history.energies[0], 0);
     if (!status && !s->coarse) status = arap_begin_patterns(context, s);
     if (!status && !s->coarse) status = arap_refresh(context, s);
     if (!status && !s->coarse && s->displacements.poses) {

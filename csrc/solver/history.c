@@ -11,7 +11,8 @@ void arap_history_begin(arap_history *h) {
     arap_history_return(h, -1);
 }
 
-arap_status arap_history_add(arap_context *context, arap_history *h, double energy) {
+arap_status arap_history_add(arap_context *context, arap_history *h, double energy,
+                             double beside) {
     if (!isfinite(energy))
         return arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", energy);
     if (h->count == h->capacity) {
@@ -19,8 +20,12 @@ arap_status arap_history_add(arap_context *context, arap_history *h, double ener
         double *grown = arap_realloc(h->energies, (size_t)capacity, sizeof *grown);
         if (!grown) return arap_fail_memory(&context->error, "the energy history");
         h->energies = grown;
+        grown = arap_realloc(h->beside, (size_t)capacity, sizeof *grown);
+        if (!grown) return arap_fail_memory(&context->error, "the energy history");
+        h->beside = grown;
         h->capacity = capacity;
     }
+    h->beside[h->count] = beside;
     h->energies[h->count++] = energy > 0 ? energy : 0; /* never below, but rounded */
     return ARAP_OK;
 }
@@ -31,5 +36,6 @@ void arap_history_return(arap_history *h, int stage) {
 
 void arap_history_clear(arap_history *h) {
     arap_free(h->energies);
+    arap_free(h->beside);
     arap_history_begin(h);
 }

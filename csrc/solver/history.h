@@ -7,6 +7,7 @@
 typedef struct arap_history {
     int count, capacity;
     double *energies; /* relative */
+    double *beside;   /* what the vertices beside the main mesh (mesh.h) add to each */
     /* Index of the entry directly after the change of the patterns that began stage 1..; -1: none.
      * After the solver's last stage come the stage with newly found rigid parts and the stage for
      * another deformer. */
@@ -16,8 +17,15 @@ typedef struct arap_history {
 /* Create an empty history. */
 void arap_history_begin(arap_history *history);
 
-/* Append an energy; fails if it is not finite. */
-arap_status arap_history_add(arap_context *context, arap_history *history, double energy);
+/* Append an energy and its share beside the main mesh; fails if the energy is not finite. */
+arap_status arap_history_add(arap_context *context, arap_history *history, double energy,
+                             double beside);
+
+/* The latest energy of the main mesh, or the one `before` entries before it. */
+static inline double arap_history_main(const arap_history *history, int before) {
+    int k = history->count - 1 - before;
+    return history->energies[k] - history->beside[k];
+}
 
 /* Remove the latest energy, which another one will replace. */
 static inline void arap_history_drop(arap_history *history) { history->count--; }

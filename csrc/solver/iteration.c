@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/vec3.h"
 #include "energy/stiffness.h"
 #include "solver/filter.h"
 #include "solver/pcg_step.h"
@@ -195,6 +196,27 @@ static arap_status add_harmonic(arap_context *context, arap_solver *s) {
     return status;
 }
 
+/* What the vertices beside the main mesh add to the energy. */
+static double energy_beside(const arap_solver *s, const double *fixed) {
+    const arap_patterns *m = &s->patterns;
+    const arap_mesh *mesh = &s->mesh;
+    const arap_influences *in = &s->influences;
+    double sum = s->present.beside;
+    for (int i = 0; i < mesh->count && mesh->main_count < mesh->count; i++) {
+        double rest, edge[3];
+        if (mesh->main[i]) continue;
+        arap_mesh_tie(mesh, i, &rest);
+        for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
+            arap_mesh_edge(mesh, i, e, edge);
+            rest += mesh->edge_weight[e] * arap_dot(edge, edge);
+        }
+        sum += s->poses.total * rest + (fixed ? fixed[i] : 0);
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            sum += in->weight[e] * (m->product[e] - 2 * m->right_side[e]);
+    }
+    return sum;
+}
+
 arap_status arap_measure(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     double rest = s->poses.total * s->mesh.rest_energy, energy = rest + s->present.excess;
@@ -204,6 +226,7 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
     for (int i = 0; i < s->mesh.count && fixed; i++) energy += fixed[i];
     energy -= 2 * s->present.anchored;
     if (status) return status;
+    double beside = energy_beside(s, fixed);
     for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
         energy += s->influences.weight[e] * (m->product[e] - 2 * m->right_side[e]);
     status = arap_sections_add(context, &s->mesh, &s->poses, &s->influences, &s->sections,
@@ -212,7 +235,9 @@ arap_status arap_measure(arap_context *context, arap_solver *s) {
     s->present.energy = energy;
     s->present.roughness = 0;
     if (!status && s->harmonic.ring) status = add_harmonic(context, s);
-    return status ? status : arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0);
+    if (status) return status;
+    return arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0,
+                            rest > 0 ? beside / rest : 0);
 }
 
 /* The local step for dual quaternions: b - F w is their slope, with F w = 0 except for the harmonic
@@ -226,7 +251,7 @@ static arap_status refresh_dual(arap_context *context, arap_solver *s) {
     memset(m->product, 0, s->influences.start[s->influences.count] * sizeof *m->product);
     if (!status && s->harmonic.ring) status = add_harmonic(context, s);
     if (status) return status;
-    return arap_history_add(context, &s->history, rest > 0 ? s->present.energy / rest : 0);
+    return arap_history_add(context, &s->history, rest > 0 ? s->present.energy / rest : 0, 0);
 }
 
 arap_status arap_refresh(arap_context *context, arap_solver *s) {
@@ -247,6 +272,10 @@ arap_status arap_refresh(arap_context *context, arap_solver *s) {
     const double *anchored = arap_local_step_anchored(m->local_step);
     s->present.anchored = 0;
     for (int i = 0; i < s->mesh.count && anchored; i++) s->present.anchored += anchored[i];
+    s->present.beside = 0;
+    for (int i = 0; i < s->mesh.count; i++)
+        if (!s->mesh.main[i])
+            s->present.beside += (excess ? excess[i] : 0) - (anchored ? 2 * anchored[i] : 0);
     status = arap_measure(context, s);
     arap_lap(s, ARAP_TIME_LOCAL);
     return status;
@@ -260,7 +289,7 @@ static arap_status begin_acceleration(arap_context *context, arap_solver *s) {
     m->metric = ARAP_NEW(double, entries);
     if (!m->before || !m->metric) return arap_fail_memory(&context->error, "the acceleration");
     for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) m->metric[e] = s->mesh.area[i];
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) m->metric[e] = s->mesh.main[i] ? s->mesh.area[i] : 0;
     return arap_anderson_create(context, entries, s->settings.acceleration, &m->anderson);
 }
 

@@ -317,7 +317,7 @@ static arap_status coarse_step(arap_context *context, arap_solver *s) {
     memcpy(s->history.stage_start, coarse->stage_start, sizeof coarse->stage_start);
     s->history.count = 0;
     for (int k = 0; k < coarse->count && !recorded; k++)
-        recorded = arap_history_add(context, &s->history, coarse->energies[k]);
+        recorded = arap_history_add(context, &s->history, coarse->energies[k], coarse->beside[k]);
     if (status || recorded) return status ? status : recorded;
     s->iterations = s->coarse->iterations;
     return arap_solver_done(s->coarse) ? leave_coarse(context, s) : ARAP_OK;
@@ -367,13 +367,14 @@ static arap_status step(arap_context *context, arap_solver *s) {
     if (status) return status;
     s->iterations++;
     s->stage.iterations++;
-    const double *last = s->history.energies + s->history.count - 1;
-    double change = fabs(last[-1] - last[0]), previous = fabs(last[-2] - last[-1]);
+    double last[3];
+    for (int k = 0; k < 3; k++) last[k] = arap_history_main(&s->history, k);
+    double change = fabs(last[1] - last[0]), previous = fabs(last[2] - last[1]);
     /* If a coarser mesh has decided the patterns, or if the next iteration needs a factor, stop if
      * the next iteration would converge. Changes are assumed to shrink at their current rate. */
     int foretold = s->coarse_vertices || arap_needs_factor(s);
     if (foretold && s->stage.iterations > 1 && change < previous) change *= change / previous;
-    int settled = change <= s->settings.tolerance * fabs(last[-1]) && m->guarded == was_guarded &&
+    int settled = change <= s->settings.tolerance * fabs(last[1]) && m->guarded == was_guarded &&
                   m->stride == stride && !arap_must_go_on(s);
     int enough = s->stage.number < s->stage.last ? EARLY_ITERATIONS : s->settings.iterations;
     if (s->stage.iterations >= enough || settled) s->stage.over = 1;

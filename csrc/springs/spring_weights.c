@@ -3,7 +3,7 @@
  * Let q be the mean squared relative error over the poses that the weights leave to a spring
  * (bone_springs.c), and g = (1 + q / YIELD^2)^-2, the weight of a robust estimator (Geman & McClure
  * 1987). From the next stage on, the spring keeps the share h = max(WEAKEST, g / sqrt(best g of its
- * bone)) of its strength. Springs have to give way because webs between fingers and skirts around
+ * bone)) of its strength. Springs of the main mesh (mesh.h) have their own best g. Springs have to give way because webs between fingers and skirts around
  * two legs cannot follow one bone. The square root preserves the influence of short bones. If all
  * springs of a neck or a vertebra have large errors, they would otherwise give way until the bone
  * moves nothing. q comes from the Gram matrix of the poses and the local step's R_i (x - v_i).
@@ -113,25 +113,27 @@ arap_status arap_springs_yield(arap_context *context, arap_mesh *mesh, const ara
     }
     arap_status status = arap_poses_gram_of(context, mesh, poses, in);
     if (status) return status;
-    size_t springs = mesh->spring_start[mesh->count];
     yield_task y = {mesh, poses, in, along, NULL, 2 * widest + 2};
     y.terms = ARAP_NEW(term, (size_t)context->threads * arap_apart(y.max));
-    double *best = ARAP_NEW_ZERO(double, poses->columns); /* of each bone */
+    /* of each bone, for vertices beside the main mesh and of it */
+    double *best = ARAP_NEW_ZERO(double, 2 * (size_t)poses->columns);
     if (!y.terms || !best) {
         status = arap_fail_memory(&context->error, "bone springs");
         goto done;
     }
     status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, yield_chunk, &y);
     if (status) goto done;
-    for (size_t j = 0; j < springs; j++) {
-        const arap_spring *spring = &mesh->spring[j];
-        best[spring->bone] = fmax(best[spring->bone], spring->held);
-    }
-    for (size_t j = 0; j < springs; j++) {
-        arap_spring *spring = &mesh->spring[j];
-        double max = best[spring->bone];
-        spring->held = fmax(WEAKEST, max > 0 ? spring->held / sqrt(max) : 0);
-    }
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {
+            double *max = &best[2 * mesh->spring[j].bone + mesh->main[i]];
+            *max = fmax(*max, mesh->spring[j].held);
+        }
+    for (int i = 0; i < mesh->count; i++)
+        for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {
+            arap_spring *spring = &mesh->spring[j];
+            double max = best[2 * spring->bone + mesh->main[i]];
+            spring->held = fmax(WEAKEST, max > 0 ? spring->held / sqrt(max) : 0);
+        }
     arap_springs_weigh(mesh);
 
 done:
