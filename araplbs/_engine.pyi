@@ -1493,6 +1493,22 @@ def nearest_points(
     5.1.5), searched in a tree of boxes.
     """
 
+def mesh_extent(
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    *,
+    edges: ArrayLike | None = None,
+) -> Floats:
+    """Find the bounding box of the main part of a mesh: its lowest and its highest corner, (2, 3).
+
+    The diagonal of this box is the size of the mesh, of which the solver's distances are shares.
+    Vertices in no triangle or edge, a few vertices far away, and objects far beside the largest one
+    do not count. Without triangles and edges, all points count except a few that are far away.
+
+    Raises InputError if the mesh cannot be used, and ValueError or TypeError for any other invalid
+    argument (the message names it).
+    """
+
 def inspect_weights(
     vertices: ArrayLike,
     triangles: ArrayLike | None,

@@ -1,60 +1,37 @@
-"""Measures the size of an object without its far vertices. Also detects vertices that are so far
-away or so close together that the object's size is probably wrong.
+"""Measures the size of an object without stray vertices and objects far beside it. Also detects
+vertices that are so far away or so close together that the object's size is probably wrong.
 
-This file implements the rule of csrc/mesh/extent.c for vertices far from all other points, which
-the engine reports as `far_vertices`. The function far_from_bones() detects vertices far from all
-bones, which may be whole objects.
+The engine decides what counts (csrc/mesh/extent.c). It reports the vertices far from all other
+points as `far_vertices`. The function far_from_bones() detects vertices far from all bones, which
+may be whole objects.
 """
 
 from __future__ import annotations
 
+import araplbs
 import numpy as np
 
-from .arrays import Bools, Floats, Integers
+from .arrays import Floats, Integers
 
-FENCE = 50  # multiple of the bounding box of all points except the outermost ones
-SHARE = 200  # one in this many on either side of each axis is outermost, at least one
-LEAST = 4  # points: smaller sets have no outliers
 FAR_FROM_BONES = 20.0  # multiple of the size of the skeleton or the mesh, whichever is larger
 TAKEN_AS_ONE = 0.5  # share of the vertices: a smaller share can come from seams with small gaps
 
 
-def not_far_off(points: Floats) -> Bools:
-    """Returns (n,) bool: the points (n, 3) that are not outliers."""
-    n = len(points)
-    if n < LEAST:
-        return np.ones(n, bool)
-    outermost = max(1, n // SHARE)
-    if _is_even(points, outermost):
-        return np.ones(n, bool)
-    low, high = np.partition(points, (outermost, n - 1 - outermost), axis=0)[
-        [outermost, n - 1 - outermost]
-    ]
-    margin = FENCE * float(np.linalg.norm((high - low).astype(float)))
-    if not margin > 0:  # most points coincide
-        return np.ones(n, bool)
-    return ((points >= low - margin) & (points <= high + margin)).all(axis=1)
+def sides_of(
+    points: Floats, triangles: Integers | None = None, edges: Integers | None = None
+) -> Floats:
+    """The sides of the bounding box, (3,): of a mesh without stray vertices and objects far beside
+    it, or of points without outliers."""
+    faces = np.zeros((0, 3), np.int32) if triangles is None else triangles
+    box = araplbs.mesh_extent(points, faces, edges=edges)
+    return box[1] - box[0]
 
 
-def _is_even(points: Floats, outermost: int) -> bool:
-    """Whether at least this many points lie in the outer thirds of the bounding box along one of
-    its longest axes. In that case, no point is an outlier."""
-    columns = np.ascontiguousarray(points.T)
-    low, high = columns.min(axis=1), columns.max(axis=1)
-    size = high - low
-    axis = int(np.argmax(size))
-    column, third = columns[axis], size[axis] / 3
-    return bool(
-        third > 0
-        and np.count_nonzero(column <= low[axis] + third) > outermost
-        and np.count_nonzero(column >= high[axis] - third) > outermost
-    )
-
-
-def size_of(points: Floats) -> float:
-    """The diagonal of the bounding box of the points (n, 3) without outliers."""
-    inside = np.ascontiguousarray(points[not_far_off(points)].T)
-    return float(np.linalg.norm(inside.max(axis=1) - inside.min(axis=1)))
+def size_of(
+    points: Floats, triangles: Integers | None = None, edges: Integers | None = None
+) -> float:
+    """The diagonal of this bounding box."""
+    return float(np.linalg.norm(sides_of(points, triangles, edges)))
 
 
 def far_from_bones(vertices: Floats, heads: Floats, tails: Floats) -> Integers:

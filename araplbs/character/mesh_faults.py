@@ -70,7 +70,7 @@ class Surface:
         self.vertices = np.asarray(arguments["vertices"], float)
         self.triangles = np.asarray(arguments["triangles"], int).reshape(-1, 3)
         self.edges = np.asarray(arguments["edges"], int).reshape(-1, 2)
-        self.size = max(size_of(self.vertices), 1e-30)
+        self.size = max(size_of(self.vertices, self.triangles, self.edges), 1e-30)
         first = problem.first
         self.mesh = np.repeat(np.arange(len(first) - 1), np.diff(first))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import Floats, Integers
-from ..base.extent import not_far_off
+from ..base.extent import sides_of
 
 MIRROR_DISTANCE = 1e-3  # tolerance for a mirrored vertex, as a share of the mesh size
 
@@ -13,7 +13,7 @@ MIRROR_DISTANCE = 1e-3  # tolerance for a mirrored vertex, as a share of the mes
 def images_of(points: Floats, vertices: Integers) -> Integers:
     """Pairs (k, 2) of an index in `vertices` and the vertex at the mirrored position, if there is
     one. points: (n, 3) of all vertices."""
-    most = MIRROR_DISTANCE * float(np.ptp(points[not_far_off(points)], axis=0).max())
+    most = MIRROR_DISTANCE * float(sides_of(points).max())
     wanted = points[vertices] * np.array((-1, 1, 1), np.float32)
     order = np.argsort(points[:, 0])
     low = np.searchsorted(points[order, 0], wanted[:, 0] - most)

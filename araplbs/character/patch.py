@@ -94,19 +94,18 @@ class JoinedMeshes:
     def __init__(self, meshes: Sequence[Mesh]) -> None:
         self.points = np.concatenate([m.points for m in meshes])
         self.first = np.cumsum([0] + [len(m.vertices) for m in meshes])
-        self.size = size_of(self.points) or 1.0
+        triangles = [m.triangles + first for m, first in zip(meshes, self.first[:-1], strict=True)]
+        self.triangles = np.concatenate(triangles).astype(np.int64)
+        edges = np.concatenate([m.edges + k for m, k in zip(meshes, self.first[:-1], strict=True)])
+        self.size = size_of(self.points, self.triangles, edges) or 1.0
         cells = np.round(self.points / (SAME_PLACE * self.size))
         _cells, firsts, place = np.unique(cells, axis=0, return_index=True, return_inverse=True)
         self.place = place.reshape(-1)
         self.twins = firsts[self.place]  # (n,) the first vertex at the position of each vertex
         self.places = len(firsts)
-        joined, faces = [], []
-        for mesh, first in zip(meshes, self.first[:-1], strict=True):
-            faces.append(mesh.triangles + first)
-            joined += [mesh.edges + first, mesh.edits.links + first]
-        self.triangles = np.concatenate(faces).astype(np.int64)
+        links = [m.edits.links + first for m, first in zip(meshes, self.first[:-1], strict=True)]
         self.faces = self.place[self.triangles].reshape(-1, 3)
-        pairs = self.place[np.concatenate(joined).astype(np.int64)].reshape(-1, 2)
+        pairs = self.place[np.concatenate([edges, *links]).astype(np.int64)].reshape(-1, 2)
         self.edges = np.concatenate([self.faces[:, :2], self.faces[:, 1:], pairs])
 
     def grow(self, vertices: Bools, rings: int) -> Bools:

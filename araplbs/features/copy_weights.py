@@ -104,7 +104,7 @@ def copy_weights(
     corners, at, heights, _parts = araplbs.nearest_points(
         source.points, source.triangles, image, threads=threads
     )
-    size = max(size_of(source.points), 1e-30)
+    size = max(size_of(source.points, source.triangles), 1e-30)
     far = int((np.abs(heights) > options.distance * size).sum())
     if far:
         raise Refused(

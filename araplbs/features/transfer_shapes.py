@@ -10,6 +10,7 @@ import araplbs
 import numpy as np
 
 from ..base.arrays import Floats, Integers
+from ..base.extent import size_of
 from ..base.option_table import OptionTable, option, option_of, setting
 from ..base.progress import Listener, Progress
 from ..base.refusal import Refused
@@ -164,7 +165,7 @@ def _transfer_to(
             f"'{mesh.name}' cannot take shape keys from '{wearer.name}': {error}"
         ) from None
     moves = found - rest
-    size = np.linalg.norm(np.ptp(rest, axis=0))
+    size = size_of(rest, mesh.triangles, mesh.edges)
     effect = np.linalg.norm(moves, axis=2).max(axis=1, initial=0) > EFFECT * size
     which = np.flatnonzero(effect)
     names = [wearer.keys[k] for k in which]

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base import child
 from ..base.arrays import Floats, Integers
-from ..base.extent import not_far_off
+from ..base.extent import sides_of
 from ..base.refusal import Refused
 
 WELD = 1e-6  # share of the mesh size; vertices within this distance are merged
@@ -99,7 +99,7 @@ def read_tets(path: str) -> TetMesh:
 def weld(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
     """Returns (points, faces) with coincident vertices merged and without faces that lose a
     corner."""
-    size = max(np.ptp(vertices[not_far_off(vertices)], axis=0).max(), 1e-300)
+    size = max(sides_of(vertices, triangles).max(), 1e-300)
     _, first, place = np.unique(
         np.round(vertices / (WELD * size)), axis=0, return_index=True, return_inverse=True
     )

@@ -99,7 +99,7 @@ class Embedding:
         )
         self.corners = mesh.tets[tets]  # (p, 4)
         self.bones = len(problem.skeleton.names)
-        self.size = np.linalg.norm(np.ptp(vertices, axis=0)) or 1.0
+        self.size = problem.surface.size
         if np.median(self.distances) > ELSEWHERE * self.size:
             raise Refused(
                 "Most of the mesh lies far outside the tetrahedra: are they in the other space "

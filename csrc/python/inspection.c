@@ -1,4 +1,4 @@
-/* The functions nearest_points and inspect_weights of the module: see the stubs. Arguments are
+/* The functions nearest_points, mesh_extent and inspect_weights of the module: see the stubs. Arguments are
  * copied and the work runs without the GIL. Cost and failures are those of the functions called. */
 #include "python/inspection.h"
 
@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "measures/inspection.h"
 #include "mesh/closest.h"
+#include "mesh/extent.h"
 #include "python/error.h"
 #include "python/input.h"
 #include "weights/influences.h"
@@ -52,6 +53,33 @@ done:
     Py_XDECREF(heights);
     Py_XDECREF(parts);
     return NULL;
+}
+
+PyObject *arap_py_mesh_extent(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {.function = "mesh_extent",
+                                             .names = "vertices triangles * edges"};
+    static const npy_intp sizes[2] = {2, 3};
+    PyObject *box = NULL;
+    arap_inputs in;
+    arap_geometry geometry;
+    arap_py_context run;
+    arap_extent extent;
+    arap_status status;
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
+        arap_geometry_from_inputs(&in, &geometry))
+        goto done;
+    ARAP_BEGIN_WORK
+    status = arap_check_geometry(&run.context.error, &geometry);
+    if (!status) status = arap_extent_find(&run.context, &geometry, &extent);
+    ARAP_END_WORK
+    if (status)
+        arap_raise(PyModule_GetState(module), &run.context);
+    else
+        box = arap_new_doubles(2, sizes, extent.box[0]);
+
+done:
+    arap_inputs_release(&in);
+    return box;
 }
 
 /* Read rows and the number of bones: columns of dense weights, otherwise the bones named, at least

@@ -6,6 +6,7 @@
 #include "python/array.h"
 
 PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *arap_py_mesh_extent(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kwargs);
 
 #endif

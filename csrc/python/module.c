@@ -73,6 +73,7 @@ static PyMethodDef methods[] = {
     {"embed", KEYWORDS(arap_py_embed), DOC_embed},
     {"linear_skinning", KEYWORDS(arap_py_linear_skinning), DOC_linear_skinning},
     {"nearest_points", KEYWORDS(arap_py_nearest_points), DOC_nearest_points},
+    {"mesh_extent", KEYWORDS(arap_py_mesh_extent), DOC_mesh_extent},
     {"inspect_weights", KEYWORDS(arap_py_inspect_weights), DOC_inspect_weights},
     {"match_surfaces", KEYWORDS(arap_py_match_surfaces), DOC_match_surfaces},
     {"transfer_weights", KEYWORDS(arap_py_transfer_weights), DOC_transfer_weights},

@@ -423,6 +423,7 @@ CASES = {
         of(araplbs.embed), lambda b: {**b.tets(), "points": b.rng.uniform(-1, 1, (400, 3))}
     ),
     "nearest_points": (of(araplbs.nearest_points), points),
+    "mesh_extent": (of(araplbs.mesh_extent), lambda b: {**b.mesh(), "edges": b.edges()}),
     "inspect_weights": (of(araplbs.inspect_weights), inspected),
     "match_surfaces": (of(araplbs.match_surfaces), matched),
     "transfer_weights": (

@@ -70,7 +70,7 @@ class Inspected:
         self.vertices = np.asarray(problem.arguments["vertices"], float)
         self.triangles = np.asarray(problem.arguments["triangles"], int).reshape(-1, 3)
         self.edges = np.asarray(problem.arguments["edges"], int).reshape(-1, 2)
-        self.size = max(size_of(self.vertices), 1e-30)
+        self.size = max(size_of(self.vertices, self.triangles, self.edges), 1e-30)
         self.sums = self.rows.sums()
         self._stopped = Event()
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...base.arrays import Floats, Integers
 from ...base.engine import engine_errors
-from ...base.extent import size_of
 from ...base.progress import Listener, Progress
 from ...base.refusal import Refused
 from ...model.options import Options
@@ -130,19 +129,18 @@ def compare(
             outcome.seconds = time.perf_counter() - start_of_one
         begin += size
     outcomes = [outcome for _method, outcome, _result in found]
-    _tell_distances(outcomes, case.problem.arguments["vertices"])
+    _tell_distances(outcomes, case.problem.surface.size)
     return Comparison(
         case, options, outcomes, judge.parts, judge.views, time.perf_counter() - start
     )
 
 
-def _tell_distances(outcomes: Sequence[Outcome], points: Floats) -> None:
+def _tell_distances(outcomes: Sequence[Outcome], size: float) -> None:
     """Reports the distance of all results from the best available reference, which is the last one
     in the registry."""
     references = [o for o in outcomes if o.kind == REFERENCE and o.reason is None]
     if not references:
         return
-    size = max(size_of(points), 1e-300)
     for outcome in outcomes:
         if outcome.reason is None and outcome is not references[-1]:
             apart = (outcome.shown[1:] - references[-1].shown[1:]).astype(float)

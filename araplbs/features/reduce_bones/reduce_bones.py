@@ -20,6 +20,7 @@ import araplbs
 import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
+from ...base.extent import size_of
 from ...base.option_table import OptionTable, option, option_of
 from ...base.progress import Listener, Progress
 from ...base.refusal import Refused
@@ -127,7 +128,7 @@ def reduce_bones(
     dense = dense_of(rows, m)
     sums = dense.sum(1, keepdims=True)
     dense = dense / np.where(sums > 0, sums, 1)
-    size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    size = size_of(vertices, triangles)
     frames = np.stack([_posed(vertices, dense, pose) for pose in transforms])
     unused = np.zeros(m, bool) if unused is None else unused
     gone, replaced_by = choose(vertices, dense, skeleton, transforms, options, wanted, unused)

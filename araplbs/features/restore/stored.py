@@ -15,6 +15,7 @@ import numpy as np
 
 from ... import arrays as files
 from ...base.arrays import Floats
+from ...base.extent import size_of
 from ...base.refusal import Refused
 from ...disk.inputs import read_input
 from ...disk.outputs import Kind, write_content
@@ -66,7 +67,7 @@ class Kept:
 
     @property
     def size(self) -> float:
-        return float(np.linalg.norm(np.ptp(self.vertices, axis=0)))
+        return size_of(self.vertices, self.triangles)
 
 
 def pack(kept: Sequence[Kept]) -> bytes:

@@ -8,6 +8,7 @@ import araplbs
 import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
+from ...base.extent import size_of
 from ...base.refusal import Refused
 from ...character.mesh import Mesh
 from ...character.mirror_modifier import image_rows, reflect
@@ -44,7 +45,7 @@ class Source:
 
     @property
     def size(self) -> float:
-        return float(np.linalg.norm(np.ptp(self.vertices, axis=0)))
+        return size_of(self.vertices, self.triangles)
 
     def match(
         self, mesh: Mesh, options: TransferOptions, threads: int = 0

@@ -2,12 +2,14 @@
 merges split edges, removes shells and islands, and smooths rough surfaces."""
 
 import bmesh
+import numpy as np
 from araplbs.base.extent import size_of
 from araplbs.base.refusal import Refused
 from araplbs.character.mesh_faults import SEAM
 from araplbs.features.check.findings import OF_MESH
 from bpy.types import Operator
 
+from ...blender.data.mesh_shape import values_of
 from ...blender.read.read_mesh import coordinates, refuse_edited, refuse_linked
 from ...languages.translate import inform
 from .findings_list import found
@@ -40,7 +42,7 @@ rough surface. The remaining vertices keep their weights"""
             mesh.from_mesh(ob.data)
             mesh.verts.ensure_lookup_table()
             chosen = [mesh.verts[k] for k in finding.vertices.tolist()]
-            _mend(mesh, finding.kind, chosen, coordinates(ob))
+            _mend(mesh, finding.kind, chosen, ob)
             gone = len(ob.data.vertices) - len(mesh.verts)
             if not gone and finding.kind != "NOISE":
                 raise Refused("No vertices are close enough to merge")
@@ -55,9 +57,10 @@ rough surface. The remaining vertices keep their weights"""
         return {"FINISHED"}
 
 
-def _mend(mesh, kind, chosen, points):
+def _mend(mesh, kind, chosen, ob):
     if kind == "SPLIT_EDGES":
-        bmesh.ops.remove_doubles(mesh, verts=chosen, dist=SEAM * size_of(points))
+        edges = values_of(ob.data.edges, "vertices", np.int32, 2).reshape(-1, 2)
+        bmesh.ops.remove_doubles(mesh, verts=chosen, dist=SEAM * size_of(coordinates(ob), edges=edges))
     elif kind == "NOISE":
         for _round in range(ROUNDS):
             bmesh.ops.smooth_vert(
