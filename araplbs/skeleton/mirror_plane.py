@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WIDE = 0.01  # tolerance for a mirrored joint, as a share of the size of the joints
 FITS = 3  # number of times that a plane is fitted
 ENOUGH = 0.5  # share of the bones; with this share found by names, no other planes are tried
-SAME = 1e-6  # share of the size; bones within this distance coincide
+SAME = 1e-4  # share of the size; smaller differences can be rounding errors of an importer
 TAIL = 0.1  # weight of a tail's deviation in the choice between bones at one joint
 NEAR_AXIS = 0.02  # share of the normal's length; a normal this close to an axis may be the axis
 CELL = 1e-3  # share of the skin's size; a vertex within this distance matches an image
@@ -76,7 +76,7 @@ class _Joints:
     def __init__(self, skeleton: Skeleton, kinds: Integers) -> None:
         self.which = np.flatnonzero(skeleton.deform)
         self.heads, self.tails = skeleton.heads[self.which], skeleton.tails[self.which]
-        self.size = size_of(self.heads) if len(self.which) > 1 else 0.0
+        self.size = size_of(_distinct(self.heads)) if len(self.which) > 1 else 0.0
         kind = kinds[self.which]
         self.alike = kind[:, None] == kind
         place = np.full(len(skeleton.names), -1)
@@ -143,8 +143,9 @@ class _Joints:
         key = partners.tobytes()
         if key not in self._of_partners:
             pairs = np.flatnonzero(partners > self.own)
-            others = partners[pairs]
-            heads, images = self.heads[pairs], self.heads[others]
+            apart = _lengths(self.heads[pairs] - self.heads[partners[pairs]])
+            pairs = pairs[apart > SAME * self.size]  # others point anywhere
+            heads, images = self.heads[pairs], self.heads[partners[pairs]]
             self._of_partners[key] = (
                 _plane_between(heads - images, (heads + images) / 2) if len(pairs) else None
             )
@@ -195,6 +196,13 @@ class _Joints:
 def _lengths(vectors: Floats) -> Floats:
     """The lengths of vectors, (..., 3)."""
     return np.sqrt(np.add.reduce(vectors * vectors, axis=-1))
+
+
+def _distinct(points: Floats) -> Floats:
+    """The points without those at the place of an earlier one."""
+    near = SAME * float(np.linalg.norm(np.ptp(points, axis=0)))
+    earlier = np.tril(_lengths(points[:, None] - points) <= near, -1)
+    return points[~earlier.any(axis=1)]
 
 
 def _along(points: Floats, direction: Floats) -> Floats:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .skeleton import Skeleton
 
 TOLERANCE = 1e-3  # tolerance for the mirrored head and tail, as a share of the skeleton size
+CROWD = 3  # bones at one place, which their places then do not tell apart
 AT_ONCE = 64  # bones that are compared with all others
 LEAST_SHARE = 0.5  # share of the deform bones that must have a partner
 DRAWN_SHARE = 0.9  # share of the deform bones; with this share at X = 0, no other plane is sought
@@ -103,7 +104,7 @@ def _drawn_partners(skeleton: Skeleton) -> Integers | None:
     """Partners at X = 0, within a thousandth of the size.
 
     Names (.L and .R) decide if the positions agree. A bone without such a name is paired if exactly
-    one bone is at the mirrored position. Bones of different kinds are not partners. None for a
+    one bone is at the mirrored position, or with itself if at most two are there. Bones of different kinds are not partners. None for a
     skeleton that is not symmetric.
     """
     m = len(skeleton.names)
@@ -120,6 +121,8 @@ def _drawn_partners(skeleton: Skeleton) -> Integers | None:
 
     opposite = skeleton.other_side
     named = fits(own, opposite) & (opposite[opposite] == own)
+    for bone in np.flatnonzero(named & (opposite == own)):  # a star of limbs from one joint?
+        named[bone] = np.count_nonzero(fits(np.full(m, bone), own) & (opposite == own)) < CROWD
     sided = deform & deform[opposite] & (opposite != own)
     if np.count_nonzero(named & sided) < LEAST_SHARE * np.count_nonzero(sided):
         return None  # the sides of names are elsewhere
