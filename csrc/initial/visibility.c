@@ -20,6 +20,10 @@
 
 #define SAME_DISTANCE 3e-8 /* share of a distance, but not of more than the bone's length */
 #define ON_LINE 1e-9       /* units of the mesh: the same on a bone */
+/* Bones that meet at a joint are equally near if an importer rounds the joint to single precision:
+ * units of the mesh (GAP_TOLERANCE of skeleton.c), but not more than this share of the bone. */
+#define JOINT 1e-6
+#define OF_BONE 1e-3
 /* a face closer to the end of a ray, as a share of its length, touches this end */
 #define TOUCHING 1e-5
 
@@ -118,6 +122,7 @@ static void look_from(const visibility_task *task, int i, char *owned) {
     int s = nearest_segment(task, i, &visibility->distance[i], point);
     double length = sqrt(arap_distance2(task->segments[s].a, task->segments[s].b));
     double same = SAME_DISTANCE * fmin(length, visibility->distance[i]);
+    same += fmin(JOINT, OF_BONE * length);
     double limit = visibility->distance[i] + same + ON_LINE, limit2 = limit * limit;
     collector all = {task->segments, limit2, owned, 0}, *pointer = &all;
     arap_bvh_nearest(task->tree, task->mesh->v + 3 * (size_t)i, -1, collect_owner, &pointer,

@@ -28,7 +28,7 @@
 typedef struct view {
     const arap_mesh *mesh;
     const arap_bone_lines *lines;
-    double center[3]; /* of the surface */
+    double center[3]; /* of the main surface */
     double *nearest;  /* (parts) fraction of the ray at which it hits each part, or 2 */
     int *hit, count;  /* parts that this ray meets */
     double *sums;     /* (parts, 4) sums over the rays so far: number, distance, components along x
@@ -51,6 +51,7 @@ static void find_center(view *v) {
     const arap_mesh *mesh = v->mesh;
     double all = 0;
     for (int i = 0; i < mesh->count; i++) {
+        if (!mesh->main[i]) continue;
         for (int c = 0; c < 3; c++)
             v->center[c] += mesh->area[i] * mesh->v[3 * (size_t)i + (size_t)c];
         all += mesh->area[i];
