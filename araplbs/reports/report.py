@@ -66,6 +66,8 @@ def make_report(
         It includes pinned_error, the maximum error of pinned weights on the surface, or None.
     rigid: the rigid parts, each with one of its vertices, its number of vertices and the bone that
         moves it most.
+    held_together: {"shells", "closed_edges"}: the parts that took the weights of the surface they
+        lie on, and the edges between two sides that were solved as one.
     far_vertices: vertices so far from all others that the engine ignores their faces and edges.
     far_from_bones: objects with vertices so far from all bones that this is probably unintentional;
         see extent.py for both.
@@ -115,6 +117,7 @@ def make_report(
         "above_limit": count_above(problem, solution.rows, options.max_influences),
         "idle_bones": [bones[b] for b in engine["idle_bones"]],
         **{key: [bones[b] for b in engine.get(key, ())] for key in ANSWERS},
+        "held_together": dict(engine.get("held_together", {})),
         "held_cost": engine.get("held_cost", 0.0),
         "idle_in_skin": [bones[b] for b in idle_in_skin(problem, solution.rows, engine)],
         "unseen_parts": [
@@ -214,7 +217,9 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
     lines = []
     if report:
         lines = heat_lines(report) + _direction_lines(report)
-        lines += _rigid_line(report) + _posed_line(report)
+        lines += _rigid_line(report) + _posed_line(report) + _shells_line(report)
+        if report["options"].get("symmetric") and not report["symmetric_bones"]:
+            lines.append(Sentence("Symmetric has no effect: the bones have no mirror plane"))
         whole = "follows its nearest bone as a whole", "follow their nearest bones as a whole"
         lines += unseen_lines(report, True, *whole)
     for identifier, _name, description in REASONS:
@@ -280,6 +285,13 @@ def _rigid_line(report: dict[str, Any]) -> list[Sentence]:
     return [
         Sentence("{line}: on {where}", line=line, where=names_in_line(where)) if where else line
     ]
+
+
+def _shells_line(report: dict[str, Any]) -> list[Sentence]:
+    shells = report["held_together"].get("shells", 0)
+    several = "{count} shells have the weights of the surfaces that they lie on"
+    one = "1 shell has the weights of the surface that it lies on"
+    return [counted(shells, one, several)] if shells else []
 
 
 def _posed_line(report: dict[str, Any]) -> list[Sentence]:

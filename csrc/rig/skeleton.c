@@ -12,6 +12,11 @@
 /* Gaps shorter than this share of the mesh diagonal are rounding errors, not virtual segments. */
 #define GAP_TOLERANCE 1e-6
 
+/* A tail this close to the head of a child, as a share of the mesh diagonal and of the bone's length,
+ * is at this head except for the rounding errors of an importer. */
+#define JOINED 1e-5
+#define JOINED_OF_BONE 1e-4
+
 /* Maximum distance of a twin, as a share of the bone's length. */
 #define TWIN_TOLERANCE 0.02
 
@@ -211,6 +216,19 @@ static arap_status connect_bones(arap_context *context, arap_skeleton *s, const 
     return ARAP_OK;
 }
 
+/* Move tails to the heads of their children if only rounding errors separate them, so that no
+ * decision depends on these errors. */
+static void join_tails(arap_skeleton *s) {
+    for (int b = s->count; b--;) { /* the first child decides */
+        int parent = s->parents[b];
+        if (parent < 0) continue;
+        const double *head = s->heads + 3 * b, *start = s->heads + 3 * parent;
+        double *tail = s->tails + 3 * parent, length2 = arap_distance2(start, tail);
+        double near2 = fmin(JOINED * JOINED, JOINED_OF_BONE * JOINED_OF_BONE * length2);
+        if (arap_distance2(head, tail) <= near2) memcpy(tail, head, 3 * sizeof *tail);
+    }
+}
+
 arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
                                  const arap_mesh *mesh, arap_skeleton *s) {
     *s = (arap_skeleton){0};
@@ -264,13 +282,15 @@ arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
                         !arap_is_spine(s->kinds[b]);
     memcpy(s->parents, bones->parents, (size_t)n * sizeof(int));
     if (s->ways) memcpy(s->ways, bones->ways, (size_t)n);
+    status = arap_check_parents(&context->error, n, s->parents);
+    if (status) goto done;
+    join_tails(s);
     double center[3] = {0, 0, 0};
     for (int i = 0; i < 3 * n; i++) center[i % 3] += 0.5 * (s->heads[i] + s->tails[i]) / n;
     for (int b = 0; b < n; b++)
         bone_frame(s->heads + 3 * b, s->tails + 3 * b,
                    bones->roll_axes ? bones->roll_axes + 3 * b : NULL, center, s->axes + 9 * b);
-    status = arap_check_parents(&context->error, n, s->parents);
-    if (!status) status = connect_bones(context, s, bones->deform);
+    status = connect_bones(context, s, bones->deform);
 
 done:
     if (status) arap_skeleton_clear(s);
