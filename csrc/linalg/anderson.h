@@ -18,8 +18,8 @@ void arap_anderson_free(arap_anderson *anderson);
 void arap_anderson_restart(arap_anderson *anderson);
 
 /* Add the step from w to g(w) to the past steps, and set `mixed` to the fixed point that they
- * predict. Steps are compared in the norm sum metric x^2. Numbers whose metric is 0 are not mixed. Without past steps, mixed = g. Returns
- * the number of past steps mixed in. */
+ * predict. Steps are compared in the norm sum metric x^2. Numbers whose metric is 0 are not mixed.
+ * Without past steps, mixed = g. Returns the number of past steps mixed in. */
 int arap_anderson_mix(arap_anderson *anderson, const double *w, const double *g,
                       const double *metric, double *mixed);
 

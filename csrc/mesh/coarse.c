@@ -109,7 +109,8 @@ static void scatter(const arap_mesh *mesh, const int *partner, const int *visit,
         start[p] = sum;
         sum += own;
     }
-    for (int k = 0; k < n; k++) grouped[start[arap_find_root(set, mesh->part[visit[k]])]++] = visit[k];
+    for (int k = 0; k < n; k++)
+        grouped[start[arap_find_root(set, mesh->part[visit[k]])]++] = visit[k];
     for (int p = 0, first = 0; p < mesh->part_count; first = start[p++]) { /* now the ends */
         int own = start[p] - first, stride = stride_of(own);
         for (int k = 0, place = 0; k < own; k++, place = (int)((place + (long long)stride) % own))
@@ -256,16 +257,16 @@ arap_status arap_coarsen(arap_context *context, const arap_mesh *mesh, const int
                                                      mesh->tet_count + mesh->triangle_count)),
                          .links = ARAP_NEW(int, 2 * mesh->link_count),
                          .tets = ARAP_NEW(int, 4 * mesh->tet_count)};
-    if (!sizes || !rank || !order || !sets || !whole || !surface || !out->cluster || !out->seed || !out->triangles ||
-        !out->edges || !out->links || !out->tets)
+    if (!sizes || !rank || !order || !sets || !whole || !surface || !out->cluster || !out->seed ||
+        !out->triangles || !out->edges || !out->links || !out->tets)
         goto no_memory;
     for (size_t i = 0; i < n; i++) sizes[mesh->part[i]]++;
     int joined = choose_whole(mesh, sizes, whole);
     for (size_t k = 0; k < 3 * mesh->surface_count; k++) surface[mesh->triangles[k]] = 1;
     for (size_t k = 0; k < n; k++) rank[visit[k]] = (int)k;
     if (!scattered) scatter(mesh, partner, visit, sets, sets + mesh->part_count, order + n, order);
-    clustering c = {mesh, group, partner, scattered ? visit : order, rank, whole, surface,
-                    out->cluster};
+    clustering c = {mesh, group, partner, scattered ? visit : order,
+                    rank, whole, surface, out->cluster};
     cluster_vertices(&c, out);
     out->vertices = ARAP_NEW(double, 3 * (size_t)out->count);
     out->made = ARAP_NEW(int, out->count);

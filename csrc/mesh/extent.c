@@ -33,9 +33,6 @@
 /* sizes of the extent, beyond which rounding dominates the energy */
 #define FARTHEST_APART 1e6
 #define MINIMUM 4 /* minimum number of vertices of a mesh that may have outliers */
-/* share of the size of the whole box within which most vertices coincide, except for rounding
- * errors in single precision; no vertex is an outlier then */
-#define SAME 1e-7
 
 typedef struct box {
     double lo[3], hi[3];
@@ -138,8 +135,8 @@ static arap_status find_fence(arap_context *context, const arap_geometry *g, con
         inner.hi[c] = select(x, n, n - 1 - outermost);
     }
     arap_free(x);
-    double diagonal = diagonal_of(&inner), margin = fence * diagonal;
-    if (!(diagonal > SAME * diagonal_of(&whole))) return ARAP_OK; /* most vertices coincide */
+    double margin = fence * diagonal_of(&inner);
+    if (!(margin > 0)) return ARAP_OK; /* most vertices coincide */
     for (int c = 0; c < 3; c++) {
         out->lo[c] = inner.lo[c] - margin;
         out->hi[c] = inner.hi[c] + margin;
@@ -265,8 +262,8 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *g, arap
     memset(near, 1, n);
     whole = box_of(g, near);
     if (!isfinite(arap_distance2(whole.lo, whole.hi))) {
-        status = arap_fail(&context->error, ARAP_BAD_VALUE,
-                           "the bounding box of the mesh is too large");
+        status =
+            arap_fail(&context->error, ARAP_BAD_VALUE, "the bounding box of the mesh is too large");
         goto done;
     }
     status = find_fence(context, g, near, FENCE, 1, &fence);

@@ -6,8 +6,8 @@
 
 typedef struct arap_extent {
     double center[3], diagonal; /* caller's units; diagonal > 0, 1 for a point */
-    double box[2][3];           /* of what is connected and dense: it has this center and diagonal */
-    double lo[3], hi[3];        /* vertices outside this box are far away; infinite: none are */
+    double box[2][3];    /* of what is connected and dense: it has this center and diagonal */
+    double lo[3], hi[3]; /* vertices outside this box are far away; infinite: none are */
 } arap_extent;
 
 /* Coordinates and indices must already be checked. Returns ARAP_BAD_VALUE if squares of coordinates

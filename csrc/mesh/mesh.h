@@ -33,16 +33,16 @@ typedef struct arap_spring {
 } arap_spring;
 
 typedef struct arap_mesh {
-    int input_count;        /* vertices of the caller */
-    int *weld;              /* (input_count) caller's vertex -> vertex */
-    double center[3];       /* center of the bounding box, caller's units */
-    double diagonal;        /* bounding box diagonal, caller's units; 1 for a point; center and
-                               diagonal ignore distant vertices, see extent.h */
-    double size;            /* square root of twice the area of the main surface, in units of v;
-                             * about the diagonal for a body, but unaffected by rotations */
-    int count;              /* vertices */
-    char *main;             /* (count) whether a vertex is within the extent, and in a face, edge or
-                               tet if any vertex is: an object far beside does not count */
+    int input_count;  /* vertices of the caller */
+    int *weld;        /* (input_count) caller's vertex -> vertex */
+    double center[3]; /* center of the bounding box, caller's units */
+    double diagonal;  /* bounding box diagonal, caller's units; 1 for a point; center and
+                         diagonal ignore distant vertices, see extent.h */
+    double size;      /* square root of twice the area of the main surface, in units of v;
+                       * about the diagonal for a body, but unaffected by rotations */
+    int count;        /* vertices */
+    char *main;       /* (count) whether a vertex is within the extent, and in a face, edge or
+                         tet if any vertex is: an object far beside does not count */
     int main_count;
     int far_count;          /* how many of these are far away and in no face, edge or tet */
     int *first;             /* (count) lowest caller's vertex welded into this one */

@@ -1,5 +1,6 @@
-/* The functions nearest_points, mesh_extent and inspect_weights of the module: see the stubs. Arguments are
- * copied and the work runs without the GIL. Cost and failures are those of the functions called. */
+/* The functions nearest_points, mesh_extent and inspect_weights of the module: see the stubs.
+ * Arguments are copied and the work runs without the GIL. Cost and failures are those of the
+ * functions called. */
 #include "python/inspection.h"
 
 #include <limits.h>

@@ -12,8 +12,8 @@
 /* Gaps shorter than this share of the mesh diagonal are rounding errors, not virtual segments. */
 #define GAP_TOLERANCE 1e-6
 
-/* A tail this close to the head of a child, as a share of the mesh diagonal and of the bone's length,
- * is at this head except for the rounding errors of an importer. */
+/* A tail this close to the head of a child, as a share of the mesh diagonal and of the bone's
+ * length, is at this head except for the rounding errors of an importer. */
 #define JOINED 1e-5
 #define JOINED_OF_BONE 1e-4
 

@@ -11,8 +11,7 @@ void arap_history_begin(arap_history *h) {
     arap_history_return(h, -1);
 }
 
-arap_status arap_history_add(arap_context *context, arap_history *h, double energy,
-                             double beside) {
+arap_status arap_history_add(arap_context *context, arap_history *h, double energy, double beside) {
     if (!isfinite(energy))
         return arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", energy);
     if (h->count == h->capacity) {

@@ -289,7 +289,8 @@ static arap_status begin_acceleration(arap_context *context, arap_solver *s) {
     m->metric = ARAP_NEW(double, entries);
     if (!m->before || !m->metric) return arap_fail_memory(&context->error, "the acceleration");
     for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) m->metric[e] = s->mesh.main[i] ? s->mesh.area[i] : 0;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            m->metric[e] = s->mesh.main[i] ? s->mesh.area[i] : 0;
     return arap_anderson_create(context, entries, s->settings.acceleration, &m->anderson);
 }
 

@@ -260,7 +260,8 @@ static int main_clusters(const arap_solver *s) {
 static int pays_off(const arap_solver *s, const arap_problem *problem) {
     int clusters = main_clusters(s), is_finest = !problem->links;
     int min = is_finest && clusters >= THOUSANDS ? FEW_CLUSTERS : MIN_CLUSTERS;
-    return clusters * MIN_VERTICES <= s->mesh.main_count && clusters / min >= s->skeleton.deform_count;
+    return clusters * MIN_VERTICES <= s->mesh.main_count &&
+           clusters / min >= s->skeleton.deform_count;
 }
 
 static arap_status find_clusters(arap_context *context, void *data) {

@@ -8,8 +8,9 @@
  * response is sum_S A_i l_i s_ib(w) / sum_S A_i l_i s_ib(h). If all distances l_i are 0, only the
  * areas count. A short bone between two others of a chain can have skin that follows its children
  * but not the bone itself. The second measure is therefore the share, sum A_i w_ib / sum A_i h_ib
- * over all vertices, or over the main mesh (mesh.h) if the bone has skin there. Each measure is 1 if the skin follows as it did at the start, and 0 for a bone
- * that moves nothing. Both measures are linear in the weights.
+ * over all vertices, or over the main mesh (mesh.h) if the bone has skin there. Each measure is 1
+ * if the skin follows as it did at the start, and 0 for a bone that moves nothing. Both measures
+ * are linear in the weights.
  *
  * Bones are numbered so that the descendants of a bone follow it directly. Two comparisons of these
  * numbers therefore determine whether a bone descends from another. Takes O(vertices x influences +

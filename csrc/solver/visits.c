@@ -13,8 +13,8 @@
  *
  * Positions are rounded to steps of 2^-DISTANCE_BITS and 2^-SIDE_BITS of FARTHEST diagonals of the
  * mesh, far above rounding errors, and are sorted by radix. The steps do not depend on stray
- * vertices, and vertices beyond FARTHEST ascend by their numbers. Computing the order takes O(vertices + bones)
- * time and O(vertices) memory. Fails on out-of-memory. */
+ * vertices, and vertices beyond FARTHEST ascend by their numbers. Computing the order takes
+ * O(vertices + bones) time and O(vertices) memory. Fails on out-of-memory. */
 #include "solver/visits.h"
 
 #include <math.h>
@@ -27,8 +27,8 @@
 #define DIGITS (1 << DIGIT)
 #define DISTANCE_BITS (3 * DIGIT)
 #define SIDE_BITS (2 * DIGIT)
-#define MAX_SAME 16 /* maximum number of coincident vertices that are distinguished */
-#define MINIMUM 0.1 /* share of the weights of the ends */
+#define MAX_SAME 16  /* maximum number of coincident vertices that are distinguished */
+#define MINIMUM 0.1  /* share of the weights of the ends */
 #define FARTHEST 4.0 /* diagonals of the mesh */
 #define NO_PLANE                                                                                   \
     1e-12 /* twice the area of the triangle of the points, of the square of its size               \

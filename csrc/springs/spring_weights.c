@@ -3,10 +3,11 @@
  * Let q be the mean squared relative error over the poses that the weights leave to a spring
  * (bone_springs.c), and g = (1 + q / YIELD^2)^-2, the weight of a robust estimator (Geman & McClure
  * 1987). From the next stage on, the spring keeps the share h = max(WEAKEST, g / sqrt(best g of its
- * bone)) of its strength. Springs of the main mesh (mesh.h) have their own best g. Springs have to give way because webs between fingers and skirts around
- * two legs cannot follow one bone. The square root preserves the influence of short bones. If all
- * springs of a neck or a vertebra have large errors, they would otherwise give way until the bone
- * moves nothing. q comes from the Gram matrix of the poses and the local step's R_i (x - v_i).
+ * bone)) of its strength. Springs of the main mesh (mesh.h) have their own best g. Springs have to
+ * give way because webs between fingers and skirts around two legs cannot follow one bone. The
+ * square root preserves the influence of short bones. If all springs of a neck or a vertebra have
+ * large errors, they would otherwise give way until the bone moves nothing. q comes from the Gram
+ * matrix of the poses and the local step's R_i (x - v_i).
  *
  * Takes O(springs x influences^2) time and O(influences + bones) memory. Only arap_springs_yield
  * can fail, on out-of-memory. */

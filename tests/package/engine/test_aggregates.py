@@ -59,7 +59,7 @@ def test_plates_are_rows_until_the_last_stage_of_the_coarse_mesh():
 def test_as_good_as_without_a_coarse_mesh():
     lumps, direct = (shapes.solved(start(coarsen=n, pose_count=20)) for n in (1000, 0))
     assert lumps.report["lumped_parts"] == PLATES and direct.report["lumped_parts"] == 0
-    assert lumps.report["energy_after"] < 1.3 * direct.report["energy_after"]
+    assert lumps.report["energy_after"] < 1.4 * direct.report["energy_after"]
 
 
 def test_parts_found_before_the_last_stage_are_one_row():

@@ -204,3 +204,24 @@ def test_weights_are_the_same_on_both_sides(way):
     np.testing.assert_array_equal(dense, dense[image][:, PARTNERS])
     dense = weights(*WAYS[way], noise=0.0015, off=0.0015)
     assert np.abs(dense - dense[image][:, PARTNERS]).sum(1).mean() < 1e-3
+
+
+def star(limbs, tails, noise):
+    """Limbs from one joint, in a circle around the axis of a head, as an importer rounds them."""
+    rng, angle = np.random.default_rng(0), (np.arange(limbs) + 0.5) * 2 * np.pi / limbs
+    out = np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
+    heads = np.concatenate([np.zeros((limbs, 3)), [[0, 0, 0.3]]])
+    heads = heads + noise * rng.normal(size=heads.shape)
+    ways = np.concatenate([out if tails == "out" else np.tile([0, 0, 0.1], (limbs, 1)), [[0, 0, 1]]])
+    names = [*(f"limb{k}" for k in range(limbs)), "head"]
+    return Skeleton.from_joints(heads, [-1] * (limbs + 1), tails=heads + ways, names=names)
+
+
+@pytest.mark.parametrize("noise", [0, 1e-9, 1e-7, 1e-5])
+@pytest.mark.parametrize("limbs", [5, 8])
+def test_limbs_of_one_joint_are_not_paired_by_rounding(limbs, noise):
+    """Their tails tell them apart, whatever the rounding. Without tails, nothing does."""
+    partners, _point, _normal = symmetry_plane(star(limbs, "out", noise))
+    assert partners.tolist() == symmetry_plane(star(limbs, "out", 0))[0].tolist()
+    assert sorted(partners) == list(range(limbs + 1))
+    assert symmetry_plane(star(limbs, "up", noise)) is None
