@@ -104,8 +104,8 @@ def _drawn_partners(skeleton: Skeleton) -> Integers | None:
     """Partners at X = 0, within a thousandth of the size.
 
     Names (.L and .R) decide if the positions agree. A bone without such a name is paired if exactly
-    one bone is at the mirrored position, or with itself if at most two are there. Bones of different kinds are not partners. None for a
-    skeleton that is not symmetric.
+    one bone is at the mirrored position, or with itself if at most two are there. Bones of
+    different kinds are not partners. None for a skeleton that is not symmetric.
     """
     m = len(skeleton.names)
     own, deform = np.arange(m), skeleton.deform

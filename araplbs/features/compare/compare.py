@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import araplbs
 import numpy as np
 
-from ...base.arrays import Floats, Integers
+from ...base.arrays import Integers
 from ...base.engine import engine_errors
 from ...base.progress import Listener, Progress
 from ...base.refusal import Refused

@@ -96,7 +96,9 @@ class JointRun:
         if self.start and self.start.shifted:
             self.pinned = np.ones_like(self.pinned)
         self._kept = threading.Event()
-        self._diagonal = size_of(*(problem.arguments[name] for name in ("vertices", "triangles", "edges")))
+        self._diagonal = size_of(
+            *(problem.arguments[name] for name in ("vertices", "triangles", "edges"))
+        )
         if not self._diagonal > 0:
             raise Refused("All vertices are at the same point: there is no shape to keep")
 

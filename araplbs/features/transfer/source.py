@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import araplbs
-import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
 from ...base.extent import size_of

@@ -60,7 +60,9 @@ rough surface. The remaining vertices keep their weights"""
 def _mend(mesh, kind, chosen, ob):
     if kind == "SPLIT_EDGES":
         edges = values_of(ob.data.edges, "vertices", np.int32, 2).reshape(-1, 2)
-        bmesh.ops.remove_doubles(mesh, verts=chosen, dist=SEAM * size_of(coordinates(ob), edges=edges))
+        bmesh.ops.remove_doubles(
+            mesh, verts=chosen, dist=SEAM * size_of(coordinates(ob), edges=edges)
+        )
     elif kind == "NOISE":
         for _round in range(ROUNDS):
             bmesh.ops.smooth_vert(

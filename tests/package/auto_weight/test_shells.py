@@ -131,6 +131,20 @@ def test_what_is_found_of_a_surface_is_found_once(core, subject):
     assert problem.surface is problem.surface
 
 
+@pytest.mark.parametrize("sizes", [10, 45])
+def test_a_stray_vertex_makes_no_shells(core, subject, sizes):
+    """With sizes that include it, everything would be close to everything else."""
+    faults, problem = core("character.mesh_faults"), core("character.problem")
+    vertices, triangles = generated.body()
+    aside = generated.size_of(vertices) * np.array([1.0, 0, 0])
+    points = np.concatenate([vertices, vertices + 0.2 * aside, [sizes * aside]])  # no shell
+    faces = np.concatenate([triangles, triangles + len(vertices)])
+    mesh = problem.Mesh("Two", points, faces, np.zeros((0, 2), int), np.eye(4))
+    surface = faults.Surface(problem.Problem([mesh], problem.Skeleton(**subject.skeleton)))
+    assert faults.find_shells(surface) == []
+    assert surface.size < 2 * generated.size_of(vertices)
+
+
 def test_what_was_asked_for_by_hand_stays(core, subject):
     vertices, triangles = generated.doubled()
     problem, first = core("character.problem"), len(generated.body()[0])

