@@ -34,6 +34,7 @@ from .blender.data.binding import (
 )
 from .blender.data.bones import bones_to_lock
 from .blender.data.edits import hold_on_bone
+from .blender.data.object_targets import unknown_constraints
 from .blender.data.ours import is_ours
 from .blender.data.references import Reference, Subjects
 from .blender.data.rest_transforms import deforming_armatures
@@ -95,8 +96,8 @@ class WeightingTask(Task):
     ) -> Steps[None]:
         """See Task. The steps of animations are not short. with_entries: also read `entries`."""
         options = self.options
-        self.warnings = list(targets.skipped)
         armature = targets.armature
+        self.warnings = targets.skipped + unknown_constraints(armature)
         has_volume = options.volume != "NONE"
         if has_volume:
             refuse_volume(options)

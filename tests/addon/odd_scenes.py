@@ -5,7 +5,17 @@ import bpy
 import odd_modifiers  # noqa: F401 (its rows)
 import odd_places  # noqa: F401 (its rows)
 from mathutils import Matrix
-from odd_table import ROUNDED, SCENES, Odd, add_empty, odd, on_bone, row, turn
+from odd_table import (
+    ROUNDED,
+    SCENES,
+    Odd,
+    add_empty,
+    odd,
+    on_bone,
+    row,
+    turn,
+    with_unknown_constraints,
+)
 from scenes import (
     add_armature,
     add_cube,
@@ -259,6 +269,16 @@ def on_a_posed_bone_of_an_overridden_rig(tmp_path):
     turn(scene.rig)
     said = ("'Tube' also follows bones as an object",)
     return Odd(scene.tube, scene.rig, atol=ROUNDED, said=said)
+
+
+@row
+def constraints_of_another_version(tmp_path):
+    tube, rig = tube_and_rig()
+    select(tube)
+    with_unknown_constraints(tmp_path / "old.blend", *rig.pose.bones, rig, tube)
+    found = bpy.data.objects
+    said = ("Constraints that this version of Blender does not know are ignored: lower, middle",)
+    return Odd(found["Tube"], found["Rig"], said=said)
 
 
 # Modes.

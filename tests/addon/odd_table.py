@@ -99,3 +99,25 @@ def key(owner, path, values):
     for frame, value in values:
         setattr(owner, path, value)
         owner.keyframe_insert(path, frame=frame)
+
+
+UNKNOWN = b"Of another version"
+TYPE, AT = 17, -80  # a type that ended with 2.8, and its place before the name
+
+
+def with_unknown_constraints(path, *owners):
+    """Adds a constraint to each object or pose bone, and opens the saved file again, in which these
+    constraints have a type that Blender does not know."""
+    for owner in owners:
+        owner.constraints.new("LIMIT_ROTATION").name = UNKNOWN.decode()
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=False)
+    parts = bytearray(path.read_bytes()).split(UNKNOWN)
+    assert len(parts) > len(owners)
+    for part in parts[:-1]:
+        if part[AT : AT + 2] == (5).to_bytes(2, "little"):  # not a name in the undo history
+            part[AT : AT + 2] = TYPE.to_bytes(2, "little")
+    path.write_bytes(UNKNOWN.join(parts))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    found = [c for ob in bpy.data.objects for c in ob.constraints]
+    found += [c for ob in bpy.data.objects if ob.pose for b in ob.pose.bones for c in b.constraints]
+    assert sum(not isinstance(c, bpy.types.Constraint) for c in found) == len(owners)

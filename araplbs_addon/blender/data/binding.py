@@ -3,6 +3,7 @@ meshes."""
 
 from mathutils import Matrix
 
+from .object_targets import constraints_of
 from .rest_transforms import follows, moved_by, world_matrices
 
 
@@ -87,7 +88,7 @@ def bone_it_hangs_on(ob, armature):
 
 def following_constraints(ob, armature):
     """The constraints through which an object's position follows the bones of an armature."""
-    return [c for c in ob.constraints if not c.mute and armature in follows(c)]
+    return [c for c in constraints_of(ob) if not c.mute and armature in follows(c)]
 
 
 def _make_child(ob, armature, inverse):

@@ -2,6 +2,8 @@
 
 import bpy
 
+from .object_targets import constraints_of
+
 
 def used_groups(ob, armature):
     """Names of vertex groups that shape keys, modifiers, particles, constraints or other armatures
@@ -21,7 +23,7 @@ def used_groups(ob, armature):
                 used.update(rig.data.bones.keys())
     for other in bpy.data.objects:
         for owner in (other, *(other.pose.bones if other.pose else ())):
-            for constraint in owner.constraints:
+            for constraint in constraints_of(owner):
                 if getattr(constraint, "target", None) in users:
                     used.add(getattr(constraint, "subtarget", ""))
     return used

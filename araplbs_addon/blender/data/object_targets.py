@@ -1,5 +1,25 @@
 """Finds the objects and bones on which constraints and other objects depend."""
 
+import bpy
+from araplbs.base.sentence import Sentence, names_in_line
+
+
+def constraints_of(owner):
+    """The [constraints] of an object or pose bone. Constraints of a type that this version of
+    Blender does not know have no properties, not even a name, and do nothing. They are left out."""
+    return [c for c in owner.constraints if isinstance(c, bpy.types.Constraint)]
+
+
+def unknown_constraints(armature):
+    """A [line] that names the bones whose constraints constraints_of() leaves out."""
+    names = [
+        posed.name
+        for posed in armature.pose.bones
+        if len(constraints_of(posed)) < len(posed.constraints)
+    ]
+    line = "Constraints that this version of Blender does not know are ignored: {names}"
+    return [Sentence(line, names=names_in_line(names))] if names else []
+
 
 def constraint_targets(constraint):
     """The targets of a constraint as [(object, name of its bone)]."""
@@ -30,7 +50,7 @@ def object_targets(ob):
     found = []
     if ob.parent:
         found.append((ob.parent, ob.parent_bone if ob.parent_type == "BONE" else ""))
-    for constraint in ob.constraints:
+    for constraint in constraints_of(ob):
         found += constraint_targets(constraint)
     for modifier in ob.modifiers:
         if getattr(modifier, "object", None):
@@ -42,6 +62,6 @@ def constraint_objects(armature):
     """The other objects that an armature's bone constraints target."""
     found = []
     for posed in armature.pose.bones:
-        for constraint in posed.constraints:
+        for constraint in constraints_of(posed):
             found += [target for target, _name in constraint_targets(constraint)]
     return [ob for ob in dict.fromkeys(found) if ob != armature]

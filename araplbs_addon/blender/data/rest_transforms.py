@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
 
+from .object_targets import constraints_of
 from .references import remove_made
 
 # Prefixes of the data paths whose drivers move an object.
@@ -61,7 +62,7 @@ def _follow(ob, found, seen):
         elif ob.parent_type in ("VERTEX", "VERTEX_3"):
             _add(found, *deforming_armatures(ob.parent))
         _follow(ob.parent, found, seen)
-    for constraint in ob.constraints:
+    for constraint in constraints_of(ob):
         if not constraint.mute:
             _follow_constraint(constraint, found, seen)
     for curve in ob.animation_data.drivers if ob.animation_data else ():

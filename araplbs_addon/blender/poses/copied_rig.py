@@ -7,7 +7,7 @@ rig, such as curves with hooks, are copied as well.
 
 from araplbs.base.refusal import Refused
 
-from ..data.object_targets import constraint_objects, object_targets
+from ..data.object_targets import constraint_objects, constraints_of, object_targets
 
 
 def copied_rig(armature, made):
@@ -29,12 +29,12 @@ def copied_rig(armature, made):
             _keep_drivers(data.animation_data, new)
     helpers = [new[ob] for ob in new if ob not in (armature, armature.data)]
     for posed in copy.pose.bones:
-        for constraint in posed.constraints:
+        for constraint in constraints_of(posed):
             _retarget(constraint, new)
     for helper in helpers:
         if helper.parent in new:
             helper.parent = new[helper.parent]
-        for each in (*helper.constraints, *helper.modifiers):
+        for each in (*constraints_of(helper), *helper.modifiers):
             _retarget(each, new)
     return copy, helpers
 

@@ -15,6 +15,7 @@ from araplbs.base.steps import is_at_once
 from araplbs.skeleton.poses import BENDY, Poses, sample
 from mathutils import Matrix, Vector
 
+from ..data.object_targets import constraints_of
 from ..data.references import remove_made
 from .read_poses import PoseReader, stage
 
@@ -142,8 +143,8 @@ def bare_copy(armature, skeleton):
             if own and bone.parent:
                 bone.inherit_scale = "NONE"
         for posed in copy.pose.bones:
-            while posed.constraints:
-                posed.constraints.remove(posed.constraints[0])
+            for constraint in constraints_of(posed):
+                posed.constraints.remove(constraint)
             for name, value in NEUTRAL.items():
                 setattr(posed, name, value)
             posed.matrix_basis = Matrix()

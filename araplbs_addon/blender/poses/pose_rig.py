@@ -3,6 +3,7 @@
 import numpy as np
 from mathutils import Matrix
 
+from ..data.object_targets import constraints_of
 from ..data.references import Reference
 
 TURNS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
@@ -20,7 +21,7 @@ class PosedRig:
         self._muted = [
             (posed.name, constraint.name)
             for posed in armature.pose.bones
-            for constraint in posed.constraints
+            for constraint in constraints_of(posed)
             if not constraint.mute
         ]
         self.pose(transforms)

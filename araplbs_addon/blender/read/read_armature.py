@@ -12,6 +12,7 @@ from araplbs.skeleton.skeleton import Skeleton
 from araplbs.skeleton.symmetry import bone_partners
 
 from ..data.bones import LEAVE_FREE
+from ..data.object_targets import constraints_of
 
 # A limit wider than this on both sides does not limit a joint. Rigs use such limits for free
 # joints.
@@ -95,7 +96,7 @@ def _bone_kinds(armature):
 def _stretches(bone, posed):
     """Returns (whether the bone stretches by itself, whether its volume is preserved when it
     stretches)."""
-    constraints = [] if posed is None else posed.constraints
+    constraints = [] if posed is None else constraints_of(posed)
     active = [c for c in constraints if c.enabled and not c.mute and c.influence > 0]
     kinds = {c.type for c in active}
     keeps = "MAINTAIN_VOLUME" in kinds or any(
@@ -123,7 +124,7 @@ def _limits(armature):
                 ranges.append((getattr(posed, f"ik_min_{name}"), getattr(posed, f"ik_max_{name}")))
             ranges += [
                 (getattr(c, f"min_{name}"), getattr(c, f"max_{name}"))
-                for c in posed.constraints
+                for c in constraints_of(posed)
                 if c.type == "LIMIT_ROTATION"
                 and c.owner_space == "LOCAL"
                 and c.enabled
@@ -141,7 +142,7 @@ def _limits(armature):
 def _is_free(posed):
     """Whether nothing limits the bone, which is the usual case."""
     return not (
-        len(posed.constraints)
+        len(constraints_of(posed))
         or any((*posed.lock_rotation, posed.lock_rotation_w))
         or any((posed.lock_ik_x, posed.lock_ik_y, posed.lock_ik_z))
         or any((posed.use_ik_limit_x, posed.use_ik_limit_y, posed.use_ik_limit_z))
@@ -153,7 +154,7 @@ def _turned(posed):
     hand, as in Rigify."""
     return any(
         c.enabled and not c.mute and c.type != "IK" and c.type not in LEAVE_FREE
-        for c in posed.constraints
+        for c in constraints_of(posed)
     )
 
 

@@ -12,7 +12,7 @@ from araplbs.skeleton.bone_names import is_socket_name, words_of
 
 from ..data.bones import visible_bones
 from ..data.mesh_shape import values_of
-from ..data.object_targets import constraint_targets, object_targets
+from ..data.object_targets import constraint_targets, constraints_of, object_targets
 from ..poses.pose_sources import action_curves, clips
 from ..poses.read_poses import read_poses
 from .rig_relations import BONE, drivers
@@ -44,9 +44,9 @@ def read_facts(armature, skeleton):
     """The BoneFacts, except facts that need animations or weights."""
     reader = _Reader(armature, skeleton)
     for posed in armature.pose.bones:
-        for constraint in posed.constraints:
+        for constraint in constraints_of(posed):
             reader.read_constraint(posed, constraint)
-        if len(posed.constraints) > 1:
+        if len(constraints_of(posed)) > 1:
             reader.read_choices(posed)
         reader.read_setup(posed)
     reader.read_collections()
@@ -106,7 +106,7 @@ class _Reader:
         for kind in WHOLE_COPIES:
             sources = {
                 c.subtarget
-                for c in posed.constraints
+                for c in constraints_of(posed)
                 if c.type == kind and c.target == self.armature
             }
             for name in sources if len(sources) > 1 else ():

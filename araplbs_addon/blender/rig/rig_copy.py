@@ -8,6 +8,7 @@ from araplbs.base.refusal import Refused
 from araplbs.base.steps import is_at_once
 from mathutils import Matrix
 
+from ..data.object_targets import constraints_of
 from ..data.references import remove_made
 from ..poses.copied_rig import copied_rig
 from ..poses.flexible_bones import BENT, NEUTRAL, STEP
@@ -80,7 +81,7 @@ def _let_go(copy, names):
     still affect Blender's evaluation order, but removing them would take longer."""
     for name in names:
         posed = copy.pose.bones[name]
-        for constraint in posed.constraints:
+        for constraint in constraints_of(posed):
             constraint.mute = True
         if posed.bone.bbone_segments > 1:
             posed.bone.bbone_segments = 1

@@ -5,6 +5,7 @@ from araplbs.skeleton.control_plan import ControlFacts, ControlPlan
 from araplbs.skeleton.poses import BENDY
 from mathutils import Matrix
 
+from ..data.object_targets import constraints_of
 from ..poses.flexible_bones import flex
 from .rig_copy import NotDrivable
 from .rig_frames import Frames
@@ -90,7 +91,7 @@ def _is_bounded(posed):
         and not c.mute
         and c.influence > 0
         and all(getattr(c, f"use_{end}_{axis}") for end in ("min", "max") for axis in "xyz")
-        for c in posed.constraints
+        for c in constraints_of(posed)
     )
 
 

@@ -14,7 +14,7 @@ from araplbs.skeleton.rig_relations import Chain, Relations, Switch
 from araplbs.skeleton.sides import other_names
 
 from ..data.bones import LEAVE_FREE, visible_bones
-from ..data.object_targets import constraint_targets, object_targets
+from ..data.object_targets import constraint_targets, constraints_of, object_targets
 
 BONE = re.compile(r'\bbones\["((?:[^"\\]|\\.)+)"\]')
 CONSTRAINT = re.compile(r'\.constraints\["((?:[^"\\]|\\.)+)"\]\.(\w+)$')
@@ -27,7 +27,7 @@ CHAINS = ("IK", "SPLINE_IK")
 
 def is_plain(armature):
     """Whether no constraint and no driver moves any part of the rig."""
-    return not drivers(armature) and not any(posed.constraints for posed in armature.pose.bones)
+    return not drivers(armature) and not any(constraints_of(posed) for posed in armature.pose.bones)
 
 
 def read_relations(armature):
@@ -67,7 +67,7 @@ class _Reader:
         self._read_drivers()
         self.of_objects = {}
         for posed in armature.pose.bones:
-            for constraint in posed.constraints:
+            for constraint in constraints_of(posed):
                 self._read_constraint(self.place[posed.name], posed, constraint)
         self._find_switches()
 

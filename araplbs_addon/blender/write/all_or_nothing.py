@@ -5,6 +5,7 @@ from contextlib import contextmanager
 import bmesh
 import numpy as np
 
+from ..data.object_targets import constraints_of
 from ..data.ours import is_ours, mark_ours
 from ..read.read_mesh import group_entries
 
@@ -57,7 +58,7 @@ class _Mesh:
         self.entries = _edited_entries(ob) if self.edited else _entries(ob)
         self.parent = ob.parent, ob.parent_type, ob.parent_bone, ob.matrix_parent_inverse.copy()
         self.modifiers = {m.name: _of_modifier(m) for m in ob.modifiers}
-        self.mutes = [constraint.mute for constraint in ob.constraints]
+        self.mutes = [constraint.mute for constraint in constraints_of(ob)]
 
     def put_back(self):
         ob = self.ob
@@ -67,7 +68,7 @@ class _Mesh:
         for modifier in ob.modifiers:
             for name, value in self.modifiers[modifier.name].items():
                 setattr(modifier, name, value)
-        for constraint, mute in zip(ob.constraints, self.mutes, strict=True):
+        for constraint, mute in zip(constraints_of(ob), self.mutes, strict=True):
             constraint.mute = mute
         ob.parent, ob.parent_type, ob.parent_bone, ob.matrix_parent_inverse = self.parent
         for group in list(ob.vertex_groups):

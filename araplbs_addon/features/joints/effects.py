@@ -9,7 +9,7 @@ from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line
 
 from ...blender.data.binding import is_deformed_by
-from ...blender.data.object_targets import followed_bones
+from ...blender.data.object_targets import constraints_of, followed_bones
 from ...blender.poses.pose_sources import action_curves
 from ...blender.read.read_mesh import refuse_linked
 
@@ -163,7 +163,7 @@ def _actions(armature, moved):
 def _constraints(armature, moved, resized):
     found = {kind: [] for kind in ("STRETCH_TO", "IK", "SPLINE_IK", "CHILD_OF", "ARMATURE")}
     for bone in armature.pose.bones:
-        for constraint in bone.constraints:
+        for constraint in constraints_of(bone):
             if constraint.type not in found:
                 continue
             concerned = {bone.name, *followed_bones(constraint, armature)}
@@ -197,9 +197,9 @@ def _constraints(armature, moved, resized):
 def _outer_constraints(armature, moved):
     found = []
     for ob in bpy.data.objects:
-        owners = [ob.constraints]
+        owners = [constraints_of(ob)]
         if ob.pose and ob != armature:
-            owners += [bone.constraints for bone in ob.pose.bones]
+            owners += [constraints_of(bone) for bone in ob.pose.bones]
         every = [constraint for constraints in owners for constraint in constraints]
         if any(followed_bones(constraint, armature) & moved for constraint in every):
             found.append(ob.name)

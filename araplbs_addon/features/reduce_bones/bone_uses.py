@@ -3,7 +3,7 @@
 import bpy
 from araplbs.base.refusal import Refused
 
-from ...blender.data.object_targets import followed_bones
+from ...blender.data.object_targets import constraints_of, followed_bones
 from ...blender.poses.pose_sources import action_curves
 
 
@@ -34,14 +34,14 @@ def bone_uses(armature, names):
                 f"'{ob.parent_bone}' is the parent of '{ob.name}': it stays in the armature"
             )
         for owner in (ob, *(ob.pose.bones if ob.pose else ())):
-            for constraint in owner.constraints:
+            for constraint in constraints_of(owner):
                 lines += [
                     f"'{name}' is the target of '{constraint.name}' of '{owner.name}': it stays in "
                     "the armature"
                     for name in sorted(followed_bones(constraint, armature) & wanted)
                 ]
     for name in names:
-        held = [constraint.name for constraint in armature.pose.bones[name].constraints]
+        held = [constraint.name for constraint in constraints_of(armature.pose.bones[name])]
         if held:
             lines.append(f"'{name}' has its own constraints: {', '.join(held)}")
     animated = sorted(animated_bones(wanted))

@@ -6,6 +6,8 @@ from pathlib import PurePath, PureWindowsPath
 
 import bpy
 
+from ...blender.data.object_targets import constraints_of
+
 # Named items in data of these kinds, in addition to the data itself.
 PARTS = {
     "Object": ("vertex_groups", "modifiers", "constraints", "particle_systems"),
@@ -52,7 +54,7 @@ def _add(found, data):
     _add_animation(found, getattr(data, "animation_data", None))
     if isinstance(data, bpy.types.Object) and data.pose:
         for bone in data.pose.bones:
-            _add_names(found, bone.constraints)
+            _add_names(found, constraints_of(bone))
     elif isinstance(data, bpy.types.Mesh):
         own = [each.name for each in data.attributes if not each.is_required]
         found.update(name for name in own if not name.startswith("."))

@@ -6,6 +6,7 @@ import araplbs
 import bpy
 import pytest
 from deep import deep_snapshot, difference, without_memory
+from odd_table import with_unknown_constraints
 from scenes import addon
 from test_guard import TABLE, call, edited_pair, operators
 
@@ -36,6 +37,15 @@ def test_one_step_of_undo(operator):
     for step, state in ((bpy.ops.ed.undo, 0), (bpy.ops.ed.redo, 1)):
         step()
         assert difference(states[state], without_memory(deep_snapshot())) == {}
+
+
+@pytest.mark.parametrize("operator", IN_OBJECT_MODE)
+def test_constraints_of_another_version(operator, tmp_path):
+    """Constraints of a type that Blender does not know do not matter to any operator."""
+    options = scene_of(operator)
+    bones = [bone for ob in bpy.data.objects if ob.pose for bone in ob.pose.bones]
+    with_unknown_constraints(tmp_path / "old.blend", *bones, *bpy.data.objects)
+    assert call(operator, options) == {"FINISHED"}
 
 
 @pytest.mark.outside
