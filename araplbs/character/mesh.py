@@ -96,7 +96,13 @@ def selection(mesh: Mesh, skeleton: Skeleton) -> tuple[Bools, Bools, Bools]:
     if mesh.locked_vertices is not None:
         vertices = ~mesh.locked_vertices
     groups = bones & skeleton.deform
-    if any(reflection.flip for reflection in mesh.reflections):
-        # The images need groups to follow, even empty ones.
-        groups |= bones[skeleton.opposite] & skeleton.deform
+    groups |= followed_by_images(mesh, skeleton, bones)
     return groups, bones, vertices
+
+
+def followed_by_images(mesh: Mesh, skeleton: Skeleton, written: Bools) -> Bools:
+    """The bones (m,) that images of Mirror modifiers follow if these bones are written. The images
+    need groups to follow, even empty ones."""
+    if not any(reflection.flip for reflection in mesh.reflections):
+        return np.zeros(len(written), bool)
+    return written[skeleton.opposite] & skeleton.deform

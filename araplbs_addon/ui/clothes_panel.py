@@ -28,7 +28,7 @@ class VIEW3D_PT_araplbs_clothes(Closed, Panel):
         else:
             column = layout.column(align=True)
             sources, meshes = (
-                names_in_line([ob.name for ob in objects])
+                names_in_line([ob.name_full for ob in objects])
                 for objects in (targets.sources, targets.meshes)
             )
             start = Sentence("From: {sources}", sources=sources)

@@ -181,7 +181,9 @@ class _Repair:
         own = np.isin(self.regions.parts, self.regions.parts[self.regions.at(finding)])
         faces = own[first + skin.triangles].all(1)
         source = Source([replace(skin, triangles=skin.triangles[faces])], self.skeleton)
-        options = TransferOptions(refine=False, max_influences=self.options.max_influences)
+        options = TransferOptions(
+            refine=False, force=True, max_influences=self.options.max_influences
+        )
         weights = list(weights)
         for k, (mesh, where) in enumerate(zip(self.meshes, parts, strict=True)):
             if where.any():

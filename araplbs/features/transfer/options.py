@@ -21,7 +21,7 @@ class TransferOptions(OptionTable):
     """The options of Transfer Weights."""
 
     sources: str = option(
-        "ACTIVE",
+        "AUTOMATIC",
         "Sources",
         "The meshes whose weights are taken",
         choices=(
@@ -29,7 +29,14 @@ class TransferOptions(OptionTable):
             (
                 "WEIGHTED",
                 "Weighted Objects",
-                "From all selected meshes with weights to those without",
+                "From all selected meshes with weights to those without, or to those that got "
+                "their weights from the others",
+            ),
+            (
+                "AUTOMATIC",  # last, because files contain the numbers of the others
+                "Automatic",
+                "From the active mesh. If it has no weights, or got its weights from another "
+                "selected mesh, from that mesh",
             ),
         ),
     )
@@ -78,6 +85,11 @@ class TransferOptions(OptionTable):
         "Fraction of the new weights in vertices that already have weights",
         min=0.0,
         max=1.0,
+    )
+    force: bool = option(
+        False,
+        "Force",
+        "Also transfer to meshes of which few vertices match, without asking",
     )
     max_influences: int = option_of(Options, "max_influences")
     iterations: int = option_of(Options, "iterations")

@@ -28,6 +28,12 @@ from .source import Source, target_arrays
 # Share of the size of the source: matched vertices within this distance that face the same
 # direction keep the source's weights in a refinement.
 KEPT = 0.02
+# Shares of a mesh's vertices. If fewer match, the transfer must be confirmed: of a mesh that has
+# weights to lose, and of any mesh.
+FEW, LEAST = 0.5, 0.1
+VISIBLE = 0.01  # of a vertex's weight
+NOTHING = 1e-3  # share of the change that the source's weights would make
+MATCHING = 0.3  # share of the time for matching; the rest is for refining
 ROUNDS = 3  # rounds of refining, each with fewer vertices that end below the skin
 
 # Additional options for the refinement: the matched vertices hold a garment in place, not the bones
@@ -45,6 +51,10 @@ class Transferred:
     refined: np.ndarray  # (n,) bool
 
 
+class FewMatch(Refused):
+    """Too few vertices of a target match the source."""
+
+
 def transfer(
     source: Source,
     meshes: Sequence[Mesh],
@@ -55,26 +65,48 @@ def transfer(
 ) -> list[Transferred]:
     """Returns the Transferred of each Mesh. The meshes have all their weights.
 
-    Raises Refused if nothing matches, and araplbs.Cancelled when progress (a Listener) stops it.
+    Raises Refused if nothing matches, FewMatch if most of a mesh matches nothing and the options do
+    not force the transfer, and araplbs.Cancelled when progress (a Listener) stops it.
     """
-    progress, count = Progress.of(progress), len(meshes)
+    progress, share = Progress.of(progress), 1 / max(len(meshes), 1)
+    found = []
+    for k, mesh in enumerate(meshes):
+        part = progress.part(MATCHING * k * share, MATCHING * share)
+        found.append(_matched(source, mesh, options, threads, part))
+        if not options.force:
+            _refuse_few(source, mesh, found[-1][1])
+    rest = (1 - MATCHING) * share
     return [
-        _transfer_to(source, mesh, skeleton, options, threads, progress.part(k / count, 1 / count))
-        for k, mesh in enumerate(meshes)
-    ]
+        _transfer_to(
+            source, mesh, skeleton, options, each, threads,
+            progress.part(MATCHING + k * rest, rest),
+        )
+        for k, (mesh, each) in enumerate(zip(meshes, found, strict=True))
+    ]  # fmt: skip
 
 
-def _transfer_to(
-    source: Source,
-    mesh: Mesh,
-    skeleton: Skeleton,
-    options: TransferOptions,
-    threads: int,
-    progress: Progress,
-) -> Transferred:
+def _refuse_few(source: Source, mesh: Mesh, matched: Bools) -> None:
+    has_weights = mesh.weights is not None and 2 * (mesh.weights.sums() > 0).sum() > len(matched)
+    if matched.sum() >= (FEW if has_weights else LEAST) * len(matched):
+        return
+    loss = (
+        "Its weights would be replaced, and mostly filled in"
+        if has_weights
+        else ("Its weights would be mostly filled in")
+    )
+    raise FewMatch(
+        f"Only {matched.sum():,} of {len(matched):,} vertices of '{mesh.name}' match "
+        f"{source.label}. {loss}. Check the direction and the position of the meshes, or use Force"
+    )
+
+
+def _matched(
+    source: Source, mesh: Mesh, options: TransferOptions, threads: int, progress: Progress
+) -> tuple[Any, Bools, Floats, Floats]:
+    """The result of araplbs.transfer_weights."""
     vertices, triangles, edges = target_arrays(mesh)
     try:
-        rows, matched, distances, angles = araplbs.transfer_weights(
+        return araplbs.transfer_weights(
             source.vertices,
             source.triangles,
             tuple(source.rows),
@@ -83,15 +115,28 @@ def _transfer_to(
             target_edges=edges,
             max_influences=options.max_influences,
             threads=threads,
-            progress=progress.part(0, 0.3),
+            progress=progress,
             **options.match_arguments(),
         )
     except ValueError as error:
         raise Refused(f"'{mesh.name}' cannot take weights from {source.label}: {error}") from None
-    m = len(skeleton.names)
+
+
+def _transfer_to(
+    source: Source,
+    mesh: Mesh,
+    skeleton: Skeleton,
+    options: TransferOptions,
+    found: tuple[Any, Bools, Floats, Floats],
+    threads: int,
+    progress: Progress,
+) -> Transferred:
+    rows, matched, distances, angles = found
+    vertices, m = mesh.points, len(skeleton.names)
     kept = np.zeros(m, bool) if mesh.locked_bones is None else mesh.locked_bones
-    present = dense_of(mesh.weights, m)
-    new = _beside_kept(dense_of(SparseWeights(*rows), m), present, kept, mesh)
+    present, given = dense_of(mesh.weights, m), dense_of(SparseWeights(*rows), m)
+    new = _beside_kept(given, present, kept, mesh)
+    _refuse_without_room(mesh, skeleton, given, present, new)
     near = distances <= KEPT * source.size
     held = matched & near & (angles <= options.angle)
     looked_at = near & ~held & options.refine  # alone, such vertices would stick out
@@ -110,7 +155,7 @@ def _transfer_to(
     for number in range(ROUNDS if options.refine else 0):
         if held.all():
             break
-        begin = 1 - 0.7 * 0.25**number  # share of the time; the first round is the longest
+        begin = 1 - 0.25**number  # share of the time; the first round is the longest
         part = progress.part(begin, 0.75 * (1 - begin))
         fresh = _refine(mesh, new, matched, held, skeleton, options, threads, part)
         new = np.where(held[:, None], new, fresh)
@@ -143,6 +188,29 @@ def _beside_kept(new: Floats, present: Floats, kept: Bools, mesh: Mesh | None) -
         free = _spread(free, mesh)
     sums = free.sum(1, keepdims=True)
     return stays + np.where(sums > 0, free / np.where(sums > 0, sums, 1) * rest, 0)
+
+
+def _refuse_without_room(
+    mesh: Mesh, skeleton: Skeleton, given: Floats, present: Floats, new: Floats
+) -> None:
+    """Raises Refused if the source gives other weights to the written bones, but nothing changes
+    because the kept bones leave no room. Names the kept bones that would have to give way."""
+    if mesh.locked_bones is None:
+        return
+    free, kept = skeleton.deform & ~mesh.locked_bones, mesh.locked_bones & skeleton.deform
+    wanted, changed = (np.abs(each - present)[:, free].sum(1) for each in (given, new))
+    if wanted.max(initial=0) < VISIBLE or changed.sum() > NOTHING * wanted.sum():
+        return
+    gain = np.maximum(given - present, 0)[:, free].sum(1)
+    giving = (gain[:, None] * present).sum(0) * kept
+    most = np.argsort(-giving, kind="stable")[: np.count_nonzero(giving)]
+    names = [
+        names_in_line([skeleton.names[b] for b in each]) for each in (np.flatnonzero(free), most)
+    ]
+    raise Refused(
+        f"'{mesh.name}': nothing changes, because the weights of the other bones stay and leave no "
+        f"room for {names[0]}. Also select or unlock the bones that should give weight: {names[1]}"
+    )
 
 
 def _spread(weights: Floats, mesh: Mesh) -> Floats:
@@ -234,14 +302,11 @@ def transfer_summary(report: dict[str, Any]) -> str:
     )
 
 
-FEW = 0.1  # share of a mesh's vertices; a smaller matching share causes a warning
-
-
 def transfer_warnings(report: dict[str, Any]) -> list[str]:
     """Lines about places that a rigger should check."""
     return [
         f"only {each['matched']} of {each['vertices']} vertices of '{each['name']}' match: is it "
         "in position on the source? Distance and Angle set which vertices match"
         for each in report["objects"]
-        if each["matched"] < FEW * each["vertices"]
+        if each["matched"] < LEAST * each["vertices"]
     ]

@@ -213,6 +213,7 @@ class ARAPLBS_mesh(bpy.types.PropertyGroup):
     session: bpy.props.StringProperty(options={"HIDDEN"})  # see features/auto_weight/live.py
     weighting: bpy.props.StringProperty(options={"HIDDEN"})  # see outcome.py
     made: bpy.props.StringProperty(options={"HIDDEN"})  # see ours.py
+    transferred_from: bpy.props.StringProperty(options={"HIDDEN"})  # see transfer_targets.py
     original: bpy.props.StringProperty(subtype="BYTE_STRING", options={"HIDDEN"})  # originals.py
 
 

@@ -128,13 +128,13 @@ def read_shape_in_steps(ob, armature, view_layer):
     yield
     edges = _loose_edges(ob.data)
     yield
-    return Mesh(ob.name, vertices, triangles, edges, matrix)
+    return Mesh(ob.name_full, vertices, triangles, edges, matrix)
 
 
 def read_topology(ob):
     """The Mesh of an object in its own space: vertices, triangles and loose edges."""
     triangles, edges = triangle_vertices(ob.data), _loose_edges(ob.data)
-    return Mesh(ob.name, coordinates(ob), triangles, edges, np.eye(4))
+    return Mesh(ob.name_full, coordinates(ob), triangles, edges, np.eye(4))
 
 
 def refuse_infinite(ob, vertices):

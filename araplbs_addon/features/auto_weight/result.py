@@ -181,7 +181,7 @@ def show_selected(context, objects):
 
 def vertices_of(ob, places):
     """The vertices of the loose parts that contain these vertices; None: all vertices."""
-    own = [vertex for name, vertex in places if name == ob.name]
+    own = [vertex for name, vertex in places if name == ob.name_full]
     if None in own:
         return np.arange(len(ob.data.vertices))
     if not own:

@@ -6,8 +6,6 @@ from pathlib import PurePath, PureWindowsPath
 
 import bpy
 
-from ...blender.data.object_targets import constraints_of
-
 # Named items in data of these kinds, in addition to the data itself.
 PARTS = {
     "Object": ("vertex_groups", "modifiers", "constraints", "particle_systems"),
@@ -54,7 +52,7 @@ def _add(found, data):
     _add_animation(found, getattr(data, "animation_data", None))
     if isinstance(data, bpy.types.Object) and data.pose:
         for bone in data.pose.bones:
-            _add_names(found, constraints_of(bone))
+            _add_names(found, bone.constraints)
     elif isinstance(data, bpy.types.Mesh):
         own = [each.name for each in data.attributes if not each.is_required]
         found.update(name for name in own if not name.startswith("."))
@@ -76,7 +74,7 @@ def _add_animation(found, animation):
 
 
 def _add_names(found, items):
-    found.update(item.name for item in items)
+    found.update(item.name for item in items if hasattr(item, "name"))  # see constraints_of()
 
 
 def _add_path(found, path):

@@ -5,18 +5,19 @@ from araplbs.base.faults import refusals
 from araplbs.base.steps import finish
 from araplbs.cli.own_arguments import add_sources_and_targets
 from araplbs.features.transfer.options import TransferOptions
-from araplbs.features.transfer.transfer import transfer_summary
+from araplbs.features.transfer.transfer import FewMatch, transfer_summary
 from araplbs.reports.last_lines import transfer_line
-from bpy.props import PointerProperty
+from bpy.props import PointerProperty, StringProperty
 from bpy.types import Operator
 
 from ...blender.data.references import Reference
 from ...blender.data.views import redraw_views
 from ...blender.read.transfer_targets import find_transfer_in_file, find_transfer_targets
-from ...languages.translate import inform
+from ...languages.translate import inform, translated
 from ...preferences import preferred_threads
 from ...window.command import Command
-from ...window.properties import OptionProperties, option_properties, split
+from ...window.guard import handing_over
+from ...window.properties import OptionProperties, option_names, option_properties, split
 from ...window.settings import ARAPLBS_settings, own_properties
 from ...window.work import WorkOperator, poll_targets, tell
 from .shown_matches import hide, outdate_matches, show, shown, transfer_options
@@ -35,8 +36,9 @@ def _find(context):
 
 
 class OBJECT_OT_araplbs_transfer(WorkOperator, OptionProperties, Operator):
-    """Transfer the weights of the active mesh to the other selected meshes (clothes, hair, levels \
-of detail) where they lie close to it, and fill in and optimize the rest"""
+    """Transfer the weights of a mesh to the other selected meshes (clothes, hair, levels of \
+detail) where they lie close to it, and fill in and optimize the rest. The panel shows the \
+direction"""
 
     bl_idname = IDNAME
     bl_label = "Transfer Weights (ARAP)"
@@ -55,16 +57,51 @@ of detail) where they lie close to it, and fill in and optimize the rest"""
         column = layout.column(align=True)
         column.prop(self, "distance")
         column.prop(self, "angle")
-        for name in ("two_sided", "refine", "bones", "mix", "max_influences", "iterations"):
+        others = ("two_sided", "refine", "bones", "mix", "max_influences", "iterations", "force")
+        for name in others:
             layout.prop(self, name)
 
     def targets(self, context):
         return find_transfer_targets(context, self.sources)
 
+    def turn(self, context):
+        try:
+            return super().turn(context)
+        except FewMatch as doubt:
+            chosen = {name: getattr(self, name) for name in option_names(TransferOptions)}
+            with handing_over():
+                bpy.ops.object.araplbs_transfer_ask(
+                    "INVOKE_DEFAULT", question=str(doubt), **chosen | {"force": True}
+                )
+            return {"CANCELLED"}
+
     def tell(self, report, task):
         hide()
         inform(self, transfer_summary(report))
         return tell(self, None, task, transfer_line(report))
+
+
+class OBJECT_OT_araplbs_transfer_ask(OptionProperties, Operator):
+    """Transfer although most vertices match nothing"""
+
+    bl_idname = "object.araplbs_transfer_ask"
+    bl_label = "Transfer Anyway"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    __annotations__ = option_properties(TransferOptions) | {"question": StringProperty()}
+    option_table = TransferOptions
+
+    def invoke(self, context, event):
+        return context.window_manager.invoke_confirm(
+            self, event, title="Transfer Weights (ARAP)", message=translated(self.question),
+            confirm_text=self.bl_label, icon="QUESTION",
+        )  # fmt: skip
+
+    def execute(self, _context):
+        chosen = {name: getattr(self, name) for name in option_names(TransferOptions)}
+        with handing_over():
+            bpy.ops.object.araplbs_transfer("INVOKE_DEFAULT", **chosen)
+        return {"FINISHED"}
 
 
 class OBJECT_OT_araplbs_show_matches(Operator):
@@ -105,6 +142,7 @@ them"""
 CLASSES = (
     ARAPLBS_transfer_settings,
     OBJECT_OT_araplbs_transfer,
+    OBJECT_OT_araplbs_transfer_ask,
     OBJECT_OT_araplbs_show_matches,
 )
 PROPERTIES = ((ARAPLBS_settings, "transfer", PointerProperty(type=ARAPLBS_transfer_settings)),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +12,14 @@ from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.character.directions import read_directions_in_steps
-from araplbs.character.mesh import Mesh
+from araplbs.character.mesh import Mesh, followed_by_images
 from araplbs.features.transfer.source import Source
 from araplbs.features.transfer.transfer import transfer, transfer_report, transfer_warnings
 from araplbs.skeleton.skeleton import Skeleton
 
 from ...blender.data.binding import bind
 from ...blender.data.bones import selected_bones
-from ...blender.data.references import Subjects
+from ...blender.data.references import Reference, Subjects
 from ...blender.read.read_armature import read_armature
 from ...blender.read.read_mesh import (
     named_entries_in_steps,
@@ -27,7 +27,7 @@ from ...blender.read.read_mesh import (
     read_mesh_in_steps,
     read_weighted_in_steps,
 )
-from ...blender.read.transfer_targets import TransferTargets
+from ...blender.read.transfer_targets import TransferTargets, is_again, remember_direction
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
 from ...task import Task
@@ -38,10 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    subjects: Subjects  # without the sources, which are not written
+    subjects: Subjects  # without the sources, whose weights are not written
+    sources: list[Reference]
     skeleton: Skeleton
     source: Source
     meshes: list[Mesh]
+    again: bool  # whether all meshes got their current weights from these sources
     started: float
 
 
@@ -62,11 +64,11 @@ class TransferTask(Task):
         given = []
         for ob in targets.sources:
             if not ob.data.polygons:
-                raise Refused(f"'{ob.name}' has no faces to take weights from")
+                raise Refused(f"'{ob.name_full}' has no faces to take weights from")
             entries = yield from named_entries_in_steps(ob)
             weights = present_weights(ob, skeleton, entries)
             if not (weights.weights > 0).any():
-                raise Refused(f"'{ob.name}' has no weights for the bones of '{armature.name}'")
+                raise Refused(f"'{ob.name_full}' has no weights for the bones of '{armature.name}'")
             yield
             given.append((yield from read_weighted_in_steps(ob, armature, view_layer, weights)))
         meshes = []
@@ -81,7 +83,10 @@ class TransferTask(Task):
             )  # fmt: skip
         skeleton = yield from read_directions_in_steps(given, skeleton, "AUTOMATIC", self.threads)
         subjects = Subjects.of(armature, targets.meshes)
-        self.reading = Reading(subjects, skeleton, Source(given, skeleton), meshes, started)
+        sources = [Reference.to(ob) for ob in targets.sources]
+        source = Source(given, skeleton)
+        again = is_again(targets)
+        self.reading = Reading(subjects, sources, skeleton, source, meshes, again, started)
 
     def _bones_to_keep(self, armature: bpy.types.Object, skeleton: Skeleton) -> Bools:
         """(m,) bool: bones whose weights are not written."""
@@ -100,8 +105,9 @@ class TransferTask(Task):
 
     def solve(self, progress: Listener | None = None) -> None:
         read = self.reading
+        options = replace(self.options, force=self.options.force or read.again)
         self.done = transfer(
-            read.source, read.meshes, read.skeleton, self.options, self.threads, progress
+            read.source, read.meshes, read.skeleton, options, self.threads, progress
         )
 
     def apply(self) -> dict[str, Any]:
@@ -115,6 +121,7 @@ class TransferTask(Task):
                 read.started,
             )  # fmt: skip
             report["warnings"] = transfer_warnings(report)
+            remember_direction([ob for ob in map(Reference.find, read.sources) if ob], objects)
         self.warnings += report["warnings"]
         return report
 
@@ -128,6 +135,7 @@ class TransferTask(Task):
             if mesh.locked_bones is not None:
                 bones &= ~mesh.locked_bones
             groups = bones & np.isin(np.arange(len(bones)), each.rows.bones)
+            groups |= followed_by_images(mesh, skeleton, groups)
             every = np.ones(len(mesh.vertices), bool)
             facts = write_weights(ob, each.rows, skeleton.names, groups, bones, every)
             facts["bound"] = bind(ob, armature)

@@ -8,6 +8,7 @@ import deep
 import numpy as np
 import pytest
 from command import opened, run, save
+from mathutils import Matrix
 from scenes import (
     add_armature,
     add_mesh,
@@ -16,8 +17,10 @@ from scenes import (
     auto_weight,
     bind,
     entries,
+    new_scene,
     select,
     tube_and_rig,
+    two_sided_bones,
     weights,
 )
 
@@ -107,9 +110,7 @@ def test_chosen_bones_only():
     tube, rig, sleeve = body_and_sleeve()
     group = sleeve.vertex_groups.new(name="upper")
     group.add(range(len(sleeve.data.vertices)), 0.5, "REPLACE")
-    for bone in rig.data.bones:
-        flag = rig.pose.bones[bone.name] if hasattr(rig.pose.bones[0], "select") else bone
-        flag.select = bone.name != "upper"
+    choose_bones(rig, "lower", "middle")
     transfer(sleeve, source=tube, bones="SELECTED")
     own = weights(sleeve, NAMES)
     assert (own[:, 2] == 0.5).all()
@@ -189,16 +190,144 @@ def test_matches_follow_the_options():
     assert not bpy.app.timers.is_registered(module.refresh_matches)
 
 
-def test_of_two_the_weighted_one_is_the_source():
-    """The weighted mesh is the source even if the other mesh is active, because clothes are often
-    added to the selection last."""
+def sources():
+    return addon("blender.read.transfer_targets").find_transfer_targets(bpy.context).sources
+
+
+def test_of_several_the_weighted_one_is_the_source():
+    """The weighted mesh is the source even if another mesh is active, because clothes are often
+    added to the selection last. A second transfer has the same direction, although all meshes have
+    weights now, and the body stays bit-identical."""
     tube, _rig, sleeve = body_and_sleeve()
-    select(tube, sleeve, active=sleeve)
-    assert bpy.ops.object.araplbs_transfer() == {"FINISHED"}
-    names = ["lower", "middle", "upper"]
-    assert np.abs(weights(sleeve, names).sum(1) - 1).max() < 1e-6
-    targets = addon("blender.read.transfer_targets")
-    assert targets.find_transfer_targets(bpy.context).sources == [sleeve], "both have weights now"
+    other = add_tube("Other", radius=0.35, rings=12, caps=False)
+    before = entries(tube)
+    select(tube, sleeve, other, active=sleeve)
+    for _ in range(2):
+        assert sources() == [tube]
+        assert bpy.ops.object.araplbs_transfer() == {"FINISHED"}
+        assert entries(tube) == before
+        for ob in (sleeve, other):
+            assert np.abs(weights(ob, NAMES).sum(1) - 1).max() < 1e-6
+    bpy.context.view_layer.objects.active = tube
+    assert sources() == [tube]
+
+
+def test_the_user_changes_the_direction():
+    """Sources: Active Object. Afterwards, Automatic has this direction for either active mesh."""
+    tube, _rig, sleeve = body_and_sleeve()
+    transfer(sleeve, source=tube)
+    sleeve.vertex_groups["upper"].add(range(100), 1.0, "REPLACE")
+    before = entries(sleeve)
+    transfer(tube, source=sleeve, sources="ACTIVE")
+    assert entries(sleeve) == before
+    for active in (tube, sleeve):
+        select(tube, sleeve, active=active)
+        assert sources() == [sleeve]
+
+
+def test_weighted_objects_are_sources_again():
+    tube, _rig, sleeve = body_and_sleeve()
+    for _ in range(2):
+        assert transfer(sleeve, source=tube, sources="WEIGHTED") == {"FINISHED"}
+        before = entries(tube), entries(sleeve)
+    transfer(tube, source=sleeve, sources="WEIGHTED")
+    assert (entries(tube), entries(sleeve)) == before
+
+
+def patch_on_tube():
+    """A weighted tube, and a small patch on it, both with weights."""
+    tube, rig, patch = body_and_sleeve(length=0.5)
+    bind(patch, rig)
+    patch.vertex_groups.new(name="lower").add(range(len(patch.data.vertices)), 1.0, "REPLACE")
+    return tube, patch
+
+
+def test_few_matches_are_refused():
+    """Most of the tube matches nothing on the patch. Without Force, nothing changes."""
+    tube, patch = patch_on_tube()
+    message = refused(tube, source=patch)
+    assert "of 192 vertices of 'Tube' match 'Sleeve'. Its weights would be replaced" in message
+    assert transfer(tube, source=patch, force=True) == {"FINISHED"}
+    assert np.ptp(weights(tube, NAMES)[:, 0]) == 0
+    assert transfer(tube, source=patch) == {"FINISHED"}, "confirmed before"
+
+
+def test_few_matches_of_a_mesh_without_weights():
+    """Such a mesh has nothing to lose: a wide skirt is filled in without a question."""
+    tube, patch = patch_on_tube()
+    tube.vertex_groups.clear()
+    assert transfer(tube, source=patch) == {"FINISHED"}
+    tube, _rig, sleeve = body_and_sleeve()
+    sleeve.data.transform(Matrix.Translation((0, 0, 2.9)))
+    assert "Its weights would be mostly filled in" in refused(sleeve, source=tube)
+
+
+def test_half_of_a_garment():
+    """The images of a Mirror modifier follow the groups of the other side, even empty ones."""
+    rig = add_armature(bones=two_sided_bones())
+    body = add_tube("Body", length=2.4, shift=(0, 0, -1.2), radius=0.1)
+    body.data.transform(Matrix.Translation((0, 0, 0.9)) @ Matrix.Rotation(math.pi / 2, 4, "Y"))
+    bind(body, rig)
+    auto_weight(body, rig)
+    sleeve = add_tube("Sleeve", length=0.8, shift=(0, 0, 0.3), radius=0.11, caps=False)
+    sleeve.data.transform(Matrix.Translation((0, 0, 0.9)) @ Matrix.Rotation(math.pi / 2, 4, "Y"))
+    sleeve.modifiers.new("Mirror", "MIRROR")
+    transfer(sleeve, source=body)
+    assert {"arm.L", "hand.L", "arm.R", "hand.R"} <= set(sleeve.vertex_groups.keys())
+    rest = evaluated_points(sleeve)
+    rig.pose.bones["hand.R"].location.y = 0.5
+    bpy.context.view_layer.update()
+    moved = np.linalg.norm(evaluated_points(sleeve) - rest, axis=1)
+    assert moved[rest[:, 0] < -0.9].min() > 0.3 and moved[rest[:, 0] > 0].max() < 1e-6
+
+
+def evaluated_points(ob):
+    found = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array([v.co for v in found.data.vertices])
+
+
+def test_one_bone_alone():
+    """The weights of the other bones stay, so there is no room for new weights of one bone. The
+    message names the bones that would have to give weight."""
+    tube, rig, sleeve = body_and_sleeve()
+    transfer(sleeve, source=tube)
+    tube.vertex_groups["upper"].add(range(60), 0.5, "REPLACE")
+    choose_bones(rig, "upper")
+    message = refused(sleeve, source=tube, bones="SELECTED")
+    assert "leave no room for upper. Also select or unlock the bones that should give" in message
+    assert message.rstrip().endswith(": lower, middle")
+    choose_bones(rig, "upper", "lower")
+    assert transfer(sleeve, source=tube, bones="SELECTED") == {"FINISHED"}
+    assert weights(sleeve, NAMES)[:30, 2].min() > 0.2
+
+
+def choose_bones(rig, *names):
+    for bone in rig.data.bones:
+        flag = rig.pose.bones[bone.name] if hasattr(rig.pose.bones[0], "select") else bone
+        flag.select = bone.name in names
+
+
+def test_meshes_of_one_name(tmp_path, capfd):
+    """A body linked from another file has the name of the garment. Messages tell the two apart."""
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    path = str(save(tmp_path / "library.blend"))
+    with bpy.data.libraries.load(path, link=True) as (_there, here):
+        here.objects = ["Tube", "Rig"]
+    for ob in bpy.data.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    body, sleeve = bpy.data.objects["Tube"], add_tube(radius=0.33, rings=25, sides=14, caps=False)
+    assert body.name == sleeve.name == "Tube"
+    assert transfer(sleeve, source=body) == {"FINISHED"}
+    assert "vertices of 'Tube' match 'Tube [library.blend]'" in capfd.readouterr().out
+    select(body, sleeve, active=sleeve)
+    assert sources() == [body]
+    assert transfer(sleeve, source=body) == {"FINISHED"}
+    source = save(tmp_path / "in.blend")
+    for name, code in (("Tube [library.blend]", 0), ("Tube", 1)):
+        output = tmp_path / f"{code}.blend"
+        arguments = ("--source", name, "--target", "Tube", "--output", output)
+        assert run("transfer", source, *arguments) == code
 
 
 def test_refusals():
@@ -223,9 +352,7 @@ def test_refusals():
     twin = bpy.data.objects.new("Twin", tube.data)
     bpy.context.scene.collection.objects.link(twin)
     assert "'Twin' shares its mesh with 'Tube'" in refused(twin, source=tube)
-    for bone in rig.data.bones:
-        flag = rig.pose.bones[bone.name] if hasattr(rig.pose.bones[0], "select") else bone
-        flag.select = False
+    choose_bones(rig)
     assert "No deform bone of 'Rig' is selected" in refused(sleeve, source=tube, bones="SELECTED")
     for name in NAMES:
         sleeve.vertex_groups.new(name=name).lock_weight = True
@@ -265,3 +392,10 @@ def test_command_line(tmp_path, capfd):
         assert run("transfer", source, *chosen, "--output", other) == 1
         assert message in capfd.readouterr().err
         assert not other.exists()
+    new_scene()
+    patch_on_tube()
+    few = save(tmp_path / "few.blend"), "--source", "Sleeve", "--target", "Tube"
+    assert run("transfer", *few, "--output", other) == 1
+    assert "or use Force" in capfd.readouterr().err
+    assert not other.exists()
+    assert run("transfer", *few, "--output", other, "--force") == 0

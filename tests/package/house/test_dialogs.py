@@ -36,6 +36,8 @@ def test_operators_hand_over():
         ("compare/operator.py", "araplbs_compare"),
         ("reduce_bones/ask.py", "araplbs_reduce_bones_ask"),
         ("reduce_bones/ask.py", "araplbs_reduce_bones"),
+        ("transfer/operator.py", "araplbs_transfer_ask"),
+        ("transfer/operator.py", "araplbs_transfer"),
     ):
         assert found.pop(key), key
     assert set(found) == UPDATES
