@@ -84,6 +84,10 @@ class WeightingTask(Task):
         return self.reading.problem
 
     @property
+    def selections(self) -> list[tuple[Bools, Bools, Bools]]:
+        return self.reading.selections
+
+    @property
     def armature(self) -> Reference:
         return self.reading.subjects.armature
 

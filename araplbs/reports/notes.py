@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..skeleton.bone_names import is_end_bone
 from .doubts import BONES, CONTROL, JOINTS, TAILS, doubt_about
+from .last_lines import transfer_line
 
 # Further remedies, in addition to the remedies in doubts.py.
 GIVE_BACK = "GIVE_BACK"  # the earlier weights of bones that have lost their skin
@@ -105,12 +106,33 @@ def result_notes(
         _rigid(report),
         _directions(report),
     ]
-    if locked_groups:
-        kept = counted(locked_groups, "1 locked group kept", "{count} locked groups kept")
-        why = Sentence("Locked groups keep their weights")
-        found.append(Note(kept, remedy=UNLOCK, why=why))
-    found = [note for note in found if note]
-    return sorted(found, key=lambda note: not note.urgent)
+    return _sorted([*found, _locked(locked_groups)])
+
+
+def transfer_notes(
+    report: dict[str, Any], locked_groups: int = 0, lost: Sequence[str] = (), **_seen: Any
+) -> list[Note]:
+    """The Notes for a report of a transfer, the most urgent first; see result_notes()."""
+    few = any(2 * each["matched"] < each["vertices"] for each in report["objects"])
+    why = Sentence("Distance and Angle set which vertices match") if few else ""
+    return _sorted(
+        [
+            Note(transfer_line(report), urgent=few, why=why),
+            *_lost({"control_bones": ()}, lost),
+            _locked(locked_groups),
+        ]
+    )
+
+
+def _sorted(found: Sequence[Note | None]) -> list[Note]:
+    notes = [note for note in found if note]
+    return sorted(notes, key=lambda note: not note.urgent)
+
+
+def _locked(groups: int) -> Note | None:
+    kept = counted(groups, "1 locked group kept", "{count} locked groups kept")
+    why = Sentence("Locked groups keep their weights")
+    return Note(kept, remedy=UNLOCK, why=why) if groups else None
 
 
 def _doubt(report: dict[str, Any]) -> Note | None:

@@ -66,7 +66,8 @@ def draw_result(layout, context, outcome):
         if outcome.slots[outcomes.BEFORE]:
             draw_wrapped(box, context, f"Hold {KEY} to see the other weights", icon="INFO")
         box.operator(show_pose.BACK, icon="LOOP_BACK")
-    if context.mode != "PAINT_WEIGHT":  # this is the large button in Weight Paint mode
+    # This is the large button in Weight Paint mode. After a transfer, the body is selected, too.
+    if context.mode != "PAINT_WEIGHT" and not outcome.sources:
         row = box.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator(REFINE, text="Refine Live", icon="PLAY")

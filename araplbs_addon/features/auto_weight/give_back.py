@@ -6,10 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from araplbs.base.progress import Progress
 from araplbs.base.refusal import Refused
-from araplbs.character.pose_sets import measured_poses
-from araplbs.features.check.before_after import gains
 from araplbs.features.check.lost import given_back, with_locked
-from araplbs.measures.deformation import measured_report
 from araplbs.model.group_entries import bone_weights
 from araplbs.reports.notes import GIVE_BACK
 from bpy.types import Operator
@@ -27,10 +24,10 @@ from ...preferences import preferred_threads
 from ...task import MEASURING
 from ...window.work import WorkOperator
 from ..check.task import CheckTask
+from .measured import measured_gains
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
 
 IDNAME = "object.araplbs_give_back"
-REPORT_SHARE = 0.3  # share of the time for measuring; the rest is for finding problems
 
 
 class _Sets(NamedTuple):
@@ -81,7 +78,8 @@ class GiveBackTask(CheckTask):
 
     def solve(self, progress=None):
         """See Task."""
-        progress, problem, options = Progress.of(progress), self.problem, self._measured
+        progress = Progress.of(progress).part(0, 1, MEASURING)
+        problem, options = self.problem, self._measured
         wanted = np.array([name in self._lost for name in self._outcome.bones])
         self._given = [given_back(s.before, s.after, wanted, s.locked) for s in self._sets]
         now = [
@@ -90,12 +88,8 @@ class GiveBackTask(CheckTask):
         ]
         before = self._present([sets.before for sets in self._sets])
         self.rows = self._present(now)
-        poses = measured_poses(problem, options)
-        part = progress.part(0, REPORT_SHARE, MEASURING)
-        report = measured_report(problem, self.rows, poses, threads=self.threads, progress=part)
-        part = progress.part(REPORT_SHARE, 1 - REPORT_SHARE, MEASURING)
-        self.facts, self.findings, self.judged_poses = gains(
-            problem, before, self.rows, report, options, self.threads, part, self._actions
+        self.facts, self.findings, self.judged_poses = measured_gains(
+            problem, before, self.rows, options, self.threads, progress, self._actions
         )
 
     def _present(self, weights):

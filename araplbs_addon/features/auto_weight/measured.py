@@ -2,7 +2,9 @@
 a window use this task, because it reads and measures more than a script needs."""
 
 from araplbs.base.progress import Listener, Progress
+from araplbs.character.pose_sets import measured_poses
 from araplbs.features.check.before_after import gains
+from araplbs.measures.deformation import measured_report
 from araplbs.measures.standing import has_weights
 
 from ...blender.poses.own_actions import poses_of_actions
@@ -10,6 +12,15 @@ from ...task import MEASURING
 from .heat import HEAT_SHARE, HeatWeighting
 
 WEIGHTING_SHARE = 0.75  # share of the time for solving; the rest is for measuring
+REPORT_SHARE = 0.3  # share of the time of measured_gains(); the rest is for finding problems
+
+
+def measured_gains(problem, before, rows, options, threads, progress, actions=None):
+    """The result of gains() for weights that no solver has measured."""
+    poses, part = measured_poses(problem, options), progress.part(0, REPORT_SHARE)
+    report = measured_report(problem, rows, poses, threads=threads, progress=part)
+    part = progress.part(REPORT_SHARE, 1 - REPORT_SHARE)
+    return gains(problem, before, rows, report, options, threads, part, actions)
 
 
 class MeasuredWeighting(HeatWeighting):

@@ -11,6 +11,7 @@ the After weights. The other two sets are only displayed, and become the weights
 artist keeps them."""
 
 import hashlib
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -63,6 +64,7 @@ class Outcome:
     counting: Worker | None = None  # currently counts the problems
     options: Options | None = None  # of the weighting
     shifts: dict = field(default_factory=dict)  # {first bone of a limb: to its skin, (3,)}
+    sources: Sequence[Reference] = ()  # of a transfer
 
     def shown(self):
         """The set that the meshes display; None if the meshes or bones have changed since this
@@ -146,8 +148,8 @@ _outcomes: list[Outcome] = []  # latest last
 _shown_before_saving: list[tuple[Outcome, str]] = []
 
 
-def keep_outcome(report, task):
-    """Stores the result of a WeightingTask that was just written."""
+def keep_outcome(report, task, notes_of=result_notes):
+    """Stores the result of a WeightingTask that was just written. notes_of: makes the notes."""
     armature, objects = task.find_objects()
     facts, findings = getattr(task, "facts", None), getattr(task, "findings", None)
     seen = seen_in(facts, findings, task.problem) if facts else {}
@@ -161,13 +163,13 @@ def keep_outcome(report, task):
     names, parts = task.problem.skeleton.names, task.problem.split(task.solution.rows)
     after = [
         WrittenSlot(ob, rows, names, *selection)
-        for ob, rows, selection in zip(objects, parts, task.reading.selections, strict=True)
+        for ob, rows, selection in zip(objects, parts, task.selections, strict=True)
     ]
     outcome = Outcome(
         task.armature,
         list(task.objects),
         facts,
-        result_notes(report, locked_groups(objects, armature), **seen),
+        notes_of(report, locked_groups(objects, armature), **seen),
         list(task.warnings),
         list(names),
         task.chosen,
@@ -204,14 +206,18 @@ def locked_groups(objects, armature):
 
 def outcome_at_hand(context):
     """The latest Outcome of the active object or, if that is neither a mesh nor an armature, of the
-    selected objects, as displayed by its meshes; or None."""
+    selected objects, as displayed by its meshes; or None. While a mesh of the outcome of a transfer
+    is selected, the outcome also belongs to the sources."""
     active = context.active_object
     if active and active.type in {"MESH", "ARMATURE"}:
         uids = {active.session_uid}
     else:
         uids = {ob.session_uid for ob in context.selected_objects}
+    selected = {ob.session_uid for ob in context.selected_objects}
     for outcome in reversed(_outcomes):
         mine = {outcome.armature.uid, *(each.uid for each in outcome.objects)}
+        if selected & mine:
+            mine |= {each.uid for each in outcome.sources}
         try:
             if uids & mine and outcome.shown():
                 return outcome

@@ -7,6 +7,7 @@ from araplbs.cli.own_arguments import add_sources_and_targets
 from araplbs.features.transfer.options import TransferOptions
 from araplbs.features.transfer.transfer import FewMatch, transfer_summary
 from araplbs.reports.last_lines import transfer_line
+from araplbs.reports.notes import transfer_notes
 from bpy.props import PointerProperty, StringProperty
 from bpy.types import Operator
 
@@ -20,6 +21,9 @@ from ...window.guard import handing_over
 from ...window.properties import OptionProperties, option_names, option_properties, split
 from ...window.settings import ARAPLBS_settings, own_properties
 from ...window.work import WorkOperator, poll_targets, tell
+from ..auto_weight.originals import is_seen
+from ..auto_weight.outcome import keep_outcome
+from .measured import MeasuredTransfer
 from .shown_matches import hide, outdate_matches, show, shown, transfer_options
 from .task import TransferTask
 
@@ -75,8 +79,15 @@ direction"""
                 )
             return {"CANCELLED"}
 
+    def start(self, context):
+        self.task_kind = MeasuredTransfer if is_seen() else TransferTask
+        super().start(context)
+
     def tell(self, report, task):
         hide()
+        if isinstance(task, MeasuredTransfer):
+            outcome = keep_outcome(report, task, transfer_notes)
+            outcome.options, outcome.sources = task.measured_options, task.reading.sources
         inform(self, transfer_summary(report))
         return tell(self, None, task, transfer_line(report))
 

@@ -22,6 +22,7 @@ from ...blender.data.bones import selected_bones
 from ...blender.data.references import Reference, Subjects
 from ...blender.read.read_armature import read_armature
 from ...blender.read.read_mesh import (
+    NamedEntries,
     named_entries_in_steps,
     present_weights,
     read_mesh_in_steps,
@@ -43,12 +44,23 @@ class Reading:
     skeleton: Skeleton
     source: Source
     meshes: list[Mesh]
+    entries: list[NamedEntries]  # of the meshes
     again: bool  # whether all meshes got their current weights from these sources
     started: float
 
 
 class TransferTask(Task):
     done = None  # the result of transfer()
+    keeps = True  # see all_or_nothing()
+    chosen: tuple[int, int] | None = None  # written bones, and all bones; None: all are written
+
+    @property
+    def armature(self) -> Reference:
+        return self.reading.subjects.armature
+
+    @property
+    def objects(self) -> tuple[Reference, ...]:
+        return self.reading.subjects.meshes
 
     def read_in_steps(
         self, targets: TransferTargets, view_layer: bpy.types.ViewLayer
@@ -71,9 +83,10 @@ class TransferTask(Task):
                 raise Refused(f"'{ob.name_full}' has no weights for the bones of '{armature.name}'")
             yield
             given.append((yield from read_weighted_in_steps(ob, armature, view_layer, weights)))
-        meshes = []
+        meshes, all_entries = [], []
         for ob in targets.meshes:
             entries = yield from named_entries_in_steps(ob)
+            all_entries.append(entries)
             weights = present_weights(ob, skeleton, entries)
             yield
             meshes.append(
@@ -86,7 +99,9 @@ class TransferTask(Task):
         sources = [Reference.to(ob) for ob in targets.sources]
         source = Source(given, skeleton)
         again = is_again(targets)
-        self.reading = Reading(subjects, sources, skeleton, source, meshes, again, started)
+        self.reading = Reading(
+            subjects, sources, skeleton, source, meshes, all_entries, again, started
+        )
 
     def _bones_to_keep(self, armature: bpy.types.Object, skeleton: Skeleton) -> Bools:
         """(m,) bool: bones whose weights are not written."""
@@ -95,6 +110,7 @@ class TransferTask(Task):
         chosen = np.isin(skeleton.names, selected_bones(armature)) & skeleton.deform
         if not chosen.any():
             raise Refused(f"No deform bone of '{armature.name}' is selected")
+        self.chosen = int(chosen.sum()), int(skeleton.deform.sum())
         return ~chosen
 
     def match(self) -> list[tuple[Bools, Floats, Floats]]:
@@ -113,8 +129,8 @@ class TransferTask(Task):
     def apply(self) -> dict[str, Any]:
         """See Task. Also binds meshes that are not bound yet."""
         read = self.reading
-        armature, objects = read.subjects.find()
-        with all_or_nothing(objects, armature):
+        armature, objects = self.find_objects()
+        with all_or_nothing(objects, armature, keeps=self.keeps):
             written = self._write(armature, objects)
             report = transfer_report(
                 read.source, read.meshes, self.done, self.options, armature.name, written,
@@ -125,19 +141,30 @@ class TransferTask(Task):
         self.warnings += report["warnings"]
         return report
 
-    def _write(
-        self, armature: bpy.types.Object, objects: list[bpy.types.Object]
-    ) -> list[dict[str, Any]]:
-        """Writes the weights. Returns the report for each object."""
-        written, skeleton = [], self.reading.skeleton
-        for ob, mesh, each in zip(objects, self.reading.meshes, self.done, strict=True):
+    def find_objects(self) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
+        """Returns (armature, [meshes]). Raises Refused if one of the objects has changed."""
+        return self.reading.subjects.find()
+
+    @property
+    def selections(self) -> list[tuple[Bools, Bools, Bools]]:
+        """The data written for each mesh, as in selection()."""
+        found, skeleton = [], self.reading.skeleton
+        for mesh, each in zip(self.reading.meshes, self.done, strict=True):
             bones = skeleton.deform.copy()
             if mesh.locked_bones is not None:
                 bones &= ~mesh.locked_bones
             groups = bones & np.isin(np.arange(len(bones)), each.rows.bones)
             groups |= followed_by_images(mesh, skeleton, groups)
-            every = np.ones(len(mesh.vertices), bool)
-            facts = write_weights(ob, each.rows, skeleton.names, groups, bones, every)
+            found.append((groups, bones, np.ones(len(mesh.vertices), bool)))
+        return found
+
+    def _write(
+        self, armature: bpy.types.Object, objects: list[bpy.types.Object]
+    ) -> list[dict[str, Any]]:
+        """Writes the weights. Returns the report for each object."""
+        written, names = [], self.reading.skeleton.names
+        for ob, each, selection in zip(objects, self.done, self.selections, strict=True):
+            facts = write_weights(ob, each.rows, names, *selection)
             facts["bound"] = bind(ob, armature)
             written.append(facts)
         return written

@@ -399,3 +399,36 @@ def test_command_line(tmp_path, capfd):
     assert "or use Force" in capfd.readouterr().err
     assert not other.exists()
     assert run("transfer", *few, "--output", other, "--force") == 0
+
+
+def test_result_box(monkeypatch):
+    """In a window, the Result shows the matches and the gains, for the garment and, while both are
+    selected, also for the active body. The earlier weights can be restored."""
+    monkeypatch.setattr(addon("features.transfer.operator"), "is_seen", lambda: True)
+    tube, rig, sleeve = body_and_sleeve()
+    bind(sleeve, rig)
+    for name, part in (("lower", range(175, 350)), ("upper", range(175))):  # exchanged
+        sleeve.vertex_groups.new(name=name).add(part, 1.0, "REPLACE")
+    before = entries(sleeve)
+    assert transfer(sleeve, source=tube) == {"FINISHED"}
+    after = entries(sleeve)
+    outcomes = addon("features.auto_weight.outcome")
+    outcome = outcomes.outcome_at_hand(bpy.context)
+    assert [each.get() for each in outcome.objects] == [sleeve]
+    assert [note.text for note in outcome.notes] == [
+        "1 bone has lost its skin: upper",
+        "326 of 350 vertices of 'Sleeve' match 'Tube', the rest filled in",
+    ]
+    problems, stretch = outcome.facts["problems"], outcome.facts["stretch"]
+    assert None not in (*problems, *stretch)
+    assert outcome.slots["BEFORE"] and not outcome.slots["ORIGINAL"]
+    bpy.ops.object.araplbs_show_weights(which="BEFORE")
+    assert entries(sleeve) == before
+    bpy.ops.object.araplbs_show_weights(which="AFTER")
+    assert entries(sleeve) == after
+    select(tube)
+    assert outcomes.outcome_at_hand(bpy.context) is not outcome
+    select(sleeve)
+    assert outcomes.outcome_at_hand(bpy.context) is outcome
+    bpy.ops.object.araplbs_keep_shown_weights(which="BEFORE")
+    assert entries(sleeve) == before

@@ -21,6 +21,7 @@ PAIRS = {
     ("repair", "new_vertices"): "the vertices of a finding are solved as new ones",
     ("repair", "transfer"): "cloth that is pierced gets weights of the skin below",
     ("restore", "transfer"): "the stored mesh is the source of a transfer",
+    ("transfer", "auto_weight"): "a transfer is measured, and told in the Result",
     ("transfer_shapes", "transfer"): "vertices match as for weights",
 }
 MOST_PAIRS = 12
