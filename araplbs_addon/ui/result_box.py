@@ -158,6 +158,8 @@ def _draw_note(context, layout, index, note):
         button.operator("wm.call_panel", text="List").name = "VIEW3D_PT_araplbs_bones"
     elif note.selects:
         button.operator(result.SELECT, text=text).index = index
+    if not note.why:
+        return
     text = REMEDIES[note.remedy][2] if note.remedy in REMEDIES else ""
     text = CURES[note.remedy][1] if note.remedy in CURES else text
     button = draw_wrapped(layout, context, note.why, "BLANK1", beside=text)

@@ -45,6 +45,7 @@ INSIDE = {
     "object.araplbs_stop_counting": "while problems are counted: test_counting.py",
     "object.araplbs_reduce_bones": "the dialog of Reduce Bones",
     "object.araplbs_reduce_bones_ask": "what that button finds out first",
+    "object.araplbs_transfer_ask": "the question of Transfer Weights: test_tasks.py",
     "object.araplbs_peek_weights": "a key that is held: test_game_tools.py",
     "object.araplbs_hover": "starts with a choice in Weight Paint mode: test_game_tools.py",
 }

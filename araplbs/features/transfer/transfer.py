@@ -14,6 +14,7 @@ import numpy as np
 from ...base.arrays import Bools, Floats
 from ...base.progress import Listener, Progress, SolverProgress
 from ...base.refusal import Refused
+from ...base.sentence import Sentence, joined
 from ...character.mesh import Mesh, places_of
 from ...character.problem import Problem
 from ...model.edits import Pairs
@@ -52,7 +53,11 @@ class Transferred:
 
 
 class FewMatch(Refused):
-    """Too few vertices of a target match the source."""
+    """Too few vertices of a target match the source. doubt: the reason, without the remedy."""
+
+    def __init__(self, doubt: Sentence) -> None:
+        super().__init__(joined([doubt, Sentence("or use Force")], ", "))
+        self.doubt = doubt
 
 
 def transfer(
@@ -89,14 +94,19 @@ def _refuse_few(source: Source, mesh: Mesh, matched: Bools) -> None:
     has_weights = mesh.weights is not None and 2 * (mesh.weights.sums() > 0).sum() > len(matched)
     if matched.sum() >= (FEW if has_weights else LEAST) * len(matched):
         return
-    loss = (
-        "Its weights would be replaced, and mostly filled in"
-        if has_weights
-        else ("Its weights would be mostly filled in")
-    )
+    loss = "Its weights would be mostly filled in"
+    if has_weights:
+        loss = "Its weights would be replaced, and mostly filled in"
     raise FewMatch(
-        f"Only {matched.sum():,} of {len(matched):,} vertices of '{mesh.name}' match "
-        f"{source.label}. {loss}. Check the direction and the position of the meshes, or use Force"
+        Sentence(
+            "Only {matched} of {count} vertices of '{name}' match {sources}. {loss}. Check the "
+            "direction, and the position of the meshes",
+            matched=f"{matched.sum():,}",
+            count=f"{len(matched):,}",
+            name=mesh.name,
+            sources=source.label,
+            loss=Sentence(loss),
+        )
     )
 
 

@@ -157,11 +157,14 @@ def _refuse_shared(sources, meshes, what):
 
 
 def _active_and_others(context, what):
-    """Returns (active mesh object, [other selected mesh objects]). Raises Refused if either is
+    """Returns (source, [other selected mesh objects]). The source is the active mesh or, as the
+    panel shows, the mesh from which the active one got its weights. Raises Refused if either is
     missing."""
     meshes, source = _selected_meshes(context), context.active_object
     if not source or source.type != "MESH":
         raise Refused(f"Make the mesh with the {what} the active object")
+    if context.scene.araplbs.transfer.sources != "ACTIVE":
+        source = (*_earlier_sources(source, meshes), source)[0]
     taking = [ob for ob in meshes if ob != source]
     if not taking:
         raise Refused(

@@ -14,12 +14,13 @@ from bpy.types import Operator
 from ...blender.data.references import Reference
 from ...blender.data.views import redraw_views
 from ...blender.read.transfer_targets import find_transfer_in_file, find_transfer_targets
-from ...languages.translate import inform, translated
+from ...languages.translate import inform
 from ...preferences import preferred_threads
 from ...window.command import Command
 from ...window.guard import handing_over
 from ...window.properties import OptionProperties, option_names, option_properties, split
 from ...window.settings import ARAPLBS_settings, own_properties
+from ...window.sidebar import draw_wrapped
 from ...window.work import WorkOperator, poll_targets, tell
 from ..auto_weight.originals import is_seen
 from ..auto_weight.outcome import keep_outcome
@@ -29,6 +30,7 @@ from .task import TransferTask
 
 IDNAME = "object.araplbs_transfer"
 SHOW = "object.araplbs_show_matches"
+WIDTH = 300  # of the question
 
 
 class ARAPLBS_transfer_settings(bpy.types.PropertyGroup):
@@ -75,7 +77,7 @@ direction"""
             chosen = {name: getattr(self, name) for name in option_names(TransferOptions)}
             with handing_over():
                 bpy.ops.object.araplbs_transfer_ask(
-                    "INVOKE_DEFAULT", question=str(doubt), **chosen | {"force": True}
+                    "INVOKE_DEFAULT", question=str(doubt.doubt), **chosen | {"force": True}
                 )
             return {"CANCELLED"}
 
@@ -102,11 +104,14 @@ class OBJECT_OT_araplbs_transfer_ask(OptionProperties, Operator):
     __annotations__ = option_properties(TransferOptions) | {"question": StringProperty()}
     option_table = TransferOptions
 
-    def invoke(self, context, event):
-        return context.window_manager.invoke_confirm(
-            self, event, title="Transfer Weights (ARAP)", message=translated(self.question),
-            confirm_text=self.bl_label, icon="QUESTION",
+    def invoke(self, context, _event):
+        return context.window_manager.invoke_props_dialog(
+            self, width=WIDTH, title="Transfer Weights (ARAP)", confirm_text=self.bl_label,
+            cancel_default=True,
         )  # fmt: skip
+
+    def draw(self, context):
+        draw_wrapped(self.layout, context, self.question, icon="QUESTION")
 
     def execute(self, _context):
         chosen = {name: getattr(self, name) for name in option_names(TransferOptions)}

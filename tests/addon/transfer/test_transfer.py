@@ -225,6 +225,26 @@ def test_the_user_changes_the_direction():
         assert sources() == [sleeve]
 
 
+def test_shape_keys_have_the_direction_of_the_weights():
+    """As the panel shows. With the garment active, its keys do not replace those of the body."""
+    tube, _rig, sleeve = body_and_sleeve()
+    transfer(sleeve, source=tube)
+    for ob, size in ((tube, 1.5), (sleeve, 4)):
+        for name in ("Basis", "Fat"):
+            block = ob.shape_key_add(name=name, from_mix=False)
+        for point in block.data:
+            point.co.x *= size
+    select(tube, sleeve, active=sleeve)
+    before = [tuple(point.co) for point in tube.data.shape_keys.key_blocks["Fat"].data]
+    assert bpy.ops.object.araplbs_transfer_shapes() == {"FINISHED"}
+    fat = {ob: ob.data.shape_keys.key_blocks["Fat"].data for ob in (tube, sleeve)}
+    assert [tuple(point.co) for point in fat[tube]] == before
+    assert max(abs(point.co.x) for point in fat[sleeve]) < 0.6
+    bpy.context.scene.araplbs.transfer.sources = "ACTIVE"
+    assert bpy.ops.object.araplbs_transfer_shapes() == {"FINISHED"}
+    assert [tuple(point.co) for point in fat[tube]] != before
+
+
 def test_weighted_objects_are_sources_again():
     tube, _rig, sleeve = body_and_sleeve()
     for _ in range(2):

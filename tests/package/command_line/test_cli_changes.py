@@ -137,6 +137,16 @@ def test_transfer(main, folder, capsys):
     assert apart.mean() < 0.1
 
 
+def test_few_matches(main, folder, capsys):
+    """Most of the body matches nothing on the sleeve."""
+    body_and_sleeve()[0].write(folder / "two.glb")
+    names = ["--source", "Sleeve", "--target", "Body"]
+    assert main(["transfer", "two.glb", "-o", "out.glb", *names]) == 1
+    assert "Its weights would be replaced, and mostly filled in" in capsys.readouterr().err
+    assert not (folder / "out.glb").exists()
+    assert main(["transfer", "two.glb", "-o", "out.glb", *names, "--force"]) == 0
+
+
 @pytest.mark.parametrize(
     ("names", "words"),
     [
