@@ -194,10 +194,10 @@ def sources():
     return addon("blender.read.transfer_targets").find_transfer_targets(bpy.context).sources
 
 
-def test_of_several_the_weighted_one_is_the_source():
+def test_of_several_the_weighted_one_is_the_source(tmp_path):
     """The weighted mesh is the source even if another mesh is active, because clothes are often
-    added to the selection last. A second transfer has the same direction, although all meshes have
-    weights now, and the body stays bit-identical."""
+    added to the selection last. A second transfer has the same direction, also in the saved file,
+    although all meshes have weights now, and the body stays bit-identical."""
     tube, _rig, sleeve = body_and_sleeve()
     other = add_tube("Other", radius=0.35, rings=12, caps=False)
     before = entries(tube)
@@ -208,8 +208,10 @@ def test_of_several_the_weighted_one_is_the_source():
         assert entries(tube) == before
         for ob in (sleeve, other):
             assert np.abs(weights(ob, NAMES).sum(1) - 1).max() < 1e-6
-    bpy.context.view_layer.objects.active = tube
-    assert sources() == [tube]
+    found = opened(save(tmp_path / "saved.blend"))
+    for active in (found["Sleeve"], found["Tube"]):
+        bpy.context.view_layer.objects.active = active
+        assert sources() == [found["Tube"]]
 
 
 def test_the_user_changes_the_direction():
