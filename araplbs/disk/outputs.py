@@ -109,6 +109,15 @@ def refuse_foreign(path: str | Path, kind: Kind) -> None:
         raise Refused(f"'{path}' already exists and is not a {kind.name}: choose another path")
 
 
+def refuse_used(used: Iterable[str | Path], outputs: Iterable[str | Path]) -> None:
+    """Raises Refused if an output would replace a file that an input uses."""
+    found = {identity(path): path for path in used}
+    for path in outputs:
+        if identity(path) in found:
+            used_path = found[identity(path)]
+            raise Refused(f"{path} would replace {used_path}, which the file uses")
+
+
 class Outputs:
     """The files that a run reads and will write. add() raises Refused for a file that would replace
     one of them, under any of its names, or a foreign file."""
@@ -156,11 +165,8 @@ class Outputs:
         """Raises Refused if an output would replace a file that an opened .blend file uses
         (libraries, pictures...). The outputs are the target of the opened file and the files
         written in addition to .blend files."""
-        found = {identity(path): path for path in used}
-        for path, kind in self._kinds.items():
-            if (path == target or kind is not BLEND) and identity(path) in found:
-                used_path = found[identity(path)]
-                raise Refused(f"{path} would replace {used_path}, which the file uses")
+        kinds = self._kinds.items()
+        refuse_used(used, [path for path, kind in kinds if path == target or kind is not BLEND])
 
     def folders(self) -> set[Path]:
         """The folders of all outputs, both as named by the user and as resolved from links."""

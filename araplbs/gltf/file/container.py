@@ -1,17 +1,21 @@
 """Reads and writes glTF 2.0 files as JSON and buffers: .glb and .vrm (binary) and .gltf (text).
 
 The content is not interpreted. Except for replaced or added data, a written file has the same JSON
-values and the same bytes in its buffers as the file that was read.
+values and the same bytes in its buffers as the file that was read. The text of the JSON is written
+anew, so its spaces and the spelling of its numbers change. A file is read again, and compared with
+the document, before it replaces another file.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import copy
 import json
+import math
+import os
 import re
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 from ...base.refusal import Refused
 from ...disk.inputs import read_input
-from ...disk.outputs import Kind, replaced
+from ...disk.outputs import Kind, refuse_used, replaced
 from .shape import refuse_shape
 
 MAGIC, VERSION = b"glTF", 2
@@ -67,8 +71,10 @@ def is_gltf(path: str | Path) -> bool:
 
 def read_document(path: str | Path) -> Document:
     """Reads a glTF 2.0 file. Raises Refused for files in other formats and for incomplete files."""
-    path = Path(path)
-    content = read_input(path, MOST_BYTES)
+    return _document_of(Path(path), read_input(path, MOST_BYTES))
+
+
+def _document_of(path: Path, content: bytes) -> Document:
     if content[:4] == MAGIC:
         return _read_binary(path, content)
     if path.suffix.lower() in (".glb", ".vrm"):
@@ -106,12 +112,45 @@ def _read_binary(path: Path, content: bytes) -> Document:
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
+    odd: list[str] = []  # numbers that JSON cannot express, or that Python reads as infinite
+
+    def number(word: str) -> float:
+        value = float(word)
+        if not math.isfinite(value):
+            odd.append(word)
+        return value
+
     try:
-        found = json.loads(text.decode("utf-8-sig"))
+        found = json.loads(text.decode("utf-8-sig"), parse_float=number, parse_constant=number)
     except (ValueError, RecursionError) as error:
         raise Refused(f"its JSON cannot be read: {error}") from None
+    for trail, value in _entries(found) if odd else ():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Refused(f"its JSON has {_place(trail)} {odd[0]}: must be a finite number")
     refuse_shape(found)
     return found
+
+
+def _entries(value: Any, trail: Any = None) -> Iterator[tuple[Any, Any]]:
+    """Yields (trail, value) for each entry of the JSON at any depth. trail: (trail of the list or
+    object, key)."""
+    stack = [(trail, value)]
+    while stack:
+        trail, value = stack.pop()
+        yield trail, value
+        if isinstance(value, dict):
+            stack += [((trail, key), each) for key, each in value.items()]
+        elif isinstance(value, list):
+            stack += [((trail, k), each) for k, each in enumerate(value)]
+
+
+def _place(trail: Any) -> str:
+    """The name of an entry, such as nodes[3].extras.a."""
+    parts = []
+    while trail:
+        trail, key = trail
+        parts.append(f".{key}" if isinstance(key, str) else f"[{key}]")
+    return "".join(parts[::-1]).removeprefix(".")
 
 
 def _check_version(document: Document) -> None:
@@ -153,17 +192,41 @@ def _data_of(number: int, uri: str) -> bytes:
         raise Refused(f"buffer {number} has a data URI that cannot be read: {error}") from None
 
 
+def _file_of(document: Document, uri: str) -> Path | None:
+    """The file to which a URI refers from the folder of the document. None for data in the URI
+    itself, for other addresses and for malformed URIs."""
+    try:
+        split = urlsplit(uri)
+        name = unquote(split.path)
+        os.fsencode(name)
+    except ValueError:
+        return None
+    if split.scheme or split.netloc or "\0" in name or "\\" in name:
+        return None
+    return document.path.resolve().parent / name
+
+
 def place_of(document: Document, uri: str) -> Path:
     """The file next to a .gltf that a URI names. Raises Refused for a file elsewhere, because an
     untrusted file must not cause other files to be read."""
-    folder = document.path.resolve().parent
-    split = urlsplit(uri)
-    name = unquote(split.path)
-    if split.scheme or split.netloc or "\0" in name or "\\" in name:
+    named = _file_of(document, uri)
+    if named is None:
         raise Refused(f"refers to '{uri}', which is not a file in its folder")
-    found = (folder / name).resolve()
-    if not found.is_relative_to(folder):
+    found = named.resolve()
+    if not found.is_relative_to(document.path.resolve().parent):
         raise Refused(f"refers to '{uri}', which is outside its folder")
+    return found
+
+
+def files_of(document: Document) -> dict[str, Path]:
+    """The separate files that a document uses, {URI: path}: of buffers and images, and the existing
+    ones that extensions name. Only `uri` and names such as `schemaUri` refer to files."""
+    found = {}
+    for trail, uri in _entries(document.json):
+        if isinstance(uri, str) and str(trail[1]).endswith(("uri", "Uri")):
+            path = _file_of(document, uri)
+            if path is not None and os.path.isfile(path):
+                found[uri] = path
     return found
 
 
@@ -183,8 +246,14 @@ def as_bytes(document: Document, binary: bool) -> bytes:
             buffer["uri"] = DATA_URI + base64.b64encode(bytes(content)).decode("ascii")
     if not head["buffers"]:
         del head["buffers"]
-    text = json.dumps(head, ensure_ascii=False, indent="\t")
-    return text.encode("utf-8", "surrogatepass") + b"\n"
+    return _text_of(head, indent="\t") + b"\n"
+
+
+def _text_of(head: dict[str, Any], **form: Any) -> bytes:
+    """The JSON as text. A surrogate without its partner has no UTF-8 form, so it stays an escape,
+    as in the file that was read."""
+    text = json.dumps(head, ensure_ascii=False, allow_nan=False, **form)
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _as_binary(document: Document) -> bytes:
@@ -204,8 +273,7 @@ def _as_binary(document: Document) -> bytes:
             buffer["uri"] = DATA_URI + data
     if buffers:
         head["buffers"] = buffers
-    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
-    return _chunks(text.encode("utf-8", "surrogatepass"), first, document.more_chunks)
+    return _chunks(_text_of(head, separators=(",", ":")), first, document.more_chunks)
 
 
 def _chunks(text: bytes, binary: bytes, more: bytes) -> bytes:
@@ -220,24 +288,73 @@ def _chunks(text: bytes, binary: bytes, more: bytes) -> bytes:
     return struct.pack("<4sII", MAGIC, VERSION, 12 + len(body)) + body
 
 
+def refuse_loss(document: Document, path: str | Path) -> None:
+    """Raises Refused if writing the document to this path would lose separate files or replace one
+    of them. Called before the work rather than after it."""
+    path = Path(path)
+    used = files_of(document)
+    refuse_used(used.values(), [path])
+    packs, away = _packs(document, path), _is_away(document, path)
+    images = {str(image["uri"]) for image in document.items("images") if is_beside(image)}
+    buffers = {str(document.items("buffers")[k]["uri"]) for k in document.outside}
+    for uri in sorted(images) if packs else ():
+        place = place_of(document, uri)
+        if place.suffix.lower() not in IMAGES:
+            raise Refused(f"has an image of an unknown kind: {place.name}")
+        if uri not in used:
+            raise Refused(f"refers to '{uri}', which does not exist")
+    left = {*buffers, *images, *used} - ({*buffers, *images} if packs else set())
+    if away and left:
+        advice = "" if packs else ", or as .glb"
+        first = min(left & buffers or left)
+        raise Refused(f"has data in other files ({first}): write it to the same folder{advice}")
+
+
+def _is_away(document: Document, path: Path) -> bool:
+    return path.resolve().parent != document.path.resolve().parent
+
+
+def _packs(document: Document, path: Path) -> bool:
+    """Whether buffers and images in separate files become part of the written file."""
+    if path.suffix.lower() == ".gltf" or (document.binary and not _is_away(document, path)):
+        return False
+    return bool(document.outside) or any(map(is_beside, document.items("images")))
+
+
 def save_document(document: Document, path: str | Path) -> None:
     """Writes the file completely or not at all: as text if the name ends with .gltf, otherwise as
-    binary, which embeds the separate files of a .gltf. Raises Refused if this would replace a file
-    of a different type or lose separate files."""
+    binary, which embeds the separate buffers and images of a .gltf. Raises Refused if this would
+    replace a file of a different type or lose separate files, and if the written file cannot be
+    read again."""
     path = Path(path)
-    binary = path.suffix.lower() != ".gltf"
-    away = path.resolve().parent != document.path.resolve().parent
-    beside = [str(document.json["buffers"][k]["uri"]) for k in sorted(document.outside)]
-    beside += [str(image["uri"]) for image in document.items("images") if is_beside(image)]
-    if beside and binary and (away or not document.binary):
+    refuse_loss(document, path)
+    if _packs(document, path):
         document = packed(document)
-    elif beside and away:
-        raise Refused(
-            f"has data in other files ({beside[0]}): write it to the same folder, or as .glb"
-        )
-    content = as_bytes(document, binary)
     with replaced(path, GLTF) as temporary:
-        temporary.write_bytes(content)
+        temporary.write_bytes(as_bytes(document, path.suffix.lower() != ".gltf"))
+        _refuse_difference(document, temporary)
+
+
+def _refuse_difference(document: Document, path: Path) -> None:
+    """Reads a written file. Raises Refused if it differs from the document."""
+    try:
+        again = _document_of(document.path, path.read_bytes())
+    except Refused as error:
+        raise Refused(f"was not written, because it could not be read again: {error}") from None
+    if _apart_from_places(again) != _apart_from_places(document):
+        raise Refused("was not written, because the written JSON differs")
+    for number, content in enumerate(document.buffers):
+        if again.buffers[number] != content:
+            raise Refused(f"was not written, because the written buffer {number} differs")
+
+
+def _apart_from_places(document: Document) -> dict[str, Any]:
+    """The JSON without the location and the length of the buffers."""
+    buffers = [
+        {key: value for key, value in buffer.items() if key not in ("uri", "byteLength")}
+        for buffer in document.items("buffers")
+    ]
+    return document.json | {"buffers": buffers}
 
 
 def is_beside(image: dict[str, Any]) -> bool:
@@ -246,9 +363,12 @@ def is_beside(image: dict[str, Any]) -> bool:
 
 
 def packed(document: Document) -> Document:
-    """Returns a copy with the contents of all separate files in its first buffer. Raises Refused
-    for images of an unknown kind."""
-    head = copy.deepcopy(document.json)
+    """Returns a copy with the contents of its separate buffers and images in its first buffer.
+    Raises Refused for a view that cannot be moved."""
+    head = dict(document.json)
+    for name in ("bufferViews", "images"):
+        if name in head:
+            head[name] = [dict(each) for each in head[name]]
     content, begins = bytearray(), []
     for own in document.buffers:
         content.extend(bytes(-len(content) % 4))
@@ -265,8 +385,6 @@ def packed(document: Document) -> Document:
         if not is_beside(image):
             continue
         place = place_of(document, str(image.pop("uri")))
-        if place.suffix.lower() not in IMAGES:
-            raise Refused(f"has an image of an unknown kind: {place.name}")
         data = read_input(place, MOST_BYTES)
         content.extend(bytes(-len(content) % 4))
         views.append({"buffer": 0, "byteOffset": len(content), "byteLength": len(data)})
