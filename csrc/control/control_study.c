@@ -9,6 +9,8 @@
  * out-of-memory or when cancelled. */
 #include "control/control_study.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "control/surrounded.h"
@@ -162,7 +164,7 @@ arap_status arap_study_rank(arap_study *t, int again) {
     for (int d = 0; d < n; d++) {
         if (t->group[d] < 0) continue;
         if (t->group[d] != d) t->alone[t->group[d]] = 0;
-        box_of(t, d, boxes + 6 * count);
+        memcpy(boxes + 6 * count, t->box + 6 * (size_t)d, 6 * sizeof(double));
         tags[count] = t->group[d];
         bone[count++] = d;
     }
@@ -295,28 +297,36 @@ int arap_study_is_away(arap_study *t, int d, double lengths) {
     return arap_study_outside(t, d) == ARAP_STUDY_SAMPLES;
 }
 
-/* Whether the point is farther than this from the box of the bone, beyond rounding. */
-static int is_beside(const arap_study *t, int d, const double *point, double near) {
-    double box[6];
-    box_of(t, d, box);
+/* Whether the box from low to high is farther than this from the box of the bone, beyond
+ * rounding. */
+static int is_beside(const arap_study *t, int d, const double *low, const double *high,
+                     double near) {
+    const double *box = t->box + 6 * (size_t)d;
     near *= 1 + 1e-6;
     for (int c = 0; c < 3; c++)
-        if (point[c] < box[c] - near || point[c] > box[3 + c] + near) return 1;
+        if (high[c] < box[c] - near || low[c] > box[3 + c] + near) return 1;
     return 0;
 }
 
 int arap_study_in_place_of_others(const arap_study *t, int d) {
     double near = ON_BONE * t->length[d], near2 = ON_BONE * ON_BONE * t->length[d] * t->length[d];
-    int on = 0;
+    double points[ARAP_STUDY_SAMPLES][3], low[3], high[3];
+    int on = 0, found[ARAP_STUDY_SAMPLES] = {0};
     for (int k = 0; k < ARAP_STUDY_SAMPLES; k++) {
-        double point[3];
-        int found = 0;
-        sample(t, d, k, point);
-        for (int o = 0; o < t->s.deform_count && !found; o++)
-            found = t->group[o] >= 0 && t->group[o] != t->group[d] &&
-                    !is_beside(t, o, point, near) && arap_study_distance2(t, o, point) <= near2;
-        on += found;
+        sample(t, d, k, points[k]);
+        for (int c = 0; c < 3; c++) {
+            low[c] = k ? fmin(low[c], points[k][c]) : points[k][c];
+            high[c] = k ? fmax(high[c], points[k][c]) : points[k][c];
+        }
     }
+    for (int o = 0; o < t->s.deform_count; o++) {
+        if (t->group[o] < 0 || t->group[o] == t->group[d] || is_beside(t, o, low, high, near))
+            continue;
+        for (int k = 0; k < ARAP_STUDY_SAMPLES; k++)
+            if (!found[k] && !is_beside(t, o, points[k], points[k], near))
+                found[k] = arap_study_distance2(t, o, points[k]) <= near2;
+    }
+    for (int k = 0; k < ARAP_STUDY_SAMPLES; k++) on += found[k];
     if (2 * on > ARAP_STUDY_SAMPLES) return 1;
     for (int o = 0; o < t->s.deform_count; o++)
         if (t->group[o] != t->group[d] && (t->control[o] || arap_study_parent(t, o) >= 0) &&
@@ -356,6 +366,7 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     size_t n = (size_t)t->s.deform_count, count = (size_t)t->mesh.count;
     t->area = ARAP_NEW_ZERO(double, count);
     t->length = ARAP_NEW(double, n);
+    t->box = ARAP_NEW(double, 6 * n);
     t->clearance = ARAP_NEW(double, n * ARAP_STUDY_SAMPLES);
     t->winding = ARAP_NEW(double, n * ARAP_STUDY_SAMPLES);
     t->evidence = ARAP_NEW_ZERO(double, n);
@@ -373,7 +384,7 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     t->nearest2 = ARAP_NEW(double, n);
     t->nearest = ARAP_NEW(int, 2 * count);
     t->distance2 = ARAP_NEW(double, 2 * count);
-    if (!t->area || !t->length || !t->clearance || !t->winding || !t->evidence || !t->keep ||
+    if (!t->area || !t->length || !t->box || !t->clearance || !t->winding || !t->evidence || !t->keep ||
         !t->alone || !t->nearest2 || !t->control || !t->group || !t->own || !t->gain ||
         !t->nearest || !t->distance2 || !t->own_parts || !t->decided || !t->part_area ||
         !t->part_votes || !t->part_leader) {
@@ -381,6 +392,7 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
         goto done;
     }
     weigh_skin(t);
+    for (int d = 0; d < t->s.deform_count; d++) box_of(t, d, t->box + 6 * (size_t)d);
     for (int d = 0; d < t->s.deform_count; d++)
         t->length[d] = fmax(sqrt(arap_distance2(arap_study_head(t, d), arap_study_tail(t, d))),
                             SHORTEST * t->mesh.size);
@@ -395,6 +407,7 @@ void arap_study_clear(arap_study *t) {
     arap_bvh_free(t->surface);
     arap_free(t->area);
     arap_free(t->length);
+    arap_free(t->box);
     arap_free(t->clearance);
     arap_free(t->winding);
     arap_free(t->evidence);

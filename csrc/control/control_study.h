@@ -20,6 +20,7 @@ typedef struct arap_study {
     arap_status failed; /* the first error; nothing is measured after it */
     double *area;       /* (mesh.count) share of the skin */
     double *length;     /* (deform_count) in units of mesh.v, at least a fixed share of its size */
+    double *box;        /* (deform_count, 6) lowest and highest coordinates of all its segments */
     double *clearance;  /* (deform_count, samples) distance to the surface, negative: unknown */
     double *winding;    /* (deform_count, samples) absolute winding number, negative: unknown */
     double *evidence;   /* (deform_count) initially 0: see arap_control_bones */
