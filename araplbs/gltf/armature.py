@@ -91,7 +91,6 @@ def read_skins(document: Document) -> list[Skin]:
 def find_armatures(document: Document, nodes: Nodes, skins: list[Skin]) -> list[Armature]:
     """Finds the Armature of each group of skins with connected joints."""
     is_bone = np.zeros(len(nodes.items), bool)
-    tops: set[int] = set()
     for skin in skins:
         item, named = document.item("skins", skin.number), list(skin.joints)
         if "skeleton" in item:
@@ -102,12 +101,13 @@ def find_armatures(document: Document, nodes: Nodes, skins: list[Skin]) -> list[
         top = nodes.common_ancestor(named)
         if top in skin.joints:
             top = nodes.parents[top]
-        tops.add(top)
+        own = {top}
         for joint in skin.joints:
             for node in nodes.above(joint):
-                if node == top:
+                if node in own:
                     break
-                is_bone[node] = True
+                own.add(node)
+        is_bone[list(own - {top})] = True
     for skin in skins:
         above = (n for n in nodes.above(skin.joints[0]) if not is_bone[n])
         skin.armature = next(above, ROOT)
@@ -115,7 +115,7 @@ def find_armatures(document: Document, nodes: Nodes, skins: list[Skin]) -> list[
     for top in dict.fromkeys(skin.armature for skin in skins):
         own = [skin for skin in skins if skin.armature == top]
         for group in _apart(nodes, own) if top == ROOT else [own]:
-            roots = {list(nodes.above(joint))[-1] for skin in group for joint in skin.joints}
+            roots = {nodes.tops[joint] for skin in group for joint in skin.joints}
             begin = [n for n in nodes.children[top] if top != ROOT or n in roots]
             found.append(_armature(nodes, top, group, _bones_below(nodes, begin, is_bone)))
     return found
@@ -125,7 +125,7 @@ def _apart(nodes: Nodes, skins: list[Skin]) -> list[list[Skin]]:
     """Groups skins that have no common node by the joint trees that they depend on."""
     groups: list[tuple[set[int], list[Skin]]] = []
     for skin in skins:
-        roots, own = {list(nodes.above(joint))[-1] for joint in skin.joints}, [skin]
+        roots, own = {nodes.tops[joint] for joint in skin.joints}, [skin]
         for group in [group for group in groups if group[0] & roots]:
             groups.remove(group)
             roots, own = roots | group[0], group[1] + own
@@ -202,11 +202,12 @@ def _lengths(parents: Array, steps: Floats) -> Floats:
 def _names(nodes: Nodes, bones: list[int]) -> list[str]:
     """Unique names for the nodes. As in Blender, later nodes with the same name get a number."""
     found: dict[str, None] = {}
+    last: dict[str, int] = {}  # the last number of each name
     for node in bones:
-        name, number = nodes.names[node], 0
+        name = base = nodes.names[node]
         while name in found:
-            number += 1
-            name = f"{nodes.names[node]}.{number:03d}"
+            last[base] = last.get(base, 0) + 1
+            name = f"{base}.{last[base]:03d}"
         found[name] = None
     return list(found)
 

@@ -24,6 +24,7 @@ from .armature import AXES, Armature
 from .character import Character
 from .file.accessors import FLOAT, add_accessor, new_accessor, read_floats
 from .file.container import Document
+from .file.uses import Uses
 from .nodes import Nodes
 from .work import poses_asked_for
 from .write_skin import set_matrices
@@ -82,13 +83,14 @@ def move_joints(document: Document, nodes: Nodes, armature: Armature, steps: Flo
         for child in nodes.children[node]:
             if child not in places:
                 moves[child] = -armature.rest[bone, :3, :3].T @ steps[bone]
+    uses = Uses(document)
     for skin in armature.skins:
         bones = [places[joint] for joint in skin.joints]
         rest = armature.rest[bones]
         moved = rest.copy()
         moved[:, :3, 3] += steps[bones]
         skin.to_joint = np.linalg.inv(moved) @ rest @ skin.to_joint
-        set_matrices(document, skin.number, skin.to_joint)
+        set_matrices(uses, skin.number, skin.to_joint)
     armature.rest[:, :3, 3] += steps
     least = 1e-9 * max(float(np.abs(armature.rest[:, :3, 3]).max()), 1e-30)
     moves = {node: move for node, move in moves.items() if np.abs(move).max() > least}

@@ -32,7 +32,13 @@ class Nodes:
                 self.parents[child] = number
             self.children[number] = list(below)
         self.children[ROOT] = [n for n in range(count) if self.parents[n] == ROOT]
-        if sum(1 for _node in self.below(ROOT)) < count:
+        self.tops = [ROOT] * count  # the ancestor without a parent, or the node itself
+        reached = 0
+        for node in self.below(ROOT):
+            up = self.parents[node]
+            self.tops[node] = node if up == ROOT else self.tops[up]
+            reached += 1
+        if reached < count:
             raise Refused("has nodes that are their own ancestors")
         self.names = [str(node.get("name") or f"Node_{n}") for n, node in enumerate(self.items)]
 
@@ -52,15 +58,18 @@ class Nodes:
 
     def common_ancestor(self, nodes: Iterable[int]) -> int:
         """The lowest node that is, or is an ancestor of, each of these nodes. Otherwise ROOT."""
-        shared: list[int] | None = None
-        for node in nodes:
-            path = [ROOT, *list(self.above(node))[::-1]]
-            if shared is None:
-                shared = path
-            else:
-                same = sum(1 for _ in _equal_start(shared, path))
-                shared = shared[:same]
-        return shared[-1] if shared else ROOT
+        first, *rest = nodes
+        path = [ROOT, *list(self.above(first))[::-1]]
+        joins = {node: depth for depth, node in enumerate(path)}  # where its path meets this one
+        lowest = len(path) - 1
+        for node in rest:
+            passed = []
+            while node not in joins:
+                passed.append(node)
+                node = self.parents[node]
+            joins |= dict.fromkeys(passed, joins[node])
+            lowest = min(lowest, joins[node])
+        return path[lowest]
 
     def local(self, node: int) -> Floats:
         """The transform in the space of the parent, (4, 4)."""
@@ -79,13 +88,6 @@ class Nodes:
         for each in self.above(node):
             found = self.local(each) @ found
         return found
-
-
-def _equal_start(one: list[int], other: list[int]) -> Iterator[int]:
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            return
-        yield a
 
 
 def _numbers(item: dict[str, Any], name: str, default: Iterable[float], what: str) -> Floats:

@@ -112,8 +112,10 @@ def read_rig_text(path: str | Path) -> RigText:
 
 def _refuse_circles(path: str | Path, names: list[str], parents: np.ndarray) -> None:
     place = np.arange(len(parents))
-    for _step in range(len(parents)):
-        place = np.where(place >= 0, parents[place], -1)
+    above = parents
+    for _step in range(len(parents).bit_length()):  # doubles the distance to the ancestor
+        place = np.where(place >= 0, above[place], -1)
+        above = np.where(above >= 0, above[above], -1)
     if (place >= 0).any():
         name = names[int(np.flatnonzero(place >= 0)[0])]
         raise Refused(f"{path}: the joint '{name}' is its own ancestor")

@@ -19,15 +19,13 @@ from .file.accessors import (
     BYTE,
     FLOAT,
     SHORT,
-    add_accessor,
     new_accessor,
-    number_of,
     read_stored,
     shape_of,
-    view_range,
     writable,
 )
 from .file.container import Document
+from .file.uses import Uses
 from .meshes import SkinnedMesh, read_sets
 
 A_SET = 4
@@ -58,19 +56,18 @@ def write_weights(
     last bit if the storage format does not change. Joints missing from a skin are added to it."""
     most = max((int(np.diff(each.start).max(initial=0)) for each in rows), default=0)
     sets = max(1, -(-most // A_SET))
-    streams: list[Stream] = []
+    uses, streams = Uses(document), []
     for k, (mesh, own) in enumerate(zip(meshes, rows, strict=True)):
         which = np.ones(own.count, bool) if changed is None else changed[k]
         if which.any():
-            joint_of = _joints_of(document, armature, mesh, own)
+            joint_of = _joints_of(uses, armature, mesh, own)
             streams += _streams(document, mesh, own, joint_of, sets, which)
-    known: dict[int, Any] = {}
     for stream in streams:
-        _write(document, stream, sets, component, known)
+        _write(uses, stream, sets, component)
 
 
 def _joints_of(
-    document: Document, armature: Armature, mesh: SkinnedMesh, rows: SparseWeights
+    uses: Uses, armature: Armature, mesh: SkinnedMesh, rows: SparseWeights
 ) -> Integers:
     """The index of each bone in the joints of a mesh's skin, (m,), -1 without one. Joints from
     other skins of the skeleton are added if the rows need them."""
@@ -79,13 +76,13 @@ def _joints_of(
     missing = [bone for bone in np.unique(rows.bones).tolist() if armature.bones[bone] not in place]
     if missing:
         for number in [mesh.skin.number, *mesh.shared_by]:
-            _lengthen(document, armature, mesh, number, missing)
+            _lengthen(uses, armature, mesh, number, missing)
         place = {node: number for number, node in enumerate(joints)}
     return np.array([place.get(node, -1) for node in armature.bones])
 
 
 def _lengthen(
-    document: Document, armature: Armature, mesh: SkinnedMesh, number: int, bones: list[int]
+    uses: Uses, armature: Armature, mesh: SkinnedMesh, number: int, bones: list[int]
 ) -> None:
     """Adds bones to the joints of a skin, with their bind matrices."""
     skin = next(each for each in armature.skins if each.number == number)
@@ -95,19 +92,19 @@ def _lengthen(
     more = np.linalg.inv(armature.rest[bones]) @ to_rest
     skin.to_joint = np.concatenate([skin.to_joint, more])
     skin.joints += [armature.bones[bone] for bone in bones]
-    item = document.item("skins", number)
+    item = uses.document.item("skins", number)
     item["joints"] = list(skin.joints)
-    set_matrices(document, number, skin.to_joint)
+    set_matrices(uses, number, skin.to_joint)
 
 
-def set_matrices(document: Document, number: int, to_joint: Floats) -> None:
+def set_matrices(uses: Uses, number: int, to_joint: Floats) -> None:
     """Gives a skin new bind matrices (j, 4, 4), which overwrite the old ones if no other skin uses
     the old ones."""
+    document = uses.document
     item = document.item("skins", number)
     columns = to_joint.swapaxes(1, 2).reshape(-1, 16)
     old = item.get("inverseBindMatrices")
-    shared = [each.get("inverseBindMatrices") for each in document.items("skins")].count(old) > 1
-    if old is not None and not shared and not _overlaps(document, old, {}):
+    if old is not None and uses.matrices[old] < 2 and not uses.overlaps(old):
         place = writable(document, old)
         if place is not None and len(place) >= len(columns):
             place[: len(columns)] = columns
@@ -117,7 +114,8 @@ def set_matrices(document: Document, number: int, to_joint: Floats) -> None:
                 accessor.pop(bound, None)
             return
     matrices = new_accessor(document, columns, FLOAT, kind="MAT4")
-    item["inverseBindMatrices"] = add_accessor(document, matrices)
+    item["inverseBindMatrices"] = uses.add(matrices)
+    uses.matrices.update({old: -1, item["inverseBindMatrices"]: 1})
 
 
 def _streams(
@@ -181,10 +179,9 @@ def _padded(rows: SparseWeights, joint_of: Integers, width: int) -> tuple[Intege
     return joints, weights
 
 
-def _write(
-    document: Document, stream: Stream, sets: int, component: int | None, known: dict[int, Any]
-) -> None:
-    """Writes the weights of a stream. known: the byte ranges of accessors found so far."""
+def _write(uses: Uses, stream: Stream, sets: int, component: int | None) -> None:
+    """Writes the weights of a stream."""
+    document = uses.document
     first = stream.primitives[0]["attributes"]
     old = first.get("WEIGHTS_0")
     stored = FLOAT if old is None else document.item("accessors", old)["componentType"]
@@ -200,15 +197,14 @@ def _write(
             (f"JOINTS_{k}", joints[:, part], _joint_type(stream), False),
             (f"WEIGHTS_{k}", values[:, part], component, normalized),
         ):
-            number = _put(document, stream, name, data, kind, as_shares, known)
+            number = _put(uses, stream, name, data, kind, as_shares)
             for primitive in stream.primitives:
-                primitive["attributes"][name] = number
+                uses.attribute(primitive, name, number)
     for primitive in stream.primitives:
-        attributes = primitive["attributes"]
-        for name in list(attributes):
+        for name in list(primitive["attributes"]):
             head, _line, k = name.rpartition("_")
             if head in ("JOINTS", "WEIGHTS") and k.isdigit() and int(k) >= sets:
-                del attributes[name]
+                uses.attribute(primitive, name, None)
 
 
 def _keep(document: Document, stream: Stream, sets: int, joints: Array, values: Array) -> None:
@@ -248,19 +244,13 @@ def _rounded(weights: Floats, component: int) -> Array:
 
 
 def _put(
-    document: Document,
-    stream: Stream,
-    name: str,
-    data: Array,
-    component: int,
-    normalized: bool,
-    known: dict[int, Any],
+    uses: Uses, stream: Stream, name: str, data: Array, component: int, normalized: bool
 ) -> int:
     """The accessor for these values. If nothing else uses the old accessor, it is kept, and its
     bytes are replaced or it is redirected to new bytes. Otherwise, a new accessor is created."""
-    old = stream.primitives[0]["attributes"].get(name)
-    if old is None or _used_elsewhere(document, old, stream, name):
-        return add_accessor(document, new_accessor(document, data, component, normalized))
+    document, old = uses.document, stream.primitives[0]["attributes"].get(name)
+    if old is None or uses.elsewhere(old, stream.primitives, name):
+        return uses.add(new_accessor(document, data, component, normalized))
     accessor = document.item("accessors", old)
     for bound in ("min", "max"):
         accessor.pop(bound, None)
@@ -268,92 +258,13 @@ def _put(
     shorts = name.startswith("JOINTS") and accessor["componentType"] == SHORT
     wide = accessor["componentType"] == component or shorts
     same = bool(accessor.get("normalized")) == normalized
-    if fits and wide and same and not _overlaps(document, old, known):
+    if fits and wide and same and not uses.overlaps(old):
         place = writable(document, old)
         if place is not None:
             place[:] = data
             return old
     kept = {key: accessor[key] for key in ("name", "extras") if key in accessor}
     view = accessor.get("bufferView")
-    view = None if view is not None and _views(document).count(view) > 1 else view
-    accessor.clear()
-    known.pop(old, None)
-    accessor.update(kept | new_accessor(document, data, component, normalized, view=view))
+    view = None if view is not None and uses.views[view] > 1 else view
+    uses.replace(old, kept | new_accessor(document, data, component, normalized, view=view))
     return old
-
-
-def _used_elsewhere(document: Document, number: int, stream: Stream, name: str) -> bool:
-    """Whether an accessor is used other than as this attribute of these primitives."""
-    own = {id(primitive) for primitive in stream.primitives}
-    for mesh in document.items("meshes"):
-        for primitive in mesh.get("primitives", []):
-            attributes = primitive.get("attributes", {})
-            mine = id(primitive) in own
-            others = [key for key, value in attributes.items() if value == number]
-            if any(not (mine and key == name) for key in others):
-                return True
-            if primitive.get("indices") == number:
-                return True
-            for target in primitive.get("targets", []):
-                if number in target.values():
-                    return True
-    for skin in document.items("skins"):
-        if skin.get("inverseBindMatrices") == number:
-            return True
-    return any(
-        number in (sampler.get("input"), sampler.get("output"))
-        for animation in document.items("animations")
-        for sampler in animation.get("samplers", [])
-    )
-
-
-def _views(document: Document) -> list[object]:
-    """The buffer views used by accessors and images, once per use."""
-    found = []
-    for accessor in document.items("accessors"):
-        sparse = accessor.get("sparse", {})
-        parts = (accessor, sparse.get("indices", {}), sparse.get("values", {}))
-        found += [part["bufferView"] for part in parts if "bufferView" in part]
-    return found + [i["bufferView"] for i in document.items("images") if "bufferView" in i]
-
-
-def _overlaps(document: Document, number: int, known: dict[int, Any]) -> bool:
-    """Whether any other accessor shares bytes with this one."""
-    if number not in known:
-        known[number] = _bytes_of(document, number)
-    for other in range(len(document.items("accessors"))):
-        if other not in known:
-            known[other] = _bytes_of(document, other)
-        if other != number and _meet(known[number], known[other]):
-            return True
-    return False
-
-
-def _bytes_of(document: Document, number: int) -> tuple[int, int, int, int, int] | None:
-    """Returns (buffer, first byte, end, step, bytes of an element)."""
-    accessor, what = document.item("accessors", number), f"accessor {number}"
-    if "bufferView" not in accessor:
-        return None
-    view = document.item("bufferViews", accessor["bufferView"])
-    if view.get("extensions"):
-        return None
-    buffer, begin, _length, step = view_range(document, accessor["bufferView"])
-    try:
-        count, width, component = shape_of(accessor, what)
-    except Refused:  # a type that no skin has
-        return None
-    size = width * component.itemsize
-    begin += number_of(accessor, "byteOffset", what, 0)
-    step = step or size
-    return buffer, begin, begin + (count - 1) * step + size, step, size
-
-
-def _meet(one: Any, other: Any) -> bool:
-    if one is None or other is None or one[0] != other[0]:
-        return False
-    if one[1] >= other[2] or other[1] >= one[2]:
-        return False
-    if one[3] != other[3]:
-        return True
-    apart = (other[1] - one[1]) % one[3]  # interleaved: they never share bytes
-    return not (apart >= one[4] and one[3] - apart >= other[4])
