@@ -20,7 +20,7 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import vertex_areas
 from ..model.edits import Pairs
-from ..skeleton.bone_distances import NEARER, distances_from_own
+from ..skeleton.bone_distances import NEARER, close_pairs, distances_from_own
 from ..skeleton.bone_evidence import SKIN
 from ..skeleton.bone_names import words_of
 from ..skeleton.generators import is_of_engine
@@ -83,11 +83,14 @@ def _same_place(skeleton: Skeleton) -> Bools:
     deform = np.flatnonzero(skeleton.deform)
     heads, tails = skeleton.heads[deform], skeleton.tails[deform]
     length = np.linalg.norm(tails - heads, axis=1)
-    near = COINCIDENT * np.minimum(length[:, None], length)
-    off = [np.linalg.norm(ends[:, None] - ends, axis=2) for ends in (heads, tails)]
     found = np.zeros((len(skeleton.deform),) * 2, bool)
-    found[np.ix_(deform, deform)] = np.maximum(*off) < near
-    return found & ~np.eye(len(found), dtype=bool)
+    for one, other in close_pairs(heads, heads, COINCIDENT * length):
+        near = COINCIDENT * np.minimum(length[one], length[other])
+        close = one != other
+        for ends in (heads, tails):
+            close &= np.linalg.norm(ends[one] - ends[other], axis=1) < near
+        found[deform[one[close]], deform[other[close]]] = True
+    return found
 
 
 def parts_of_doubles(meshes: Sequence[Mesh], skeleton: Skeleton) -> list[tuple[Double, Bools]]:

@@ -51,8 +51,8 @@ class Predicted:
 
     def _by_number(self, character: Character, numbers: Integers | None) -> None:
         assert self.text is not None
-        rows = self.text.rows
-        if rows is None:
+        count = self.text.count
+        if not count:
             raise Refused(f"{self.path} has no weights to start from: add --start-from fresh")
         bones = self._bones(character, self.text.names)
         first = 0
@@ -61,11 +61,12 @@ class Predicted:
             own = used if numbers is None else numbers[used]
             if numbers is None:
                 own, first = first + own, first + skinned.primitives[0].count
-            if own.max() >= rows.count:
+            if own.max() >= count:
                 raise Refused(
-                    f"{self.path} has weights for {rows.count} vertices, but the mesh has more: "
+                    f"{self.path} has weights for {count} vertices, but the mesh has more: "
                     "use the .obj file for which the rig was made, or add --start-from fresh"
                 )
+            rows = self.text.rows(int(own.max()) + 1)
             _give(character, k, rows, own[:, None], np.ones((len(own), 1)), bones)
 
     def _by_place(self, character: Character) -> None:

@@ -17,27 +17,41 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Floats
+from ..base.arrays import Floats, Integers
 from ..base.refusal import Refused
 from ..disk.inputs import read_input_text
 from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..skeleton.skeleton import bone_in_circle
 from .file.accessors import FLOAT, add_accessor, new_accessor
 from .file.container import Document
 
 MOST_BYTES = 1 << 30
+MOST_VERTICES = 1 << 31
 WORDS = {"joints": 5, "root": 2, "hier": 3}
 
 
 @dataclass
 class RigText:
-    """joints (m, 3). parents (m,): -1 for none. rows: the weights, or None if the file does not
-    contain any."""
+    """joints (m, 3). parents (m,): -1 for none. vertices, bones, weights: the entries of the
+    weights, empty if the file does not contain any."""
 
     path: Path
     names: list[str]
     joints: Floats
     parents: np.ndarray
-    rows: SparseWeights | None
+    vertices: Integers
+    bones: Integers
+    weights: Floats
+
+    @property
+    def count(self) -> int:
+        """The number of vertices with weights, if the file has weights for all of them."""
+        return int(self.vertices.max(initial=-1)) + 1
+
+    def rows(self, count: int) -> SparseWeights:
+        """The weights of the first vertices."""
+        own = self.vertices < count
+        return make_sparse_weights(count, self.vertices[own], self.bones[own], self.weights[own])
 
     def document(self) -> Document:
         """A glTF document with these joints and a skin, but without a mesh."""
@@ -82,6 +96,8 @@ def read_rig_text(path: str | Path) -> RigText:
             kind = words[0]
             if kind == "skin" and len(words) >= 2 and len(words) % 2 == 0:
                 vertex = int(words[1])
+                if not 0 <= vertex < MOST_VERTICES:
+                    raise Refused(f"{path}, line {number}: has weights for vertex {words[1]}")
                 pairs = zip(words[2::2], words[3::2], strict=True)
                 entries += [(vertex, name, float(weight)) for name, weight in pairs]
             elif len(words) != WORDS.get(kind):
@@ -106,31 +122,12 @@ def read_rig_text(path: str | Path) -> RigText:
     if not np.isfinite(joints).all():
         raise Refused(f"{path} has a joint with a non-finite position")
     parents = np.array([names[above[name]] if name in above else -1 for name in names])
-    _refuse_circles(path, list(names), parents)
-    return RigText(Path(path), list(names), joints, parents, _rows(path, entries, names))
-
-
-def _refuse_circles(path: str | Path, names: list[str], parents: np.ndarray) -> None:
-    place = np.arange(len(parents))
-    above = parents
-    for _step in range(len(parents).bit_length()):  # doubles the distance to the ancestor
-        place = np.where(place >= 0, above[place], -1)
-        above = np.where(above >= 0, above[above], -1)
-    if (place >= 0).any():
-        name = names[int(np.flatnonzero(place >= 0)[0])]
-        raise Refused(f"{path}: the joint '{name}' is its own ancestor")
-
-
-def _rows(
-    path: str | Path, entries: list[tuple[int, str, float]], names: dict[str, int]
-) -> SparseWeights | None:
-    if not entries:
-        return None
-    vertices = np.array([vertex for vertex, _name, _weight in entries])
-    bones = np.array([names[name] for _vertex, name, _weight in entries])
-    values = np.array([weight for _vertex, _name, weight in entries])
-    if vertices.min() < 0:
-        raise Refused(f"{path} has weights for vertex {vertices.min()}")
+    bone = bone_in_circle(parents)
+    if bone is not None:
+        raise Refused(f"{path}: the joint '{list(names)[bone]}' is its own ancestor")
+    vertices = np.array([vertex for vertex, _name, _weight in entries], np.int64)
+    bones = np.array([names[name] for _vertex, name, _weight in entries], np.int64)
+    values = np.array([weight for _vertex, _name, weight in entries], np.float64)
     if not np.isfinite(values).all() or (values < 0).any():
         raise Refused(f"{path} has weights that are negative or not finite")
-    return make_sparse_weights(int(vertices.max()) + 1, vertices, bones, values)
+    return RigText(Path(path), list(names), joints, parents, vertices, bones, values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NEARER = 0.9  # ratio of distances: skin this much nearer to a bone belongs to it
 SLACK = 1e-6  # tolerance for rounding
+MOST_AT_ONCE = 1 << 20  # distances in memory
 LEAST, LEAST_SHARE = 4, 0.002  # vertices, and share of them; fewer are not counted as skin
 
 
@@ -65,3 +66,30 @@ def has_skin(
         some = np.flatnonzero(off2 <= (1 + SLACK) * reach * reach)
         near.append(np.sum(distances_from_own(own[some], skeleton, bone) < most[some]))
     return np.array(near, int) >= max(LEAST, LEAST_SHARE * len(points))
+
+
+def close_pairs(
+    points: Floats, others: Floats, reach: Floats
+) -> Iterator[tuple[Integers, Integers]]:
+    """Yields arrays (numbers of points, numbers of others), by point, of all pairs that are within
+    the reach (n,) of the point along each axis. Memory does not grow with the number of pairs."""
+    if not len(points) or not len(others):
+        return
+    reach = reach + SLACK * max(np.abs(points).max(), np.abs(others).max())  # of rounding
+    axis = int(np.ptp(others, axis=0).argmax())
+    order = np.argsort(others[:, axis], kind="stable")
+    along = others[order, axis]
+    low = np.searchsorted(along, points[:, axis] - reach)
+    counts = np.searchsorted(along, points[:, axis] + reach, side="right") - low
+    ends = np.cumsum(counts)
+    begin = 0
+    while begin < len(points):
+        before = ends[begin] - counts[begin]
+        end = max(begin + 1, int(np.searchsorted(ends, before + MOST_AT_ONCE, side="right")))
+        some = slice(begin, end)
+        one = np.repeat(np.arange(begin, end), counts[some])
+        shift = np.repeat(low[some] - (ends[some] - counts[some]) + before, counts[some])
+        other = order[np.arange(len(one)) + shift]
+        close = (np.abs(points[one] - others[other]) <= reach[one, None]).all(axis=1)
+        yield one[close], other[close]
+        begin = end

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Index, Integers
-from .bone_distances import NEARER, distances, distances_from_own
+from .bone_distances import MOST_AT_ONCE, NEARER, distances, distances_from_own
 from .bone_names import is_end_bone, is_steering_name
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .skeleton import Skeleton
 
 LED = 0.6  # a bone with at least this share of a vertex's weight leads it
-MOST_AT_ONCE = 1 << 20  # distances
 JOINED = 0.05  # share of a bone's length; other bones this close to its ends begin and end there
 COPIED = 0.02  # tolerance for an importer's copy: share of the parent's length, and rotation
 AT = 0.9  # cosine between a bone and the direction to the child at which it points

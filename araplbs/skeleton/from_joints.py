@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import Floats
+from .skeleton import bone_in_circle
 
 if TYPE_CHECKING:
     from .skeleton import Skeleton
@@ -38,7 +39,9 @@ def skeleton_from_joints(
     if len(wrong):
         k = int(wrong[0])
         raise ValueError(f"parents[{k}] is {above[k]}: must be another of the {m} joints, or -1")
-    _refuse_circle(above)
+    bone = bone_in_circle(above)
+    if bone is not None:
+        raise ValueError(f"parents form a cycle from joint {bone}")
     ends = _ends(heads, above) if tails is None else _floats("tails", tails, m)
     own = _names(names, m)
     moves = np.ones(m, bool) if deform is None else np.asarray(deform)
@@ -87,31 +90,20 @@ def _names(names: Iterable[object] | None, m: int) -> list[str]:
     return own
 
 
-def _refuse_circle(parents: Any) -> None:
-    above = parents.copy()
-    for _step in range(len(parents)):
-        if (above < 0).all():
-            return
-        above = np.where(above >= 0, parents[above], -1)
-    bone = int(np.flatnonzero(above >= 0)[0])
-    raise ValueError(f"parents form a cycle from joint {bone}")
-
-
 def _ends(heads: Floats, parents: Any) -> Floats:
     """Tails for display, (m, 3): at the nearest child, or continuing in the direction of the
     parent. The tails have no other effect, because bone directions are read from the joints."""
-    ends, m = np.full((len(heads), 3), np.nan), len(heads)
+    up = parents.clip(0)
+    ways = heads - heads[up]
+    lengths = np.where(parents >= 0, np.linalg.norm(ways, axis=1), 0)
+    apart = lengths > 0
     size = float(np.ptp(heads, axis=0).max()) or 1.0
-    for k in range(m):
-        ways = heads[parents == k] - heads[k]
-        lengths = np.linalg.norm(ways, axis=1)
-        if (lengths > 0).any():
-            lengths[lengths <= 0] = np.inf
-            ends[k] = heads[k] + ways[lengths.argmin()]
-        elif parents[k] >= 0 and (heads[k] != heads[parents[k]]).any():
-            ends[k] = heads[k] + (heads[k] - heads[parents[k]]) / 2
-        else:
-            ends[k] = heads[k] + (0, 0, 0.05 * size)
+    ends = heads + np.where(apart[:, None], ways / 2, (0, 0, 0.05 * size))
+    children = np.flatnonzero(apart)
+    children = children[np.lexsort((lengths[children], parents[children]))]
+    _parents, first = np.unique(parents[children], return_index=True)
+    nearest = children[first]
+    ends[parents[nearest]] = heads[parents[nearest]] + ways[nearest]
     return ends
 
 

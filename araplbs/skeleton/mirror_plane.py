@@ -8,7 +8,7 @@ then decides between this plane and similar planes, which have their normal alon
 pass through the origin or the middle of the skin. If the skeleton lies in the plane, it has no
 pairs of bones, so the skin must be symmetric.
 
-The cost is O(bones^2) per candidate plane, and O(vertices log vertices) for the skin.
+The cost is O(bones log bones) per candidate plane if few joints lie close together, and O(vertices log vertices) for the skin.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import size_of
+from .bone_distances import close_pairs
 
 if TYPE_CHECKING:
     from .skeleton import Skeleton
@@ -167,17 +168,26 @@ class _Joints:
         if len(free) < len(fits):
             heads, tails, images = heads[free], tails[free], images[free]
             alike = alike[np.ix_(free, free)]
-        off = _lengths(images[:, None] - heads)
-        may = (off <= near) & alike
-        if not may.any():
-            return self._alike_above(partners, ~fits)
-        ends = _lengths(_image(tails, plane)[:, None] - tails)
-        # Tails decide between bones at one joint, even if they are meaningless.
-        cost = np.where(may, off + TAIL * np.minimum(ends, self.size), np.inf)
-        first = cost.argmin(axis=1)
-        least = cost.min(axis=1)
-        alone = np.count_nonzero(cost <= least[:, None] + SAME * self.size, axis=1) == 1
-        mutual = np.isfinite(least) & alone & (first[first] == self.own[: len(free)])
+        tail_images, count = _image(tails, plane), len(free)
+        first, least = np.zeros(count, int), np.full(count, np.inf)
+        alone = np.zeros(count, bool)
+        for rows, others in close_pairs(images, heads, np.full(count, near)):
+            off = _lengths(images[rows] - heads[others])
+            may = (off <= near) & alike[rows, others]
+            if not may.any():
+                continue
+            rows, others, off = rows[may], others[may], off[may]
+            ends = _lengths(tail_images[rows] - tails[others])
+            # Tails decide between bones at one joint, even if they are meaningless.
+            cost = off + TAIL * np.minimum(ends, self.size)
+            begins = np.flatnonzero(np.diff(rows, prepend=-1))
+            each = rows[begins]
+            least[each] = np.minimum.reduceat(cost, begins)
+            equal = np.where(cost == least[rows], others, count)
+            first[each] = np.minimum.reduceat(equal, begins)
+            tied = (cost <= least[rows] + SAME * self.size).astype(int)
+            alone[each] = np.add.reduceat(tied, begins) == 1
+        mutual = np.isfinite(least) & alone & (first[first] == self.own[:count])
         partners[free[mutual]] = free[first[mutual]]
         return self._alike_above(partners, ~fits)
 

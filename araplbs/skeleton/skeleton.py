@@ -138,6 +138,16 @@ def of_weighted(skeleton: Skeleton, rows: SparseWeights) -> Skeleton:
     return replace(skeleton, deform=moves) if moves.any() else skeleton
 
 
+def bone_in_circle(parents: Integers) -> int | None:
+    """A bone that is its own ancestor or below such a bone, None without one."""
+    place, above = np.arange(len(parents)), parents
+    for _step in range(len(parents).bit_length()):  # doubles the distance to the ancestor
+        place = np.where(place >= 0, above[place], -1)
+        above = np.where(above >= 0, above[above], -1)
+    found = np.flatnonzero(place >= 0)
+    return int(found[0]) if len(found) else None
+
+
 def hanging(parents: Integers) -> Bools:
     """Returns (m, m) bool: whether the first bone is the second one or a descendant of it."""
     bones = np.arange(len(parents))

@@ -62,6 +62,12 @@ def read_stored(document: Document, number: object) -> Array:
         view = accessor["bufferView"]
         values = _strided(document, view, place, count, width, component, what).copy()
     else:
+        stored = sum(map(len, document.buffers))
+        if count > stored:
+            raise Refused(
+                f"{what} has {count:,} elements without data, but the file has only {stored:,} "
+                "bytes of data"
+            )
         values = np.zeros((count, width), component)
     if "sparse" in accessor:
         _replace_sparse(document, accessor["sparse"], values, what)
