@@ -26,7 +26,8 @@ class GltfCharacter:
     rest pose and share one space, with Z up as in Blender.
 
     vertices (n, 3), triangles (f, 3): the concatenated arrays of all meshes. mesh_names, first: the
-    name and the first vertex of each mesh. weights: the weights for the m joints, as Rows.
+    name and the first vertex of each mesh. weights: the weights for the m joints, as Rows. doubts:
+    sentences about joints without valid inverse bind matrices.
 
     weigh() raises Refused or ValueError if the character or an option cannot be used, and Cancelled
     if `progress` returns False. set_weights() raises ValueError.
@@ -35,6 +36,7 @@ class GltfCharacter:
     def __init__(self, character: Character) -> None:
         self._character = character
         meshes = character.meshes
+        self.doubts = character.doubts
         self.mesh_names = [mesh.name for mesh in meshes]
         self.first = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])
 

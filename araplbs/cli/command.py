@@ -6,10 +6,21 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base.option_table import OptionTable
 from ..base.progress import Listener
+from ..disk.outputs import refuse_used
+from ..gltf.file.container import (
+    Document,
+    files_of,
+    read_document,
+    refuse_loss,
+    save_document,
+)
+
+if TYPE_CHECKING:
+    from ..gltf.character import Character
 
 
 @dataclass
@@ -22,23 +33,51 @@ class Job:
     arguments: argparse.Namespace
     say: Callable[[str], None]
     progress: Listener
+    warnings: list[str] = field(default_factory=list)
 
-    def save(self, document: Any, write: Callable[[Any, Path], None]) -> None:
+    def read(self, path: Path | None = None) -> Document:
+        """Reads the input, or another file for it. Raises Refused if an output would replace a file
+        that it uses, or if the output of the input would lose files."""
+        document = read_document(self.source if path is None else path)
+        if path is None and self.target is not None:
+            refuse_loss(document, self.target)
+        self.refuse_used(document)
+        return document
+
+    def refuse_used(self, document: Document) -> None:
+        """Raises Refused if an output of the command would replace a file that a document uses."""
+        named = (self.arguments.json, getattr(self.arguments, "report", None))
+        outputs = [self.target, *named]
+        refuse_used(
+            files_of(document).values(), [each for each in outputs if each not in (None, "-")]
+        )
+
+    def characters(self, document: Document) -> list[Character]:
+        """The characters of a document. Reports joints whose bind matrices are doubtful."""
+        from ..gltf.character import characters_of  # loads NumPy
+
+        found = characters_of(document)
+        for character in found:
+            for line in character.doubts:
+                self.warnings.append(f"{character.name}: {line}")
+                self.say(f"  {character.name}: warning: {line}")
+        return found
+
+    def save(self, document: Document) -> None:
         """Writes the document to the output of the command."""
         assert self.target is not None
-        write(document, self.target)
+        save_document(document, self.target)
         self.say(f"{self.source}: saved {self.target}")
 
 
 @dataclass
 class Outcome:
-    """The result for one file. characters: one report per character; code: the requested exit code;
-    warnings: lines for the user."""
+    """The result for one file. characters: one report per character; code: the requested exit
+    code."""
 
     characters: list[dict[str, Any]] = field(default_factory=list)
     code: int = 0
     pictures: list[bytes | None] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import araplbs
 
@@ -24,7 +23,7 @@ from ..base.printed import complain, printable
 from ..base.refusal import Refused
 from ..base.stop import Stop, Stopped
 from ..disk.files import remove_leftovers
-from ..disk.outputs import RESULTS, write_json
+from ..disk.outputs import RESULTS, json_text, write_json
 from .command import Command, Done, Job
 from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import inputs_of, outputs_of, refuse_outputs
@@ -71,11 +70,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(f"araplbs: {end}")
         return 128 + end.number
     except BrokenPipeError:  # the reader has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_nowhere(sys.stdout)
         return DONE
     except Exception as error:
         complain(f"araplbs: {sentence('The command', error)}")
         return FAILED
+
+
+def _print_nowhere(stream: TextIO) -> None:
+    """Discards further output of a stream whose reader has closed the pipe."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def _run(argv: list[str], stop: Stop) -> int:
@@ -180,7 +186,10 @@ def _do_files(
 
     def say(text: str) -> None:
         if not arguments.quiet:
-            print(printable(text), file=stream, flush=True)
+            try:
+                print(printable(text), file=stream, flush=True)
+            except BrokenPipeError:  # the work goes on without a reader
+                _print_nowhere(stream)
 
     def progress(*_said: object) -> bool:
         stop.check()
@@ -220,7 +229,7 @@ def do_file(command: Command, job: Job) -> Done:
         done.result["output"] = str(job.target)
     try:
         outcome = command.work(job)
-        done.result |= {"characters": outcome.characters, "warnings": outcome.warnings}
+        done.result |= {"characters": outcome.characters, "warnings": job.warnings}
         done.code, done.pictures = outcome.code, outcome.pictures
     except (Stopped, KeyboardInterrupt):
         raise
@@ -235,7 +244,7 @@ def _write_report(
     content: dict[str, Any], pictures: list[list[bytes | None]], arguments: argparse.Namespace
 ) -> None:
     if arguments.json == "-":
-        print(json.dumps({"generator": RESULTS.generator} | content, indent=2), flush=True)
+        print(json_text(RESULTS, content), end="", flush=True)
     elif arguments.json:
         write_json(arguments.json, RESULTS, content)
     if getattr(arguments, "report", None):

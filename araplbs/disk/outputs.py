@@ -191,8 +191,16 @@ def replaced(path: str | Path, kind: Kind) -> Iterator[Path]:
 
 
 def json_text(kind: Kind, content: dict[str, Any]) -> str:
-    """The content of a JSON file of this kind."""
-    return json.dumps({"generator": kind.generator} | content, indent=2) + "\n"
+    """The content of a JSON file of this kind. JSON has no infinite numbers and no NaN, so they
+    become null."""
+    strict = json.loads(
+        json.dumps({"generator": kind.generator} | content), parse_constant=_nothing
+    )
+    return json.dumps(strict, indent=2, allow_nan=False) + "\n"
+
+
+def _nothing(_word: str) -> None:
+    return None
 
 
 def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
@@ -202,8 +210,7 @@ def write_json(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
     if is_stream(path):
         Path(path).write_text(text, encoding="utf-8")
         return
-    with replaced(path, kind) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    _write_compared(path, kind, text.encode())
 
 
 def write_content(path: str | Path, kind: Kind, content: bytes | str) -> None:
@@ -213,5 +220,12 @@ def write_content(path: str | Path, kind: Kind, content: bytes | str) -> None:
         content = content.encode("utf-8", "backslashreplace")
     if not kind.mark.match(content):
         raise ValueError(f"the file {path} does not have the signature of its kind")
+    _write_compared(path, kind, content)
+
+
+def _write_compared(path: str | Path, kind: Kind, content: bytes) -> None:
+    """Writes a file, and reads it again before it replaces another file."""
     with replaced(path, kind) as temporary:
         temporary.write_bytes(content)
+        if temporary.read_bytes() != content:
+            raise Refused(f"'{path}' was not written, because the disk returned other content")

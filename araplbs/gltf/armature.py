@@ -9,18 +9,20 @@ are meaningful (character/directions.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..base.arrays import Array, Bools, Floats
 from ..base.refusal import Refused
+from ..base.sentence import names_in_line
 from ..skeleton.skeleton import Skeleton
-from .file.accessors import read_floats
+from .file.accessors import read_accessor
 from .file.container import Document
 from .nodes import ROOT, Nodes, decomposed
 
 # In glTF, Y is up; in Blender, Z is up.
+AFFINE = 1e-4  # a last row of a matrix that differs by more from 0 0 0 1 is not affine
 AXES = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 LEAST_LENGTH = 0.004  # nearer children do not determine the length of a bone
 
@@ -34,6 +36,7 @@ class Skin:
     name: str
     joints: list[int]
     to_joint: np.ndarray
+    doubts: list[str] = field(default_factory=list)  # about the matrices, for the user
     root: int | None = None  # the node named by its `skeleton`, or the parent of such a joint
     armature: int = ROOT  # the parent node of the bones
 
@@ -62,30 +65,50 @@ def to_blender(matrices: Array) -> Floats:
 
 
 def read_skins(document: Document) -> list[Skin]:
-    """Reads all skins. Raises Refused for joints without a node, or matrices of the wrong shape."""
+    """Reads all skins. Raises Refused for joints without a node, and for matrices without volume or
+    of the wrong shape."""
     found = []
     for number, item in enumerate(document.items("skins")):
         joints, name = item.get("joints"), str(item.get("name") or "")
         if not isinstance(joints, list) or not joints:
             raise Refused(f"skin {number} has no joints")
-        for joint in joints:
-            document.item("nodes", joint)
+        names = [str(document.item("nodes", n).get("name") or f"Node_{n}") for n in joints]
         if len(set(joints)) < len(joints):
             raise Refused(f"skin {number} contains a joint twice")
-        to_joint: Floats = np.tile(np.eye(4), (len(joints), 1, 1))
-        if "inverseBindMatrices" in item:
-            columns = read_floats(document, item["inverseBindMatrices"], "MAT4")
-            if len(columns) < len(joints):
-                raise Refused(
-                    f"skin {number} has {len(columns)} bind matrices for {len(joints)} joints"
-                )
-            to_joint = columns[: len(joints)].reshape(-1, 4, 4).swapaxes(1, 2)
-            flat = np.abs(np.linalg.det(to_joint[:, :3, :3])) < 1e-30
-            if flat.any():
-                which = int(np.flatnonzero(flat)[0])
-                raise Refused(f"skin {number} has a bind matrix without volume (joint {which})")
-        found.append(Skin(number, name, joints, to_joint))
+        to_joint, doubts = _bind_matrices(document, number, names)
+        found.append(Skin(number, name, joints, to_joint, doubts))
     return found
+
+
+def _bind_matrices(document: Document, number: int, names: list[str]) -> tuple[Floats, list[str]]:
+    """Returns (inverse bind matrices (j, 4, 4), doubts about them). names: of the joints."""
+    item = document.item("skins", number)
+    if "inverseBindMatrices" not in item:
+        doubt = (
+            f"skin {number} has no inverse bind matrices, so its joints lie at one point of the "
+            f"mesh: {names_in_line(names)}"
+        )
+        return np.tile(np.eye(4), (len(names), 1, 1)), [doubt]
+    columns = read_accessor(document, item["inverseBindMatrices"], "MAT4")[: len(names)]
+    if len(columns) < len(names):
+        raise Refused(f"skin {number} has {len(columns)} bind matrices for {len(names)} joints")
+    to_joint = columns.astype(np.float64).reshape(-1, 4, 4).swapaxes(1, 2)
+    with np.errstate(all="ignore"):
+        infinite = ~np.isfinite(to_joint).all(axis=(1, 2))
+        flat = ~(np.abs(np.linalg.det(to_joint[:, :3, :3])) >= 1e-30)
+    for wrong, what in ((infinite, "that is not finite"), (flat, "without volume")):
+        if wrong.any():
+            joint = names[int(np.flatnonzero(wrong)[0])]
+            raise Refused(f"skin {number} has a bind matrix {what} (joint '{joint}')")
+    odd = np.abs(to_joint[:, 3] - (0, 0, 0, 1)).max(axis=1) > AFFINE
+    to_joint[:, 3] = 0, 0, 0, 1
+    if not odd.any():
+        return to_joint, []
+    which = names_in_line([names[k] for k in np.flatnonzero(odd).tolist()])
+    return to_joint, [
+        f"skin {number} has inverse bind matrices that are not affine, of which the last row is "
+        f"ignored: {which}"
+    ]
 
 
 def find_armatures(document: Document, nodes: Nodes, skins: list[Skin]) -> list[Armature]:
@@ -101,13 +124,13 @@ def find_armatures(document: Document, nodes: Nodes, skins: list[Skin]) -> list[
         top = nodes.common_ancestor(named)
         if top in skin.joints:
             top = nodes.parents[top]
-        own = {top}
+        marked = {top}
         for joint in skin.joints:
             for node in nodes.above(joint):
-                if node in own:
+                if node in marked:
                     break
-                own.add(node)
-        is_bone[list(own - {top})] = True
+                marked.add(node)
+        is_bone[list(marked - {top})] = True
     for skin in skins:
         above = (n for n in nodes.above(skin.joints[0]) if not is_bone[n])
         skin.armature = next(above, ROOT)

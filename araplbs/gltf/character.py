@@ -62,6 +62,11 @@ class Character:
         """The current weights in the file."""
         return [each.mesh.weights for each in self.skinned]
 
+    @property
+    def doubts(self) -> list[str]:
+        """Sentences for the user about joints without valid bind matrices."""
+        return [str(doubt) for skin in self.armature.skins for doubt in skin.doubts]
+
     def facts(self, skeleton: Skeleton) -> BoneFacts:
         """Facts about the bones in the file. skeleton: the skeleton that was read, possibly with
         other tails."""

@@ -34,9 +34,9 @@ class Nodes:
         self.children[ROOT] = [n for n in range(count) if self.parents[n] == ROOT]
         self.tops = [ROOT] * count  # the ancestor without a parent, or the node itself
         reached = 0
-        for node in self.below(ROOT):
-            up = self.parents[node]
-            self.tops[node] = node if up == ROOT else self.tops[up]
+        for number in self.below(ROOT):
+            above = self.parents[number]
+            self.tops[number] = number if above == ROOT else self.tops[above]
             reached += 1
         if reached < count:
             raise Refused("has nodes that are their own ancestors")

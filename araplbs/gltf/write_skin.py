@@ -66,9 +66,7 @@ def write_weights(
         _write(uses, stream, sets, component)
 
 
-def _joints_of(
-    uses: Uses, armature: Armature, mesh: SkinnedMesh, rows: SparseWeights
-) -> Integers:
+def _joints_of(uses: Uses, armature: Armature, mesh: SkinnedMesh, rows: SparseWeights) -> Integers:
     """The index of each bone in the joints of a mesh's skin, (m,), -1 without one. Joints from
     other skins of the skeleton are added if the rows need them."""
     joints = mesh.skin.joints

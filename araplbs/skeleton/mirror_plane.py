@@ -8,7 +8,8 @@ then decides between this plane and similar planes, which have their normal alon
 pass through the origin or the middle of the skin. If the skeleton lies in the plane, it has no
 pairs of bones, so the skin must be symmetric.
 
-The cost is O(bones log bones) per candidate plane if few joints lie close together, and O(vertices log vertices) for the skin.
+The cost is O(bones log bones) per candidate plane if few joints lie close together, and O(vertices
+log vertices) for the skin.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...features.check.findings import check_summary
-from ...gltf.character import load_characters
 from ...gltf.check import check_character
 from ...model.options import Options
 from ..command import Command, Job, Outcome
@@ -20,7 +19,7 @@ ONLY = frozenset(
 
 def _work(job: Job) -> Outcome:
     outcome = Outcome()
-    for character in load_characters(job.source):
+    for character in job.characters(job.read()):
         found = check_character(character, job.options, job.arguments.threads, job.progress)
         report = found.as_dict(character)
         outcome.characters.append(report)

@@ -13,7 +13,6 @@ from ...features.compare.options import CompareOptions
 from ...features.compare.page import page
 from ...features.compare.report import compare_summary
 from ...gltf.changes import compare_character
-from ...gltf.character import load_characters
 from ..command import Command, Job, Outcome
 from ..errors import WrongArguments
 from ..own_arguments import add_methods
@@ -39,7 +38,7 @@ def _check(arguments: argparse.Namespace) -> None:
 def _work(job: Job) -> Outcome:
     made: list[tuple[str, str, dict[str, Any]]] = []
     arguments = job.arguments
-    for character in load_characters(job.source):
+    for character in job.characters(job.read()):
         found = compare_character(
             character, job.options, arguments.method, arguments.threads, job.progress
         )

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from ...features.joints.joints import joint_summary
 from ...features.joints.options import JointOptions
-from ...gltf.character import characters_of
-from ...gltf.file.container import read_document, save_document
 from ...gltf.joints import improve_joints
 from ..command import Command, Job, Outcome
 from .weight import WITHOUT, refuse_animation
 
 
 def _work(job: Job) -> Outcome:
-    document, outcome = read_document(job.source), Outcome()
-    for character in characters_of(document):
+    document, outcome = job.read(), Outcome()
+    for character in job.characters(document):
         _solution, report = improve_joints(
             character, job.options, job.arguments.threads, job.progress
         )
         job.say(f"  {character.name}: {joint_summary(report)}")
         outcome.characters.append(report)
-    job.save(document, save_document)
+    job.save(document)
     return outcome
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from ...features.quantize import QuantizeOptions, summary_of_quantized
 from ...gltf.changes import quantize_character
-from ...gltf.character import characters_of
-from ...gltf.file.container import read_document, save_document
 from ..command import Command, Job, Outcome
 
 
 def _work(job: Job) -> Outcome:
-    document, outcome = read_document(job.source), Outcome()
-    for character in characters_of(document):
+    document, outcome = job.read(), Outcome()
+    for character in job.characters(document):
         report = quantize_character(character, job.options)
         job.say(f"  {character.name}: {summary_of_quantized(report)}")
         outcome.characters.append(report)
-    job.save(document, save_document)
+    job.save(document)
     return outcome
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from ...features.reduce_bones.reduce_bones import ReduceBonesOptions, reduce_bones_summary
 from ...gltf.changes import reduce_character
-from ...gltf.character import characters_of
-from ...gltf.file.container import read_document, save_document
 from ...reports.report import names_in_line
 from ..command import Command, Job, Outcome
 from ..errors import WrongArguments
@@ -32,8 +30,8 @@ def _lines(report: dict[str, Any]) -> list[str]:
 
 
 def _work(job: Job) -> Outcome:
-    document, outcome = read_document(job.source), Outcome()
-    for character in characters_of(document):
+    document, outcome = job.read(), Outcome()
+    for character in job.characters(document):
         fewer, report = reduce_character(
             character, job.options, job.options.posing(), job.arguments.threads, job.progress
         )
@@ -41,7 +39,7 @@ def _work(job: Job) -> Outcome:
         for line in lines:
             job.say(f"  {character.name}: {line}")
         outcome.characters.append(report)
-    job.save(document, save_document)
+    job.save(document)
     return outcome
 
 

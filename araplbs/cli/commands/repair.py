@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ...features.repair.report import repair_notes, repair_summary
 from ...gltf.changes import repair_character
-from ...gltf.character import characters_of
-from ...gltf.file.container import read_document, save_document
 from ...model.options import Options
 from ..command import Command, Job, Outcome
 from ..own_arguments import add_kinds, kinds_of
@@ -13,15 +11,15 @@ from .weight import WITHOUT, refuse_animation
 
 
 def _work(job: Job) -> Outcome:
-    document, outcome = read_document(job.source), Outcome()
-    for character in characters_of(document):
+    document, outcome = job.read(), Outcome()
+    for character in job.characters(document):
         _done, report = repair_character(
             character, job.options, kinds_of(job.arguments), job.arguments.threads, job.progress
         )
         for line in [*repair_notes(report), repair_summary(report)]:
             job.say(f"  {character.name}: {line}")
         outcome.characters.append(report)
-    job.save(document, save_document)
+    job.save(document)
     return outcome
 
 

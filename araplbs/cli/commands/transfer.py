@@ -8,15 +8,14 @@ from ...base.refusal import Refused
 from ...features.transfer.options import TransferOptions
 from ...features.transfer.transfer import transfer_summary, transfer_warnings
 from ...gltf.changes import transfer_in_character
-from ...gltf.character import Character, characters_of
-from ...gltf.file.container import read_document, save_document
+from ...gltf.character import Character
 from ..command import Command, Job, Outcome
 from ..own_arguments import add_sources_and_targets
 
 
 def _work(job: Job) -> Outcome:
-    arguments, document = job.arguments, read_document(job.source)
-    character = _with_mesh(characters_of(document), arguments.source[0])
+    arguments, document = job.arguments, job.read()
+    character = _with_mesh(job.characters(document), arguments.source[0])
     _done, report = transfer_in_character(
         character,
         arguments.source,
@@ -30,7 +29,7 @@ def _work(job: Job) -> Outcome:
     for line in report["warnings"]:
         job.say(f"  {character.name}: warning: {line}")
     job.say(f"  {character.name}: {transfer_summary(report)}")
-    job.save(document, save_document)
+    job.save(document)
     return Outcome([report])
 
 

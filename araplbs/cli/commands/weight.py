@@ -6,9 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ...gltf.character import characters_of
 from ...gltf.file.accessors import FLOAT
-from ...gltf.file.container import read_document, save_document
 from ...gltf.graft import graft
 from ...gltf.obj import read_obj
 from ...gltf.predicted import Predicted
@@ -102,14 +100,15 @@ def _work(job: Job) -> Outcome:
     if is_obj(job.source):
         document, numbers = read_obj(job.source)
     else:
-        document = read_document(job.source)
+        document = job.read()
     predicted = None
     if arguments.skeleton is not None:
-        graft(document, read_document(Path(arguments.skeleton)))
+        graft(document, job.read(Path(arguments.skeleton)))
     elif arguments.predicted is not None:
         predicted = Predicted(arguments.predicted)
+        job.refuse_used(predicted.document)
         predicted.give_skeleton(document)
-    for character in characters_of(document):
+    for character in job.characters(document):
         if predicted and job.options.start_from == "PRESENT":
             predicted.give_weights(character, numbers)
         rigid = character.parts_of(arguments.rigid_material, arguments.rigid_mesh)
@@ -135,15 +134,15 @@ def _work(job: Job) -> Outcome:
             rows = found.solution.rows
             picture = worst_picture(found.problem, rows, job.options, None, arguments.threads)
             outcome.pictures.append(picture)
-    job.save(document, save_document)
+    job.save(document)
     return outcome
 
 
 COMMAND = Command(
     "weight",
     "compute new weights for the skinned meshes of a file",
-    "Computes new weights for all skinned meshes of each file. Everything else in the file "
-    "stays the same, byte for byte.",
+    "Computes new weights for all skinned meshes of each file. All other data stays the same: "
+    "textures, animations and other arrays byte for byte, and the JSON in its values.",
     """examples:
   araplbs weight in.glb -o out.glb
   araplbs weight in.glb -o out.glb --max-influences 8 --report page.html

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from itertools import accumulate
 from typing import Any
 
 from ...base.refusal import Refused
@@ -42,7 +43,9 @@ class Uses:
         for accessor in document.items("accessors"):
             self._count_views(accessor, 1)
         self.views.update(i["bufferView"] for i in document.items("images") if "bufferView" in i)
-        self._ranges = [self._range(k) for k in range(len(document.items("accessors")))]
+        self._ranges: list[Range | None] = [
+            self._range(k) for k in range(len(document.items("accessors")))
+        ]
         self._sort()
 
     def _count(self, primitive: dict[str, Any], name: str, number: int, by: int) -> None:
@@ -105,19 +108,16 @@ class Uses:
     def _sort(self) -> None:
         """For each buffer: the accessors by their first byte, these bytes, and the highest end so
         far."""
-        found: dict[int, list[int]] = {}
+        found: dict[int, list[tuple[int, int, int]]] = {}
         for number, own in enumerate(self._ranges):
             if own is not None:
-                found.setdefault(own[0], []).append(number)
+                found.setdefault(own[0], []).append((own[1], number, own[2]))
         self._sorted: dict[int, tuple[list[int], list[int], list[int]]] = {}
-        for buffer, numbers in found.items():
-            numbers.sort(key=lambda number: self._ranges[number][1])  # type: ignore[index]
-            bounds = [self._ranges[number][1:3] for number in numbers]  # type: ignore[index]
-            ends, highest = -1, []
-            for _begin, end in bounds:
-                ends = max(ends, end)
-                highest.append(ends)
-            self._sorted[buffer] = numbers, [begin for begin, _end in bounds], highest
+        for buffer, each in found.items():
+            each.sort()
+            highest = list(accumulate((end for _begin, _number, end in each), max))
+            numbers, begins = [number for _b, number, _e in each], [begin for begin, _n, _e in each]
+            self._sorted[buffer] = numbers, begins, highest
 
     def _range(self, number: int) -> Range | None:
         document = self.document

@@ -89,6 +89,13 @@ def flat_matrix(glb):
     glb.blob[view["byteOffset"] : view["byteOffset"] + 64] = bytes(64)
 
 
+def infinite_matrix(glb):
+    number = glb.json["skins"][0]["inverseBindMatrices"]
+    view = glb.json["bufferViews"][glb.json["accessors"][number]["bufferView"]]
+    begin = view["byteOffset"] + 64
+    glb.blob[begin : begin + 4] = struct.pack("<f", np.nan)
+
+
 def few_matrices(glb):
     glb.json["accessors"][glb.json["skins"][0]["inverseBindMatrices"]]["count"] = 2
 
@@ -138,7 +145,8 @@ def bad_place(glb):
         (not_finite, "has a value that is not finite (first: element 2)"),
         (circle, "node 0 is a child of two nodes|has nodes that are their own ancestors"),
         (two_parents, "node 3 is a child of two nodes"),
-        (flat_matrix, "has a bind matrix without volume (joint 0)"),
+        (flat_matrix, "skin 0 has a bind matrix without volume (joint 'joint 0')"),
+        (infinite_matrix, "skin 0 has a bind matrix that is not finite (joint 'joint 1')"),
         (few_matrices, "has 2 bind matrices for 5 joints"),
         (joint_twice, "skin 0 contains a joint twice"),
         (no_such_joint, "refers to nodes[99]"),
