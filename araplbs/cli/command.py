@@ -34,6 +34,7 @@ class Job:
     say: Callable[[str], None]
     progress: Listener
     warnings: list[str] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)  # separate files of the documents
 
     def read(self, path: Path | None = None) -> Document:
         """Reads the input, or another file for it. Raises Refused if an output would replace a file
@@ -46,11 +47,9 @@ class Job:
 
     def refuse_used(self, document: Document) -> None:
         """Raises Refused if an output of the command would replace a file that a document uses."""
-        named = (self.arguments.json, getattr(self.arguments, "report", None))
-        outputs = [self.target, *named]
-        refuse_used(
-            files_of(document).values(), [each for each in outputs if each not in (None, "-")]
-        )
+        used = list(files_of(document).values())
+        self.used += map(str, used)
+        refuse_used(used, [*([self.target] if self.target else []), *reports_of(self.arguments)])
 
     def characters(self, document: Document) -> list[Character]:
         """The characters of a document. Reports joints whose bind matrices are doubtful."""
@@ -70,6 +69,12 @@ class Job:
         self.say(f"{self.source}: saved {self.target}")
 
 
+def reports_of(arguments: argparse.Namespace) -> list[str]:
+    """The reports that a run writes into files."""
+    named = (arguments.json, getattr(arguments, "report", None))
+    return [path for path in named if path and path != "-"]
+
+
 @dataclass
 class Outcome:
     """The result for one file. characters: one report per character; code: the requested exit
@@ -82,11 +87,12 @@ class Outcome:
 
 @dataclass
 class Done:
-    """A finished file with its report entry, exit code and pictures."""
+    """A finished file with its report entry, exit code, pictures and the files that it uses."""
 
     result: dict[str, Any]
     code: int = 0
     pictures: list[bytes | None] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,8 @@ def _one(
     try:
         answer = json.loads(said)
         pictures = [None if each is None else base64.b64decode(each) for each in answer["pictures"]]
-        return answer["lines"], Done(answer["result"], answer["code"], pictures)
+        found = Done(answer["result"], answer["code"], pictures, answer["used"])
+        return answer["lines"], found
     except (ValueError, KeyError):
         last = errors.strip().splitlines()[-1:]
         reason = f"its process ended with exit code {code}"
@@ -115,7 +116,13 @@ def serve(task: dict[str, Any]) -> None:
         except Stopped as end:
             sys.exit(128 + end.number)
     pictures = [None if each is None else base64.b64encode(each).decode() for each in done.pictures]
-    answer = {"lines": lines, "result": done.result, "code": done.code, "pictures": pictures}
+    answer = {
+        "lines": lines,
+        "result": done.result,
+        "code": done.code,
+        "pictures": pictures,
+        "used": done.used,
+    }
     answers.write(json.dumps(answer))
     answers.close()
 

@@ -23,8 +23,8 @@ from ..base.printed import complain, printable
 from ..base.refusal import Refused
 from ..base.stop import Stop, Stopped
 from ..disk.files import remove_leftovers
-from ..disk.outputs import RESULTS, json_text, write_json
-from .command import Command, Done, Job
+from ..disk.outputs import RESULTS, json_text, refuse_used, write_json
+from .command import Command, Done, Job, reports_of
 from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import inputs_of, outputs_of, refuse_outputs
 from .options import add_options, offered, read_options, warn_old_flags
@@ -214,6 +214,7 @@ def _do_files(
         "files": results,
     }
     try:
+        refuse_used([path for each in done for path in each.used], reports_of(arguments))
         _write_report(content, [each.pictures for each in done], arguments)
     except (Refused, OSError) as error:
         complain(f"araplbs: {error}")
@@ -224,7 +225,7 @@ def _do_files(
 def do_file(command: Command, job: Job) -> Done:
     """Processes one file. An error becomes its result."""
     start = time.perf_counter()
-    done = Done({"input": str(job.source)})
+    done = Done({"input": str(job.source)}, used=job.used)
     if job.target:
         done.result["output"] = str(job.target)
     try:
