@@ -8,6 +8,7 @@ with each other before any work begins. `replaced` checks again just before a fi
 place. No other code writes files.
 """
 
+import errno
 import json
 import os
 import re
@@ -228,4 +229,4 @@ def _write_compared(path: str | Path, kind: Kind, content: bytes) -> None:
     with replaced(path, kind) as temporary:
         temporary.write_bytes(content)
         if temporary.read_bytes() != content:
-            raise Refused(f"'{path}' was not written, because the disk returned other content")
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 from ..skeleton.poses import Poses
-from ..skeleton.skeleton import Skeleton
+from ..skeleton.skeleton import Skeleton, hanging
 
 SAMPLES = 2  # per pixel in each direction
 MOST_TESTS = 2_000_000  # samples tested at a time
@@ -277,9 +277,5 @@ def turned_back(skeleton: Skeleton, pose: Poses, posed: Floats) -> Floats:
 
 def _body_root(skeleton: Skeleton) -> int:
     """The deform bone that is an ancestor of most deform bones, including itself."""
-    count = np.zeros(len(skeleton.names), int)
-    for bone in np.flatnonzero(skeleton.deform):
-        while bone >= 0:
-            count[bone] += 1
-            bone = skeleton.parents[bone]
+    count = np.count_nonzero(hanging(skeleton.parents)[skeleton.deform], axis=0)
     return int(np.argmax(np.where(skeleton.deform, count, 0)))

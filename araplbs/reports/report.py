@@ -228,7 +228,8 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
             reason = Sentence(description[0].lower() + description[1:])
             line = "Control bones left out ({reason}): {names}"
             lines.append(Sentence(line, reason=reason, names=names_in_line(names)))
-    bare = [n for n in report["idle_bones"] if n not in bare_bones(report)] if report else []
+    named = set(bare_bones(report)) if report else set()
+    bare = [n for n in report["idle_bones"] if n not in named] if report else []
     if bare:
         which = counted(
             len(bare),
