@@ -134,7 +134,11 @@ static int count_signs(arap_study *t, int root) {
 }
 
 static int coincide(const arap_study *t, int a, int b) {
-    double near = COINCIDENT * fmin(t->length[a], t->length[b]);
+    double near = COINCIDENT * t->length[a];
+    const double *one = arap_study_head(t, a), *other = arap_study_head(t, b);
+    for (int c = 0; c < 3; c++) /* most bones are too far away along one axis */
+        if (one[c] - other[c] > near || other[c] - one[c] > near) return 0;
+    near = fmin(near, COINCIDENT * t->length[b]);
     return arap_distance2(arap_study_head(t, a), arap_study_head(t, b)) <= near * near &&
            arap_distance2(arap_study_tail(t, a), arap_study_tail(t, b)) <= near * near;
 }

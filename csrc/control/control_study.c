@@ -384,8 +384,8 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     t->nearest2 = ARAP_NEW(double, n);
     t->nearest = ARAP_NEW(int, 2 * count);
     t->distance2 = ARAP_NEW(double, 2 * count);
-    if (!t->area || !t->length || !t->box || !t->clearance || !t->winding || !t->evidence || !t->keep ||
-        !t->alone || !t->nearest2 || !t->control || !t->group || !t->own || !t->gain ||
+    if (!t->area || !t->length || !t->box || !t->clearance || !t->winding || !t->evidence ||
+        !t->keep || !t->alone || !t->nearest2 || !t->control || !t->group || !t->own || !t->gain ||
         !t->nearest || !t->distance2 || !t->own_parts || !t->decided || !t->part_area ||
         !t->part_votes || !t->part_leader) {
         status = arap_fail_memory(&context->error, "the control bones");

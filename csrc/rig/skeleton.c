@@ -194,9 +194,18 @@ static arap_status connect_bones(arap_context *context, arap_skeleton *s, const 
     for (int depth = 0; depth <= deepest; depth++)
         for (int d = 0; d < s->deform_count; d++)
             if (s->depth[d] == depth) s->order[placed++] = d;
-    for (int k = 0; k < s->deform_count; k++) {
+    for (int d = 0; d < s->deform_count; d++) s->end[d] = 1;
+    for (int k = s->deform_count - 1; k >= 0; k--) { /* the number of descendants */
         int d = s->order[k], up = s->deform_parent[d];
+        if (up >= 0) s->end[up] += s->end[d];
+    }
+    for (int k = 0, next = 0; k < s->deform_count; k++) {
+        int d = s->order[k], up = s->deform_parent[d], size = s->end[d];
+        int *place = up < 0 ? &next : &s->end[up]; /* of the next child */
         s->root[d] = up < 0 ? d : s->root[up];
+        s->first[d] = *place;
+        *place += size;
+        s->end[d] = s->first[d] + 1;
     }
     for (int b = 0; b < s->count; b++)
         if (arap_deforming(s, b) < 0) s->owner[b] = find_owner(s, twin, b, -1);
@@ -250,14 +259,16 @@ arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
     s->deform_parent = ARAP_NEW(int, n);
     s->depth = ARAP_NEW(int, n);
     s->root = ARAP_NEW(int, n);
+    s->first = ARAP_NEW(int, n);
+    s->end = ARAP_NEW(int, n);
     s->segments = ARAP_NEW(arap_segment, 2 * n);
     s->lines = ARAP_NEW(arap_segment, 2 * n);
     s->line_start = ARAP_NEW(int, n + 1);
     if (bones->ways) s->ways = ARAP_NEW(char, n);
     if (!s->heads || !s->tails || !s->axes || !s->parents || !s->order || !s->limits || !s->kinds ||
         !s->ranges || !s->bendy_segments || !s->stretch || !s->deform_bone || !s->owner ||
-        !s->deform_parent || !s->depth || !s->root || !s->segments || !s->lines || !s->line_start ||
-        (bones->ways && !s->ways)) {
+        !s->deform_parent || !s->depth || !s->root || !s->first || !s->end || !s->segments ||
+        !s->lines || !s->line_start || (bones->ways && !s->ways)) {
         status = arap_fail_memory(&context->error, "the skeleton");
         goto done;
     }
@@ -313,6 +324,8 @@ void arap_skeleton_clear(arap_skeleton *s) {
     arap_free(s->deform_parent);
     arap_free(s->depth);
     arap_free(s->root);
+    arap_free(s->first);
+    arap_free(s->end);
     arap_free(s->segments);
     arap_free(s->lines);
     arap_free(s->line_start);
@@ -407,8 +420,8 @@ double arap_distance2_to_bone(const arap_skeleton *skeleton, int d, const double
 }
 
 int arap_is_below(const arap_skeleton *skeleton, int d, int ancestor) {
-    while (d >= 0 && d != ancestor) d = skeleton->deform_parent[d];
-    return d >= 0;
+    return d >= 0 && ancestor >= 0 && skeleton->first[ancestor] <= skeleton->first[d] &&
+           skeleton->first[d] < skeleton->end[ancestor];
 }
 
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,

@@ -47,6 +47,8 @@ typedef struct arap_skeleton {
     int *order;         /* (deform_count) parents before children */
     int *depth;         /* (deform_count) number of steps to the root */
     int *root;          /* (deform_count) the ancestor without a parent, or the bone itself */
+    int *first, *end;   /* (deform_count) its number and the number after its last descendant, in an
+                           order in which descendants follow their ancestor */
     int segment_count;
     arap_segment *segments; /* bones and virtual segments with an owner */
     char *ways;             /* (count) the parent extends to its head; NULL: bones extend to their

@@ -227,3 +227,16 @@ def test_limbs_of_one_joint_are_not_paired_by_rounding(limbs, noise):
     assert partners.tolist() == symmetry_plane(star(limbs, "out", 0))[0].tolist()
     assert sorted(partners) == list(range(limbs + 1))
     assert symmetry_plane(star(limbs, "up", noise)) is None
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1 << 20])
+def test_close_pairs(core, rng, monkeypatch, at_once):
+    """Exactly the pairs within reach along each axis, also if several points coincide."""
+    distances = core("skeleton.bone_distances")
+    monkeypatch.setattr(distances, "MOST_AT_ONCE", at_once)
+    points, others = rng.uniform(-1, 1, (40, 3)), np.round(rng.uniform(-1, 1, (30, 3)), 1)
+    others[::5], reach = others[0], rng.uniform(0, 0.8, 40)
+    found = [np.stack(pair) for pair in distances.close_pairs(points, others, reach)]
+    near = (np.abs(points[:, None] - others) <= reach[:, None, None]).all(axis=2)
+    assert sorted(np.concatenate(found, axis=1).T.tolist()) == np.argwhere(near).tolist()
+    assert not list(distances.close_pairs(points[:0], others, reach[:0]))
