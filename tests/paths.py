@@ -8,6 +8,7 @@ In Blender, this is the package from the wheel, and otherwise the package that P
 import os
 import sys
 from pathlib import Path
+from unittest import SkipTest  # to pytest, and to the runner of tests/window, a skipped test
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -19,6 +20,20 @@ FIXTURES = TESTS / "package/fixtures"  # numbers of the reference implementation
 SHARED = Path(os.environ.get("ARAPLBS_DATA") or ROOT.parent / "shared")
 DATA = SHARED / "data"
 RIGS = SHARED / "rigs"
+
+
+def shared_file(folder, name):
+    """The path of a file in DATA, RIGS or another folder of SHARED. Skips the test without it."""
+    path = folder / name
+    if not path.exists():
+        raise SkipTest(f"needs a file of $ARAPLBS_DATA/{folder.name} (docs/development.md)")
+    return path
+
+
+def shared_names(folder, pattern):
+    """The names, without extension, of the files that a table of tests is made of. If there are no
+    files, one name remains, whose test shared_file() skips. A table is never empty."""
+    return sorted(path.stem for path in folder.glob(pattern)) or ["none"]
 
 
 def put_root_last():

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from installed_blender import InstalledBlender, Missing, find_blender, find_zip
-from paths import DATA
+from paths import DATA, shared_file
 
 # Small characters, more than there are workers, so some are left when a worker fails.
 CHARACTERS = ("q_eagle", "q_cat_wire", "q_trex", "q_snake", "webxr_hand", "fox_soup")
@@ -28,10 +28,7 @@ def blender(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def characters():
-    paths = [DATA / f"{name}.blend" for name in CHARACTERS]
-    if not all(path.exists() for path in paths):
-        pytest.skip(f"no characters in {DATA}")
-    return paths
+    return [shared_file(DATA, f"{name}.blend") for name in CHARACTERS]
 
 
 @pytest.fixture(scope="session")

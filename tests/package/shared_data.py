@@ -1,20 +1,16 @@
-"""Reads the numbers of the reference implementation (fixtures/), and the characters in the folder
-`shared` next to the project. Tests that need missing data are skipped."""
+"""Reads the numbers of the reference implementation (fixtures/), and the characters of
+$ARAPLBS_DATA. Tests that need a missing character are skipped."""
 
 from functools import cache
 
 import numpy as np
-import pytest
-from paths import DATA, FIXTURES
+from paths import DATA, FIXTURES, shared_file
 from shapes import Bones
 
 
 @cache
 def load(folder, name):
-    path = folder / f"{name}.npz"
-    if folder != FIXTURES and not path.exists():
-        pytest.skip("no ../shared/data beside the project")
-    with np.load(path, allow_pickle=True) as archive:
+    with np.load(shared_file(folder, f"{name}.npz"), allow_pickle=True) as archive:
         return {key: archive[key] for key in archive.files}
 
 
@@ -23,7 +19,7 @@ def fixture(name):
 
 
 class Character:
-    """A rigged mesh of ../shared/data."""
+    """A rigged mesh of $ARAPLBS_DATA/data."""
 
     def __init__(self, name):
         data = load(DATA, name)

@@ -1,7 +1,5 @@
 """Tests the operator as a user sees it: button, progress, Esc, undo, redo panel, pictures."""
 
-from unittest import SkipTest
-
 import bpy
 import scenes
 from driver import (
@@ -22,7 +20,7 @@ from driver import (
     wait_for_end,
     wait_until,
 )
-from paths import DATA
+from paths import DATA, shared_file
 
 # Where things are in the sidebar and in "Adjust Last Operation": pixels from their upper left.
 BUTTON = (110, 76)
@@ -314,9 +312,7 @@ def test_control_bones_in_the_panel(ui):
 def test_character(ui):
     """A real character, posed afterwards, for visual inspection."""
     once()
-    file = DATA / "mage.blend"
-    if not file.exists():
-        raise SkipTest("no ../shared/data here")
+    file = shared_file(DATA, "mage.blend")
     bpy.ops.wm.open_mainfile(filepath=str(file), load_ui=False)
     yield 8
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")

@@ -3,15 +3,13 @@ on characters for which Blender's automatic weights fail."""
 
 import bpy
 import pytest
-from paths import DATA, RIGS
+from paths import DATA, RIGS, shared_file
 from scenes import assert_good, auto_weight
 
 
 @pytest.fixture
 def character(request):
-    path = DATA / f"{request.param}.blend"
-    if not path.exists():
-        pytest.skip("no ../shared/data here")
+    path = shared_file(DATA, f"{request.param}.blend")
     bpy.ops.wm.open_mainfile(filepath=str(path))
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
     meshes = [ob for ob in bpy.data.objects if ob.type == "MESH" and ob.find_armature() == rig]
@@ -39,9 +37,7 @@ def test_with_all_its_actions(character):
 @pytest.mark.slow
 def test_film_rig():
     """A character posed through its rig, whose bendy bones are left out."""
-    path = RIGS / "cloudrig_test_poses.blend"
-    if not path.exists():
-        pytest.skip("no ../shared/rigs here")
+    path = shared_file(RIGS, "cloudrig_test_poses.blend")
     bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
     mesh = bpy.data.objects["ShapeKeyTest"]
     rig = mesh.find_armature()

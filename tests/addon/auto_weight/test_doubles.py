@@ -1,17 +1,14 @@
 """The bones of a backpack coincide with bones of the body in a production file."""
 
 import pytest
-from paths import RIGS
+from paths import RIGS, shared_file
 from scenes import auto_weight, select, weights
 from test_rigs_table import opened
 
 
 @pytest.mark.slow
 def test_backpack_and_body_share_no_bones():
-    path = RIGS / "lc_seven.blend"
-    if not path.exists():
-        pytest.skip("no ../shared/rigs here")
-    rig, meshes = opened(path)
+    rig, meshes = opened(shared_file(RIGS, "lc_seven.blend"))
     for group in [g for g in meshes[0].vertex_groups if g.name in rig.data.bones]:
         meshes[0].vertex_groups.remove(group)
     select(*meshes, rig)

@@ -9,21 +9,21 @@ import os
 import bpy
 import numpy as np
 import pytest
-from paths import DATA
+from paths import DATA, shared_file, shared_names
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="slow: on Linux only"),
     pytest.mark.skipif(bpy.app.version[:2] != (4, 5), reason="energies: in Blender 4.5 only"),
-    pytest.mark.skipif(not DATA.is_dir(), reason="no ../shared/data here"),
 ]
 
-CHARACTERS = sorted(path.stem for path in DATA.glob("*.blend")) if DATA.is_dir() else []
+CHARACTERS = shared_names(DATA, "*.blend")
 
 
 def load(name):
+    path = shared_file(DATA, f"{name}.blend")
     import compare
 
-    return compare, compare.Character(*compare.open_largest(DATA / f"{name}.blend"))
+    return compare, compare.Character(*compare.open_largest(path))
 
 
 FINER = {"mh_subdiv1"}  # mh_base with four times the vertices

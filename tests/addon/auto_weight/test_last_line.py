@@ -1,5 +1,5 @@
-"""The last message of Auto-weight is the result, on every character and rig of ../shared: one short
-line with the number of vertices and the stretch, after any warnings.
+"""The last message of Auto-weight is the result, on every character and rig of $ARAPLBS_DATA: one
+short line with the number of vertices and the stretch, after any warnings.
 
 With `ARAPLBS_TEST_RIGS=1`, the rigs are tested as well (tests/run.sh bpy45 with PYTEST_ARGS="-k
 last_line")."""
@@ -9,12 +9,12 @@ import re
 
 import bpy
 import pytest
-from paths import DATA, RIGS
+from paths import DATA, RIGS, shared_file, shared_names
 from scenes import addon, auto_weight, package
 
 LINE = r"Weighted [\d,]+ vertices in [\d.]+ s: .*stretch .* %(\. \d+ notes?)?$"
 MOST = 110  # letters, as tests/addon/auto_weight/test_outcome.py has it
-FILES = [*sorted(DATA.glob("*.blend")), *sorted(RIGS.glob("*.blend"))]
+FOLDERS = {name: each for each in (RIGS, DATA) for name in shared_names(each, "*.blend")}
 # Vertices: larger ones have the same line, after longer work.
 LARGE = 40_000 if os.environ.get("ARAPLBS_TEST_ALL") else 10_000
 
@@ -35,8 +35,9 @@ def character_of(path):
     return largest.meshes, largest.armature, max(sizes)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_the_last_line_is_the_result(path, capfd, monkeypatch):
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_last_line_is_the_result(name, capfd, monkeypatch):
+    path = shared_file(FOLDERS[name], f"{name}.blend")
     everything = os.environ.get("ARAPLBS_TEST_RIGS")
     if path.parent == RIGS and not everything:
         pytest.skip("rigs: with ARAPLBS_TEST_RIGS=1")

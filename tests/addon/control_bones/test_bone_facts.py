@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
-from paths import RIGS
+from paths import RIGS, shared_file
 from scenes import (
     add_armature,
     add_mesh,
@@ -503,9 +503,7 @@ LEFT_OUT = {
 @pytest.mark.parametrize("name", LEFT_OUT)
 @pytest.mark.slow
 def test_production_rigs(name):
-    if not (RIGS / f"{name}.blend").exists():
-        pytest.skip("no ../shared/rigs here")
-    rig, meshes = opened(RIGS / f"{name}.blend")
+    rig, meshes = opened(shared_file(RIGS, f"{name}.blend"))
     layer, finish = bpy.context.view_layer, package("base.steps").finish
     skeleton = addon("blender.read.read_armature").read_armature(rig, use_joint_limits=False)
     free = np.zeros(len(skeleton.names), bool)

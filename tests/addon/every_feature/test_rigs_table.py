@@ -1,5 +1,5 @@
-"""Runs every operator and every command on every rig of ../shared/rigs. Each does its work or
-refuses with a sentence, and the rest of the file stays unchanged."""
+"""Runs every operator and every command on every rig of $ARAPLBS_DATA/rigs. Each does its work
+or refuses with a sentence, and the rest of the file stays unchanged."""
 
 import faulthandler
 import os
@@ -8,14 +8,14 @@ import bpy
 import pytest
 from command import run
 from deep import deep_snapshot, difference, name_of, without_weights
-from paths import RIGS
+from paths import RIGS, shared_file, shared_names
 from scenes import select
 
 # Small files: a Rigify rig with bendy bones and Mirror, lattices and a cycle, several meshes.
 ALWAYS = ("bicycle_human", "kaiopua_hero", "robot_expressive")
 FILM = {"blenrig_biped", "cloudrig_test_poses"}  # what samples many poses takes minutes there
 EVERYTHING = os.environ.get("ARAPLBS_TEST_RIGS")
-NAMES = sorted(path.stem for path in RIGS.glob("*.blend")) or ["none"]
+NAMES = shared_names(RIGS, "*.blend")
 
 POSES = {"pose_count": 8}
 # {operator: its options}, in this order, because later operators need the weights of the first one.
@@ -55,9 +55,7 @@ FOLDERS = (".filepath", ".filepath_raw", ".directory")  # relative to another fi
 
 def path_of(name, always=ALWAYS):
     """Skips if the rig is missing, or is only for runs that name it."""
-    path = RIGS / f"{name}.blend"
-    if not path.exists():
-        pytest.skip("no ../shared/rigs here")
+    path = shared_file(RIGS, f"{name}.blend")
     if name not in always and not EVERYTHING:
         pytest.skip("ARAPLBS_TEST_RIGS=1 takes all files and commands")
     return path

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from command import opened, run, save
 from deep import refused
-from paths import DATA
+from paths import DATA, shared_file
 from scenes import (
     add_armature,
     add_cube,
@@ -269,10 +269,7 @@ def seam(ob, dense, new):
 @pytest.mark.parametrize("name", ["knight", "mage", "m2m_horse", "mh_game"])
 def test_patch_of_a_character(name):
     """Removed weights of a patch are restored nearly unchanged, and without a seam."""
-    path = DATA / f"{name}.blend"
-    if not path.exists():
-        pytest.skip("no ../shared/data here")
-    bpy.ops.wm.open_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(shared_file(DATA, f"{name}.blend")))
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
     meshes = [ob for ob in bpy.data.objects if ob.type == "MESH" and ob.find_armature() == rig]
     ob = max(meshes, key=lambda mesh: len(mesh.data.vertices))

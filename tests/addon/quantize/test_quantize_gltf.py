@@ -8,10 +8,10 @@ import sys
 import bpy
 import numpy as np
 import pytest
-from paths import DATA
+from paths import DATA, shared_file, shared_names
 from scenes import assert_good, auto_weight, deform_names, new_scene, select, weights
 
-NAMES = sorted(path.stem for path in DATA.glob("*.blend"))
+NAMES = shared_names(DATA, "*.blend")
 ALWAYS = {"knight", "m2m_human"}  # in every Blender, whose exporters differ
 # mh_base with four times the vertices; people and animals of which smaller ones are tested.
 LARGE = {"mh_subdiv1", "mh_game", "human_game_engine", "sintel", "dog"}
@@ -73,7 +73,7 @@ def export(path, most):
 
 def load(name):
     """(meshes, rig), which are then the only selected objects of the file."""
-    bpy.ops.wm.open_mainfile(filepath=str(DATA / f"{name}.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(shared_file(DATA, f"{name}.blend")))
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
     return [ob for ob in bpy.data.objects if ob.type == "MESH" and ob.find_armature() == rig], rig
 
@@ -142,7 +142,6 @@ def run_character(name, tmp_path, log, bits, platform):
     check_round_trip(meshes, rig, tmp_path / "out.glb", steps, most, log)
 
 
-@pytest.mark.skipif(not NAMES, reason="no ../shared/data here")
 @pytest.mark.parametrize("name", [
     name if name in ALWAYS else pytest.param(name, marks=getattr(pytest.mark, mark_of(name)))
     for name in NAMES
@@ -151,13 +150,11 @@ def test_character(name, tmp_path, capfd):
     run_character(name, tmp_path, capfd, "8", "GAME")
 
 
-@pytest.mark.skipif("q_rat" not in NAMES, reason="no ../shared/data here")
 @pytest.mark.parametrize(("bits", "platform"), [("16", "MOBILE"), ("16", "FILM"), ("NONE", "GAME")])
 def test_stored_in_other_ways(bits, platform, tmp_path, capfd):
     run_character("q_rat", tmp_path, capfd, bits, platform)
 
 
-@pytest.mark.skipif("q_rat" not in NAMES, reason="no ../shared/data here")
 def test_what_it_is_good_for(tmp_path, capfd):
     """A mesh without weights gets a neutral bone, which shows that the checks above can fail."""
     meshes, rig = load("q_rat")

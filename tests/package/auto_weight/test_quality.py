@@ -1,4 +1,4 @@
-"""Compares the visible quality of the default weights on characters of ../shared/data with the
+"""Compares the visible quality of the default weights on characters of $ARAPLBS_DATA/data with the
 numbers in quality.json, so nobody lowers it unknowingly: strain and drift in poses not used for
 optimization, and excluded control bones. After an improvement, `python
 tests/package/auto_weight/test_quality.py` writes these numbers again."""

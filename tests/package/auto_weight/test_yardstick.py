@@ -1,10 +1,11 @@
-"""The benchmark's yardstick is compared with the yardstick of ../shared on unsuitable weights."""
+"""The benchmark's yardstick is compared with the yardstick of $ARAPLBS_DATA on unsuitable
+weights."""
 
 import importlib.util
 import sys
 
 import pytest
-from paths import DATA, SHARED, TESTS
+from paths import DATA, SHARED, TESTS, shared_file
 from shared_data import load
 
 sys.path.append(str(TESTS / "bench"))
@@ -13,8 +14,6 @@ NAMES = {"infl": "influences", "L1": "l1"}
 
 
 def module(name, path):
-    if not path.exists():
-        pytest.skip(f"no {path.parent.name}/{path.name} beside the project")
     spec = importlib.util.spec_from_file_location(name, path)
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
@@ -23,7 +22,7 @@ def module(name, path):
 
 @pytest.mark.parametrize("name", ["q_cat_wire", "q_snake", "webxr_hand"])
 def test_it_measures_what_the_other_does(name, rng):
-    given = module("given_yardstick", SHARED / "tools/yardstick.py")
+    given = module("given_yardstick", shared_file(SHARED / "tools", "yardstick.py"))
     own = module("own_yardstick", OWN)
     model = load(DATA, name)
     weights = rng.random((len(model["V"]), len(model["bone_head"]))) ** 6

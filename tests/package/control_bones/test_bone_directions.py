@@ -6,7 +6,7 @@ import joint_reference as reference
 import numpy as np
 import pytest
 import shapes
-from paths import DATA
+from paths import DATA, shared_names
 from refusals import GOOD, MESH, changed, row, table
 from shared_data import Character
 
@@ -316,7 +316,7 @@ def test_as_good_as_drawn_tails():
     assert strain["joints"] < strain["aside"]
 
 
-@pytest.mark.parametrize("name", sorted(p.stem for p in DATA.glob("*.npz")) or ["knight"])
+@pytest.mark.parametrize("name", shared_names(DATA, "*.npz"))
 def test_characters_keep_their_tails(name):
     """The tails of every character with artists' weights are kept."""
     character = Character(name)
