@@ -99,6 +99,10 @@ class Compared(dict[str, Any]):
         self._measure_before = None  # releases all data that it references
         return found
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, in this or another process, has both values, because measuring needs all data."""
+        return dict, ({"before": self["before"], **self},)
+
 
 def compare(
     problem: Problem,

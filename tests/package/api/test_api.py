@@ -1,6 +1,7 @@
 """One call computes weights from arrays or from a file. The results equal the command's results, in
 forms that programs use, and unsuitable arguments are refused by name."""
 
+import copy
 import doctest
 import inspect
 import pickle
@@ -45,6 +46,28 @@ def test_rows(found, api):
         rows.padded(1)
     copy = pickle.loads(pickle.dumps(rows))
     assert copy.shape == rows.shape and (copy.toarray() == rows.toarray()).all()
+
+
+@pytest.mark.parametrize("again", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy])
+def test_results_are_sent_to_other_processes(again, api, core, tmp_path):
+    """As multiprocessing does with what a function returns."""
+    made = api("weights").weights(VERTICES, TRIANGLES, HEADS, PARENTS, threads=1)
+    sent = again(made)
+    assert type(sent) is type(made) and (sent.toarray() == made.toarray()).all()
+    assert sent.lines == made.lines and sent.report["deformation"]["before"]
+    assert sent.report == made.report
+
+    skeleton = core("skeleton.skeleton").Skeleton.from_joints(HEADS, PARENTS)
+    assert (again(skeleton).heads == HEADS).all()
+
+    file = api("gltf").load_gltf(plain().write(tmp_path / "in.glb"))
+    file.characters[0].set_weights(made)
+    again(file).save(tmp_path / "out.glb")
+    file.save(tmp_path / "own.glb")
+    assert (tmp_path / "out.glb").read_bytes() == (tmp_path / "own.glb").read_bytes()
+    character = again(file.characters[0])
+    assert (character.weights.toarray() == made.toarray()).all()
+    assert again(character.weigh(threads=1)).report["deformation"]["before"]
 
 
 def test_rows_for_scipy(found):
