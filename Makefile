@@ -56,7 +56,7 @@ asan:  ## all core tests under the address and undefined-behavior sanitizers
 tsan:  ## the core tests of threads under the thread sanitizer
 	@tools/tsan.sh
 
-fuzz:  ## random problems under the sanitizers; SECONDS=900 SEED=0 (SECONDS="=7": seed 7 alone)
+fuzz:  ## random problems; SECONDS=900 SEED=0 (SECONDS="=7": seed 7 alone) PART=functions, characters, files, ended
 	@tools/fuzz.sh "$(or $(SECONDS),900)" $(SEED)
 
 clean:  ## removes build/ and dist/; the cache stays

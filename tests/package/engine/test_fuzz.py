@@ -1,7 +1,9 @@
-"""A few hundred random problems of fuzzing.py and fuzzing_functions.py; `make fuzz` runs many
-more."""
+"""A few hundred random problems of the programs fuzzing*.py; `make fuzz` runs many more, and also
+those of fuzzing_ended.py."""
 
 import fuzzing
+import fuzzing_characters
+import fuzzing_files
 import fuzzing_functions
 import numpy as np
 import pytest
@@ -82,3 +84,16 @@ def test_a_broken_promise_of_a_function_is_seen(monkeypatch, name):
     with pytest.raises(fuzzing.Broken):
         for seed in range(4 * BLOCK):
             fuzzing_functions.run(seed)
+
+
+def test_other_weights_of_a_body_are_seen():
+    with pytest.raises(fuzzing.Broken, match="off by"):
+        fuzzing_characters.compare(np.eye(9), np.roll(np.eye(9), 3, axis=1))
+
+
+@pytest.mark.parametrize("odd, reason", [("NaN", "not JSON"), ('"\ud800"', "can't decode")])
+def test_a_file_that_others_cannot_read_is_seen(odd, reason, tmp_path):
+    path = tmp_path / "out.gltf"
+    path.write_bytes(f'{{"extras": {odd}}}'.encode("utf-8", "surrogatepass"))
+    with pytest.raises(fuzzing.Broken, match=reason):
+        fuzzing_files.check_output(path)

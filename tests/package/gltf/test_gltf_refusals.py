@@ -1,12 +1,12 @@
 """Unsupported contents of a glTF file are refused with one sentence that names them, and untrusted
 files do no harm."""
 
-import copy
 import json
 import struct
 
 import numpy as np
 import pytest
+from fuzzing_files import spoil
 from gltf_files import HEADS, TRIANGLES, VERTICES, Glb, Weigher, of_several_parts, plain
 from gltf_validity import File, faults
 
@@ -331,37 +331,6 @@ def test_a_file_comes_out_as_it_went_in(core, tmp_path):
     (tmp_path / "out.glb").write_bytes(again)
     assert container.read_document(tmp_path / "out.glb").json == text
     assert again[-len(glb.blob) :] == bytes(glb.blob)
-
-
-ODD = [
-    *(None, -1, 0, 1, 2, 7, 99, 1e300, float("nan"), "x", [], {}, True, [1], [0, 0, 0], -0.5),
-    *("POSITION", 5126, 5121, 5123, 1 << 31, 1 << 63, "VEC3", "SCALAR", {"a": 1}, [[]]),
-]
-
-
-def entries_of(value, place=()):
-    if place:
-        yield place
-    if isinstance(value, (dict, list)):
-        for key in value if isinstance(value, dict) else range(len(value)):
-            yield from entries_of(value[key], (*place, key))
-
-
-def spoil(glb, random):
-    """Removes entries of the JSON or gives them odd values, or removes bytes of the buffer."""
-    for _change in range(random.integers(1, 4)):
-        entries = list(entries_of(glb.json))
-        place = entries[random.integers(len(entries))]
-        inside = glb.json
-        for key in place[:-1]:
-            inside = inside[key]
-        if random.random() < 0.3:
-            del inside[place[-1]]
-        else:
-            inside[place[-1]] = copy.deepcopy(ODD[random.integers(len(ODD))])
-    if random.random() < 0.2:
-        for at in random.integers(len(glb.blob), size=20):
-            glb.blob[at] = random.integers(256)
 
 
 def test_whatever_a_file_has_it_is_read_or_refused(core, tmp_path, refused):

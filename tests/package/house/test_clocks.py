@@ -31,6 +31,7 @@ EXCEPTIONS = {
     "package/gaps.py": "as test_gaps.py; `make bench PART=heard`",
     "package/fuzzing.py": "how long `make fuzz` is to go on; seconds of the processor",
     "package/fuzzing_functions.py": "as fuzzing.py",
+    "package/fuzzing_ended.py": "the moment at which a call is ended",
     "package/command_line/test_farm_process.py": "the time limit of endless work is what is tested",
     "window/guard.py": "whether the threads of a test that may hang use the processor",
     "window/run_in_gui.py": "the seconds of each test in the results",

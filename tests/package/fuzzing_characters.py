@@ -1,0 +1,119 @@
+"""Random characters in several pieces for weights(), each solved again after a change that does not
+concern its body: vertices far away that no face uses, another unit and place, and a copy of the
+character beside it.
+
+Every row is complete. The body keeps its weights, nearly, and a copy has weights for its own bones
+only.
+
+`python tests/package/fuzzing_characters.py SECONDS [FIRST_SEED]` and `=SEED`, as for fuzzing.py."""
+
+import sys
+
+import araplbs
+import fuzzing
+import numpy as np
+import shapes
+from fuzzing import promise
+
+# Of a whole body, on average. Another seed for the poses changes as much.
+MOST = 0.1  # half the L1 difference of a row
+ANOTHER = 0.2  # share of rows with another strongest bone
+
+
+def limb(rng, start, way, bones, closed):
+    """A tube from a point in a direction, with points for this many bones: (mesh, points)."""
+    around, along = int(rng.integers(5, 10)), 2 * bones + int(rng.integers(1, 6))
+    length = np.linalg.norm(way)
+    mesh = shapes.tube(around, along, length * rng.uniform(0.08, 0.2), length, caps=closed)
+    z = np.asarray(way) / length
+    x = np.cross(z, [0.3, 0.9, 0.1])
+    frame = np.array([x / np.linalg.norm(x), np.cross(z, x) / np.linalg.norm(x), z])
+    return (mesh[0] @ frame + start, mesh[1]), start + np.linspace(0, 1, bones + 1)[:, None] * way
+
+
+def make(rng):
+    """(vertices, triangles, heads, tails, parents) of a trunk with limbs and belongings."""
+    trunk, points = limb(rng, np.zeros(3), np.array([0, 0, rng.uniform(1, 2)]), 3, True)
+    meshes, heads, tails, parents = [trunk], list(points[:-1]), list(points[1:]), [-1, 0, 1]
+    for _limb in range(int(rng.integers(1, 5))):
+        start = points[1] + rng.uniform(0, 1, 1) * (points[3] - points[1])
+        way = rng.normal(size=3) * [1, 0.3, 0.5]
+        way *= rng.uniform(0.5, 1.2) / np.linalg.norm(way)
+        bones = int(rng.integers(1, 4))
+        mesh, joints = limb(rng, start + 0.1 * way, way, bones, rng.random() < 0.7)
+        meshes.append(mesh)
+        parents += [int(rng.integers(3)), *(len(heads) + k for k in range(bones - 1))]
+        heads += list(joints[:-1])
+        tails += list(joints[1:])
+    for _piece in range(int(rng.integers(0, 3))):
+        on = meshes[int(rng.integers(len(meshes)))][0]
+        at = on[int(rng.integers(len(on)))]
+        meshes.append(shapes.box(rng.uniform(0.02, 0.2, 3), at))
+    return *shapes.join(*meshes), np.array(heads), np.array(tails), np.array(parents)
+
+
+def weigh(rng, vertices, triangles, heads, tails, parents, **options):
+    """The dense weights."""
+    options |= {"random_poses": 20, "threads": 1}
+    made = araplbs.weights(vertices, triangles, heads, parents, tails=tails, **options)
+    rows = made.rows
+    promise(rows.count == len(vertices), "rows", rows.count)
+    promise(np.isfinite(rows.weights).all() and (rows.weights >= 0).all(), "weights", rows.weights)
+    promise((np.abs(rows.sums() - 1) < 1e-6).all(), "sums", rows.sums().min(), rows.sums().max())
+    return made.toarray()
+
+
+def compare(found, expected):
+    """Refuses weights of a body that are not those expected."""
+    off = np.abs(found - expected).sum(1).mean() / 2
+    another = (found.argmax(1) != expected.argmax(1)).mean()
+    promise(off < MOST and another < ANOTHER, f"off by {off:.3f}, other bones {another:.3f}")
+
+
+def stray(rng, character, expected, options):
+    vertices, *others = character
+    size = np.ptp(vertices, axis=0).max()
+    far = rng.normal(size=(int(rng.integers(1, 4)), 3))
+    far *= size * 10.0 ** rng.uniform(0.3, 4) / np.linalg.norm(far, axis=1, keepdims=True)
+    found = weigh(rng, np.concatenate([vertices, far]), *others, **options)
+    compare(found[: len(vertices)], expected)
+
+
+def elsewhere(rng, character, expected, options):
+    """In another unit, at another place."""
+    vertices, triangles, heads, tails, parents = character
+    unit, place = 10.0 ** rng.uniform(-6, 6), rng.normal(size=3) * 10.0 ** rng.uniform(-2, 4)
+    moved = ((points + place) * unit for points in (vertices, heads, tails))
+    vertices, heads, tails = moved
+    compare(weigh(rng, vertices, triangles, heads, tails, parents, **options), expected)
+
+
+def beside(rng, character, expected, options):
+    """Two of them in one mesh and one armature, which may touch."""
+    vertices, triangles, heads, tails, parents = character
+    n, m = len(vertices), len(parents)
+    away = [np.ptp(vertices[:, 0]) * 10.0 ** rng.uniform(0, 2), 0, 0]
+    both = [np.concatenate([points, points + away]) for points in (vertices, heads, tails)]
+    triangles = np.concatenate([triangles, triangles + n])
+    parents = np.concatenate([parents, np.where(parents < 0, -1, parents + m)])
+    found = weigh(rng, both[0], triangles, *both[1:], parents, **options)
+    across = max(found[:n, m:].max(), found[n:, :m].max())
+    promise(across == 0, "weights for bones of the other", across)
+    compare(found[:n, :m], expected)
+    compare(found[n:, m:], expected)
+
+
+def run(seed):
+    """The outcome, "change: done"; raises Broken if a guarantee is broken."""
+    rng = np.random.default_rng([seed, 78])
+    change = (stray, elsewhere, beside)[seed % 3]
+    character, options = make(rng), {"symmetric": False}
+    try:
+        change(rng, character, weigh(rng, *character, **options), options)
+    except (ValueError, fuzzing.Broken) as error:
+        raise fuzzing.Broken(f"{change.__name__}: {error}") from error
+    return f"{change.__name__}: done"
+
+
+if __name__ == "__main__":
+    sys.exit(fuzzing.main(*sys.argv[1:], run=run))
