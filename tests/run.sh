@@ -5,9 +5,10 @@
 # the chroots. The zips are those that are released, made by the cross compiler. If this compiler is
 # missing, Linux gets the zip made by gcc. As many runs as there are processors go side by side, in
 # addition to two runs with a window or on Windows.
-# usage: run.sh [RUN...]    RUN: check, core, asan, farm, a bed of tools/testbeds.sh, or BED-gui, also
-#                           "blender": all beds without windows; "all": all tests of all runs;
-#                           default: all runs, with the tests of docs/development.md, "Where tests run"
+# usage: run.sh [RUN...]    RUN: check, core, asan, farm, stranger, a bed of tools/testbeds.sh, or
+#                           BED-gui, also "blender": all beds without windows; "all": all tests of
+#                           all runs; default: all runs, with the tests of docs/development.md,
+#                           "Where tests run"
 #   A run that is named runs all of its tests.
 #   PYTEST_ARGS="-k name -x" goes to pytest, GUI_TEST=name to the GUI tests, SLOTS=1 runs one after
 #   the other.
@@ -78,7 +79,7 @@ wanted=("$@")
 named=" $* "  # these run all of their tests
 if [[ $named == *" all "* ]]; then
   wanted=()
-  named=" asan core farm win-core ${BLENDER_BEDS[*]} sid-gui trixie-gui "  # qemu would take a day
+  named=" asan core farm stranger win-core ${BLENDER_BEDS[*]} sid-gui trixie-gui "  # qemu would take a day
 fi
 all_tests() { [[ $named != *" $1 "* ]] || echo 1; }
 want() { [ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " == *" $1 "* ]]; }
@@ -114,7 +115,7 @@ run() {
     code=0
     # In the background, a shell lets its children ignore Ctrl-C, which one of the tests sends.
     ARAPLBS_TEST_ALL=$(all_tests "$name") env --default-signal=INT,QUIT \
-      python3 tests/watched.py "$OUT/$name.log" "$SILENCE" "$@" &
+      "$VENV/bin/python" tests/watched.py "$OUT/$name.log" "$SILENCE" "$@" &
     child=$!
     trap 'stopped=yes; kill $child' TERM
     wait $child || code=$?
@@ -334,6 +335,16 @@ farm() {  # outside of Blender, with one that the workers start
     tests/farm -p no:cacheprovider --junitxml "$OUT/farm.xml" ${PYTEST_ARGS:-}
 }
 
+stranger() {  # in all beds and their windows; the Python of arm64-core is that of core
+  local bed beds=()
+  git rev-parse HEAD >"$OUT/stranger.log" 2>&1 ||
+    { row stranger - - skip "not a clone: $(tail -1 "$OUT/stranger.log")"; return; }
+  for bed in "${BLENDER_BEDS[@]}" win-core {trixie,sid}-gui; do
+    [ -z "$(version_of "${bed%-gui}")" ] || beds+=("$bed")
+  done
+  run stranger - "$OUT/stranger/araplbs/build/test" tests/stranger.sh "$OUT/stranger" "${beds[@]}"
+}
+
 # Needs the zip of this system, either the released one or the one made by gcc.
 linux_zip() {
   local machine
@@ -352,7 +363,7 @@ linux_zip() {
 main() {
   local beds=() targets=() name state what
   for name in "${ALL_BEDS[@]}"; do
-    if want "$name" || want "$name-gui" || { [ "$name" = bpy45 ] && want farm; }; then
+    if want "$name" || want "$name-gui" || want stranger || { [ "$name" = bpy45 ] && want farm; }; then
       beds+=("$name")
     fi
   done
@@ -400,9 +411,10 @@ main() {
     start_beds bpy50 trixie arm64-core
     if want farm && grep -q "^bpy45.ok" build/beds.tsv; then start farm; fi
   fi
+  want stranger && start stranger
   wait
 
-  for name in check extension cross core asan farm "${ALL_BEDS[@]}" "${ALL_BEDS[@]/%/-gui}"; do
+  for name in check extension cross core asan farm stranger "${ALL_BEDS[@]}" "${ALL_BEDS[@]/%/-gui}"; do
     cat "$OUT/rows/$name.tsv" 2>/dev/null || true
   done >"$OUT/rows.tsv"
   "$VENV/bin/python" tests/summary.py "$OUT/rows.tsv"

@@ -2,6 +2,8 @@
 
 usage: summary.py ROWS.tsv     with lines  name  version  seconds  exit code  results.xml
                                or          name  -  -  skip|fail  reason
+results.xml may also be a folder with such results and the logs of their runs. If a run only
+collects its tests, they count as passed.
 Next to RESULTS.xml are NAME.before and NAME.times, the output of bash's `times` at the beginning
 and at the end: on a crowded machine, processor seconds say more than wall-clock seconds. The exit
 code is 1 if a run failed or if there was none. Failures come last, one line per test, because the
@@ -14,11 +16,24 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 TOLD = 6  # failures of one run
+COLLECTED = re.compile(r"(\d+) tests collected in")
+
+
+def cases_of(results):
+    files = sorted(results.glob("*.xml")) if results.is_dir() else [results]
+    return [case for file in files for case in ElementTree.parse(file).iter("testcase")]
+
+
+def collected(results):
+    """The number of tests that pytest has only collected, according to the logs."""
+    logs = results.glob("*.log") if results.is_dir() else [results.with_suffix(".log")]
+    lines = (line for log in logs for line in log.read_text(errors="replace").splitlines())
+    return sum(int(found[1]) for line in lines if (found := COLLECTED.match(line)))
 
 
 def failures(results):
     """A line for each failed test, with the first line of its message."""
-    for case in ElementTree.parse(results).iter("testcase"):
+    for case in cases_of(results):
         for found in case:
             if found.tag in ("failure", "error"):
                 message = (found.get("message") or found.text or "").strip().partition("\n")[0]
@@ -33,13 +48,14 @@ def places(log):
 
 
 def counts(results):
-    cases = list(ElementTree.parse(results).iter("testcase"))
+    cases = cases_of(results)
     kinds = Counter(
         next((c.tag for c in case if c.tag in ("failure", "error", "skipped")), "passed")
         for case in cases
     )
     reasons = Counter(s.get("message", "") for case in cases for s in case.iter("skipped"))
-    return kinds["passed"], kinds["failure"] + kinds["error"], kinds["skipped"], reasons
+    passed = kinds["passed"] + collected(results)
+    return passed, kinds["failure"] + kinds["error"], kinds["skipped"], reasons
 
 
 def processor(results):
@@ -62,7 +78,7 @@ def row(name, version, seconds, code, what):
     if not Path(what).exists():
         note = f"no results, exit code {code}"
         return [name, version, "-", "-", "-", seconds, processor(what), note], False, {}
-    passed, failed, skipped, reasons = counts(what)
+    passed, failed, skipped, reasons = counts(Path(what))
     good = code == "0" and failed == 0 and passed > 0
     note = "" if good or failed else f"exit code {code}"
     first = Path(what).with_suffix(".first.log")

@@ -1,5 +1,6 @@
 """The lists of tests that run in fewer places, in tests/run.sh and tools/asan.sh, name only
-existing tests. A renamed test would otherwise run everywhere again, unnoticed."""
+existing tests. A renamed test would otherwise run everywhere again, unnoticed. Tables of tests are
+never empty, even without the files from which they are made."""
 
 import ast
 import re
@@ -54,3 +55,15 @@ def test_what_runs_in_every_blender_is_there():
 
 def has(file: Path, beginning):
     return re.search(rf"^def {beginning}", file.read_text("utf-8"), flags=re.MULTILINE)
+
+
+def test_files_of_the_data_are_looked_up_in_one_place():
+    """tests/paths.py skips the tests of files that are not here. A table made elsewhere is empty
+    without $ARAPLBS_DATA, which pytest refuses (pyproject.toml)."""
+    folders = [ROOT / "tests" / each for each in ("addon", "farm", "package", "tools", "window")]
+    files = [file for folder in folders for file in folder.rglob("*.py")]
+    look = re.compile(r"\b(DATA|RIGS|SHARED)\b.*\.(glob|rglob|iterdir|exists|is_\w+)\(")
+    assert look.search('DATA.glob("*.blend")') and files
+    assert [file.name for file in files if look.search(file.read_text("utf-8"))] == [
+        Path(__file__).name
+    ]
