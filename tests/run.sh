@@ -342,7 +342,8 @@ stranger() {  # in all beds and their windows; the Python of arm64-core is that 
   for bed in "${BLENDER_BEDS[@]}" win-core {trixie,sid}-gui; do
     [ -z "$(version_of "${bed%-gui}")" ] || beds+=("$bed")
   done
-  run stranger - "$OUT/stranger/araplbs/build/test" tests/stranger.sh "$OUT/stranger" "${beds[@]}"
+  ln -s clone/araplbs/build/test "$OUT/stranger"
+  run stranger - "$OUT/stranger" tests/stranger.sh "$OUT/clone" "${beds[@]}"
 }
 
 # Needs the zip of this system, either the released one or the one made by gcc.

@@ -29,6 +29,15 @@ def test_promises_of_functions_hold(first):
             raise AssertionError(f"seed {seed}: {error}") from error
 
 
+@pytest.mark.parametrize("first", range(0, 100, BLOCK))
+def test_promises_of_files_hold(first):
+    for seed in range(first, first + BLOCK):
+        try:
+            fuzzing_files.run(seed)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
 @pytest.mark.parametrize(
     "seed", [35, 389, 477, 1113, 1963, 8196, 11432, 703274, 4006201, 7735086, 7726042]
 )
