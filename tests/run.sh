@@ -372,7 +372,7 @@ main() {
   ! want check || ARAPLBS_WERROR=1 tools/build_module.sh >"$OUT/build.log" 2>&1 || true
   make -s build
   # The longest runs come first, so that none of them is left alone at the end: the sanitizers while
-  # the zips for the beds are made, then Blender 5.2, then core.
+  # the zips for the beds are made, then Blender 5.2, core, and the clone.
   want asan && start asan
   if [ ${#beds[@]} -gt 0 ] && ! linux_zip; then
     row extension - - fail "make extension"
@@ -406,13 +406,13 @@ main() {
     browser
     start core
   fi
+  want stranger && start stranger
   [ ${#beds[@]} = 0 ] || start_beds bpy45 bpy42
   want check && start run check - "$OUT/check.xml" tools/check.sh "$OUT/check.xml"
   if [ ${#beds[@]} -gt 0 ]; then
     start_beds bpy50 trixie arm64-core
     if want farm && grep -q "^bpy45.ok" build/beds.tsv; then start farm; fi
   fi
-  want stranger && start stranger
   wait
 
   for name in check extension cross core asan farm stranger "${ALL_BEDS[@]}" "${ALL_BEDS[@]/%/-gui}"; do

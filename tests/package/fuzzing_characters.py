@@ -89,10 +89,10 @@ def elsewhere(rng, character, expected, options):
 
 
 def beside(rng, character, expected, options):
-    """Two of them in one mesh and one armature, which may touch."""
+    """Two of them in one mesh and one armature."""
     vertices, triangles, heads, tails, parents = character
     n, m = len(vertices), len(parents)
-    away = [np.ptp(vertices[:, 0]) * 10.0 ** rng.uniform(0, 2), 0, 0]
+    away = [np.ptp(vertices[:, 0]) * 10.0 ** rng.uniform(0.2, 2), 0, 0]
     both = [np.concatenate([points, points + away]) for points in (vertices, heads, tails)]
     triangles = np.concatenate([triangles, triangles + n])
     parents = np.concatenate([parents, np.where(parents < 0, -1, parents + m)])
