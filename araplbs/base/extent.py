@@ -17,14 +17,21 @@ FAR_FROM_BONES = 20.0  # multiple of the size of the skeleton or the mesh, which
 TAKEN_AS_ONE = 0.5  # share of the vertices: a smaller share can come from seams with small gaps
 
 
+def box_of(
+    points: Floats, triangles: Integers | None = None, edges: Integers | None = None
+) -> Floats:
+    """The bounding box, (2, 3): of a mesh without stray vertices and objects far beside it, or of
+    points without outliers."""
+    faces = np.zeros((0, 3), np.int32) if triangles is None else triangles
+    return araplbs.mesh_extent(points, faces, edges=edges)
+
+
 def sides_of(
     points: Floats, triangles: Integers | None = None, edges: Integers | None = None
 ) -> Floats:
-    """The sides of the bounding box, (3,): of a mesh without stray vertices and objects far beside
-    it, or of points without outliers."""
-    faces = np.zeros((0, 3), np.int32) if triangles is None else triangles
-    box = araplbs.mesh_extent(points, faces, edges=edges)
-    return box[1] - box[0]
+    """The sides of this bounding box, (3,)."""
+    low, high = box_of(points, triangles, edges)
+    return high - low
 
 
 def size_of(

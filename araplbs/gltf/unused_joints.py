@@ -12,8 +12,9 @@ import numpy as np
 from ..base.arrays import Integers
 from .file.accessors import new_accessor, read_floats, read_stored, writable
 from .file.container import Document
+from .file.uses import Uses
 from .meshes import read_sets
-from .write_skin import _overlaps, set_matrices
+from .write_skin import set_matrices
 
 
 @dataclass
@@ -28,9 +29,10 @@ class _Group:
 def drop_unused_joints(document: Document, skins: Collection[int]) -> dict[int, int]:
     """Removes unused joints from these skins and from skins that share arrays of joint indices with
     them. Every skin keeps at least one joint. Returns {skin: number of its joints}."""
+    uses = Uses(document)
     for group in _groups(document):
         if group.skins & set(skins):
-            _drop(document, group)
+            _drop(uses, group)
     return {number: len(document.item("skins", number)["joints"]) for number in skins}
 
 
@@ -53,8 +55,8 @@ def _groups(document: Document) -> list[_Group]:
     return found
 
 
-def _drop(document: Document, group: _Group) -> None:
-    used: set[int] = set()
+def _drop(uses: Uses, group: _Group) -> None:
+    document, used = uses.document, set[int]()
     for attributes in group.attributes:
         for joints, weights in read_sets(document, attributes, "mesh"):
             used |= set(np.unique(joints[weights > 0]).tolist())
@@ -66,26 +68,25 @@ def _drop(document: Document, group: _Group) -> None:
     place = np.zeros(count, np.int64)
     place[kept] = np.arange(len(kept))
     for number in sorted(group.arrays):
-        _renumber(document, number, place)
+        _renumber(uses, number, place)
     for number, skin in skins.items():
         skin["joints"] = [skin["joints"][joint] for joint in kept]
         if "inverseBindMatrices" in skin:
             columns = read_floats(document, skin["inverseBindMatrices"], "MAT4")
-            set_matrices(document, number, columns[kept].reshape(-1, 4, 4).swapaxes(1, 2))
+            set_matrices(uses, number, columns[kept].reshape(-1, 4, 4).swapaxes(1, 2))
 
 
-def _renumber(document: Document, number: int, place: Integers) -> None:
+def _renumber(uses: Uses, number: int, place: Integers) -> None:
     """Replaces the indices in an array of joints, at a new place if other arrays share its
     bytes."""
+    document = uses.document
     values = read_stored(document, number)
     values = place[np.minimum(values, len(place) - 1)].astype(values.dtype)
     accessor, content = document.item("accessors", number), writable(document, number)
     for bound in ("min", "max"):
         accessor.pop(bound, None)
-    if content is not None and not _overlaps(document, number, {}):
+    if content is not None and not uses.overlaps(number):
         content[:] = values
         return
     kept = {key: accessor[key] for key in ("name", "extras") if key in accessor}
-    new = new_accessor(document, values, accessor["componentType"])
-    accessor.clear()
-    accessor.update(kept | new)
+    uses.replace(number, kept | new_accessor(document, values, accessor["componentType"]))

@@ -152,6 +152,8 @@ def _flags(options: Mapping[str, Value]) -> list[str]:
         plain = name.lower().strip().lstrip("-").replace("_", "-").replace(" ", "-")
         if not re.fullmatch(r"[a-z][a-z-]*", plain) or plain in RESERVED:
             raise Refused(f"{name!r} is not an option of the tool")
+        if plain in ("skeleton", "from"):
+            value = _local(str(value))  # files to read
         if isinstance(value, bool):
             words.append(f"--{'' if value else 'no-'}{plain}")
         else:

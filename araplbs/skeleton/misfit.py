@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..base.extent import not_far_off
+from ..base.extent import box_of
 
 if TYPE_CHECKING:
     from ..base.arrays import Bools, Floats
@@ -67,10 +67,10 @@ def misfit_of(points: Floats, skeleton: Skeleton) -> Misfit | None:
     no usual mistake explains it."""
     bones = skeleton.deform | skeleton.left_out
     joints = skeleton.heads[_inner(skeleton, bones)]
-    points = points[not_far_off(points)]
     if len(joints) < LEAST:
         return None
-    low, high = points.min(axis=0), points.max(axis=0)
+    low, high = box_of(points)
+    points = points[((points >= low) & (points <= high)).all(axis=1)]
     mistakes = [[Misfit(turn=("Z", 180))]]
     if not _fits(joints, low, high):
         mistakes = _mistakes(joints, low, high)

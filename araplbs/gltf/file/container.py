@@ -338,7 +338,7 @@ def save_document(document: Document, path: str | Path) -> None:
 def _refuse_difference(document: Document, path: Path) -> None:
     """Reads a written file. Raises Refused if it differs from the document."""
     try:
-        again = _document_of(document.path, path.read_bytes())
+        again = _document_of(document.path.with_suffix(path.suffix), path.read_bytes())
     except Refused as error:
         raise Refused(f"was not written, because it could not be read again: {error}") from None
     if _apart_from_places(again) != _apart_from_places(document):
