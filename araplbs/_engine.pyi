@@ -157,7 +157,7 @@ class Solver:
         initial: InitialWeights = "heat",
         deformer: Literal["linear", "dual_quaternions"] = "linear",
         edge_power: float = 3.0,
-        bone_spring_stiffness: float = 14.0,
+        bone_spring_stiffness: float = 16.0,
         inner_bones: bool = True,
         section: float = 0.25,
         response: float = 0.65,
@@ -556,7 +556,7 @@ class JointSolver:
         iterations: int = 20,
         tolerance: float = 0.001,
         edge_power: float = 3.0,
-        bone_spring_stiffness: float = 14.0,
+        bone_spring_stiffness: float = 16.0,
         peak_stiffness: float = 0.01,
     ) -> None:
         """
@@ -701,7 +701,7 @@ def optimize_joints(
     iterations: int = 20,
     tolerance: float = 0.001,
     edge_power: float = 3.0,
-    bone_spring_stiffness: float = 14.0,
+    bone_spring_stiffness: float = 16.0,
     peak_stiffness: float = 0.01,
 ) -> tuple[Floats, Floats, dict[str, Any]]:
     """Run a JointSolver with these arguments to completion and return (heads, tails, report): heads

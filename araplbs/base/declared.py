@@ -21,7 +21,7 @@ DECLARED: dict[str, dict[str, tuple[Any, Any, Any]]] = {
         "max_influences": (4, 0, 1000000),
         "link_parts": (True, None, None),
         "edge_power": (3.0, 0.0, 4.0),
-        "bone_spring_stiffness": (14.0, 0.0, 1000000.0),
+        "bone_spring_stiffness": (16.0, 0.0, 1000000.0),
         "peak_stiffness": (0.01, 0.0, 1000000000000.0),
     },
     "SOLVER": {

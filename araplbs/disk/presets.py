@@ -77,9 +77,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     "Roblox": {},
     "VRChat": {},
     "Mobile": {"max_influences": 2},
-    "Soft": {"bone_spring_stiffness": 9.0},
+    "Soft": {"bone_spring_stiffness": 12.0},
     "Crisp": {"bone_spring_stiffness": 24.0, "min_gain": 0.02},
-    "Film": {"max_influences": 0, "bone_spring_stiffness": 6.0, "min_gain": 0.001},
+    "Film": {"max_influences": 0, "bone_spring_stiffness": 8.0, "min_gain": 0.001},
     "As published (2018 paper)": AS_PUBLISHED,
 }
 ORDER = tuple(PRESETS)

@@ -47,8 +47,7 @@
 #include "springs/spring_weights.h"
 
 #define EARLY_ITERATIONS 3
-#define LITTLE 1e-3 /* weight that is too small to move a vertex alone */
-#define PLATE 32    /* mean number of vertices per loose part; with fewer, parts are plates */
+#define PLATE 32 /* mean number of vertices per loose part; with fewer, parts are plates */
 
 /* Replace the influence patterns. */
 static arap_status change_patterns(arap_context *context, arap_solver *s,
@@ -144,30 +143,6 @@ arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
     return status ? status : arap_refresh(context, s);
 }
 
-/* Remove fresh weights that are out of the reach of their bones, from all vertices that keep more
- * than LITTLE without them. */
-static arap_status cut_fresh_weights(arap_context *context, const arap_solver *s,
-                                     arap_influences *in) {
-    arap_influences cut = {0};
-    char *keep = ARAP_NEW(char, in->start[in->count]);
-    if (!keep) return arap_fail_memory(&context->error, "the weights");
-    for (int i = 0; i < in->count; i++) {
-        double left = 0;
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            keep[e] = in->locked[e] || !arap_cannot_adopt(s, i, in->bone[e]);
-            left += keep[e] ? in->weight[e] : 0;
-        }
-        for (size_t e = in->start[i]; e < in->start[i + 1] && left <= LITTLE; e++) keep[e] = 1;
-    }
-    arap_status status = arap_influences_filter(context, in, keep, &cut);
-    arap_free(keep);
-    if (status) return status;
-    arap_influences_clear(in);
-    *in = cut;
-    arap_influences_normalize(in);
-    return ARAP_OK;
-}
-
 /* Widen the patterns. On a finer level, a stage for held bones needs only the influences of these
  * bones, because the coarser level has chosen the patterns. */
 static arap_status widen(arap_context *context, arap_solver *s) {
@@ -177,8 +152,6 @@ static arap_status widen(arap_context *context, arap_solver *s) {
             ? arap_influences_copy(context, &s->influences, &wider)
             : arap_widen_influences(context, &s->mesh, &s->influences, s->skeleton.deform_count,
                                     arap_cannot_adopt, s, &wider);
-    int is_fresh = s->stage.number == 2 && s->has_visibility && s->spread.scale;
-    if (!status && is_fresh) status = cut_fresh_weights(context, s, &wider);
     if (!status) status = arap_promise_offer(context, s, &wider);
     if (!status) return take_patterns(context, s, &wider);
     arap_influences_clear(&wider);

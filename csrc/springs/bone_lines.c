@@ -12,6 +12,24 @@
 #include "base/vec3.h"
 #include "base/wide.h"
 
+/* a child whose head is closer continues the bone, as a share of the bone's length */
+#define SAME_PLACE 0.3
+
+static void find_joints(const arap_skeleton *s, arap_bone_lines *lines) {
+    for (int k = 0; k < lines->count; k++)
+        lines->line[k].head_joint = s->deform_parent[lines->line[k].bone] >= 0;
+    for (int d = 0; d < s->deform_count; d++) {
+        int parent = s->deform_parent[d];
+        if (parent < 0) continue;
+        const double *head = s->heads + 3 * s->deform_bone[d];
+        for (int k = s->line_start[parent]; k < s->line_start[parent + 1]; k++) {
+            arap_bone_line *l = &lines->line[k];
+            double gap2 = arap_distance2(head, s->lines[k].b);
+            l->tail_joint |= gap2 < SAME_PLACE * SAME_PLACE * l->length * l->length;
+        }
+    }
+}
+
 arap_status arap_bone_lines_create(arap_context *context, const arap_skeleton *s,
                                    arap_bone_lines *out) {
     size_t count = (size_t)s->line_start[s->deform_count];
@@ -36,6 +54,7 @@ arap_status arap_bone_lines_create(arap_context *context, const arap_skeleton *s
         }
         out->lanes[6 * count + k] = l->length;
     }
+    find_joints(s, out);
     return ARAP_OK;
 }
 

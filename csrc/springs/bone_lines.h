@@ -7,7 +7,8 @@
 typedef struct arap_bone_line {
     int bone; /* deforming */
     const double *head;
-    double along[3], length; /* unit vector; 0 for a bone without length */
+    double along[3], length;    /* unit vector; 0 for a bone without length */
+    int head_joint, tail_joint; /* another deforming bone continues there */
 } arap_bone_line;
 
 typedef struct arap_bone_lines {

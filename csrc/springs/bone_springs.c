@@ -5,15 +5,18 @@
  * vertex's one-ring. The edge leads to the nearest point x on a bone b inside the mesh. x moves
  * with b as if it were a vertex of weight 1:
  *     s_i sum_poses |T_b x - f_i - R_i (x - v_i)|^2,
- *     s_i = h STRENGTH strength Lambda_i (unit / |x - v_i|)^2,
+ *     s_i = g h STRENGTH strength Lambda_i (unit / |x - v_i|)^2,
  * in the unit of the edges around it (rings.c). The minimum length of a spring is the radius of the
  * limb (the mean distance of its skin from that bone) or THIN times the unit, whichever is larger.
  * Shorter springs are treated as having this length. Otherwise, vertices close to the bone would be
  * tied most firmly, although they need a spring least. Springs preserve the thickness, center and
  * volume of a limb. R_i is the rotation of the one-ring, so twist and bend stay free. h is the
- * remaining strength of a spring that has given way (spring_weights.c). Springs are as strong at a
- * joint as elsewhere. They decide how wide a bend is: with weaker springs there, a limb would
- * spread over the body.
+ * remaining strength of a spring that has given way (spring_weights.c). The skin near a joint
+ * belongs to two bones, so the factor g reduces the strength of springs there. A spring at the
+ * joint has the share JOINT of its strength. The share rises to 1 at a distance of the limb's
+ * radius from the joint or, if the bone is short for its limb, at MIDDLE of the bone. It never
+ * reaches 1 within NEAREST of the radius. Otherwise, one of several short bones in a thick limb
+ * would take the skin of all.
  *
  * A flat part, such as that of a cutout, has neither thickness nor volume, and lies on its bones.
  * The springs of such a part keep only the share SHEET of their strength, so bends spread over the
@@ -44,6 +47,11 @@
 #define STRENGTH 0.5
 #define WHOLE (2 / 3.) /* the same for a part that is tied to its bone as a whole */
 #define THIN 0.1       /* minimum length of springs, as a share of the unit of edge weights */
+#define JOINT 0.2      /* share of its strength that a spring keeps at a joint */
+/* share of a bone's length from a joint at which no spring is weakened */
+#define MIDDLE (1 / 3.)
+/* minimum of this distance as a share of the radius, regardless of the length */
+#define NEAREST 0.5
 #define SHEET 0.05     /* share of its strength that a spring of a planar sheet keeps */
 #define NO_LENGTH 1e-6 /* bones shorter than this have no direction */
 
@@ -54,6 +62,12 @@ typedef struct bone_springs {
     double *size2; /* (parts) mean square distance from its center */
     double *held;  /* (parts) share of their strength that its springs keep */
 } bone_springs;
+
+/* Rises smoothly from 0 at 0 to 1 at `end`. */
+static double rise_to(double end, double x) {
+    double share = fmin(1, x / fmax(end, NO_LENGTH));
+    return share * share * (3 - 2 * share);
+}
 
 /* Measure the sizes of the parts; sums (parts, 4): scratch, all 0 */
 static void measure_parts(bone_springs *t, double *sums) {
@@ -76,7 +90,7 @@ static void measure_parts(bone_springs *t, double *sums) {
 static arap_spring make_spring(const bone_springs *t, const arap_bendy *bendy, int i) {
     const arap_bone_line *l = &t->owners.lines.line[t->owners.line[i]];
     int part = t->mesh->part[i];
-    double radius = t->owners.patches[t->owners.patch_of[i]].distance, place;
+    double radius = t->owners.patches[t->owners.patch_of[i]].distance, place, joint = INFINITY;
     arap_spring spring = {.bone = l->bone, .held = 1, .whole = t->owners.whole[part]};
     double length = arap_line_distance(l, t->mesh->v + 3 * (size_t)i, &place, spring.point);
     arap_place_columns(bendy, spring.bone, l->length > 0 ? place / l->length : 0, spring.column,
@@ -86,8 +100,12 @@ static arap_spring make_spring(const bone_springs *t, const arap_bendy *bendy, i
     if (spring.whole)
         spring.strength *=
             WHOLE * fmin(1, t->size2[part] / fmax(radius * radius, NO_LENGTH * NO_LENGTH));
-    else
-        spring.strength *= STRENGTH * t->held[part];
+    else {
+        if (l->head_joint) joint = place;
+        if (l->tail_joint) joint = fmin(joint, l->length - place);
+        double reach = fmin(radius, fmax(NEAREST * radius, MIDDLE * l->length));
+        spring.strength *= STRENGTH * t->held[part] * fmax(JOINT, rise_to(reach, joint));
+    }
     return spring;
 }
 

@@ -375,18 +375,18 @@ def test_properties_have_tooltips_and_defaults():
                 "max_influences": 4,
                 "symmetric": True,
                 "prune_sum": 0.999,
-                "bone_spring_stiffness": 14,
+                "bone_spring_stiffness": 16,
             },
         ),
-        ("Game 8", {"max_influences": 8, "paper_constraints": False, "bone_spring_stiffness": 14}),
-        ("Film", {"max_influences": 0, "bone_spring_stiffness": 6, "min_gain": 0.001}),
+        ("Game 8", {"max_influences": 8, "paper_constraints": False, "bone_spring_stiffness": 16}),
+        ("Film", {"max_influences": 0, "bone_spring_stiffness": 8, "min_gain": 0.001}),
         (
             "As published (2018 paper)",
             {"max_influences": 0, "expansion_rounds": 0, "prune_sum": 0.95, "prune_ratio": 0.05}
             | {"paper_constraints": True, "symmetric": False, "bone_spring_stiffness": 0.0}
             | {"min_gain": 3e-5, "edge_power": 0.0},
         ),
-        ("Soft", {"max_influences": 4, "bone_spring_stiffness": 9}),
+        ("Soft", {"max_influences": 4, "bone_spring_stiffness": 12}),
         ("Crisp", {"max_influences": 4, "bone_spring_stiffness": 24, "min_gain": 0.02}),
     ],
 )

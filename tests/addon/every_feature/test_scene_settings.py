@@ -101,10 +101,10 @@ def test_what_a_caller_says_counts_more(windows, name):
     """Explicit arguments take precedence, even if they equal the defaults. Nothing of the previous
     call remains."""
     settings().bone_spring_stiffness, settings().seed = 3, 5
-    call(name, bone_spring_stiffness=14, max_influences=7)
+    call(name, bone_spring_stiffness=16, max_influences=7)
     call(name)
     assert [(o.bone_spring_stiffness, o.seed, o.max_influences) for o in windows] == [
-        (14, 5, 7),
+        (16, 5, 7),
         (3, 5, 4),
     ]
 
@@ -112,13 +112,13 @@ def test_what_a_caller_says_counts_more(windows, name):
 def test_scripts_get_the_defaults_of_the_operator(seen):
     settings().bone_spring_stiffness, settings().seed = 3, 5
     call("auto_weight", seed=2)
-    assert (seen[0].bone_spring_stiffness, seen[0].seed) == (14, 2)
+    assert (seen[0].bone_spring_stiffness, seen[0].seed) == (16, 2)
 
 
 def test_operators_change_none():
     tube, rig = tube_and_rig()
     assert auto_weight(tube, rig, bone_spring_stiffness=3, pose_count=5) == {"FINISHED"}
-    assert settings().bone_spring_stiffness == 14 and settings().pose_count == 100
+    assert settings().bone_spring_stiffness == 16 and settings().pose_count == 100
 
 
 def test_views_go_by_them():
@@ -133,7 +133,7 @@ def test_they_are_saved_with_the_file(tmp_path):
     path = str(tmp_path / "saved.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True)
-    assert settings().bone_spring_stiffness == 14 and settings().joints.anchor == pytest.approx(0.3)
+    assert settings().bone_spring_stiffness == 16 and settings().joints.anchor == pytest.approx(0.3)
     bpy.ops.wm.open_mainfile(filepath=path)
     found = settings()
     assert (found.bone_spring_stiffness, found.initial, found.joints.anchor) == (3, "BBW", 2)

@@ -9,8 +9,8 @@ from guarantees import check_weights
 from test_bone_springs import owners
 from test_parts import button_on_a_tube
 
-STRENGTH, SHEET = 0.5, 0.05  # csrc/springs/bone_springs.c
-TRUSS = 14.0  # the default
+STRENGTH, JOINT, MIDDLE, SHEET = 0.5, 0.2, 1 / 3, 0.05  # csrc/springs/bone_springs.c
+TRUSS = 16.0  # the default
 
 
 def springs(mesh, bones, **settings):
@@ -41,8 +41,9 @@ def moved(mesh, *, by):
 
 @pytest.mark.parametrize("thick", [0.15, 0.45, 0.9])
 def test_an_arm_of_two_bones_by_the_formula(thick, rng):
-    """To the nearer bone and the nearest point on it, with the strength stated in
-    bone_springs.c."""
+    """To the nearer bone and the nearest point on it, with the strength stated in bone_springs.c:
+    full strength from the radius on from the joint, or from a third of a bone that is short for its
+    limb, but not within half of the radius."""
     vertices, triangles = shapes.tube(8, 12, thick)
     vertices = vertices + rng.uniform(-0.02, 0.02, vertices.shape)
     bones = shapes.chain(2)
@@ -57,11 +58,14 @@ def test_an_arm_of_two_bones_by_the_formula(thick, rng):
     expected = [nearest_point(bones, b, p) for b, p in zip(bone, vertices, strict=True)]
     np.testing.assert_allclose(points, expected, atol=1e-12)
     own, area = distance.min(1) / diagonal, inside["area"]
-    for b in range(2):
+    for b, joint in ((0, 1.0), (1, 1.0)):  # they meet at z = 1, and end in nothing
         at = bone == b
         radius = (area * own)[at].sum() / area[at].sum()
         length = np.maximum(own[at], radius)
-        strength = STRENGTH * TRUSS * area[at] * (inside["unit"] / length) ** 2
+        reach = min(radius, max(radius / 2, MIDDLE / diagonal))
+        rise = np.minimum(1, np.abs(points[at, 2] - joint) / diagonal / reach)
+        rise = np.maximum(JOINT, rise**2 * (3 - 2 * rise))
+        strength = STRENGTH * rise * TRUSS * area[at] * (inside["unit"] / length) ** 2
         np.testing.assert_allclose(inside["spring_strength"][at], strength, rtol=1e-9)
     assert (inside["spring_held"] == 1).all()
     np.testing.assert_array_equal(inside["spring_weight"], inside["spring_strength"])
