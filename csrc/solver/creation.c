@@ -321,8 +321,10 @@ static arap_status create(arap_context *context, const arap_problem *problem,
         status = arap_aggregate_parts(context, s);
     if (!status) status = arap_share_patterns(context, s, &s->influences);
     if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
-    if (!status && !s->coarse && !problem->start_from_weights && s->spread.scale)
+    if (!status && !s->coarse && !problem->start_from_weights && s->spread.scale) {
         status = cut_fresh_weights(context, s, &s->influences);
+        if (!status) status = arap_share_patterns(context, s, &s->influences);
+    }
     arap_lap(s, ARAP_TIME_PATTERNS);
     if (!status && s->coarse)
         status = arap_history_add(context, &s->history, s->coarse->history.energies[0], 0);

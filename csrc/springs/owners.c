@@ -49,7 +49,7 @@ typedef struct finder {
     const void *data;
     arap_owners *o;
     double *distances; /* (workers, lines) of the current vertex */
-    double *radius;    /* (lines) */
+    double *radius;    /* (patches) of their limbs */
     arap_inside inside;
     int *member; /* (vertices) ascending by part */
     int *begin;  /* (parts + 1) first member of a part */
@@ -70,14 +70,15 @@ static double beyond(const arap_bone_line *l, const double *p, double distance) 
 
 /* Whether a line at this cost is a better owner of point p than the best line so far, -1: none. In
  * the wedge outside a bend, the joint is the nearest point of both bones. There, the better bone is
- * the one whose end the point passes by the shorter distance. */
+ * the one whose end the point passes by the shorter distance. At a tie, it is the first bone. */
 static int is_better(const finder *f, const double *p, int line, double cost, double distance,
                      int best, double min, double min_distance) {
     const arap_bone_line *lines = f->o->lines.line;
     if (best < 0) return cost < INFINITY;
     double same = SAME_DISTANCE * (min + f->mesh->unit);
     if (fabs(cost - min) > same) return cost < min;
-    return beyond(&lines[line], p, distance) < beyond(&lines[best], p, min_distance) - same;
+    double past = beyond(&lines[line], p, distance) - beyond(&lines[best], p, min_distance);
+    return fabs(past) > same ? past < 0 : line < best;
 }
 
 /* Find the nearest of all lines for each vertex. */
@@ -103,9 +104,9 @@ static void find_nearest(void *data, int chunk, int worker) {
     }
 }
 
-/* The cost of a line for a part, from c: see the top of this file. */
-static double cost_of(const finder *f, int part, int line, double c) {
-    double far = c / (CAP * f->radius[line]), thick = f->thick[part];
+/* The cost of the line of a patch, from c: see the top of this file. */
+static double cost_of(const finder *f, int patch, double c) {
+    double far = c / (CAP * f->radius[patch]), thick = f->thick[f->o->patches[patch].part];
     if (!(far > 1)) return c;
     return c * (thick < 1 ? pow(far, thick) : far);
 }
@@ -125,25 +126,28 @@ static void find_owner(void *data, int chunk, int worker) {
         if (o->line[i] < 0) continue;
         arap_line_distances(&o->lines, p, least);
         for (int k = o->first[part]; k < o->first[part + 1]; k++) {
-            int line = o->patches[k].line, is_open = o->patches[k].open;
-            least[line] = is_open ? cost_of(f, part, line, least[line]) : INFINITY;
+            double *own = &least[o->patches[k].line];
+            *own = o->patches[k].open ? cost_of(f, k, *own) : INFINITY;
         }
         for (;;) {
             int next = -1;
-            for (int k = o->first[part]; k < o->first[part + 1]; k++) {
-                int line = o->patches[k].line;
-                if (least[line] < (next < 0 ? INFINITY : least[next])) next = line;
-            }
-            if (next < 0 || least[next] > min + SAME_DISTANCE * (min + mesh->unit)) break;
-            least[next] = INFINITY;
-            if (is_excluded(f, i, next)) continue;
-            double distance = arap_line_distance(&o->lines.line[next], p, &place, point);
+            double lowest = INFINITY;
+            for (int k = o->first[part]; k < o->first[part + 1]; k++)
+                if (least[o->patches[k].line] < lowest) {
+                    lowest = least[o->patches[k].line];
+                    next = k;
+                }
+            if (next < 0 || lowest > min + SAME_DISTANCE * (min + mesh->unit)) break;
+            int line = o->patches[next].line;
+            least[line] = INFINITY;
+            if (is_excluded(f, i, line)) continue;
+            double distance = arap_line_distance(&o->lines.line[line], p, &place, point);
             double outside = thick > 0 ? arap_outside_share(&f->inside, i, point) : 0;
-            double cost = cost_of(f, part, next, distance * (1 + thick * OUTSIDE * outside));
-            if (!is_better(f, p, next, cost, distance, best, min, min_distance)) continue;
+            double cost = cost_of(f, next, distance * (1 + thick * OUTSIDE * outside));
+            if (!is_better(f, p, line, cost, distance, best, min, min_distance)) continue;
             min = fmin(min, cost);
             min_distance = distance;
-            best = next;
+            best = line;
         }
         o->line[i] = best;
         o->distance[i] = min_distance;
@@ -246,36 +250,26 @@ static arap_status open_patches(arap_context *context, finder *f, arap_containme
     return status;
 }
 
-/* The radius of the limb around each line: see the top of this file. sums (lines, 4): scratch. A
- * bone without skin around its middle has the mean distance of all its skin, and a bone without
- * skin that of all skin. */
-static void find_radii(finder *f, double *sums) {
+/* The radius of the limb at each patch: see the top of this file. area (patches): scratch. A patch
+ * without skin around the middle of its bone has the mean distance of all its skin. */
+static void find_radii(finder *f, double *area) {
+    const arap_mesh *mesh = f->mesh;
     const arap_owners *o = f->o;
-    double all[2] = {0, 0};
-    memset(sums, 0, 4 * (size_t)o->lines.count * sizeof *sums);
-    for (int i = 0; i < f->mesh->count; i++) {
+    for (int k = 0; k < o->patch_count; k++) f->radius[k] = area[k] = 0;
+    for (int i = 0; i < mesh->count; i++) {
         if (o->line[i] < 0) continue;
         const arap_bone_line *l = &o->lines.line[o->line[i]];
-        double *sum = sums + 4 * o->line[i], area = f->mesh->area[i], place, point[3];
-        double d = arap_line_distance(l, f->mesh->v + 3 * (size_t)i, &place, point);
-        if (place > l->length / 4 && place < l->length * 3 / 4) {
-            sum[0] += area * d;
-            sum[1] += area;
-        }
-        sum[2] += area * d;
-        sum[3] += area;
-        all[0] += area * d;
-        all[1] += area;
+        double place, point[3];
+        double distance = arap_line_distance(l, mesh->v + 3 * (size_t)i, &place, point);
+        if (!(place > l->length / 4 && place < l->length * 3 / 4)) continue;
+        f->radius[o->patch_of[i]] += mesh->area[i] * distance;
+        area[o->patch_of[i]] += mesh->area[i];
     }
-    for (int k = 0; k < o->lines.count; k++) {
-        const double *sum = sums + 4 * k;
-        f->radius[k] = sum[1] > 0   ? sum[0] / sum[1]
-                       : sum[3] > 0 ? sum[2] / sum[3]
-                                    : all[0] / all[1];
-    }
+    for (int k = 0; k < o->patch_count; k++)
+        f->radius[k] = area[k] > 0 ? f->radius[k] / area[k] : o->patches[k].distance;
 }
 
-static arap_status choose(arap_context *context, finder *f, arap_containments *kept, double *sums) {
+static arap_status choose(arap_context *context, finder *f, arap_containments *kept, double *area) {
     int chunks = (f->mesh->count + CHUNK - 1) / CHUNK;
     arap_status status = arap_parallel_short(context, chunks, find_nearest, f);
     if (!status) status = make_patches(context, f);
@@ -283,7 +277,7 @@ static arap_status choose(arap_context *context, finder *f, arap_containments *k
     if (!status && !kept->faces) status = arap_face_bvh(context, f->mesh, NULL, &kept->faces);
     if (!status) status = arap_inside_create(context, f->mesh, kept->faces, &f->inside);
     if (status) return status;
-    find_radii(f, sums);
+    find_radii(f, area);
     return arap_parallel_short(context, chunks, find_owner, f);
 }
 
@@ -320,15 +314,15 @@ arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
                 .data = data,
                 .o = out,
                 .member = ARAP_NEW(int, n),
-                .begin = ARAP_NEW_ZERO(int, parts + 1)};
+                .begin = ARAP_NEW_ZERO(int, parts + 1),
+                .radius = ARAP_NEW(double, n)};
+    double *area = ARAP_NEW(double, n);
     arap_status status = arap_bone_lines_create(context, skeleton, &out->lines);
     size_t lines = (size_t)out->lines.count;
-    double *sums = ARAP_NEW(double, 4 * lines);
-    f.radius = ARAP_NEW(double, lines);
     f.distances = ARAP_NEW(double, (size_t)context->threads * arap_apart(lines));
     if (!status &&
         (!out->line || !out->distance || !out->patches || !out->patch_of || !out->first ||
-         !out->whole || !f.member || !f.begin || !f.radius || !f.distances || !sums))
+         !out->whole || !f.member || !f.begin || !f.radius || !f.distances || !area))
         status = arap_fail_memory(&context->error, "the owners of the skin");
     if (status) goto done;
     for (size_t i = 0; i < n; i++) f.begin[mesh->part[i]]++;
@@ -337,11 +331,11 @@ arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
     if (wanted)
         take(&f, wanted, wanted_whole);
     else
-        status = choose(context, &f, kept, sums);
+        status = choose(context, &f, kept, area);
     if (!status) status = make_patches(context, &f);
 
 done:
-    arap_free(sums);
+    arap_free(area);
     arap_free(f.radius);
     arap_free(f.distances);
     arap_free(f.member);

@@ -202,7 +202,6 @@ WRITERS = {
     "araplbs/disk/files.py": {"copyfile", "open", "replace"},
     "araplbs/gltf/file/container.py": {"write_bytes"},  # to a temporary file
     "araplbs/replay.py": {"open", "replace"},  # problems and weights: test_replay.py
-    "araplbs/solvers/tet_mesh.py": {"open"},  # the log of a mesher, in a temporary folder
     "features/auto_weight/presets.py": {"write_text"},  # a user's preset, where Blender keeps them
 }
 WRITING = {

@@ -31,7 +31,7 @@ OWN = {"araplbs/base/printed.py", "araplbs/base/faults.py", "missing_module.py"}
 OWN |= {f"araplbs/farm/{name}.py" for name in ("__main__", "commands", "pool")}
 OWN |= {"araplbs/solvers/fill_tets.py", "araplbs/replay.py"}
 # JSON, lines without control characters, help.
-OWN |= {"araplbs/cli/main.py", "araplbs/mcp/server.py"}
+OWN |= {"araplbs/cli/main.py"}
 
 
 def test_nothing_else_prints():

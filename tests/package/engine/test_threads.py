@@ -162,7 +162,7 @@ def test_more_threads_than_there_are_chunks(threads):
 
 def test_large_systems_on_any_number_of_threads():
     """Subtrees of the factor and asynchronous work are used from a certain size on."""
-    mesh, bones = shapes.tube(60, 120), shapes.chain(4)
+    mesh, bones = shapes.tube(80, 160), shapes.chain(4)
     settings = {"pose_count": 6, "expansion_rounds": 0, "iterations": 2, "coarsen": 0}
     one, four = (araplbs.Solver(*mesh, *bones, threads=k, **settings) for k in (1, 4))
     one.solve()
@@ -174,7 +174,7 @@ def test_large_systems_on_any_number_of_threads():
 def test_what_more_processors_would_bring():
     """A run on one thread reports this, never more than this number of processors can save. Other
     runs do not."""
-    mesh, bones = shapes.tube(60, 120), shapes.chain(4)
+    mesh, bones = shapes.tube(80, 160), shapes.chain(4)
     settings = {"pose_count": 40, "expansion_rounds": 0, "iterations": 4, "coarsen": 0}
     one, two = (shapes.solved(araplbs.Solver(*mesh, *bones, threads=k, **settings)) for k in (1, 2))
     report = one.report
