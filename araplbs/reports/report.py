@@ -289,7 +289,7 @@ def _rigid_line(report: dict[str, Any]) -> list[Sentence]:
 
 
 def _shells_line(report: dict[str, Any]) -> list[Sentence]:
-    shells = report["held_together"].get("shells", 0)
+    shells = report.get("held_together", {}).get("shells", 0)
     several = "{count} shells have the weights of the surfaces that they lie on"
     one = "1 shell has the weights of the surface that it lies on"
     return [counted(shells, one, several)] if shells else []

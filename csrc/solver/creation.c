@@ -237,7 +237,7 @@ static arap_status cut_fresh_weights(arap_context *context, const arap_solver *s
         double left = 0;
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
             keep[e] = in->locked[e] || !arap_cannot_adopt(s, i, in->bone[e]);
-            left += keep[e] ? in->weight[e] : 0;
+            left += keep[e] && !in->locked[e] ? in->weight[e] : 0;
         }
         for (size_t e = in->start[i]; e < in->start[i + 1] && left <= LITTLE; e++) keep[e] = 1;
     }

@@ -9,7 +9,7 @@ from araplbs.reports.notes import result_notes
 from araplbs.skeleton.misfit import misfit_of
 from araplbs.skeleton.skeleton import Skeleton
 from creature import BONES, NAMES, creature
-from paths import DATA
+from paths import DATA, shared_file, shared_names
 from test_doubts import report
 
 BODY = creature()[:2]
@@ -89,9 +89,9 @@ def test_what_cannot_be_told():
     assert misfit_of(100 * points, two) is None
 
 
-@pytest.mark.parametrize("path", sorted(DATA.glob("*.npz")), ids=lambda path: path.stem)
-def test_characters_of_artists(path):
-    with np.load(path, allow_pickle=True) as data:
+@pytest.mark.parametrize("name", shared_names(DATA, "*.npz"))
+def test_characters_of_artists(name):
+    with np.load(shared_file(DATA, f"{name}.npz"), allow_pickle=True) as data:
         deform = data["bone_deform"].astype(bool) if "bone_deform" in data else None
         bones = Skeleton.from_joints(
             data["bone_head"], data["bone_parent"], tails=data["bone_tail"], deform=deform

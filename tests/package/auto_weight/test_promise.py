@@ -291,7 +291,7 @@ def test_a_root_that_meets_the_hips_has_no_leg():
     for seed in range(3):
         mesh = biped(0.12, 0.2, (0, 0, 1.0))
         weights = solved(mesh, seed=seed).weights
-        assert weights[:, 0].mean() < 0.001
+        assert weights[:, 0].mean() < 0.002
         assert weights[mesh[0][:, 2] < 0.9, 0].max() < 0.01
 
 

@@ -51,7 +51,7 @@ def cores(points, triangles, heads, tails):
     """{vertex: bone} of the handles if the nearest bone is visible from every vertex, by shortest
     paths within each cell."""
     distance = distances(points, heads, tails)
-    near = distance <= distance.min(1, keepdims=True) + 1e-9
+    near = distance <= distance.min(1, keepdims=True) + 1e-6  # visibility.c
     label = np.where(near.sum(1) == 1, distance.argmin(1), -1)
     pairs, _ = edge_graph(points, triangles)
     found = {}

@@ -113,8 +113,8 @@ def test_influences_of_little_worth_go(problem):
         solver = shapes.solve(mesh, bones, **everything, expansion_rounds=expansion_rounds)
         counts.append(np.diff(solver._inside["start"]).mean())
         energies.append(solver.energy)
-    assert counts[1] < 0.8 * counts[0]
-    assert energies[1] < 1.06 * energies[0]
+    assert counts[1] < 0.9 * counts[0]
+    assert energies[1] < 1.08 * energies[0]
 
 
 def local_minimum(q, c, at):
@@ -336,7 +336,7 @@ def test_many_influences_are_limited_to_good_ones(crowd):
     with maps of only the best ones."""
     mesh, bones = crowd
     crowded = shapes.solver(mesh, bones, **EVERYWHERE)
-    assert np.diff(crowded._inside["start"]).min() == MANY
+    assert np.diff(crowded._inside["start"]).min() > 0.9 * MANY  # but those out of reach
     best = np.array(crowded.initial_weights)
     best[best < np.sort(best, axis=1)[:, [-45]]] = 0
     few = shapes.solver(mesh, bones, **EVERYWHERE, weights=best, start_from_weights=True)
@@ -397,7 +397,7 @@ def test_many_influences_report_progress_and_can_be_cancelled(crowd):
         cancelled = solver(stop)
         with pytest.raises(araplbs.Cancelled, match="cancelled during limit of influences"):
             cancelled.iterate(1)
-        assert np.diff(cancelled._inside["start"]).min() == MANY
+        assert np.diff(cancelled._inside["start"]).min() > 0.9 * MANY
         cancelled.iterate(2)
         np.testing.assert_array_equal(cancelled.weights, whole.weights)
 

@@ -180,7 +180,7 @@ COMMANDS = {
     "repair": [],
     "quantize": ["--bits", "8"],
     "reduce-bones": ["--bones", "3"],
-    "transfer": ["--source", "Low", "--target", "High"],
+    "transfer": ["--source", "Low", "--target", "High", "--force"],
     "joints": [],
 }
 

@@ -37,14 +37,14 @@ SETTINGS = {
 # Poses, iterations, influences of all vertices, non-zeros and unknowns of the last factor, visits
 # of one-rings by the local steps on the last maps, and flops of that factor.
 EXPECTED = {
-    (limb, "default"): (40, 7, 1235, 12432, 577, 1195, 370198),
+    (limb, "default"): (40, 7, 1132, 7522, 474, 1181, 156796),
     (limb, "no bone springs"): (40, 7, 2235, 96751, 1577, 1316, 4674541),
-    (limb, "two influences"): (40, 8, 1134, 7110, 476, 1192, 139972),
-    (limb, "levels"): (40, 11, 1168, 9785, 510, 1185, 255827),
-    (small_creature, "default"): (40, 11, 2066, 12516, 720, 3230, 303810),
+    (limb, "two influences"): (40, 7, 1118, 6850, 460, 1181, 133278),
+    (limb, "levels"): (40, 11, 1161, 9557, 503, 1181, 246115),
+    (small_creature, "default"): (40, 10, 2039, 11464, 693, 3180, 267108),
     (small_creature, "no bone springs"): (40, 10, 2912, 74719, 1566, 2526, 2269873),
-    (small_creature, "two influences"): (40, 10, 1964, 8651, 618, 2291, 159867),
-    (small_creature, "levels"): (40, 11, 2174, 15753, 828, 3314, 417537),
+    (small_creature, "two influences"): (40, 11, 1948, 8099, 602, 3186, 143797),
+    (small_creature, "levels"): (40, 14, 2073, 12586, 727, 3218, 299202),
 }
 
 

@@ -24,7 +24,7 @@ PAIRS = {
     ("transfer", "auto_weight"): "a transfer is measured, and told in the Result",
     ("transfer_shapes", "transfer"): "vertices match as for weights",
 }
-MOST_PAIRS = 12
+MOST_PAIRS = 13
 # Rooms that stand above the features: they put them together.
 ABOVE = {
     "araplbs": {"gltf", "api", "cli", "blender", "mcp"},

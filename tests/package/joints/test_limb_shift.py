@@ -18,7 +18,7 @@ from araplbs.skeleton.bone_distances import nearest_bones
 from araplbs.skeleton.limb_shift import limb_shifts, mirrored
 from araplbs.skeleton.skeleton import Skeleton
 from creature import BONES, NAMES, creature
-from paths import DATA
+from paths import DATA, shared_file, shared_names
 from shapes import rows
 from test_doubts import report
 
@@ -101,10 +101,10 @@ def test_shifts_of_both_sides_are_mirror_images():
     np.testing.assert_array_equal(alone.shift, right.shift)
 
 
-@pytest.mark.parametrize("path", sorted(DATA.glob("*.npz")), ids=lambda path: path.stem)
-def test_characters_of_artists(path):
+@pytest.mark.parametrize("name", shared_names(DATA, "*.npz"))
+def test_characters_of_artists(name):
     """Artists' bones lie off the center as well, but no limb is shifted."""
-    with np.load(path, allow_pickle=True) as data:
+    with np.load(shared_file(DATA, f"{name}.npz"), allow_pickle=True) as data:
         parents, names = data["bone_parent"], data["bone_names"].tolist()
         deform = data["bone_deform"].astype(bool) if "bone_deform" in data else None
         bones = Skeleton.from_joints(
