@@ -35,7 +35,7 @@
 
 #define CHUNK 64
 #define CAP 1.25           /* radii of its limb within which a bone is near */
-#define OUTSIDE 4          /* a way outside the mesh counts 1 + OUTSIDE times */
+#define OUTSIDE 2          /* a way outside the mesh counts 1 + OUTSIDE times */
 #define MAX_RAYS 0.6       /* minimum `share` of containment.h at which a part surrounds a bone, */
 #define OFF_CENTER 0.5     /* up to this `off` */
 #define SAME_DISTANCE 1e-5 /* smaller differences between costs are ignored */

@@ -6,7 +6,7 @@ import pytest
 import shapes
 from test_spring_bones import bone_of, moved, nearest_point, springs
 
-CAP, OUTSIDE = 1.25, 4.0  # csrc/springs/owners.c
+CAP, OUTSIDE = 1.25, 2.0  # csrc/springs/owners.c
 REACH, SHARE = 2.5, 1 / 3  # csrc/springs/spread.c
 
 
