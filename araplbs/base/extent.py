@@ -1,4 +1,4 @@
-"""Measures the size of an object without stray vertices and objects far beside it. Also detects
+"""Measures the size of an object without stray vertices and distant objects. Also detects
 vertices that are so far away or so close together that the object's size is probably wrong.
 
 The engine decides what counts (csrc/mesh/extent.c). It reports the vertices far from all other
@@ -20,7 +20,7 @@ TAKEN_AS_ONE = 0.5  # share of the vertices: a smaller share can come from seams
 def box_of(
     points: Floats, triangles: Integers | None = None, edges: Integers | None = None
 ) -> Floats:
-    """The bounding box, (2, 3): of a mesh without stray vertices and objects far beside it, or of
+    """The bounding box, (2, 3): of a mesh without stray vertices and distant objects, or of
     points without outliers."""
     faces = np.zeros((0, 3), np.int32) if triangles is None else triangles
     return araplbs.mesh_extent(points, faces, edges=edges)

@@ -42,7 +42,7 @@ typedef struct arap_mesh {
                        * about the diagonal for a body, but unaffected by rotations */
     int count;        /* vertices */
     char *main;       /* (count) whether a vertex is within the extent, and in a face, edge or
-                         tet if any vertex is: an object far beside does not count */
+                         tet if any vertex is: a distant object does not count */
     int main_count;
     int far_count;          /* how many of these are far away and in no face, edge or tet */
     int *first;             /* (count) lowest caller's vertex welded into this one */

@@ -11,7 +11,7 @@ int arap_is_excluded(const void *solver, int vertex, int bone);
 /* Return that function if any bone may be excluded, otherwise NULL. */
 arap_excluded_fn arap_excluded_of(const arap_solver *solver);
 
-/* The same, and if the vertex is out of the reach of the bone (spread.h), unless the user allows
+/* Also non-zero if the vertex is out of the reach of the bone (spread.h), unless the user allows
  * the bone there or constrains its weight. An arap_excluded_fn for influences that the user has not
  * chosen. */
 int arap_cannot_adopt(const void *solver, int vertex, int bone);

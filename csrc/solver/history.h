@@ -7,7 +7,7 @@
 typedef struct arap_history {
     int count, capacity;
     double *energies; /* relative */
-    double *beside;   /* what the vertices beside the main mesh (mesh.h) add to each */
+    double *beside;   /* what the vertices outside the main mesh (mesh.h) add to each */
     /* Index of the entry directly after the change of the patterns that began stage 1..; -1: none.
      * After the solver's last stage come the stage with newly found rigid parts and the stage for
      * another deformer. */
@@ -17,7 +17,7 @@ typedef struct arap_history {
 /* Create an empty history. */
 void arap_history_begin(arap_history *history);
 
-/* Append an energy and its share beside the main mesh; fails if the energy is not finite. */
+/* Append an energy and its share outside the main mesh; fails if the energy is not finite. */
 arap_status arap_history_add(arap_context *context, arap_history *history, double energy,
                              double beside);
 

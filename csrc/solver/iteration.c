@@ -196,7 +196,7 @@ static arap_status add_harmonic(arap_context *context, arap_solver *s) {
     return status;
 }
 
-/* What the vertices beside the main mesh add to the energy. */
+/* What the vertices outside the main mesh add to the energy. */
 static double energy_beside(const arap_solver *s, const double *fixed) {
     const arap_patterns *m = &s->patterns;
     const arap_mesh *mesh = &s->mesh;

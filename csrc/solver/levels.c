@@ -250,7 +250,7 @@ static void group_vertices(const arap_solver *s, const arap_problem *problem, in
     }
 }
 
-/* The number of clusters that belong to the main mesh: objects far beside change no levels. */
+/* The number of clusters that belong to the main mesh: distant objects change no levels. */
 static int main_clusters(const arap_solver *s) {
     int count = 0;
     for (int k = 0; k < s->clusters.count; k++) count += s->mesh.main[s->clusters.seed[k]];

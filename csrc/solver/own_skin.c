@@ -5,7 +5,7 @@
  * S_b = { i : h_ib > 1/2 } or, for a bone with less than SOME of its weight on these vertices (a
  * minor bone), S_b = { i : h_ib > STRONG max h_b }. Only vertices of the loose parts that can be
  * the skin of b count (skins.h). A bone whose weights on this skin are below MINIMUM has no own
- * skin. Skin beside the main mesh (mesh.h) counts only for bones without skin of the main mesh.
+ * skin. Skin outside the main mesh (mesh.h) counts only for bones without skin of the main mesh.
  *
  * A bone outside a body also has skin near it. For example, a root between the legs is nearer to
  * their inner sides than the bones of the legs are. With the unit normal n_i, and o_ib the unit

@@ -85,7 +85,7 @@ typedef struct arap_present {
     double sections;  /* the part due to the springs of sections */
     double anchored;  /* sum of arap_local_step_anchored of the last local step */
     double excess;    /* sum of arap_local_step_excess of the last local step */
-    double beside;    /* excess - 2 anchored of the vertices beside the main mesh */
+    double beside;    /* excess - 2 anchored of the vertices outside the main mesh */
     double roughness; /* the harmonic term */
 } arap_present;
 

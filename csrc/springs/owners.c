@@ -10,7 +10,7 @@
  * the vertex:
  *     cost = c max(1, c / (CAP r)),   c = d (1 + OUTSIDE g).
  * d is the distance from the vertex to the nearest point of the bone. g is the share of this way
- * that lies outside the mesh (inside.c), so an arm beside the flank does not own the flank. r is
+ * that lies outside the mesh (inside.c), so an arm next to the flank does not own the flank. r is
  * the radius of the bone's limb: the mean distance of the skin that is nearest to the middle half
  * of the bone. A bone counts as near within CAP radii. Beyond them, its cost grows with the square
  * of the distance, so the root of a thin limb inside a thick body does not own the skin of the

@@ -116,7 +116,7 @@ arap_status arap_springs_yield(arap_context *context, arap_mesh *mesh, const ara
     if (status) return status;
     yield_task y = {mesh, poses, in, along, NULL, 2 * widest + 2};
     y.terms = ARAP_NEW(term, (size_t)context->threads * arap_apart(y.max));
-    /* of each bone, for vertices beside the main mesh and of it */
+    /* of each bone, for vertices outside the main mesh and of it */
     double *best = ARAP_NEW_ZERO(double, 2 * (size_t)poses->columns);
     if (!y.terms || !best) {
         status = arap_fail_memory(&context->error, "bone springs");
