@@ -54,7 +54,11 @@ def test_all_commands_are_there(core):
 def test_options_and_presets(core):
     text = core("cli.main").make_parser(core("cli.main").load_command("weight")).format_help()
     text += core("cli.main").make_parser(core("cli.main").load_command("check")).format_help()
-    for option in set(re.findall(r"(--[a-z][a-z-]+)", PAGE)) - {"--only-new", "--help", "--timeout"}:
+    for option in set(re.findall(r"(--[a-z][a-z-]+)", PAGE)) - {
+        "--only-new",
+        "--help",
+        "--timeout",
+    }:
         assert option in text, option
     listed = PAGE.partition("options of an engine:")[2].partition(". Options")[0]
     presets = core("disk.presets")

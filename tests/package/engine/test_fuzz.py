@@ -38,6 +38,12 @@ def test_promises_of_files_hold(first):
             raise AssertionError(f"seed {seed}: {error}") from error
 
 
+@pytest.mark.parametrize("first", range(0, 75, BLOCK))
+def test_promises_of_characters_hold(first):
+    for seed in range(first, first + BLOCK):
+        fuzzing_characters.run(seed)
+
+
 @pytest.mark.parametrize(
     "seed", [35, 389, 477, 1113, 1963, 8196, 11432, 703274, 4006201, 7735086, 7726042]
 )
