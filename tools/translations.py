@@ -45,7 +45,7 @@ ELSEWHERE = (
 # Files in which lines for users are put together from parts.
 SENTENCES = (
     *("araplbs/reports/report.py", "araplbs/reports/notes.py", "araplbs/reports/last_lines.py"),
-    "araplbs/reports/pose_sources.py",
+    *("araplbs/reports/doubts.py", "araplbs/reports/pose_sources.py"),
     *("araplbs/reports/warning_lines.py", "araplbs/base/sentence.py"),
     *("araplbs/features", "araplbs/measures/deformation.py", "features"),
     *("features/joints/effects.py", "blender/read/other_modifiers.py"),
@@ -55,7 +55,7 @@ SENTENCES = (
     *("araplbs/solvers", "blender/data", "blender/read", "window", "ui"),
 )
 MADE = {"Sentence", "counted"}  # araplbs/base/sentence.py
-REFUSALS = {"Refused", "Changed", "BadOption", "NotLoaded"}
+REFUSALS = {"Refused", "Changed", "BadOption", "NotLoaded", "NothingNew", "NothingToRemove"}
 SAID = {
     *("report", "inform", "poll_message_set", "label", "draw_wrapped", "translated"),
     "status_text_set",
