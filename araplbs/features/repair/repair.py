@@ -34,6 +34,7 @@ from .regions import Regions
 
 SLACK = 1e-6  # smallest improvement of a severity
 MUST = {"UNWEIGHTED", "UNNORMALIZED", "INFLUENCES"}  # regardless of cost
+WORSE = "The new weights were worse there, so the old ones were kept"
 AROUND = 3  # rings around a finding within which no other finding may become worse than it
 
 
@@ -272,11 +273,17 @@ class _Repair:
                 k: self._verdict(done.findings, after, finding, region)
                 for k, finding, region in repairs
             }
-            worse = {k for k in taken if verdicts[k][1]}
+            worse = {k: verdicts[k][1] for k in taken if verdicts[k][1]}
+            if not worse and len(after) > len(done.findings):  # several small ones for a large one
+                worse = {
+                    k: WORSE
+                    for k, finding, _region in repairs
+                    if k in taken and finding.kind not in MUST
+                }
             if not worse:
                 break
-            failed |= {k: verdicts[k][1] for k in worse}
-            taken -= worse
+            failed |= worse
+            taken -= worse.keys()
         for k, finding, _region in repairs:
             now, why = verdicts[k][0], failed.get(k, "")
             if not now:  # a neighboring repair has improved it
@@ -292,7 +299,7 @@ class _Repair:
         """Returns (current severity of a finding, reason for undoing its repair or "")."""
         (was, many), (now, left) = (self._left(each, finding) for each in (before, after))
         if now > was + SLACK:
-            return now, "The new weights were worse there, so the old ones were kept"
+            return now, WORSE
         if was and now > was - SLACK and left >= many:
             return now, "The new weights were no better there, so the old ones were kept"
         if finding.kind in MUST:

@@ -176,7 +176,7 @@ def keep_outcome(report, task, notes_of=result_notes):
         {ORIGINAL: original, BEFORE: before, AFTER: after},
     )
     outcome.replaced_ours, outcome.options = all(task.replaces_ours), task.options
-    outcome.shifts = {limb["bone"]: limb["shift"] for limb in report["limb_shifts"]}
+    outcome.shifts = {limb["bone"]: limb["shift"] for limb in report.get("limb_shifts", ())}
     outcome.findings = findings
     poses = getattr(task, "judged_poses", None)
     outcome.poses = None if poses is None else poses.transforms
