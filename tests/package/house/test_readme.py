@@ -15,7 +15,7 @@ CODE = re.compile(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE
 PLAIN = re.compile(
     r"Blender \d\.\d(?: (?:or|to) (?:later|\d\.\d))?|from \d\.\d to \d\.\d|Python \d\.\d+|\(2018\)"
     r"|100 poses|4 influences|worst 1 %|^\d\. |below 1,000|1,000 to 10,000|[Aa]bove 10,000|3D"
-    r"|GPL-3\.0|\bF1\b",
+    r"|GPL-3\.0|\bF1\b|version \d\.\d\.\d",
     re.MULTILINE,
 )
 
