@@ -391,3 +391,13 @@ double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest) {
     if (rest) *rest = energy;
     return sum;
 }
+
+void arap_part_centers(const arap_mesh *mesh, double *centers) {
+    for (int i = 0; i < mesh->count; i++) {
+        double *sum = centers + 4 * mesh->part[i], area = mesh->area[i];
+        for (int c = 0; c < 3; c++) sum[c] += area * mesh->v[3 * (size_t)i + (size_t)c];
+        sum[3] += area;
+    }
+    for (int p = 0; p < mesh->part_count; p++)
+        for (int c = 0; c < 3; c++) centers[4 * p + c] /= centers[4 * p + 3];
+}

@@ -141,4 +141,7 @@ double arap_mesh_tie(const arap_mesh *mesh, int i, double *rest);
 void arap_triangle_normal(const arap_mesh *mesh, size_t t, double *normal);
 void arap_vertex_normals(const arap_mesh *mesh, double *normals);
 
+/* Compute the area-weighted center and the area of every part. centers: (parts, 4), initially 0 */
+void arap_part_centers(const arap_mesh *mesh, double *centers);
+
 #endif

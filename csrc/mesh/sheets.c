@@ -24,17 +24,6 @@ static double rise(double thickness) {
     return share * share * (3 - 2 * share);
 }
 
-/* The center and area of each part: (parts, 4), initially 0 */
-static void find_centers(const arap_mesh *mesh, double *sums) {
-    for (int i = 0; i < mesh->count; i++) {
-        double *sum = sums + 4 * mesh->part[i], area = mesh->area[i];
-        for (int c = 0; c < 3; c++) sum[c] += area * mesh->v[3 * (size_t)i + (size_t)c];
-        sum[3] += area;
-    }
-    for (int p = 0; p < mesh->part_count; p++)
-        for (int c = 0; c < 3; c++) sums[4 * p + c] /= sums[4 * p + 3];
-}
-
 static double thickness(double *k) {
     double v[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
@@ -55,7 +44,7 @@ arap_status arap_part_thickness(arap_context *context, const arap_mesh *mesh, do
         status = arap_fail_memory(&context->error, "the thickness of the parts");
         goto done;
     }
-    find_centers(mesh, sums);
+    arap_part_centers(mesh, sums);
     for (int i = 0; i < mesh->count; i++) {
         double *k = products + 9 * (size_t)mesh->part[i], from[3];
         arap_sub(mesh->v + 3 * (size_t)i, sums + 4 * mesh->part[i], from);

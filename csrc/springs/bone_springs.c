@@ -72,13 +72,7 @@ static double rise_to(double end, double x) {
 /* Measure the sizes of the parts; sums (parts, 4): scratch, all 0 */
 static void measure_parts(bone_springs *t, double *sums) {
     const arap_mesh *mesh = t->mesh;
-    for (int i = 0; i < mesh->count; i++) {
-        double *sum = sums + 4 * mesh->part[i], area = mesh->area[i];
-        for (int c = 0; c < 3; c++) sum[c] += area * mesh->v[3 * (size_t)i + (size_t)c];
-        sum[3] += area;
-    }
-    for (int p = 0; p < mesh->part_count; p++)
-        for (int c = 0; c < 3; c++) sums[4 * p + c] /= sums[4 * p + 3];
+    arap_part_centers(mesh, sums);
     for (int i = 0; i < mesh->count; i++) {
         const double *mean = sums + 4 * mesh->part[i];
         t->size2[mesh->part[i]] +=

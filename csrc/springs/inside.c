@@ -18,14 +18,11 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "initial/visibility.h"
-#include "mesh/nearest.h"
 #include "mesh/sight.h"
 
 #define MOST 64 /* faces on one segment */
-#define SAME                                                                                       \
-    1e-9 /* share of a segment; faces that meet it this close together are one: an edge            \
-          */
+/* share of a segment; faces that meet it this close together are one: an edge */
+#define SAME 1e-9
 
 typedef struct crossings {
     const arap_inside *inside;
@@ -37,14 +34,9 @@ typedef struct crossings {
 /* The area vector of a face, outward. */
 static void face_normal(const arap_inside *inside, int face, double *out) {
     const arap_mesh *mesh = inside->mesh;
-    const int *tri = mesh->triangles + 3 * (size_t)face;
-    double a[3], b[3];
-    arap_sub(mesh->v + 3 * (size_t)tri[1], mesh->v + 3 * (size_t)tri[0], a);
-    arap_sub(mesh->v + 3 * (size_t)tri[2], mesh->v + 3 * (size_t)tri[0], b);
-    if (inside->inward[mesh->part[tri[0]]])
-        arap_cross(b, a, out);
-    else
-        arap_cross(a, b, out);
+    arap_triangle_normal(mesh, (size_t)face, out);
+    for (int c = 0; c < 3 && inside->inward[mesh->part[mesh->triangles[3 * (size_t)face]]]; c++)
+        out[c] = -out[c];
 }
 
 /* An arap_hit_fn that records the crossing and continues. */
@@ -99,18 +91,12 @@ arap_status arap_inside_create(arap_context *context, const arap_mesh *mesh, con
         status = arap_fail_memory(&context->error, "the inside of the mesh");
         goto done;
     }
-    for (int i = 0; i < mesh->count; i++) {
-        double *sum = center + 4 * mesh->part[i];
-        for (int c = 0; c < 3; c++) sum[c] += mesh->area[i] * mesh->v[3 * (size_t)i + (size_t)c];
-        sum[3] += mesh->area[i];
-    }
+    arap_part_centers(mesh, center);
     for (size_t t = 0; t < mesh->triangle_count; t++) {
-        const int *tri = mesh->triangles + 3 * t, part = mesh->part[tri[0]];
-        const double *sum = center + 4 * part;
+        int vertex = mesh->triangles[3 * t], part = mesh->part[vertex];
         double normal[3], from[3];
-        face_normal(out, (int)t, normal);
-        for (int c = 0; c < 3; c++)
-            from[c] = mesh->v[3 * (size_t)tri[0] + (size_t)c] - sum[c] / sum[3];
+        arap_triangle_normal(mesh, t, normal);
+        arap_sub(mesh->v + 3 * (size_t)vertex, center + 4 * part, from);
         volume[part] += arap_dot(normal, from);
     }
     for (int p = 0; p < mesh->part_count; p++) out->inward[p] = volume[p] < 0;

@@ -273,8 +273,9 @@ static arap_status choose(arap_context *context, finder *f, arap_containments *k
     int chunks = (f->mesh->count + CHUNK - 1) / CHUNK;
     arap_status status = arap_parallel_short(context, chunks, find_nearest, f);
     if (!status) status = make_patches(context, f);
-    if (!status) status = open_patches(context, f, kept);
+    /* before the rays of containment.c, which would otherwise sort the faces for themselves */
     if (!status && !kept->faces) status = arap_face_bvh(context, f->mesh, NULL, &kept->faces);
+    if (!status) status = open_patches(context, f, kept);
     if (!status) status = arap_inside_create(context, f->mesh, kept->faces, &f->inside);
     if (status) return status;
     find_radii(f, area);
