@@ -30,8 +30,6 @@
 #include "solver/smoothness.h"
 #include "springs/bone_springs.h"
 
-/* weight that is too small to move a vertex alone */
-#define LITTLE 1e-3
 #define LARGE_LEVEL 4096   /* minimum number of vertices of a large coarser mesh, */
 #define LARGE_FOR_BONE 100 /* and per bone */
 
@@ -226,30 +224,6 @@ static arap_status begin_order(arap_context *context, arap_solver *s, ordering *
     return ARAP_OK;
 }
 
-/* Remove fresh weights that are out of the reach of their bones, from all vertices that keep more
- * than LITTLE without them. */
-static arap_status cut_fresh_weights(arap_context *context, const arap_solver *s,
-                                     arap_influences *in) {
-    arap_influences cut = {0};
-    char *keep = ARAP_NEW(char, in->start[in->count]);
-    if (!keep) return arap_fail_memory(&context->error, "the weights");
-    for (int i = 0; i < in->count; i++) {
-        double left = 0;
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            keep[e] = in->locked[e] || !arap_cannot_adopt(s, i, in->bone[e]);
-            left += keep[e] && !in->locked[e] ? in->weight[e] : 0;
-        }
-        for (size_t e = in->start[i]; e < in->start[i + 1] && left <= LITTLE; e++) keep[e] = 1;
-    }
-    arap_status status = arap_influences_filter(context, in, keep, &cut);
-    arap_free(keep);
-    if (status) return status;
-    arap_influences_clear(in);
-    *in = cut;
-    arap_influences_normalize(in);
-    return ARAP_OK;
-}
-
 static arap_status create(arap_context *context, const arap_problem *problem,
                           const arap_settings *settings, arap_solver **out) {
     arap_links links = {0};
@@ -322,7 +296,7 @@ static arap_status create(arap_context *context, const arap_problem *problem,
     if (!status) status = arap_share_patterns(context, s, &s->influences);
     if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
     if (!status && !s->coarse && !problem->start_from_weights && s->spread.scale) {
-        status = cut_fresh_weights(context, s, &s->influences);
+        status = arap_cut_fresh_weights(context, s, &s->influences);
         if (!status) status = arap_share_patterns(context, s, &s->influences);
     }
     arap_lap(s, ARAP_TIME_PATTERNS);

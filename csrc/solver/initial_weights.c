@@ -11,6 +11,9 @@
  * would never recover. With bone springs, the distance of a sheet's vertex (sheets.h) from its bone
  * therefore counts as at least the mean distance of the skin from that bone.
  *
+ * Fresh weights spread over the whole body. After they are recorded as the initial weights, those
+ * out of the reach of their bones (spread.h) are cut, because the energy would keep them.
+ *
  * The cost is that of the method of initial/. Fails for rows that are not valid weights. */
 #include "solver/initial_weights.h"
 
@@ -26,6 +29,8 @@
 #include "supports/supports.h"
 #include "weights/sparse_weights.h"
 #include "weights/rows.h"
+
+#define LITTLE 1e-3 /* weight that is too small to move a vertex alone */
 
 /* The lowest input vertex welded into vertex i that has weights; -1: none. */
 static int weighted_input(const arap_solver *s, const arap_sparse_weights *rows, int i) {
@@ -272,4 +277,26 @@ arap_status arap_initial_weights(arap_context *context, arap_solver *s,
     if (!status)
         status = arap_locks_apply(context, &s->locks, &s->mesh, &s->skeleton, &s->influences);
     return status ? status : arap_apply_edits(context, s, NULL, &s->influences);
+}
+
+arap_status arap_cut_fresh_weights(arap_context *context, const arap_solver *s,
+                                   arap_influences *in) {
+    arap_influences cut = {0};
+    char *keep = ARAP_NEW(char, in->start[in->count]);
+    if (!keep) return arap_fail_memory(&context->error, "the weights");
+    for (int i = 0; i < in->count; i++) {
+        double left = 0;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            keep[e] = in->locked[e] || !arap_cannot_adopt(s, i, in->bone[e]);
+            left += keep[e] && !in->locked[e] ? in->weight[e] : 0;
+        }
+        for (size_t e = in->start[i]; e < in->start[i + 1] && left <= LITTLE; e++) keep[e] = 1;
+    }
+    arap_status status = arap_influences_filter(context, in, keep, &cut);
+    arap_free(keep);
+    if (status) return status;
+    arap_influences_clear(in);
+    *in = cut;
+    arap_influences_normalize(in);
+    return ARAP_OK;
 }
