@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..base.extent import vertex_areas
 from .skeleton import hanging
 
 if TYPE_CHECKING:
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
 OWN = 0.5  # share of a vertex's weight at which the vertex is skin of the bone
 LEAST = 6  # vertices: fewer determine no center
 ENOUGH = 4  # bones across the shift that must confirm it
-ACROSS = (
-    0.5  # share of the bones that must lie across a direction for the shift to have a part in it
-)
+# share of the bones that must lie across a direction for the shift to have a part in it
+ACROSS = 0.5
 CONFIRMS = 0.5  # share of the shift: largest difference, and least part across a bone
 BESIDE = 0.5  # share of the bones that must lie outside their skin
 
@@ -96,7 +96,7 @@ def _skins(points: Floats, triangles: Integers, rows: SparseWeights, skeleton: S
     within = (place >= 0) & (place <= lengths[bones]) & skeleton.deform[bones]
     vertices, bones = vertices[within], bones[within]
     to = to[within] - place[within, None] * axes[bones]
-    share = rows.weights[entries][within] * _areas(points, triangles)[vertices]
+    share = rows.weights[entries][within] * vertex_areas(points, triangles)[vertices]
     total = np.bincount(bones, share, m)
     total = np.where(total > 0, total, 1)
     sums = [np.bincount(bones, share * to[:, k], m) for k in range(3)]
@@ -105,13 +105,6 @@ def _skins(points: Floats, triangles: Integers, rows: SparseWeights, skeleton: S
     known = (np.bincount(bones, share > 0, m) >= LEAST) & (lengths > 0)
     across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
     return _Skins(offsets, np.sqrt(squares / total), across, known)
-
-
-def _areas(points: Floats, triangles: Integers) -> Floats:
-    """The area of the triangles around each vertex, (n,), times 2."""
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    return np.bincount(triangles.ravel(), np.repeat(areas, 3), len(points))  # type: ignore[return-value]
 
 
 def _shifted(skins: _Skins, hangs: Bools) -> list[LimbShift]:

@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from ..base.arrays import Bools, Floats
     from .skeleton import Skeleton
 
-INSIDE, MARGIN = (
-    0.9,
-    0.05,
-)  # share of the inner joints; margin of the box, as a share of its diagonal
+# share of the inner joints; margin of the box, as a share of its diagonal
+INSIDE, MARGIN = 0.9, 0.05
 SMALLEST, LARGEST = 0.4, 1.1  # diagonal of the box of the inner joints, as a share of the mesh's
 USUAL = 0.75  # the same share in most characters
 NORMALIZED, ROUNDING = (1, 2), 1e-3  # longest sides of normalized meshes; tolerance, as a share

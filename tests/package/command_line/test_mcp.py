@@ -136,33 +136,32 @@ def test_call_that_is_withdrawn(calls, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
 
 
-def test_server_is_killed(tmp_path, calls, monkeypatch):
-    """The process of a call ends with the process that waits for it, and writes nothing."""
-    code = "from araplbs.mcp.calls import weigh; weigh('in.glb', 'out.glb', {})"
+CALL = "from araplbs.mcp.calls import weigh; weigh('in.glb', 'out.glb', {})"
+
+
+def kill_a_call(code, folder, monkeypatch):
+    """Runs code with a call in another process, and kills this process while the call is at work.
+    Waits until the process of the call is gone."""
     with Gate() as gate:
         gate.hold_commands(monkeypatch)
-        waits = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
+        waits = subprocess.Popen([sys.executable, "-c", code], cwd=folder)
         child = gate.arrived(waits)
         waits.kill()
         waits.wait()
         child.wait_until_gone()
+
+
+def test_server_is_killed(tmp_path, calls, monkeypatch):
+    """The process of a call ends with the process that waits for it, and writes nothing."""
+    kill_a_call(CALL, tmp_path, monkeypatch)
     assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_parent_that_ignores_signals(tmp_path, calls, monkeypatch):
     """The child ends although it has inherited the ignored signal."""
-    code = (
-        "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
-        "from araplbs.mcp.calls import weigh; weigh('in.glb', 'out.glb', {})"
-    )
-    with Gate() as gate:
-        gate.hold_commands(monkeypatch)
-        waits = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
-        child = gate.arrived(waits)
-        waits.kill()
-        waits.wait()
-        child.wait_until_gone()
+    ignores = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    kill_a_call(ignores + CALL, tmp_path, monkeypatch)
 
 
 def test_requests_of_a_client(core):

@@ -11,37 +11,33 @@ import pytest
 BLOCK = 25
 
 
-@pytest.mark.parametrize("first", range(0, 400, BLOCK))
-def test_promises_hold(first):
-    for seed in range(first, first + BLOCK):
+def run_all(program, first, count):
+    """Runs the problems of these seeds. An error names its seed."""
+    for seed in range(first, first + count):
         try:
-            fuzzing.run(seed)
+            program.run(seed)
         except Exception as error:
             raise AssertionError(f"seed {seed}: {error}") from error
+
+
+@pytest.mark.parametrize("first", range(0, 400, BLOCK))
+def test_promises_hold(first):
+    run_all(fuzzing, first, BLOCK)
 
 
 @pytest.mark.parametrize("first", range(0, 800, 2 * BLOCK))
 def test_promises_of_functions_hold(first):
-    for seed in range(first, first + 2 * BLOCK):
-        try:
-            fuzzing_functions.run(seed)
-        except Exception as error:
-            raise AssertionError(f"seed {seed}: {error}") from error
+    run_all(fuzzing_functions, first, 2 * BLOCK)
 
 
 @pytest.mark.parametrize("first", range(0, 100, BLOCK))
 def test_promises_of_files_hold(first):
-    for seed in range(first, first + BLOCK):
-        try:
-            fuzzing_files.run(seed)
-        except Exception as error:
-            raise AssertionError(f"seed {seed}: {error}") from error
+    run_all(fuzzing_files, first, BLOCK)
 
 
 @pytest.mark.parametrize("first", range(0, 75, BLOCK))
 def test_promises_of_characters_hold(first):
-    for seed in range(first, first + BLOCK):
-        fuzzing_characters.run(seed)
+    run_all(fuzzing_characters, first, BLOCK)
 
 
 @pytest.mark.parametrize(
