@@ -182,14 +182,18 @@ def find_pairs(
     tree: Tree, chains: list[Chain], up: Floats, size: float
 ) -> tuple[list[Pair], Plane] | None:
     """Returns the pairs of chains that are mirror images in one upright plane, and this plane; None
-    without pairs. If one chain contains another, only the first of the two counts."""
+    without pairs. up: zeros if any plane will do. If one chain contains another, only the first of
+    the two counts."""
     chains = [c for c in chains if c.length > LEAST_CHAIN * size and len(c.joints) > 1]
     chains = sorted(chains, key=lambda chain: -chain.length)[:MOST_CHAINS]
     if len(chains) < 2:
         return None
     compared = _Compared(chains, size)
     best, most = None, 0.0
+    bound = float(compared.lengths.sum()) / 2  # if every chain has an image
     for plane in compared.planes(up):
+        if most > bound * (1 - 1e-3):
+            break
         pairs, found = compared.images(plane)
         if found > most * (1 + 1e-6):
             best, most = (plane, pairs), found

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The options that define the poses.
 POSE_OPTIONS = (
-    *("pose_count", "swing", "twist", "reach_poses", "seed"),
+    *("pose_count", "swing", "twist", "limb_twist", "reach_poses", "seed"),
     *("use_joint_limits", "symmetric", "bone_directions"),
     *("through_rig", "animation", "animation_frames"),
 )

@@ -120,8 +120,13 @@ class Problem:
         options (for example, complete poses determine pose_count), and `more` takes precedence over
         both."""
         closed = closed_vertices(self.surface)
-        arguments = {**options.solver_arguments(), **self.arguments, **closed, **more}
+        arguments = {**self.solver_arguments(options), **closed, **more}
         return araplbs.Solver(**arguments, threads=threads, progress=progress)
+
+    def solver_arguments(self, options: Options) -> dict[str, Any]:
+        """Keyword arguments for araplbs.Solver, without those for closed_vertices()."""
+        twists = self.skeleton.twist_arguments(options)
+        return {**options.solver_arguments(), **twists, **self.arguments}
 
     @property
     def parameters(self) -> Floats | None:

@@ -22,6 +22,7 @@ AS_PUBLISHED: dict[str, Any] = {
     "expansion_rounds": 0,
     "paper_constraints": True,
     "symmetric": False,
+    "limb_twist": 0.0,
     "control_bones": "INCLUDE",
     "rigid_parts": "MARKED",
 }

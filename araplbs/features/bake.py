@@ -97,6 +97,7 @@ class BakeOptions(OptionTable):
     )
     swing: float = option_of(Options, "swing")
     twist: float = option_of(Options, "twist")
+    limb_twist: float = option_of(Options, "limb_twist")
     reach_poses: float = option_of(Options, "reach_poses")
     seed: int = option_of(Options, "seed")
     use_joint_limits: bool = option_of(Options, "use_joint_limits")

@@ -27,6 +27,7 @@ class MotionOptions(OptionTable):
 
     swing: float = option_of(Options, "swing")
     twist: float = option_of(Options, "twist")
+    limb_twist: float = option_of(Options, "limb_twist")
     use_joint_limits: bool = option_of(Options, "use_joint_limits")
     combinations: int = option(
         12,
@@ -56,6 +57,7 @@ class MotionOptions(OptionTable):
             pose_count=max(self.combinations, 2),
             swing=self.swing,
             twist=self.twist,
+            limb_twist=self.limb_twist,
             use_joint_limits=self.use_joint_limits,
             seed=self.seed,
             symmetric=self.symmetric,

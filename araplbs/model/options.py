@@ -151,7 +151,18 @@ class Options(OptionTable):
         "twist",
         "Twist",
         "Largest angle by which a bone twists about its own axis in either direction in the "
-        "random poses",
+        "random poses. Bones of limbs twist farther, see Limb Twist",
+        max=math.pi,
+        angle=True,
+    )
+    limb_twist: float = option(
+        math.radians(75),
+        "Limb Twist",
+        "Largest angle by which upper arms and thighs twist in the random poses. Hands and feet "
+        "twist by two thirds of this angle, and forearms and shins by a third, but not by less "
+        "than Twist. If the limbs of a character never twist, decrease it: they then follow "
+        "their bones more closely",
+        min=0.0,
         max=math.pi,
         angle=True,
     )

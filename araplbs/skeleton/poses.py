@@ -110,6 +110,7 @@ def sample(
         "swing": options.swing,
         "twist": options.twist,
         "reach_poses": options.reach_poses,
+        **skeleton.twist_arguments(options),
     }
     if parents is None:
         parents = skeleton.solver_parents
@@ -117,7 +118,7 @@ def sample(
     transforms = araplbs.sample_poses(*place, **arguments)
     if not skeleton.flexible:
         return transforms, None
-    ranges = np.full((len(skeleton.names), 4, 2), np.nan)
+    ranges = arguments.pop("bone_ranges", np.full((len(skeleton.names), 4, 2), np.nan))
     bendy = np.array([kind == BENDY for kind in skeleton.kinds])
     ranges[:, 2] = np.array([-1, 1]) * CURVE_SHARE * options.swing * bendy[:, None]
     ranges[skeleton.own_stretch, 3] = STRETCHES

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Bools, Integers
+from ..base.arrays import Bools, Floats, Integers
+from ..body.twists import twist_shares
 from .poses import BENDY, RIGID, BoneKind
 from .sides import opposite_bones
 
@@ -113,6 +115,28 @@ class Skeleton:
     def way_arguments(self) -> dict[str, Any]:
         """Engine input for bones that reach to all their children."""
         return {} if self.ways is None else {"bone_ways": self.ways}
+
+    @cached_property
+    def twist_shares(self) -> dict[int, float]:
+        """See body/twists.py."""
+        which = self.deform & ~self.left_out
+        return twist_shares(self.heads, self.tails, self.parents, which)
+
+    def twists(self, options: Any) -> Floats:
+        """The largest twist of each bone in random poses, (m,). options: with `twist` and
+        `limb_twist`."""
+        twists = np.full(len(self.names), float(options.twist))
+        for bone, share in self.twist_shares.items():
+            twists[bone] = max(share * options.limb_twist, options.twist)
+        return twists
+
+    def twist_arguments(self, options: Any) -> dict[str, Any]:
+        """Engine input for joints that twist farther than others."""
+        twists = self.twists(options)
+        ranges = np.full((len(twists), 4, 2), np.nan)
+        own = twists > options.twist
+        ranges[own, 1] = twists[own, None] * [-1, 1]
+        return {"bone_ranges": ranges} if own.any() else {}
 
     @property
     def kind_arguments(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ class VIEW3D_PT_araplbs_poses(Closed, Panel):
         column = layout.column(align=True)
         column.prop(settings, "swing")
         column.prop(settings, "twist")
+        column.prop(settings, "limb_twist")
         draw_named(layout, settings, "animation", above=True)
         if found:
             lack = found.lacks(settings.animation)

@@ -126,7 +126,7 @@ def measure(name, vertices, triangles, bones, heat):
     start = time.perf_counter()
     rows = add_on("solvers.solve").solve(problem, options).rows
     seconds = time.perf_counter() - start
-    plain = araplbs.Solver(**{**options.solver_arguments(), **problem.arguments})
+    plain = araplbs.Solver(**problem.solver_arguments(options))
     plain.solve()
     ways = {
         "heat": rows_of(heat["weights"]),

@@ -11,7 +11,7 @@ from .weight import refuse_animation
 
 ONLY = frozenset(
     (
-        *("max_influences", "symmetric", "swing", "twist", "reach_poses", "seed"),
+        *("max_influences", "symmetric", "swing", "twist", "limb_twist", "reach_poses", "seed"),
         *("bone_directions", "animation", "animation_frames"),
     )
 )

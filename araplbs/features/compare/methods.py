@@ -73,12 +73,10 @@ def _given(identifier: str, missing: str) -> Callable[[Work], SparseWeights]:
     return make
 
 
-def _solved(work: Work, options: Options, arguments: dict[str, Any]) -> SparseWeights:
+def _solved(work: Work, arguments: dict[str, Any]) -> SparseWeights:
     """The SparseWeights of a finished solver."""
     progress = SolverProgress(work.progress)
-    solver = araplbs.Solver(
-        **{**options.solver_arguments(), **arguments}, threads=work.threads, progress=progress
-    )
+    solver = araplbs.Solver(**arguments, threads=work.threads, progress=progress)
     return iterate_to_end(solver, progress)
 
 
@@ -124,16 +122,16 @@ def _published(work: Work) -> SparseWeights:
     values = {name: value for name, value in AS_PUBLISHED.items() if name in table}
     options = replace(Options(), seed=work.options.seed, **values)
     arguments = {k: v for k, v in work.problem.arguments.items() if k != "symmetry"}
-    return _solved(work, options, arguments)
+    return _solved(work, {**options.solver_arguments(), **arguments})
 
 
 def _ours(work: Work) -> SparseWeights:
-    return _solved(work, work.options, work.problem.arguments)
+    return _solved(work, work.problem.solver_arguments(work.options))
 
 
 def _ours_for_dual(work: Work) -> Posed:
     options = replace(work.options, deformer="DUAL_QUATERNIONS")
-    return _dual_quaternions(work, _solved(work, options, work.problem.arguments))
+    return _dual_quaternions(work, _solved(work, work.problem.solver_arguments(options)))
 
 
 def _dual_quaternions(work: Work, rows: SparseWeights | None = None) -> Posed:

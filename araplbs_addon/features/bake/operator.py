@@ -20,7 +20,7 @@ from .task import BakeTask
 IDNAME = "object.araplbs_bake"
 
 # Options for only one source of frames:
-RANDOM = ("swing", "twist", "reach_poses", "seed", "use_joint_limits")
+RANDOM = ("swing", "twist", "limb_twist", "reach_poses", "seed", "use_joint_limits")
 NOT_RANDOM = ("new_bones",)
 
 

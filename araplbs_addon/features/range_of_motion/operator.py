@@ -55,6 +55,7 @@ the rig, if there are any"""
         column = layout.column(align=True)
         column.prop(self, "swing")
         column.prop(self, "twist")
+        column.prop(self, "limb_twist")
         layout.prop(self, "use_joint_limits")
         layout.prop(self, "combinations")
         layout.prop(self, "acts")

@@ -94,7 +94,7 @@ class _Maker(ABC):
                 yield None, None
 
     def turns_of(self, bone):
-        swing, twist = self.options.swing, self.options.twist
+        swing, twist = self.options.swing, self.skeleton.twists(self.options)[bone]
         return joint_turns(self.skeleton, bone, swing, twist, self.rest_arrays[bone])
 
     def _posing(self, bases, sides=None):

@@ -87,7 +87,7 @@ def _keep_problem(context, path):
     task = WeightingTask(options, preferred_threads(context))
     try:
         task.read(find_targets(context, posing=True), context.view_layer)
-        arguments = {**options.solver_arguments(), **task.problem.arguments}
+        arguments = task.problem.solver_arguments(options)
         about = {"volume": options.volume, "start_from": options.start_from}
         with replaced(path, PROBLEM) as temporary:
             replay.save(temporary, arguments, about)

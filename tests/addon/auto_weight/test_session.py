@@ -313,7 +313,7 @@ def test_report_of_weights_kept_half_way(energy):
         assert session.report["energy_after"] == pytest.approx(expected, rel=1e-4)
     else:
         assert abs(session.report["energy_after"] / expected - 1) > 1e-3  # that of the springs
-    first = araplbs.Solver(**{**arguments, **session.task.options.solver_arguments()})
+    first = araplbs.Solver(**session.task.problem.solver_arguments(session.task.options))
     assert session.report["energy_before"] == pytest.approx(first.energies[0], rel=1e-4)
     few = package("character.pose_sets").measured_poses(session.task.problem, session.task.options)
     assert len(few.transforms) < len(poses)

@@ -58,7 +58,7 @@ def opening(core, problem, rows, poses):
 
 def plain(problem, options):
     """The solver's weights of the unchanged mesh."""
-    solver = shapes.solved(araplbs.Solver(**{**options.solver_arguments(), **problem.arguments}))
+    solver = shapes.solved(araplbs.Solver(**problem.solver_arguments(options)))
     return solver.sparse_weights
 
 

@@ -50,7 +50,7 @@ def test_measures_are_those_of_the_engine(compared):
     araplbs.deformation."""
     case, ours = compared.case, compared.find("OURS")
     arguments, skeleton = case.problem.arguments, case.problem.skeleton
-    solver = solved(araplbs.Solver(**{**Options().solver_arguments(), **arguments}))
+    solver = solved(araplbs.Solver(**case.problem.solver_arguments(Options())))
     np.testing.assert_array_equal(ours.rows.weights, solver.sparse_weights[2])
     for kind, poses in case.poses.items():
         found = araplbs.deformation(

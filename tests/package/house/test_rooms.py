@@ -10,7 +10,7 @@ from paths import ADDON, PACKAGE
 
 # From the ground up.
 PACKAGE_ROOMS = [
-    *("base", "disk", "model", "skeleton", "body", "character", "measures", "solvers"),
+    *("base", "disk", "model", "body", "skeleton", "character", "measures", "solvers"),
     *("reports", "features", "gltf", "api", "cli", "farm", "blender", "mcp"),
 ]
 LAYERS = [

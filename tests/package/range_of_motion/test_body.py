@@ -1,12 +1,18 @@
-"""Tests how legs, arms and trunk of skeletons are found, and how they move in a walk."""
+"""Tests how legs, arms and trunk of skeletons are found, how far they twist, and how they move in a
+walk."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from araplbs.body.acts import acts_of, turns_to, within_reach
 from araplbs.body.body import find_body
 from araplbs.body.chains import Tree
+from araplbs.body.twists import twist_shares
+from araplbs.model.options import Options
+from araplbs.skeleton.poses import sample
+from araplbs.skeleton.skeleton import Skeleton
 
 UP = np.array([0.0, 0, 1])
 
@@ -292,3 +298,67 @@ def test_acts_of_an_animal():
     assert placed(acts["Tail left"].turns, tail, end)[0] > 0.15
     feet = [goal for _limb, goal in acts["Walk contact L"].goals]
     assert len(feet) == 4 and len({round(float(foot[1] + foot[2]), 6) for foot in feet}) == 4
+
+
+def shares_of(bones, turn=None):
+    tree = bones.tree(turn=turn)
+    shares = twist_shares(
+        tree.heads, tree.tails, np.array(bones.parents), np.ones(len(tree.heads), bool)
+    )
+    return {bones.names[b]: share for b, share in shares.items()}
+
+
+LIMBS_OF_HUMAN = {
+    f"{limb}_{side}{bone}": share
+    for side in "LR"
+    for limb, bone, share in (
+        ("leg", "", 1), ("leg", ".1", 1 / 3), ("leg", ".2", 2 / 3),
+        ("arm", ".1", 1), ("arm", ".2", 1 / 3), ("arm", ".3", 2 / 3),
+    )
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(3))))
+def test_joints_of_limbs_twist_in_any_orientation(axes):
+    assert shares_of(human(), np.eye(3)[list(axes)]) == pytest.approx(LIMBS_OF_HUMAN)
+
+
+def test_other_bones_twist_no_farther():
+    assert not shares_of(Bones().add("tail", [(0, 0, k) for k in range(6)]))
+    assert not shares_of(Bones().add("one", [(0, 0, 0), (0, 0, 1)]))
+    one_leg = Bones().add("hips", [(0, 0, 1), (0, 0, 1.15)])
+    one_leg.add("leg", [(0.1, 0, 1), (0.1, 0, 0.5), (0.1, 0, 0)], "hips")
+    assert not shares_of(one_leg)
+    fore = {name for name, share in shares_of(dog()).items() if share == 1}
+    assert len(fore) == 4 and not any(name.startswith(("neck", "ear", "tail")) for name in fore)
+
+
+def test_random_poses_twist_limbs():
+    bones = human()
+    tree = bones.tree()
+    skeleton = Skeleton.from_joints(
+        tree.heads, np.array(bones.parents), tails=tree.tails, names=bones.names
+    )
+    limits = np.full_like(skeleton.limits, np.nan)
+    limits[bones.names.index("leg_L"), 1] = -0.2, 0.3
+    skeleton = replace(skeleton, limits=limits)
+    for limb_twist, thigh in ((1.2, 1.2), (0.0, 0.2)):
+        options = Options(pose_count=400, twist=0.2, swing=0.0, limb_twist=limb_twist)
+        transforms, _bends = sample(skeleton, options, None)
+        found = angles(transforms, bones)
+        assert found["leg_R"] == pytest.approx(thigh, rel=0.05) and found["leg_R"] <= thigh + 1e-9
+        assert found["leg_L"] == pytest.approx(0.3, rel=0.05)  # its own limits
+        assert found["spine"] == pytest.approx(0.2, rel=0.05)
+        assert found["arm_L.2"] == pytest.approx(max(0.2, limb_twist / 3), rel=0.05)
+
+
+def angles(transforms, bones):
+    """The largest rotation of each bone from its parent."""
+    found = {}
+    for b, above in enumerate(bones.parents):
+        own = transforms[:, b, :, :3]
+        if above >= 0:
+            own = transforms[:, above, :, :3].transpose(0, 2, 1) @ own
+        cosine = (np.trace(own, axis1=1, axis2=2) - 1) / 2
+        found[bones.names[b]] = float(np.arccos(np.clip(cosine, -1, 1)).max())
+    return found
