@@ -7,7 +7,8 @@ unchanged. A part that runs on some characters is written to build/bench/some in
 Environment variables that name folders: $RIGS for "rigs", instead of ../shared/rigs; $WILD for
 "wild", with the files of ../shared/wild/sources.tsv; $OUTSIDE for "outside", with repositories
 (outside.py); $MPFB for "shapes", which is skipped without it (body_shapes.py); $GENERATED for
-"generated". --reference: result files that the part "peers" also evaluates (peers.py)."""
+"generated". $BEFORE: results of an earlier engine for "wild" (wild.py). --reference: result files
+that the part "peers" also evaluates (peers.py)."""
 
 import argparse
 import os
@@ -116,7 +117,7 @@ def main():
     asked = parser.parse_intermixed_args()
     if asked.reference:
         os.environ["BENCH_REFERENCE"] = str(asked.reference.resolve())
-    for name in ("RIGS", "MPFB", "GENERATED", "OUTSIDE", "WILD", "GLTF"):
+    for name in ("RIGS", "MPFB", "GENERATED", "OUTSIDE", "WILD", "GLTF", "BEFORE"):
         if os.environ.get(name):
             os.environ[name] = str(Path(os.environ[name]).resolve())
     failed = [part for part in asked.part if run(part, asked.zip.resolve(), asked.characters)]

@@ -4,11 +4,14 @@ wild.py ZIP OUTPUT_FOLDER [FILE...]     (called by bench.py)
 
 ../shared/wild/sources.tsv names the files, and ../shared/wild/get.sh copies them from the
 repositories into a folder, which the environment variable WILD names (`make bench PART=wild
-WILD=folder`). Missing files are skipped, and the page says so. A .blend file is opened unchanged,
-and others are read by Blender's importers with their default settings. There are no pictures,
-because most of these files state no license."""
+WILD=folder`). Missing files are skipped, and the page says so. The numbers are stored in
+build/bench/wild.json. The environment variable BEFORE names such a file of an earlier engine. The
+page then shows whether a change carries over to repositories other than those that benefit. A
+.blend file is opened unchanged, and others are read by Blender's importers with their default
+settings. There are no pictures, because most of these files state no license."""
 
 import csv
+import json
 import os
 import sys
 from pathlib import Path
@@ -20,6 +23,7 @@ from core_modules import add_on
 from results import say, table, write_page
 from rig_judge import falls_short
 
+LEAST_CHANGE = 1e-3
 SOURCES = paths.SHARED / "wild/sources.tsv"
 KINDS = {".blend": "drawn in Blender (.blend)", ".glb": "glTF, imported", ".fbx": "FBX, imported"}
 NOTE = """\
@@ -36,6 +40,12 @@ GENERATORS = """\
 
 The table groups these files and the [production rigs](rigs.md) by the generators or engines
 whose bone names they use. A file can belong to several groups."""
+CARRIED = """\
+## Changes, leaving out repositories
+
+Changes of totals relative to an earlier engine. *Without one* is the range of the change if one
+repository is left out. A rule whose benefit disappears there suits only this repository."""
+CARRIED_HEAD = ["total", "before", "now", "change", "without one", "repositories better / worse"]
 KIND_HEAD = [
     *("kind", "files", "strain relative to heat", "worst"),
     *("strain relative to the file", "worst"),
@@ -119,6 +129,43 @@ def generators_table(rows, names):
     return table(KIND_HEAD, [*lines, *([kind_line("none of these", rest)] if rest else [])])
 
 
+def counts(judged):
+    """{name of a total: number of a file}, less is better."""
+    ratio = judged.ratio("heat")
+    found = {
+        "files that fall short": len(falls_short(judged)) > 0,
+        "deaf bones": len(judged.deaf),
+        "parts on another bone": judged.wrong_parts,
+        "L1": judged.l1,
+        "over": judged.value("ours", "over"),
+        "drift": judged.value("ours", "drift"),
+        "gap": judged.gap["ours"],
+        "strain (logarithm, relative to heat)": np.log(ratio) if ratio > 0 else np.nan,
+    }
+    return {total: float(number) for total, number in found.items() if np.isfinite(number)}
+
+
+def carried(before, now, repositories):
+    """A table of the changes of totals, over the files that both contain. before, now: {file:
+    counts}; repositories: {file: repository}"""
+    lines = []
+    for total in dict.fromkeys(total for each in now.values() for total in each):
+        both = [name for name in now if total in now[name] and total in before.get(name, {})]
+        change = dict.fromkeys((repositories[name] for name in both), 0.0)
+        for name in both:
+            change[repositories[name]] += now[name][total] - before[name][total]
+        if not both:
+            continue
+        old, new = (sum(each[name][total] for name in both) for each in (before, now))
+        rest = [new - old - each for each in change.values()]
+        better = sum(each < -LEAST_CHANGE for each in change.values())
+        worse = sum(each > LEAST_CHANGE for each in change.values())
+        signs = f"{min(rest):+.3g} to {max(rest):+.3g}"
+        row = [total, f"{old:.4g}", f"{new:.4g}", f"{new - old:+.3g}", signs]
+        lines.append([*row, f"{better} / {worse}"])
+    return [CARRIED, table(CARRIED_HEAD, lines)]
+
+
 def main(zip_path, output, *asked):
     listed = sources()
     unknown = set(asked) - set(listed)
@@ -142,6 +189,10 @@ def main(zip_path, output, *asked):
     blocks = [note, f"{short} of {len(rows)} fall short.", kinds_table(rows, suffixes)]
     blocks += [rigs.totals(rows), GENERATORS, generators_table([*rows, *more], names)]
     blocks += ["## File by file", table(rigs.HEAD, [rigs.row(each) for each in rows])]
+    numbers = {each.name: counts(each) for each in rows}
+    if os.environ.get("BEFORE"):
+        before = json.loads(Path(os.environ["BEFORE"]).read_text(encoding="utf-8"))
+        blocks += carried(before, numbers, listed)
     blocks += [
         *rigs.reach_blocks(rows),
         rigs.FOLDS,
@@ -149,7 +200,7 @@ def main(zip_path, output, *asked):
         *failures,
         *absent,
     ]
-    write_page(Path(output), "wild", "Files of public repositories", *blocks)
+    write_page(Path(output), "wild", "Files of public repositories", *blocks, rows=numbers)
     return 1 if failures else 0
 
 

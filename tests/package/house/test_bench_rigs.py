@@ -358,3 +358,16 @@ def test_wild_files_that_are_absent(tmp_path):
     assert absent == ["1 of 2 files are not there: dog."]
     assert wild.known(None, listed) == ({}, ["2 of 2 files are not there: cat, dog."])
     assert wild.known(tmp_path, {"cat": "a/b"})[1] == []
+
+
+def test_changes_that_do_not_carry_over():
+    """A benefit that comes from one of three repositories disappears without it."""
+    wild = import_module("wild")
+    before = {name: {"parts": 2.0} for name in "abc"}
+    now = {"a": {"parts": 0.0}, "b": {"parts": 2.0}, "c": {"parts": 3.0}, "d": {"parts": 9.0}}
+    repositories = {"a": "x/x", "b": "y/y", "c": "z/z", "d": "z/z"}
+    title, lines = wild.carried(before, now, repositories)
+    assert title == wild.CARRIED
+    row = [each.strip() for each in lines.splitlines()[2].strip("|").split("|")]
+    assert row == ["parts", "6", "5", "-1", "-2 to +1", "1 / 1"]
+    assert wild.counts(rig_judge.judge("a", arm()))["L1"] == 0
