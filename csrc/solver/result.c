@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "energy/energy.h"
-#include "solver/idle_bones.h"
 #include "solver/promise.h"
 #include "solver/own_skin.h"
 #include "solver/responses.h"
@@ -92,9 +91,8 @@ static arap_status present_weights(arap_context *context, const arap_solver *s,
     return status;
 }
 
-/* Compute non-negative weights with sum 1, without those below min_weight, and with those of idle
- * bones. If the patterns are symmetric, the weights are made symmetric again after each sum,
- * because sums are rounded. */
+/* Compute non-negative weights with sum 1, without those below min_weight. If the patterns are
+ * symmetric, the weights are made symmetric again after each sum, because sums are rounded. */
 static arap_status tidy(arap_context *context, const arap_solver *s, arap_influences *out) {
     const arap_symmetry none = {0}, *symmetry = s->coarse ? &none : &s->symmetry;
     double min = s->settings.min_weight;
@@ -119,8 +117,6 @@ static arap_status tidy(arap_context *context, const arap_solver *s, arap_influe
         if (!out->locked[largest] && out->weight[largest] > 0) keep[largest] = 1;
     }
     arap_influences_drop(out, keep);
-    if (!s->coarse) status = arap_wake_bones(context, s, out);
-    if (status) goto done;
     arap_influences_normalize(out);
     status = arap_symmetry_weights(context, symmetry, out);
     arap_rigid_weights(&s->parts, out);
