@@ -68,8 +68,8 @@ static void split(const arap_bake_state *state, const double *points, int *moved
 arap_status arap_seams_find(arap_bake_state *state) {
     const char *locked = state->problem->locked_vertices;
     arap_mesh mesh;
-    arap_status status =
-        arap_mesh_create(state->context, &state->problem->geometry, ARAP_WELD_TOLERANCE, &mesh);
+    arap_status status = arap_mesh_create(state->context, &state->problem->geometry, NULL,
+                                          ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;
     for (int v = 0; v < mesh.count; v++) {
         int root = mesh.first[v];

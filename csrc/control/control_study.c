@@ -360,7 +360,7 @@ static void weigh_skin(arap_study *t) {
 arap_status arap_study_create(arap_context *context, const arap_geometry *geometry,
                               const arap_bones *bones, arap_study *t) {
     *t = (arap_study){.context = context};
-    arap_status status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &t->mesh);
+    arap_status status = arap_mesh_create(context, geometry, bones, ARAP_WELD_TOLERANCE, &t->mesh);
     if (!status) status = arap_skeleton_create(context, bones, &t->mesh, &t->s);
     if (status) goto done;
     size_t n = (size_t)t->s.deform_count, count = (size_t)t->mesh.count;

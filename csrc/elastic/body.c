@@ -125,7 +125,8 @@ arap_status arap_body_create(arap_context *context, const arap_geometry *geometr
                              arap_body *body) {
     arap_links links = {0};
     *body = (arap_body){0};
-    arap_status status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &body->mesh);
+    arap_status status =
+        arap_mesh_create(context, geometry, NULL, ARAP_WELD_TOLERANCE, &body->mesh);
     if (!status) status = arap_link_parts(context, &body->mesh, NULL, &links, NULL);
     if (!status) status = arap_mesh_connect(context, &body->mesh, &links, RELATIVE_ERRORS);
     if (!status) status = take_triangles(context, geometry, body);

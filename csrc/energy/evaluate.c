@@ -51,7 +51,7 @@ arap_status arap_evaluate(arap_context *context, const arap_geometry *geometry, 
     double *padded = NULL, *welded = NULL;
     int *parents = NULL;
     arap_status status =
-        arap_mesh_create(context, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
+        arap_mesh_create(context, geometry, given_bones, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
     if (!status) status = arap_mesh_connect(context, &mesh, NULL, 0);
     if (status) goto done;
     padded = ARAP_NEW_ZERO(double, (size + 12) * (size_t)count);

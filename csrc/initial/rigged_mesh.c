@@ -17,7 +17,7 @@ arap_status arap_rigged_mesh_create(arap_context *context, const arap_geometry *
     arap_bvh *faces = NULL;
     arap_links links = {0};
     arap_status status = arap_progress(context, "mesh", 0);
-    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, mesh);
+    if (!status) status = arap_mesh_create(context, geometry, bones, ARAP_WELD_TOLERANCE, mesh);
     if (!status) status = arap_skeleton_create(context, bones, mesh, &rigged->skeleton);
     if (!status && link_parts) status = arap_link_parts(context, mesh, NULL, &links, &faces);
     if (!status) status = arap_mesh_connect(context, mesh, &links, 0);

@@ -24,7 +24,7 @@ static arap_status check_input(arap_context *context, const arap_geometry *geome
     arap_extent extent;
     arap_skeleton skeleton = {0};
     arap_status status = arap_check_geometry(&context->error, geometry);
-    if (!status) status = arap_extent_find(context, geometry, &extent);
+    if (!status) status = arap_extent_find(context, geometry, bones, &extent);
     if (status) return status;
     arap_mesh mesh = {.diagonal = extent.diagonal, .size = 1}; /* to compare with the bones */
     memcpy(mesh.center, extent.center, sizeof mesh.center);

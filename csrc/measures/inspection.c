@@ -430,7 +430,7 @@ arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geo
         arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones);
     if (!status) status = check_links(&context->error, link_count, links, geometry->vertex_count);
     if (!status) status = arap_progress(context, "neighbors", 0);
-    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
+    if (!status) status = arap_mesh_create(context, geometry, NULL, ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;
     memset(out->straight, 0, (size_t)rows->start[mesh.input_count] * sizeof(double));
     memset(out->along, 0, (size_t)rows->start[mesh.input_count] * sizeof(double));

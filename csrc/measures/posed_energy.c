@@ -130,7 +130,7 @@ arap_status arap_evaluate_posed(arap_context *context, const arap_geometry *geom
     arap_mesh mesh = {0};
     double *welded = NULL;
     arap_status status =
-        arap_mesh_create(context, geometry, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
+        arap_mesh_create(context, geometry, NULL, weld ? ARAP_WELD_TOLERANCE : -1, &mesh);
     if (!status) status = arap_mesh_connect(context, &mesh, NULL, 0);
     if (!status && vertex_energy && !(welded = ARAP_NEW(double, mesh.count)))
         status = arap_fail_memory(&context->error, "the energy");

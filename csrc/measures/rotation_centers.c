@@ -271,7 +271,7 @@ arap_status arap_rotation_centers(arap_context *context, const arap_geometry *ge
         arap_settings_check(&context->error, &arap_center_settings_table, settings);
     if (!status)
         status = arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones);
-    if (!status) status = arap_mesh_create(context, geometry, -1, &mesh);
+    if (!status) status = arap_mesh_create(context, geometry, NULL, -1, &mesh);
     if (!status) status = find_centers(context, rows, bones, out, &task);
     arap_mesh_clear(&mesh);
     return status;

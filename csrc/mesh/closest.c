@@ -96,7 +96,7 @@ arap_status arap_closest_points(arap_context *context, const arap_geometry *geom
             status = arap_fail(&context->error, ARAP_BAD_VALUE, "radius[%d] is %g: not a distance",
                                i, radius[i]);
     if (!status) status = arap_progress(context, "nearest points", 0);
-    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
+    if (!status) status = arap_mesh_create(context, geometry, NULL, ARAP_WELD_TOLERANCE, &mesh);
     if (status) return status;
     normals = ARAP_NEW(double, 3 * (size_t)mesh.count);
     tags = ARAP_NEW(int, mesh.part_count);

@@ -8,16 +8,19 @@
  *     outermost SHARE of the coordinates at both ends of each axis.
  *   - Vertices of no face, edge or tet do not count, unless all vertices are like this.
  *   - Among the others, vertices more than SPARSE diagonals outside such a box do not count.
- *   - The parts connected by faces, edges and tets grow together, beginning with the part that has
- *     the largest box: the box takes in each part whose distance from it is at most NEAR times its
- *     diagonal, or times the square root of twice the surface area, which is the size of a body of
- *     many small plates. If most vertices are left, the largest part of these grows in the same
- *     way, and the larger box is the extent.
+ *   - The parts connected by faces, edges and tets grow together, beginning with the part to which
+ *     most joints of deforming bones are nearest: an object that is as large as the character must
+ *     not decide about the character's units. The box takes in each part whose distance from it is
+ *     at most NEAR times its diagonal, or times the diagonal of all parts to which joints are
+ *     nearest, which is the size of a body of many small plates.
+ *   - Without bones, the part that has the largest box is the first, and the size of a body of many
+ *     small plates is the square root of twice the surface area. If most vertices are left, the
+ *     largest part of these grows in the same way, and the larger box is the extent.
  * If none of these cases applies, the numbers are bit-identical to those of the plain box.
  *
- * Takes O(vertices + faces) and, for each pass in which the box grows, O(parts). Fails on
- * out-of-memory, if the square of the box's size overflows, and if parts are so far apart that the
- * coordinates of one are within the rounding errors of another. */
+ * Takes O(vertices + faces) and, for each bone and each pass in which the box grows, O(parts).
+ * Fails on out-of-memory, if the square of the box's size overflows, and if parts are so far apart
+ * that the coordinates of one are within the rounding errors of another. */
 #include "mesh/extent.h"
 
 #include <string.h>
@@ -176,25 +179,31 @@ static double surface_size(const arap_geometry *g, const char *counts) {
 
 typedef struct part_box {
     box box;
-    int vertices, taken;
+    int vertices, joints, taken;
 } part_box;
 
-/* Grow a box from the largest part that is left, and mark its parts as taken. Returns the number of
- * its vertices. */
-static int grow(part_box *parts, int count, double surface, box *out) {
-    int largest = -1, vertices = 0;
-    double max = -1;
-    for (int p = 0; p < count; p++) {
-        double diagonal = parts[p].taken ? -1 : diagonal_of(&parts[p].box);
-        if (diagonal > max) max = diagonal, largest = p;
-    }
-    *out = parts[largest].box;
+/* The part that is left with the largest value. */
+static int find_most(const part_box *parts, int count, double (*value)(const part_box *)) {
+    int most = -1;
+    for (int p = 0; p < count; p++)
+        if (!parts[p].taken && (most < 0 || value(&parts[p]) > value(&parts[most]))) most = p;
+    return most;
+}
+
+static double part_diagonal(const part_box *part) { return diagonal_of(&part->box); }
+
+static double part_joints(const part_box *part) { return part->joints; }
+
+/* Grow a box from one part, and mark its parts as taken. Returns the number of its vertices. */
+static int grow(part_box *parts, int count, int start, double size, box *out) {
+    int vertices = 0;
+    *out = parts[start].box;
     for (int taken = 1; taken;) {
         taken = 0;
         for (int p = 0; p < count; p++) {
             if (parts[p].taken) continue;
-            double reach = NEAR * fmax(diagonal_of(out), surface);
-            if (p != largest && gap_between(out, &parts[p].box) > reach) continue;
+            double reach = NEAR * fmax(diagonal_of(out), size);
+            if (p != start && gap_between(out, &parts[p].box) > reach) continue;
             taken = parts[p].taken = 1;
             vertices += parts[p].vertices;
             include(out, parts[p].box.lo);
@@ -204,9 +213,31 @@ static int grow(part_box *parts, int count, double surface, box *out) {
     return vertices;
 }
 
-/* The largest box of parts near each other, of the vertices that count. */
-static arap_status largest_group(arap_context *context, const arap_geometry *g, const char *counts,
-                                 int *part, box *out) {
+/* Count the joints of deforming bones that are nearest to each part. Returns the diagonal of the
+ * box of all parts that have such joints, 0 if none has. */
+static double count_joints(const arap_bones *bones, part_box *parts, int count) {
+    box skeleton = nothing;
+    for (int b = 0; b < bones->count; b++) {
+        double least = INFINITY;
+        int nearest = -1;
+        box joint = nothing;
+        if (bones->deform && !bones->deform[b]) continue;
+        include(&joint, bones->heads + 3 * (size_t)b);
+        for (int p = 0; p < count; p++) {
+            double gap = gap_between(&joint, &parts[p].box);
+            if (gap < least) least = gap, nearest = p;
+        }
+        if (nearest < 0) continue;
+        parts[nearest].joints++;
+        include(&skeleton, parts[nearest].box.lo);
+        include(&skeleton, parts[nearest].box.hi);
+    }
+    return skeleton.lo[0] > skeleton.hi[0] ? 0 : diagonal_of(&skeleton);
+}
+
+/* The main box of parts near each other, of the vertices that count. */
+static arap_status main_group(arap_context *context, const arap_geometry *g,
+                              const arap_bones *bones, const char *counts, int *part, box *out) {
     int count = 0, left = 0, most = 0;
     int *number = ARAP_NEW(int, g->vertex_count);
     part_box *parts = NULL;
@@ -227,11 +258,16 @@ static arap_status largest_group(arap_context *context, const arap_geometry *g, 
         own->vertices++;
         left++;
     }
-    double surface = surface_size(g, counts);
+    double size = bones && count > 1 ? count_joints(bones, parts, count) : 0;
+    if (size > 0) {
+        grow(parts, count, find_most(parts, count, part_joints), size, out);
+        goto done;
+    }
+    size = surface_size(g, counts);
     *out = nothing;
     while (left > most) {
         box group;
-        int vertices = grow(parts, count, surface, &group);
+        int vertices = grow(parts, count, find_most(parts, count, part_diagonal), size, &group);
         left -= vertices;
         if (out->lo[0] > out->hi[0] || diagonal_of(&group) > diagonal_of(out)) {
             *out = group;
@@ -248,7 +284,8 @@ done:
     return status;
 }
 
-arap_status arap_extent_find(arap_context *context, const arap_geometry *g, arap_extent *out) {
+arap_status arap_extent_find(arap_context *context, const arap_geometry *g, const arap_bones *bones,
+                             arap_extent *out) {
     box fence, whole, sparse, extent;
     size_t n = (size_t)g->vertex_count;
     char *near = ARAP_NEW(char, n), *counts = ARAP_NEW(char, n);
@@ -276,7 +313,7 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *g, arap
         status = find_fence(context, g, counts, SPARSE, 0, &sparse);
         if (status) goto done;
         for (size_t i = 0; i < n; i++) counts[i] &= !is_outside(&sparse, vertex_of(g, (int)i));
-        status = largest_group(context, g, counts, part, &extent);
+        status = main_group(context, g, bones, counts, part, &extent);
         if (status) goto done;
     }
     out->diagonal = diagonal_of(&extent);

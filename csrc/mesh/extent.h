@@ -10,10 +10,11 @@ typedef struct arap_extent {
     double lo[3], hi[3]; /* vertices outside this box are far away; infinite: none are */
 } arap_extent;
 
-/* Coordinates and indices must already be checked. Returns ARAP_BAD_VALUE if squares of coordinates
- * overflow. */
+/* Coordinates and indices must already be checked, bones need not be. With bones, the extent is
+ * that of the object in which most deforming bones start; NULL: of the largest object. Returns
+ * ARAP_BAD_VALUE if squares of coordinates overflow. */
 arap_status arap_extent_find(arap_context *context, const arap_geometry *geometry,
-                             arap_extent *out);
+                             const arap_bones *bones, arap_extent *out);
 
 static inline int arap_is_far_off(const arap_extent *extent, const double *point) {
     for (int c = 0; c < 3; c++)

@@ -275,8 +275,8 @@ static int has_area(const arap_geometry *g, size_t triangle) {
                               g->vertices + 3 * (size_t)tri[2]) > 0;
 }
 
-arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, double weld_tolerance,
-                             arap_mesh *mesh) {
+arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, const arap_bones *bones,
+                             double weld_tolerance, arap_mesh *mesh) {
     arap_status status = arap_check_geometry(&context->error, g);
     arap_extent extent;
     double *scaled = NULL;
@@ -285,7 +285,7 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, doub
     if (status) return status;
     size_t n = (size_t)g->vertex_count;
     mesh->input_count = g->vertex_count;
-    status = arap_extent_find(context, g, &extent);
+    status = arap_extent_find(context, g, bones, &extent);
     if (status) return status;
     memcpy(mesh->center, extent.center, sizeof mesh->center);
     mesh->diagonal = extent.diagonal;

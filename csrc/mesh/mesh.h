@@ -97,9 +97,10 @@ typedef struct arap_mesh {
 arap_status arap_check_geometry(arap_error *error, const arap_geometry *geometry);
 
 /* Check, weld (unless the tolerance is negative), center and scale the mesh, and find its parts.
- * Errors name the first bad index or coordinate. */
+ * bones or NULL: they choose the main object, see extent.h. Errors name the first bad index or
+ * coordinate. */
 arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometry,
-                             double weld_tolerance, arap_mesh *mesh);
+                             const arap_bones *bones, double weld_tolerance, arap_mesh *mesh);
 
 void arap_mesh_clear(arap_mesh *mesh);
 

@@ -229,7 +229,7 @@ PyObject *arap_py_prune(PyObject *module, PyObject *args, PyObject *kwargs) {
         goto done;
     }
     for (size_t i = 0; i < n; i++) sizes[i] = (int)m;
-    arap_status status = arap_mesh_create(&run.context, &geometry, -1, &mesh);
+    arap_status status = arap_mesh_create(&run.context, &geometry, NULL, -1, &mesh);
     if (!status) status = arap_mesh_connect(&run.context, &mesh, NULL, 0);
     if (!status) status = arap_influences_create(&run.context, mesh.count, sizes, &influences);
     for (size_t e = 0; e < n * m && !status; e++) {

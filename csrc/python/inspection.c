@@ -71,7 +71,7 @@ PyObject *arap_py_mesh_extent(PyObject *module, PyObject *args, PyObject *kwargs
         goto done;
     ARAP_BEGIN_WORK
     status = arap_check_geometry(&run.context.error, &geometry);
-    if (!status) status = arap_extent_find(&run.context, &geometry, &extent);
+    if (!status) status = arap_extent_find(&run.context, &geometry, NULL, &extent);
     ARAP_END_WORK
     if (status)
         arap_raise(PyModule_GetState(module), &run.context);

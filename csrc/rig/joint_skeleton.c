@@ -183,7 +183,7 @@ arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometr
     arap_status status = arap_check_bones(&context->error, bones);
     if (!status) status = arap_check_parents(&context->error, bones->count, bones->parents);
     if (!status) status = arap_progress(context, "joints", 0);
-    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
+    if (!status) status = arap_mesh_create(context, geometry, bones, ARAP_WELD_TOLERANCE, &mesh);
     if (status) goto done;
     size_t n = (size_t)mesh.count, m = (size_t)t.count;
     t.head = ARAP_NEW(double, 3 * m);

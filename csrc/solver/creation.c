@@ -241,7 +241,8 @@ static arap_status create(arap_context *context, const arap_problem *problem,
 
     status = arap_progress(context, "mesh", 0);
     if (!status)
-        status = arap_mesh_create(context, &problem->geometry, ARAP_WELD_TOLERANCE, &s->mesh);
+        status = arap_mesh_create(context, &problem->geometry, &problem->bones, ARAP_WELD_TOLERANCE,
+                                  &s->mesh);
     if (!status) status = arap_skeleton_create(context, &problem->bones, &s->mesh, &s->skeleton);
     if (!status)
         status = arap_check_edits(&context->error, &problem->edits, s->mesh.input_count,

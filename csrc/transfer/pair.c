@@ -50,10 +50,12 @@ arap_status arap_pair_match(arap_context *context, const arap_geometry *source,
                             const arap_matches *out, arap_pair *pair) {
     arap_status status = arap_settings_check(&context->error, &all_settings, settings);
     if (!status) status = arap_progress(context, "matching", 0);
-    if (!status) status = arap_mesh_create(context, source, ARAP_WELD_TOLERANCE, &pair->source);
+    if (!status)
+        status = arap_mesh_create(context, source, NULL, ARAP_WELD_TOLERANCE, &pair->source);
     if (!status && !pair->source.triangle_count)
         status = arap_fail(&context->error, ARAP_BAD_VALUE, "the source has no faces");
-    if (!status) status = arap_mesh_create(context, target, ARAP_WELD_TOLERANCE, &pair->target);
+    if (!status)
+        status = arap_mesh_create(context, target, NULL, ARAP_WELD_TOLERANCE, &pair->target);
     if (!status)
         status = arap_match_find(context, &pair->source, &pair->target, settings, &pair->match);
     for (int i = 0; i < pair->target.input_count && !status; i++) {

@@ -225,6 +225,18 @@ def test_objects_beside_change_nothing(mesh, kind, sizes):
     assert with_it._inside["diagonal"] == alone._inside["diagonal"]
 
 
+@pytest.mark.parametrize("scale", [2, 20])
+@pytest.mark.parametrize("mesh", [TUBE, SHELLS], ids=["tube", "shells"])
+def test_an_object_larger_than_the_character_changes_nothing(mesh, scale):
+    """The units are those of the object in which the bones are."""
+    alone = solve(*mesh)
+    vertices, triangles = shapes.tube(12, 31)
+    large = vertices * scale + [10.0 + 3 * scale, 0, -scale], triangles
+    with_it = solve(*shapes.join(mesh, large))
+    np.testing.assert_allclose(with_it.weights[: len(mesh[0])], alone.weights, atol=1e-5)
+    assert with_it._inside["diagonal"] == alone._inside["diagonal"]
+
+
 @pytest.mark.parametrize("sizes", [10, 30, 1e6])
 def test_a_vertex_drawn_away_does_not_stretch_the_size(sizes):
     vertices, triangles = shapes.tube(12, 61, caps=True)
