@@ -94,12 +94,16 @@ static int root_of(const arap_study *t, int d) {
     return d;
 }
 
-/* Make every tree a group. Returns the number of groups. */
+/* Make every tree a group, and list its bones. Returns the number of groups. */
 static int find_groups(arap_study *t) {
     int count = 0;
-    for (int d = 0; d < t->s.deform_count; d++) {
-        t->group[d] = t->control[d] ? -1 : root_of(t, d);
-        count += t->group[d] == d;
+    for (int d = 0; d < t->s.deform_count; d++) t->first[d] = -1;
+    for (int d = t->s.deform_count - 1; d >= 0; d--) {
+        int root = t->group[d] = t->control[d] ? -1 : root_of(t, d);
+        count += root == d;
+        if (root < 0) continue;
+        t->next[d] = t->first[root];
+        t->first[root] = d;
     }
     return count;
 }
@@ -113,8 +117,7 @@ static int is_skin(const arap_study *t, int d) { return t->evidence[d] <= SKIN; 
 /* Whether this applies to more than half of the tree. */
 static int is_mostly(const arap_study *t, int root, int (*is)(const arap_study *, int)) {
     int more = 0;
-    for (int d = 0; d < t->s.deform_count; d++)
-        if (t->group[d] == root) more += is(t, d) ? 1 : -1;
+    for (int d = t->first[root]; d >= 0; d = t->next[d]) more += is(t, d) ? 1 : -1;
     return more > 0;
 }
 
@@ -123,11 +126,10 @@ static int is_mostly(const arap_study *t, int root, int (*is)(const arap_study *
  * skin. */
 static int count_signs(arap_study *t, int root) {
     int away = 1, others = 0, sure = is_mostly(t, root, is_sure);
-    for (int d = 0; d < t->s.deform_count; d++)
-        if (t->group[d] == root) {
-            away = away && arap_study_is_away(t, d, AWAY);
-            others = others || arap_study_in_place_of_others(t, d);
-        }
+    for (int d = t->first[root]; d >= 0; d = t->next[d]) {
+        away = away && arap_study_is_away(t, d, AWAY);
+        others = others || arap_study_in_place_of_others(t, d);
+    }
     if (!away && (is_mostly(t, root, is_skin) || (!sure && arap_study_has_parts(t, root))))
         return 0;
     return is_mostly(t, root, has_sign) + sure + (away ? 2 : others);
@@ -156,8 +158,8 @@ static int is_lone_copy(const arap_study *t, int root) {
     double near = SAME_JOINT * t->mesh.size;
     int copies = 0;
     if (!t->s.ways || is_skin(t, root) || arap_study_has_parts(t, root)) return 0;
+    if (t->next[t->first[root]] >= 0) return 0;
     for (int d = 0; d < t->s.deform_count; d++) {
-        if (t->group[d] == root && d != root) return 0;
         copies += t->group[d] >= 0 && d != root && arap_study_parent(t, d) >= 0 &&
                   arap_distance2(arap_study_head(t, d), arap_study_head(t, root)) <= near * near;
     }
@@ -171,7 +173,7 @@ static candidate judge_tree(arap_study *t, int root) {
     c.signs = count_signs(t, root);
     if (!c.signs || (c.signs == 1 && !(c.ratio < LOW_GAIN))) return c;
     c.root = root;
-    for (int d = 0; d < t->s.deform_count; d++) c.bones += t->group[d] == root;
+    for (int d = t->first[root]; d >= 0; d = t->next[d]) c.bones++;
     for (int up = t->s.deform_parent[root]; up >= 0; up = t->s.deform_parent[up]) c.above++;
     return c;
 }
@@ -184,9 +186,9 @@ static int compare(const candidate *a, const candidate *b) {
 }
 
 static int trees_coincide(const arap_study *t, int a, int b) {
-    for (int d = 0; d < t->s.deform_count; d++)
-        for (int e = 0; e < t->s.deform_count && t->group[d] == a; e++)
-            if (t->group[e] == b && coincide(t, d, e)) return 1;
+    for (int d = t->first[a]; d >= 0; d = t->next[d])
+        for (int e = t->first[b]; e >= 0; e = t->next[e])
+            if (coincide(t, d, e)) return 1;
     return 0;
 }
 
@@ -212,13 +214,11 @@ static int find_control_tree(arap_study *t) {
 }
 
 static void drop_tree(arap_study *t, int root) {
-    for (int d = 0; d < t->s.deform_count; d++)
-        if (t->group[d] == root)
-            t->control[d] = arap_study_is_away(t, d, AWAY)        ? ARAP_CONTROL_OUTSIDE
-                            : arap_study_in_place_of_others(t, d) ? ARAP_CONTROL_TWIN
-                                                                  : ARAP_CONTROL_SERVED;
-    for (int d = 0; d < t->s.deform_count; d++)
-        if (t->group[d] == root) t->group[d] = -1;
+    for (int d = t->first[root]; d >= 0; d = t->next[d])
+        t->control[d] = arap_study_is_away(t, d, AWAY)        ? ARAP_CONTROL_OUTSIDE
+                        : arap_study_in_place_of_others(t, d) ? ARAP_CONTROL_TWIN
+                                                              : ARAP_CONTROL_SERVED;
+    for (int d = t->first[root]; d >= 0; d = t->next[d]) t->group[d] = -1;
 }
 
 static int count_children(const arap_study *t, int d) {

@@ -379,15 +379,17 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     t->alone = ARAP_NEW_ZERO(char, n);
     t->control = ARAP_NEW_ZERO(int, n);
     t->group = ARAP_NEW(int, n);
+    t->first = ARAP_NEW(int, n);
+    t->next = ARAP_NEW(int, n);
     t->own = ARAP_NEW(double, n);
     t->gain = ARAP_NEW(double, n);
     t->nearest2 = ARAP_NEW(double, n);
     t->nearest = ARAP_NEW(int, 2 * count);
     t->distance2 = ARAP_NEW(double, 2 * count);
     if (!t->area || !t->length || !t->box || !t->clearance || !t->winding || !t->evidence ||
-        !t->keep || !t->alone || !t->nearest2 || !t->control || !t->group || !t->own || !t->gain ||
-        !t->nearest || !t->distance2 || !t->own_parts || !t->decided || !t->part_area ||
-        !t->part_votes || !t->part_leader) {
+        !t->keep || !t->alone || !t->nearest2 || !t->control || !t->group || !t->first ||
+        !t->next || !t->own || !t->gain || !t->nearest || !t->distance2 || !t->own_parts ||
+        !t->decided || !t->part_area || !t->part_votes || !t->part_leader) {
         status = arap_fail_memory(&context->error, "the control bones");
         goto done;
     }
@@ -421,6 +423,8 @@ void arap_study_clear(arap_study *t) {
     arap_free(t->nearest2);
     arap_free(t->control);
     arap_free(t->group);
+    arap_free(t->first);
+    arap_free(t->next);
     arap_free(t->own);
     arap_free(t->gain);
     arap_free(t->nearest);

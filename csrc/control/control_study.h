@@ -27,6 +27,8 @@ typedef struct arap_study {
     char *keep;         /* (deform_count) initially 0: must not be judged again */
     int *control;       /* (deform_count) arap_control, initially 0 */
     int *group;         /* (deform_count) the bone that represents the group of this bone, or -1 */
+    int *first, *next;  /* (deform_count) lists of the bones of each tree, in ascending order; -1:
+                           the end */
     double *own, *gain; /* (deform_count) share of the skin of each group */
     double *decided;    /* (deform_count) `own` without skin that is equally near to another
                            group */

@@ -63,10 +63,12 @@ typedef struct sums {
     arap_context *context;
     const arap_displacements *displacements;
     int columns;
-    double *carried; /* (components, columns, 4) Q */
-    double *inverse; /* (components, components) of S */
-    double *work;    /* (components, components) */
-    double *share;   /* (components) W_kc - W_ic of an edge */
+    double *carried;     /* (components, columns, 4) Q */
+    double *inverse;     /* (components, components) of S */
+    double *work;        /* (components, components) */
+    double *share;       /* (components) W_kc - W_ic of an edge */
+    int *start, *column; /* (components + 1) columns whose Q is not 0: components far apart share
+                            no edges */
 } sums;
 
 /* Add `sign` times the weights of vertex i to the shares of components. */
@@ -121,6 +123,26 @@ static arap_status sum_up(const sums *s, const arap_mesh *mesh, const arap_influ
     return status;
 }
 
+static arap_status list_columns(sums *s) {
+    int count = s->displacements->count, total = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        total = 0;
+        for (int c = 0; c < count; c++) {
+            s->start[c] = total;
+            for (int b = 0; b < s->columns; b++) {
+                const double *q = s->carried + 4 * ((size_t)c * (size_t)s->columns + (size_t)b);
+                if (q[0] == 0 && q[1] == 0 && q[2] == 0 && q[3] == 0) continue;
+                if (pass) s->column[total] = b;
+                total++;
+            }
+        }
+        s->start[count] = total;
+        if (!pass && !(s->column = ARAP_NEW(int, total)))
+            return arap_fail_memory(&s->context->error, "the components");
+    }
+    return ARAP_OK;
+}
+
 /* Compute the inverse of S, one panel of columns after another; definite: 0 if S is singular. */
 static arap_status invert(const sums *s, double stiffness, int *definite) {
     int count = s->displacements->count;
@@ -145,12 +167,19 @@ static arap_status invert(const sums *s, double stiffness, int *definite) {
         arap_cholesky_solve(count, s->work, width, s->inverse + (size_t)c * n);
         status = arap_poll_cancel(s->context);
     }
+    for (size_t c = 0; c < n; c++) /* its columns in rows */
+        for (size_t k = 0; k < c; k++) {
+            double swapped = s->inverse[c * n + k];
+            s->inverse[c * n + k] = s->inverse[k * n + c];
+            s->inverse[k * n + c] = swapped;
+        }
     return status;
 }
 
 /* Subtract the contribution of a pose's transforms from the slope of component c. */
 static void add_carried(const sums *s, int c, const double *transforms, double *slope) {
-    for (int b = 0; b < s->columns; b++) {
+    for (int e = s->start[c]; e < s->start[c + 1]; e++) {
+        int b = s->column[e];
         const double *q = s->carried + 4 * ((size_t)c * (size_t)s->columns + (size_t)b);
         const double *t = transforms + 12 * b;
         for (int r = 0; r < 3; r++) slope[r] -= arap_dot(t + 4 * r, q) + t[4 * r + 3] * q[3];
@@ -165,7 +194,7 @@ static arap_status move_pose(const sums *s, const double *pull, size_t lanes, si
     arap_status status = ARAP_OK;
     int count = d->count;
     double own = 0, *move = slope + 3 * count;
-    memset(slope, 0, 3 * (size_t)count * sizeof(double));
+    memset(slope, 0, 6 * (size_t)count * sizeof(double));
     for (int b = 0; b < s->columns; b++)
         for (int r = 0; r < 3; r++)
             slope[3 * d->component[b] + r] += pull[(size_t)(3 * b + r) * lanes + pose];
@@ -173,19 +202,20 @@ static arap_status move_pose(const sums *s, const double *pull, size_t lanes, si
         add_carried(s, c, transforms, slope + 3 * c);
         status = arap_poll_cancel(s->context);
     }
-    for (int c = 0; c < count && !status; c++) {
-        const double *row = s->inverse + (size_t)c * (size_t)count;
-        for (int r = 0; r < 3; r++) {
-            double sum = 0;
-            for (int k = 0; k < count; k++) sum += row[k] * slope[3 * k + r];
-            own += sum * slope[3 * c + r];
-            move[3 * c + r] = sum;
-            moved[3 * c + r] += sum;
-        }
+    for (int k = 0; k < count && !status; k++) { /* by columns, which the compiler vectorizes */
+        const double *column = s->inverse + (size_t)k * (size_t)count, *own_slope = slope + 3 * k;
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < count; c++) move[r * count + c] += column[c] * own_slope[r];
         status = arap_poll_cancel(s->context);
     }
+    for (int c = 0; c < count && !status; c++)
+        for (int r = 0; r < 3; r++) {
+            own += move[r * count + c] * slope[3 * c + r];
+            moved[3 * c + r] += move[r * count + c];
+        }
     for (int b = 0; b < s->columns && !status; b++)
-        for (int r = 0; r < 3; r++) transforms[12 * b + 4 * r + 3] += move[3 * d->component[b] + r];
+        for (int r = 0; r < 3; r++)
+            transforms[12 * b + 4 * r + 3] += move[r * count + d->component[b]];
     *gain += share * own;
     return status;
 }
@@ -205,12 +235,14 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
               .carried = ARAP_NEW(double, 4 * count * columns),
               .inverse = ARAP_NEW(double, count * count),
               .work = ARAP_NEW(double, count * count),
-              .share = ARAP_NEW(double, count)};
+              .share = ARAP_NEW(double, count),
+              .start = ARAP_NEW(int, count + 1)};
     double *slope = ARAP_NEW(double, 6 * count), *moved = ARAP_NEW(double, moves);
     double *alignment = ARAP_NEW(double, mesh->count), *pull = NULL, total = 0;
     arap_status status = ARAP_OK;
     int definite;
-    if (!s.carried || !s.inverse || !s.work || !s.share || !slope || !moved || !alignment)
+    if (!s.carried || !s.inverse || !s.work || !s.share || !s.start || !slope || !moved ||
+        !alignment)
         goto no_memory;
     memcpy(transforms, poses->transform, 12 * columns * (size_t)poses->count * sizeof *transforms);
     memcpy(moved, d->moved, moves * sizeof *moved);
@@ -225,6 +257,7 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * columns * (size_t)packed.lanes);
     if (!pull) goto no_memory;
     status = sum_up(&s, mesh, poses->bendy.count ? &expanded : in);
+    if (!status) status = list_columns(&s);
     if (!status) status = invert(&s, STIFFNESS * mesh->rest_energy, &definite);
     if (status || !definite) goto done; /* nothing has any size */
     for (int p = 0; p < d->poses; p++) total += arap_pose_weight(poses, p);
@@ -254,6 +287,8 @@ done:
     arap_free(s.inverse);
     arap_free(s.work);
     arap_free(s.share);
+    arap_free(s.start);
+    arap_free(s.column);
     arap_free(slope);
     arap_free(moved);
     arap_free(alignment);
