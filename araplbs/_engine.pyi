@@ -1190,6 +1190,31 @@ def automatic_weights(
     Source: the papers named above. In the add-on, these are the methods of initial weights.
     """
 
+def skin_owners(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike | None,
+    bone_parents: ArrayLike,
+    *,
+    edges: ArrayLike | None = None,
+    tets: ArrayLike | None = None,
+    bone_ways: ArrayLike | None = None,
+    bone_deform: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+) -> NDArray[np.int32]:
+    """Return the bone that owns each vertex of the skin, (n,): the nearest deforming bone.
+    Distances outside the mesh count three times, and distances beyond the radius of the bone's limb
+    count more. The result is an index of the given bones and does not depend on the unit of length.
+    In a Solver, bone springs lead to these bones. A loose part that surrounds no bone belongs to
+    one bone as a whole.
+
+    Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any
+    other invalid argument (the message names it), and Cancelled if `progress` returns False.
+    Source: this project (docs/decisions/035-owners.md).
+    """
+
 def diffuse_parameters(
     vertices: ArrayLike,
     triangles: ArrayLike | None,

@@ -13,7 +13,7 @@ from .last_lines import transfer_line
 # Further remedies, in addition to the remedies in doubts.py.
 GIVE_BACK = "GIVE_BACK"  # the earlier weights of bones that have lost their skin
 PLACE = "PLACE"  # better joint positions
-REPAIR = "REPAIR"  # for parts that leave the surface they sit on
+REPAIR = "REPAIR"  # for parts that leave the surface they sit on, and limbs that reach too far
 RIGID, SOFT = "RIGID", "SOFT"  # parts keep their shape, or every vertex has its own weights
 UNLOCK = "UNLOCK"  # the vertex groups
 
@@ -46,11 +46,13 @@ def result_notes(
     lost: Sequence[str] = (),
     had_skin: Sequence[str] = (),
     reaching: Sequence[tuple[str, str]] = (),
+    over: Sequence[tuple[str, str]] = (),
 ) -> list[Note]:
     """The Notes for a report of weights, the most urgent first. deaf: names of bones that hardly
     move the skin around them; leaving: (object, vertex) of loose parts that leave the surface they
     sit on; lost: names of bones that no longer move their earlier skin; had_skin: names of excluded
-    bones that had skin, if this was checked; reaching: (bone, bone whose skin it moves now)."""
+    bones that had skin, if this was checked; reaching: (bone, bone whose skin it moves now);
+    over: (bone, bone that the skin belongs to that it moves)."""
     idle = [bone for bone in bare_bones(report) if bone not in lost]
     read_again = PLACE if report.get("bone_directions") == JOINTS else JOINTS
     found = [
@@ -75,6 +77,7 @@ def result_notes(
             why=Sentence("Other bones move most of the skin"),
         ),
         _reaching(reaching),
+        _over(over),
         _counted(
             leaving,
             "part leaves what it sits on",
@@ -177,6 +180,15 @@ def _reaching(reaching: Sequence[tuple[str, str]]) -> Note | None:
     why = Sentence("Now moved by {names}", names=names_in_line([bone for bone, _owner in reaching]))
     one, several = "bone has lost skin to another limb", "bones have lost skin to another limb"
     return _counted(owners, one, several, urgent=True, bones=owners, remedy=GIVE_BACK, why=why)
+
+
+def _over(over: Sequence[tuple[str, str]]) -> Note | None:
+    """The note about bones that move skin which belongs to other limbs."""
+    bones = tuple(bone for bone, _owner in over)
+    owners = list(dict.fromkeys(owner for _bone, owner in over))
+    why = Sentence("The skin belongs to {names}", names=names_in_line(owners))
+    one, several = "bone moves skin of another limb", "bones move skin of another limb"
+    return _counted(bones, one, several, urgent=True, bones=bones, remedy=REPAIR, why=why)
 
 
 def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note | None:

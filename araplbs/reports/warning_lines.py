@@ -50,9 +50,13 @@ def worse_lines(report: dict[str, Any]) -> list[Sentence]:
 
 
 def reach_lines(report: dict[str, Any]) -> list[Sentence]:
-    """Lines about bones that move skin that other bones moved with the earlier weights."""
-    reaching = (report.get("compared") or {}).get("reaching", {})
+    """Lines about bones that move skin that other bones moved with the earlier weights or, without
+    these, that belongs to other bones."""
+    compared = report.get("compared") or {}
+    reaching = compared.get("reaching", {})
     line = "'{bone}' moves skin that '{owner}' moved before"
+    if "file" not in compared:
+        line = "'{bone}' moves skin that belongs to '{owner}'"
     return [Sentence(line, bone=bone, owner=owner) for bone, owner in reaching.items()]
 
 

@@ -33,7 +33,7 @@ CURES = {
     GIVE_BACK: (give_back.IDNAME, "Give Back", {}),
     PARENT: (note_cures.PARENT, "Parent at Joint", {}),
     PLACE: (JOINT_PLACES, "Optimize Joints", {}),
-    REPAIR: (REPAIR_WEIGHTS, "Repair", {"which": "RESULT", "kinds": {"LOOSE_PART"}}),
+    REPAIR: (REPAIR_WEIGHTS, "Repair", {"which": "RESULT", "kinds": {"LOOSE_PART", "OVERREACH"}}),
     RIGID: (note_cures.RIGID, "Make Rigid", {}),
     SHIFT: (note_cures.SHIFT, "Move Limbs", {}),
     UNLOCK: (note_cures.UNLOCK, "Unlock Groups", {}),

@@ -61,6 +61,7 @@ static PyMethodDef methods[] = {
     {"mixed_elasticity", KEYWORDS(arap_py_mixed_elasticity), DOC_mixed_elasticity},
     {"bake", KEYWORDS(arap_py_bake), DOC_bake},
     {"automatic_weights", KEYWORDS(arap_py_automatic_weights), DOC_automatic_weights},
+    {"skin_owners", KEYWORDS(arap_py_skin_owners), DOC_skin_owners},
     {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters), DOC_diffuse_parameters},
     {"bone_directions", KEYWORDS(arap_py_bone_directions), DOC_bone_directions},
     {"control_bones", KEYWORDS(arap_py_control_bones), DOC_control_bones},

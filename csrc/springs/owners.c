@@ -31,6 +31,8 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "mesh/rings.h"
+#include "mesh/sheets.h"
 #include "springs/inside.h"
 
 #define CHUNK 64
@@ -355,4 +357,36 @@ void arap_owners_clear(arap_owners *o) {
     arap_free(o->first);
     arap_free(o->whole);
     *o = (arap_owners){0};
+}
+
+arap_status arap_find_owners(arap_context *context, const arap_geometry *geometry,
+                             const arap_bones *bones, int *out) {
+    arap_mesh mesh = {0};
+    arap_skeleton skeleton = {0};
+    arap_containments kept = {0};
+    arap_owners owners = {0};
+    double *thick = NULL;
+    arap_status status = arap_progress(context, "mesh", 0);
+    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
+    if (!status) status = arap_skeleton_create(context, bones, &mesh, &skeleton);
+    if (!status) status = arap_mesh_connect(context, &mesh, NULL, 0);
+    if (status) goto done;
+    thick = ARAP_NEW(double, mesh.part_count);
+    status = thick ? arap_part_thickness(context, &mesh, thick)
+                   : arap_fail_memory(&context->error, "the owners of the skin");
+    if (!status)
+        status = arap_owners_create(context, &mesh, &skeleton, thick, NULL, NULL, NULL, NULL, &kept,
+                                    &owners);
+    for (int i = 0; i < mesh.input_count && !status; i++) {
+        int line = owners.line[mesh.weld[i]];
+        out[i] = line < 0 ? -1 : skeleton.deform_bone[owners.lines.line[line].bone];
+    }
+
+done:
+    arap_owners_clear(&owners);
+    arap_containments_clear(&kept);
+    arap_free(thick);
+    arap_skeleton_clear(&skeleton);
+    arap_mesh_clear(&mesh);
+    return status;
 }

@@ -34,4 +34,9 @@ arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
                                const char *wanted_whole, arap_containments *kept, arap_owners *out);
 void arap_owners_clear(arap_owners *owners);
 
+/* Find the bone that owns each of the caller's vertices, out (vertices): one of the caller's bones,
+ * or -1 without a deforming bone. */
+arap_status arap_find_owners(arap_context *context, const arap_geometry *geometry,
+                             const arap_bones *bones, int *out);
+
 #endif

@@ -96,6 +96,13 @@ def bleeding(s):
     return "front.L", finger
 
 
+def overreach(s):
+    """A finger that moves the flank of the hips along."""
+    flank = np.flatnonzero((s.vertices[:, 0] > 0.1) & (s.vertices[:, 2] < 0.75))
+    s.give(flank, "back.L", 0.7)
+    return "back.L", flank
+
+
 def drift(s):
     """A limb that follows the bone below."""
     s.weights[:, N("arm.L")] += 0.9 * s.weights[:, N("hand.L")]
@@ -195,6 +202,7 @@ FLAWS = {
     "STRETCH": stretch,
     "COLLAPSE": collapse,
     "BLEEDING": bleeding,
+    "OVERREACH": overreach,
     "DRIFT": drift,
     "BONE_OUTSIDE": bone_outside,
     "IDLE_BONE": idle_bone,

@@ -203,6 +203,12 @@ def inspection(vertices, bones):
     return lambda progress: araplbs.inspect_weights(*mesh, rows, progress=progress, threads=1)
 
 
+def owners(vertices, bones):
+    mesh, skeleton = tube(vertices), chain(bones)
+    ends = skeleton.heads, skeleton.tails, skeleton.parents
+    return lambda progress: araplbs.skin_owners(*mesh, *ends, progress=progress, threads=1)
+
+
 def nearest(vertices):
     mesh = tube(vertices)
     points = mesh[0] * 1.1
@@ -244,6 +250,7 @@ PROBLEMS = {
     "elastic, mixed": lambda: elastic(1_500, 6, method="mixed"),
     "elastic, a look inside": lambda: mixed(1_500, 6),
     "inspection": lambda: inspection(60_000, 60),
+    "owners": lambda: owners(30_000, 1_000),
     "nearest points": lambda: nearest(100_000),
     "deformation": lambda: deformation(30_000, 60),
 }

@@ -402,6 +402,7 @@ CASES = {
     "automatic_weights, boneglow": (of(araplbs.automatic_weights), automatic("boneglow")),
     "automatic_weights, bbw": (of(araplbs.automatic_weights), automatic("bbw")),
     "automatic_weights, biharmonic": (of(araplbs.automatic_weights), automatic("biharmonic")),
+    "skin_owners": (of(araplbs.skin_owners), joints_alone),
     "diffuse_parameters": (
         of(araplbs.diffuse_parameters), lambda b: {**b.mesh(), **b.bones(), "edges": b.edges()}
     ),

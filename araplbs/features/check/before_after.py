@@ -115,9 +115,11 @@ def seen_in(
     facts: dict[str, Any], findings: Iterable[Finding], problem: Problem
 ) -> dict[str, list[Any]]:
     """The arguments of result_notes() in reports/notes.py that the facts and findings of gains()
-    provide. Bones that are lost or that move their skin as before are not deaf."""
+    provide. Bones that are lost or that move their skin as before are not deaf. Bones that are said
+    to reach too far with the earlier weights in mind are not said to do so twice."""
     names, found = problem.skeleton.names, list(findings)
     known = {*facts.get("lost", ()), *facts.get("as_before", ())}
+    told = {bone for bone, _owner in facts.get("reaching", ())}
     return {
         "deaf": [
             names[each.bone]
@@ -132,6 +134,11 @@ def seen_in(
         "lost": [names[bone] for bone in facts.get("lost", ())],
         "had_skin": [names[bone] for bone in facts.get("had_skin", ())],
         "reaching": [(names[bone], names[owner]) for bone, owner in facts.get("reaching", ())],
+        "over": [
+            (names[each.bone], names[each.owner])
+            for each in found
+            if each.kind == "OVERREACH" and each.bone not in told
+        ],
     }
 
 

@@ -9,6 +9,7 @@ CAUSES: Final = {
     "STRETCH": "Neighboring vertices follow different bones: the border is too sharp",
     "COLLAPSE": "Bones that rotate in opposite directions share this skin",
     "BLEEDING": "The parts lie so close together that the bone of one part moves the other",
+    "OVERREACH": "Skin that moves along with a limb stretches less, so the limb took it",
     "DRIFT": "Bones beyond the joint have too much weight in this limb",
     "BONE_OUTSIDE": "The joint was placed or imported outside its limb",
     "IDLE_BONE": "Other bones move all the skin around this bone",

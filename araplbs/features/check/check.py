@@ -14,6 +14,7 @@ from .bones import bones_outside, drifting_limbs, idle_bones
 from .gaps import bleeding
 from .inspected import Inspected
 from .mesh import mesh_faults
+from .overreach import overreaching
 from .response import deaf_bones
 from .rows import asymmetry, influences, speckles, unnormalized, unweighted
 from .surface import intersections, loose_parts, strained
@@ -31,6 +32,7 @@ CHECKS = (
     ("bones", bones_outside),
     ("bones", idle_bones),
     ("bones", deaf_bones),
+    ("bones", overreaching),
     ("parts", loose_parts),
     ("parts", intersections),
     ("gaps", bleeding),

@@ -18,6 +18,7 @@ KINDS = (
         "Bleeding",
         "A bone moves skin across a gap, such as another finger, the other leg or the other lip",
     ),
+    ("OVERREACH", "Overreach", "A limb moves skin that belongs to another limb"),
     ("DRIFT", "Drift", "A limb leaves its bone when posed"),
     ("BONE_OUTSIDE", "Bone Outside", "The bone is outside the part it moves"),
     ("IDLE_BONE", "Idle Bone", "A deform bone moves no vertex"),
@@ -51,6 +52,7 @@ class Finding:
     value: float = 0.0  # the measured value, in the unit of its kind
     words: str = ""  # one line for the user, with names and numbers
     pose: int = -1  # the worst of the examined poses; -1: present in every pose
+    owner: int = -1  # the bone that the vertices belong to, of an OVERREACH
 
 
 # Minimum severity of each level, the worst first.

@@ -352,6 +352,7 @@ class Inspected:
         words: str,
         bone: Index = -1,
         pose: int = -1,
+        owner: Index = -1,
     ) -> list[Finding]:
         """Findings at these vertices of the problem, one for each mesh that contains some of the
         vertices. Images are replaced by their originals."""
@@ -360,9 +361,8 @@ class Inspected:
         for mesh in np.unique(mesh_of):
             own = vertices[mesh_of == mesh] - self.problem.first[mesh]
             own = np.unique(self.problem.sources[mesh][own])
-            found.append(
-                Finding(kind, float(severity), int(mesh), int(bone), own, float(value), words, pose)
-            )
+            about = int(mesh), int(bone), own, float(value), words, pose, int(owner)
+            found.append(Finding(kind, float(severity), *about))
         return found
 
     def name(self, bone: Index) -> str:

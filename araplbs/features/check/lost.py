@@ -9,7 +9,7 @@ is proportional to this distance for any angle.
 
 The reverse fault is a bone that moves skin of another limb. Such skin goes along with the bone and
 does not stretch, so strain does not reveal it either. Skin is foreign to a bone if the bone and its
-descendants had hardly any weight there.
+descendants had hardly any weight there. Without earlier weights, overreach.py finds such bones.
 """
 
 from __future__ import annotations
@@ -19,8 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...base.extent import vertex_areas
+from ...model.options import Options
 from ...model.sparse_weights import make_sparse_weights
+from ...skeleton.poses import Poses
 from ...skeleton.skeleton import hanging
+from .inspected import Inspected
+from .overreach import CLEARLY, LIMB, MUCH, OF_OWN, overreaches
 
 if TYPE_CHECKING:
     from ...base.arrays import Bools, Floats
@@ -32,9 +36,6 @@ LEAST = 4  # vertices: a smaller skin is ignored
 LOST = 0.25  # share of the earlier displacement; below this, the skin is lost
 HEARD = 0.5  # share of the earlier displacement; from here on, the bone moves its skin as before
 FOREIGN = 0.02  # earlier weight of a bone and its descendants; with less, the skin is foreign
-LIMB = 0.01, 0.9  # earlier shares of the skin of the bones that are examined: a limb, not the body
-MUCH, OF_OWN = 0.01, 0.2  # shares of all skin and of the bone's own skin; less is not reported
-CLEARLY = 0.25  # weight on foreign skin that counts for the first of these shares
 ASKEW = np.array([0.31, 0.77, 0.55])  # any direction: the first axis is across it and the bone
 UP = np.array([0.0, 0.0, 1.0])  # the direction used for a bone without length
 
@@ -114,12 +115,15 @@ def reaching_bones(problem: Problem, before: SparseWeights, after: SparseWeights
 def with_lost(
     compared: dict[str, Any], problem: Problem, before: SparseWeights, after: SparseWeights
 ) -> dict[str, Any]:
-    """The result of standing() with "lost", the names of these bones, and "reaching", {name of a
-    bone that moves foreign skin: name of the bone that moved this skin}, if earlier weights exist
-    for comparison. If any bone is lost, the new weights count as worse."""
-    if "file" not in compared:
-        return compared
+    """The result of standing() with "reaching", {name of a bone that moves foreign skin: name of
+    the bone that moved this skin, or that it belongs to if there were no weights}. If earlier
+    weights exist for comparison, the result also contains "lost", the names of these bones. If any
+    bone is lost, the new weights count as worse."""
     names = problem.skeleton.names
+    if "file" not in compared:
+        at_rest = Poses(np.zeros((0, len(names), 3, 4)), None)
+        over = overreaches(Inspected(problem, after, at_rest, Options()))
+        return compared | {"reaching": {names[each.bone]: names[each.owner] for each in over}}
     lost = [names[bone] for bone in lost_bones(problem, before, after)]
     reaching = {names[bone]: names[owner] for bone, owner in reaching_bones(problem, before, after)}
     reaching = {bone: owner for bone, owner in reaching.items() if owner not in lost}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Number of rings around the findings that are solved with them.
 RINGS = {
     "STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2, "IDLE_BONE": 2,
-    "DEAF_BONE": 2,
+    "DEAF_BONE": 2, "OVERREACH": 1,
 }  # fmt: skip
 WIDER = 4  # additional rings if the first ones were not enough
 COVERS = 0.03  # maximum distance of cloth from the skin beneath, as a share of the total size
@@ -112,13 +112,13 @@ class Regions:
             return self._cloth(at)
         if finding.kind == "LOOSE_PART":
             return np.isin(self.parts, self.parts[at])
-        if finding.kind == "BLEEDING":
+        if finding.kind in ("BLEEDING", "OVERREACH"):
             return self._bled(at, finding.bone)
         return at
 
     def _bled(self, at: Bools, bone: int) -> Bools:
-        """The vertices `at` (bool) across a gap, extended by all surrounding vertices that `bone`
-        also moves and that mainly follow the same other bone."""
+        """The vertices `at` (bool) that `bone` must not move, extended by all surrounding
+        vertices that `bone` also moves and that mainly follow the same other bone."""
         rows = self.weights
         others = rows.bones != bone
         order = np.lexsort((np.where(others, rows.weights, 0), rows.vertices))

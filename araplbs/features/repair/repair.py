@@ -23,7 +23,7 @@ from ...model.edits import Pairs
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights, make_sparse_weights
 from ...skeleton.poses import Poses
-from ...skeleton.skeleton import Skeleton
+from ...skeleton.skeleton import Skeleton, hanging
 from ..check.check import check
 from ..check.findings import NAMES, Finding
 from ..new_vertices import solve_new
@@ -149,11 +149,14 @@ class _Repair:
                 weights = self._worn(finding, weights, parts)
                 continue
             solved |= region
-            if finding.kind == "BLEEDING":
+            if finding.kind in ("BLEEDING", "OVERREACH"):
                 about = self.regions.split(self.regions.about(finding))
+                chain = np.array([finding.bone])
+                if finding.kind == "OVERREACH":
+                    chain = np.flatnonzero(hanging(self.skeleton.parents)[:, finding.bone])
                 for k, where in enumerate(about):
-                    vertices = np.flatnonzero(where)
-                    bones = np.full(len(vertices), finding.bone)
+                    vertices = np.repeat(np.flatnonzero(where), len(chain))
+                    bones = np.tile(chain, np.count_nonzero(where))
                     excluded[k] += Pairs(vertices, bones, np.zeros(len(vertices), bool))
         if solved.any():
             return self._solve(weights, solved, excluded, begin)

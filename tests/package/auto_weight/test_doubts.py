@@ -83,6 +83,9 @@ def test_every_note_says_why_and_what_mends_it():
     (reach,) = (note for note in notes if note.bones == ("rib",))
     assert reach.urgent and reach.text == "1 bone has lost skin to another limb: rib"
     assert reach.why == "Now moved by arm, hand" and reach.remedy == "GIVE_BACK"
+    (over,) = result_notes(report(0.2), over=[("arm", "rib"), ("leg", "rib")])
+    assert over.text == "2 bones move skin of another limb: arm, leg" and over.urgent
+    assert over.why == "The skin belongs to rib" and over.remedy == REPAIR
     assert len(notes) == 14 and all(note.why for note in notes)
     cured = [note.remedy for note in notes if note.remedy]
     assert {PLACE, REPAIR, RIGID, SOFT, UNLOCK, TAILS, CONTROL, "GIVE_BACK"} == set(cured)

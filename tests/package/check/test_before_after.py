@@ -36,6 +36,7 @@ def test_what_facts_and_findings_say_about_bones(core):
         finding("LOOSE_PART", 0.9, 1, vertices=np.array([7, 8])),
         finding("LOOSE_PART", 0.1, 0, vertices=np.array([1])),
         finding("STRETCH", 0.9, 0, 0),
+        *(finding("OVERREACH", 0.4, 0, bone, owner=3) for bone in (1, 2)),
     ]
     seen_in = core("features.check.before_after").seen_in
     facts = {"lost": [2], "had_skin": [0], "as_before": [3], "reaching": [(1, 3)]}
@@ -45,6 +46,7 @@ def test_what_facts_and_findings_say_about_bones(core):
         "lost": ["hand"],
         "had_skin": ["root"],
         "reaching": [("arm", "eye")],
+        "over": [("hand", "eye")],
     }
     assert seen_in({}, findings[:1], problem) == {
         "deaf": ["arm"],
@@ -52,6 +54,7 @@ def test_what_facts_and_findings_say_about_bones(core):
         "lost": [],
         "had_skin": [],
         "reaching": [],
+        "over": [],
     }
 
 

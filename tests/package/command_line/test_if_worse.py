@@ -38,7 +38,7 @@ def weights(path):
 def test_better_weights_are_no_matter(main, good, capsys):
     """All weights of in.glb belong to one bone: they stretch nothing, so they are no reference."""
     assert main(["weight", "in.glb", "-o", "out.glb", "--json", "r.json", "--quiet"]) == 0
-    assert report_of("r.json")["compared"] == {"worse": False}
+    assert report_of("r.json")["compared"] == {"worse": False, "reaching": {}}
     assert main(["weight", "good.glb", "-o", "worse.glb", "-q", *WORSE]) == 0
     arguments = ["--json", "r.json", "--if-worse", "fail", "--firmness", "0"]
     assert main(["weight", "worse.glb", "-o", "out.glb", *arguments]) == 0

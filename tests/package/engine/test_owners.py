@@ -1,6 +1,7 @@
 """Tests which bone owns each vertex of the skin, and how far bones may take skin, against explicit
 sums over all bones and faces (csrc/springs/owners.c, inside.c, spread.c)."""
 
+import araplbs
 import numpy as np
 import pytest
 import shapes
@@ -123,6 +124,36 @@ def test_owners_by_the_formula(gap, rng):
     mesh = mesh[0] + rng.uniform(-0.004, 0.004, mesh[0].shape), mesh[1]
     inside = springs(mesh, bones)
     np.testing.assert_array_equal(bone_of(inside), expected_owners(mesh, bones, inside["area"]))
+
+
+def owners_of(mesh, bones, **more):
+    return araplbs.skin_owners(*mesh, bones.heads, bones.tails, bones.parents, **more)
+
+
+def test_the_function_returns_the_owners_of_the_springs(rng):
+    """In any units, for coincident vertices, and with indices of all bones."""
+    mesh, bones, of_body = body_and_arm()
+    mesh = mesh[0] + rng.uniform(-0.004, 0.004, mesh[0].shape), mesh[1]
+    expected = bone_of(springs(mesh, bones))
+    found = owners_of(mesh, bones)
+    assert found.dtype == np.int32 and found.shape == expected.shape
+    np.testing.assert_array_equal(found, expected)
+    split = mesh[0][mesh[1].ravel()] * 1e3 - 70, np.arange(mesh[1].size).reshape(-1, 3)
+    far = shapes.Bones(bones.heads * 1e3 - 70, bones.tails * 1e3 - 70, bones.parents)
+    np.testing.assert_array_equal(owners_of(split, far), expected[mesh[1].ravel()])
+    without = owners_of(mesh, bones, bone_deform=np.array([True, False, True]))
+    assert set(without.tolist()) == {0, 2} and (without[~of_body] == 2).all()
+
+
+def test_owners_of_vertices_without_faces():
+    """Loose vertices and wires have owners, too."""
+    bones = shapes.chain(2)
+    points = np.array([[0, 0, 0.2], [0, 0.1, 1.8], [0, 0, 5.0]])
+    assert owners_of((points, None), bones).tolist() == [0, 1, 1]
+    with pytest.raises(araplbs.InputError, match="deform"):
+        owners_of((points, None), bones, bone_deform=np.zeros(2, bool))
+    with pytest.raises(ValueError, match="bone_parents has shape"):
+        araplbs.skin_owners(points, None, bones.heads, bones.tails, bones.parents[:1])
 
 
 def test_the_root_of_a_thin_limb_does_not_own_the_body():

@@ -58,6 +58,7 @@ STAGES = {  # that have to be noticed, in addition to others
     "automatic_weights, biharmonic": ("biharmonic weights",),
     "control_bones": ("control bones",),
     "bone_directions": ("joints",),
+    "skin_owners": ("mesh", "truss"),
     "rotation_centers": ("centers of rotation",),
     "inspect_weights": ("neighbors", "gaps"),
     "nearest_points": ("nearest points",),

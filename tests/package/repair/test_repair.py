@@ -109,6 +109,19 @@ def test_bleeding_bone_goes(subject):
     assert not dense(done.weights[0])[vertices, NAMES.index(bone)].any()
 
 
+def test_a_limb_leaves_the_skin_of_another(subject):
+    """With all that hangs on the bone."""
+    points = subject.vertices
+    vertices = np.flatnonzero((points[:, 0] > -0.15) & (points[:, 2] < 0.75))
+    subject.give(vertices, "hand.L", 0.7)
+    subject.give(vertices, "back.L", 0.1)
+    done, before = repaired(subject, "OVERREACH")
+    (finding,) = (each for each in before if each.kind == "OVERREACH")
+    assert finding.bone == NAMES.index("hand.L") and finding.owner == NAMES.index("hips")
+    chain = [NAMES.index(name) for name in ("hand.L", "back.L", "front.L")]
+    assert not dense(done.weights[0])[vertices][:, chain].any()
+
+
 def test_loose_part_goes_with_what_it_sits_on(subject):
     _bone, button = FLAWS["LOOSE_PART"](subject)
     done, _before = repaired(subject, "LOOSE_PART")
