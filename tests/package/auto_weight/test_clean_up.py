@@ -114,8 +114,9 @@ def functions_of_poses():
     turned = araplbs.center_of_rotation_skinning(VERTICES, some, poses, centers)
     parameters = araplbs.diffuse_parameters(VERTICES, TRIANGLES, *BONES)
     control = araplbs.control_bones(VERTICES, TRIANGLES, *BONES)
+    owners = araplbs.skin_owners(VERTICES, TRIANGLES, *BONES)
     energy = araplbs.posed_energy(VERTICES, TRIANGLES, posed, per_vertex=True)
-    return *energy, turned, parameters, control
+    return *energy, turned, parameters, control, owners
 
 
 def inspection():
