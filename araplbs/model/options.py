@@ -26,7 +26,8 @@ class Options(OptionTable):
         "bone_spring_stiffness",
         "Firmness",
         "How firmly the bones hold the skin around them. Higher values keep limbs on their bones "
-        "and preserve their volume, lower ones let the surface stretch less. 0 turns it off",
+        "and preserve their shape, and bends become narrower, with more stretch at the joints. "
+        "Lower values spread bends over more skin. 0 turns it off",
         soft_max=50.0,
         decimals=1,
     )
@@ -298,7 +299,8 @@ class Options(OptionTable):
         "min_gain",
         "Crispness",
         "Bones that improve a vertex by less than this fraction are dropped from it. "
-        "Higher values give fewer influences and crisper borders",
+        "Higher values give fewer influences, and bends become narrower, with sharper borders and "
+        "more stretch at the joints",
         soft_max=0.05,
         decimals=4,
         advanced=True,

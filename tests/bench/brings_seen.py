@@ -1,14 +1,35 @@
-"""Writes strain, drift and likeness, as measured by seen.py, into docs/bench/brings.md.
+"""Writes strain, drift and likeness, as measured by seen.py, into docs/bench/brings.md and into the
+table of presets of the manual.
 
-brings.py writes the times on that page. rows: see seen_numbers.py."""
+brings.py writes the times on that page. rows: see seen_numbers.py.
 
+brings_seen.py     updates both from docs/bench/seen.json"""
+
+import json
 import re
+from pathlib import Path
 
 import brings
 import numpy as np
 from seen_numbers import mean, mean_ratio, value, values
 
 HEAT, ARTIST, OURS, CRISP = "heat", "artist", "default", "Crisp"
+BENCH = Path(brings.BRINGS).parent
+MANUAL = BENCH.parent / "manual/auto_weight.md"
+PRESETS = {  # of the table in the manual, those that the page has
+    "Game 4": OURS,
+    "Game 8": "Game_8",
+    "Film": "Film",
+    "Soft": "Soft",
+    "Crisp": CRISP,
+    "As published": "As_published_(2018_paper)",
+    "Blender's weights": HEAT,
+}
+COLUMNS = (
+    *("preset", "stretch, random poses", "stretch, animations", "worst 1 % of the faces"),
+    *("Limb Drift", "distance to painted weights"),
+)
+HEAD = f"| {' | '.join(COLUMNS)} |\n|---{'|--:' * (len(COLUMNS) - 1)}|\n"
 MORE = 1.001  # times heat's strain: above this, a character is worse
 
 
@@ -102,14 +123,60 @@ def costs(text, rows, _processors=None):
     return brings.paragraph(text, "- Costs:", line)
 
 
-CHANGES = (table_strain, beside_heat, beside_artists, costs)
+def presets(text, rows, _processors=None):
+    """The table of presets."""
+    painted = [row for row in rows if row["painted"]]
+    drifts = [row for row in rows if np.isfinite(value(row, HEAT, "random", "drift"))]
+    lines = ""
+    for name, way in PRESETS.items():
+        if all(way in row["ways"] for row in rows):
+            stretch = [
+                mean_ratio(rows, way, HEAT, kind, key)
+                for kind, key in (("random", "area"), ("animation", "area"), ("random", "p99"))
+            ]
+            drift = np.median(values(drifts, way, "random", "drift"))
+            cells = *stretch, drift, mean(painted, way, "random", "l1")
+            lines += f"| {name} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |\n"
+    return brings.instead(text, re.escape(HEAD) + r"(\|.*\n)+", HEAD + lines)
 
 
-def filled(text, rows):
-    return brings.changed(text, CHANGES, rows, None)
+CHANGES = {
+    brings.BRINGS: (table_strain, beside_heat, beside_artists, costs),
+    MANUAL: (presets,),
+}
+
+
+def rows_of_the_page():
+    """The rows of seen.py, from the files that it has written. Painted characters are marked +."""
+    numbers = json.loads((BENCH / "seen.json").read_text("utf-8"))
+    page = (BENCH / "seen.md").read_text("utf-8")
+    painted = set(re.findall(r"(?m)^\| (\w+) \+ +\|", page))
+    return [
+        {
+            "name": name, "painted": name in painted,
+            "ways": {
+                way: {
+                    kind: each if kind == "seconds" else
+                    {key: np.nan if number is None else number for key, number in each.items()}
+                    for kind, each in found.items()
+                }
+                for way, found in ways.items()
+            },
+        }
+        for name, ways in numbers.items()
+    ]  # fmt: skip
+
+
+def filled(text, rows, file=brings.BRINGS):
+    return brings.changed(text, CHANGES[file], rows, None)
 
 
 def fill(rows):
-    """Updates the page from the rows of seen.py."""
-    text = filled(brings.BRINGS.read_text(encoding="utf-8"), rows)
-    brings.BRINGS.write_text(text, encoding="utf-8", newline="\n")
+    """Updates the pages from the rows of seen.py."""
+    for file in CHANGES:
+        text = filled(file.read_text(encoding="utf-8"), rows, file)
+        file.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    fill(rows_of_the_page())

@@ -1,7 +1,9 @@
 """Draws pictures of posed characters: bone heat, the artist's weights and ours side by side, with
-faces colored by their strain in the pose.
+faces colored by their strain in the pose. Draws sheets for the manual as well, which show the same
+joints with different settings and presets.
 
 looks.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)
+looks.py                                      only the sheets, with the module in use
 
 The pictures are written to the folder `looks` next to OUTPUT_FOLDER: docs/looks for all
 characters."""
@@ -10,11 +12,14 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import araplbs
 import numpy as np
 import plots
 import rigged
 import shaded
+from araplbs.disk.presets import PRESETS
 from matplotlib.collections import PolyCollection
+from paths import ROOT
 from results import say, write_page
 from yardstick import Yardstick, chained, rotation, skin
 
@@ -88,6 +93,35 @@ LOOKS = [
     Look("sintel", "sintel", (-60, 10), frame=20),
 ]  # fmt: skip
 
+JOINTS = [  # the rows of a sheet
+    Look(
+        "mh_game", "arm", (-60, 10), turns={"upperarm_l": (FRONT, -45), "lowerarm_l": (UP, -50)},
+        of=("clavicle_l", "upperarm_l", "lowerarm_l", "spine_03", "spine_02"),
+    ),
+    Look(
+        "mh_game", "hip", (-40, 5), turns={"thigh_l": (SIDE, -80), "calf_l": (SIDE, 60)},
+        of=("thigh_l", "thigh_r", "pelvis", "spine_01"),
+    ),
+    LOOKS[3],
+    Look(
+        "mh_game", "neck", (-60, 5), turns={"head": (SIDE, 30), "neck_01": (UP, 45)},
+        of=("head", "neck_01", "clavicle_l", "clavicle_r"),
+    ),
+    Look(
+        "q_trex", "tail", (30, 15),
+        turns={f"Tail{k}": (UP, 25) for k in range(1, 6)} | {"Hips": (UP, -10)},
+        of=("Hips", "Back", *(f"Tail{k}" for k in range(1, 6))),
+    ),
+]  # fmt: skip
+FIRM, CRISP = "bone_spring_stiffness", "min_gain"
+SHEETS = {  # {name of the picture: {title of a column: settings}}
+    "firmness": {f"Firmness {value:g}": {FIRM: value} for value in (0.0, 8.0, 16.0, 24.0, 50.0)},
+    "crispness": {
+        f"Crispness {value:g}": {CRISP: value} for value in (0.0, 4e-3, 0.01, 0.02, 0.05)
+    },
+    "presets": {name: PRESETS[name] for name in ("Film", "Soft", "Game 4", "Mobile", "Crisp")},
+}
+
 
 def pose_of(look, arrays):
     """(bones, 4, 4)"""
@@ -160,6 +194,45 @@ def shown_vertices(look, arrays, yardstick):
     return np.flatnonzero(np.isin(main, [names.index(bone) for bone in look.of]))
 
 
+def framed(look, arrays, yardstick, posed, camera):
+    """The corners of the picture, (2, 2), with the vertices of the look."""
+    region = posed[shown_vertices(look, arrays, yardstick)] @ camera.T
+    low, high = region[:, :2].min(0), region[:, :2].max(0)
+    return low - MARGIN * (high - low), high + MARGIN * (high - low)
+
+
+def solved(arrays, settings):
+    """(vertices, bones) weights of the bones that the artist uses."""
+    used = arrays["bone_deform"] & (arrays["W"] > 0).any(0)
+    ends = (arrays[f"bone_{key}"] for key in ("head", "tail", "parent"))
+    solver = araplbs.Solver(arrays["V"], arrays["F"], *ends, bone_deform=used, **settings)
+    solver.solve()
+    return np.asarray(solver.weights)
+
+
+def sheet(name, output):
+    """Draws the joints with each of the settings of a sheet. Returns the name of the file."""
+    columns, known = SHEETS[name], {}
+    fig, panels = plots.plt.subplots(len(JOINTS), len(columns), figsize=(2.4 * len(columns), 12))
+    for row, look in zip(panels, JOINTS, strict=True):
+        if look.character not in known:
+            arrays = rigged.model(look.character)
+            known[look.character] = (
+                arrays, Yardstick(arrays), [solved(arrays, each) for each in columns.values()]
+            )  # fmt: skip
+        arrays, yardstick, found = known[look.character]
+        camera, pose = shaded.view(*look.view), pose_of(look, arrays)[yardstick.deform]
+        artist = skin(yardstick.vertices, yardstick.artist, pose)
+        box = framed(look, arrays, yardstick, artist, camera)
+        for panel, title, weights in zip(row, columns, found, strict=True):
+            rows = yardstick.rows(weights)
+            posed = skin(yardstick.vertices, rows, pose)
+            strain = strain_of(yardstick, rows, posed)
+            title = title if look is JOINTS[0] else ""
+            draw(panel, posed, yardstick.triangles, strain, camera, title, box)
+    return plots.save(fig, output, f"{name}.png")
+
+
 def picture(look, zip_path, output):
     """(file name, None), or (None, a line that states what went wrong)."""
     ways = rigged.weights(zip_path, look.character)
@@ -175,9 +248,7 @@ def picture(look, zip_path, output):
         posed[way] = skin(yardstick.vertices, each, pose)
         loose = each.sum(1) == 0
         posed[way][loose] = yardstick.vertices[loose]
-    region = posed["artist"][shown_vertices(look, arrays, yardstick)] @ camera.T
-    low, high = region[:, :2].min(0), region[:, :2].max(0)
-    low, high = low - MARGIN * (high - low), high + MARGIN * (high - low)
+    low, high = framed(look, arrays, yardstick, posed["artist"], camera)
     width = max(LEAST_WIDTH, HEIGHT * (high - low)[0] / (high - low)[1])
     fig, [panels] = plots.figure(len(WAYS), width=len(WAYS) * width, height=HEIGHT)
     for panel, (way, label) in zip(panels, WAYS.items(), strict=True):
@@ -198,9 +269,14 @@ def main(zip_path, output, *asked):
         else:
             pictures.append(f"../looks/{file}")
         say(look.name, error or "")
+    if not asked:
+        pictures += [f"../looks/{sheet(name, folder)}" for name in SHEETS]
     write_page(Path(output), "looks", "Looks", NOTE, *failures, pictures=pictures)
     return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    if sys.argv[1:]:
+        sys.exit(main(*sys.argv[1:]))
+    for each in SHEETS:
+        sheet(each, ROOT / "docs/looks")

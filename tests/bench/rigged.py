@@ -11,7 +11,8 @@ LEFT_OUT = {"fox_soup", "human_game_engine"}  # a soup of triangles; bones that 
 FOLDER = BUILD / "seen"
 LIMIT = 1800  # seconds for one character
 PUBLISHED = "As_published_(2018_paper)"
-PRESETS = (PUBLISHED, "Crisp", "Film", "Game_4", "Game_8")  # those of engines are one of these
+# Those of engines are one of these.
+PRESETS = (PUBLISHED, "Crisp", "Film", "Soft", "Game_4", "Game_8")
 WAYS = ("heat", "default", "before", *PRESETS)  # seen_weights.py
 
 

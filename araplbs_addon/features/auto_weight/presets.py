@@ -11,6 +11,7 @@ from bpy.path import display_name
 from bpy.props import StringProperty
 from bpy.types import Menu, Operator
 
+from ...languages.translate import translated
 from ...window.properties import option_names
 from ...window.settings import settings_of
 from .operator import IDNAME
@@ -21,6 +22,25 @@ LOAD = "object.araplbs_load_preset"
 ADD = "object.araplbs_add_preset"
 REMOVE = "object.araplbs_remove_preset"
 
+# What a user sees with each preset, compared with the default.
+ABOUT = {
+    **dict.fromkeys(
+        ("Game 4", "Unity", "Godot", "Roblox", "VRChat"),
+        "The default settings, with at most 4 bones per vertex",
+    ),
+    **dict.fromkeys(
+        ("Game 8", "Unreal"),
+        "At most 8 bones per vertex. The skin stretches slightly less than with 4",
+    ),
+    "Mobile": "At most 2 bones per vertex. Armpits, hips, knuckles and the neck stretch much more",
+    "Soft": "Bends spread over more skin and stretch less. Limbs drift farther from their bones",
+    "Crisp": "Bends are narrow and have sharp borders, with more stretch at the joints. Limbs keep "
+    "their shape and stay on their bones",
+    "Film": "Any number of bones per vertex. Bends spread wide, with the least stretch. Limbs "
+    "drift farther from their bones",
+    "As published (2018 paper)": "The method of the 2018 paper, for comparison. The skin stretches "
+    "more than with Blender's automatic weights",
+}
 _read: dict[Path, tuple[int, dict]] = {}  # values of files, and the files' modification times
 
 
@@ -79,6 +99,11 @@ class OBJECT_OT_araplbs_load_preset(Operator):
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
     menu_idname: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
+
+    @classmethod
+    def description(cls, _context, properties):
+        about = ABOUT.get(_name(Path(properties.filepath)))
+        return translated(about) if about else None
 
     def execute(self, context):
         preset = f"Preset '{display_name(self.filepath, title_case=False)}'"

@@ -1,6 +1,9 @@
 """The first screen of the tab: presets, rows for experts only, the manual, and the height of the
 tab."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import bpy
 import pytest
 from scenes import (
@@ -24,6 +27,11 @@ def test_the_preset_in_use():
     for name in names:
         bpy.ops.object.araplbs_load_preset(filepath=str(presets.preset_files()[name]))
         assert presets.preset_in_use(settings()) == name
+    assert set(presets.ABOUT) == set(names)
+    load, files = presets.OBJECT_OT_araplbs_load_preset, presets.preset_files()
+    for file, begins in ((files["Mobile"], "At most 2 bones"), (Path("Mine.py"), "None")):
+        about = str(load.description(None, SimpleNamespace(filepath=str(file))))
+        assert about.startswith(begins)
     bpy.ops.object.araplbs_load_preset(filepath=str(presets.preset_files()["VRChat"]))
     settings().max_influences = 3
     assert presets.preset_in_use(settings()) == "Custom"

@@ -1,45 +1,22 @@
-"""The strain in the summary docs/bench/brings.md equals that of the page *seen*, which stores its
-numbers in seen.json."""
+"""The strain in the summary docs/bench/brings.md and the table of presets in the manual equal those
+of the page *seen*, which stores its numbers in seen.json."""
 
-import json
-import re
 import sys
 from importlib import import_module
 
 import pytest
-from paths import ROOT, TESTS
+from paths import TESTS
 
 sys.path.append(str(TESTS / "bench"))
 brings, brings_seen = import_module("brings"), import_module("brings_seen")
-FOLDER = ROOT / "docs/bench"
 
 
-def rows_of_the_page():
-    """Painted characters are marked + in the page."""
-    numbers = json.loads((FOLDER / "seen.json").read_text("utf-8"))
-    page = (FOLDER / "seen.md").read_text("utf-8")
-    painted = set(re.findall(r"(?m)^\| (\w+) \+ +\|", page))
-    nan = float("nan")
-    return [
-        {
-            "name": name, "painted": name in painted,
-            "ways": {
-                way: {
-                    kind: each if kind == "seconds" else
-                    {key: nan if number is None else number for key, number in each.items()}
-                    for kind, each in found.items()
-                }
-                for way, found in ways.items()
-            },
-        }
-        for name, ways in numbers.items()
-    ]  # fmt: skip
-
-
-def test_the_summary_says_what_the_page_says(capsys):
-    text = brings.BRINGS.read_text("utf-8")
-    assert brings_seen.filled(text, rows_of_the_page()) == text, (
-        "running this file brings it up to date"
+@pytest.mark.parametrize("file", brings_seen.CHANGES, ids=lambda file: file.name)
+def test_pages_say_what_the_page_says(file, capsys):
+    """The summary of the benchmarks and the table of presets in the manual."""
+    text = file.read_text("utf-8")
+    assert brings_seen.filled(text, brings_seen.rows_of_the_page(), file) == text, (
+        "running tests/bench/brings_seen.py brings it up to date"
     )
     assert "by hand" not in capsys.readouterr().out
 
@@ -95,5 +72,15 @@ def test_failures_are_named(kind):
     assert brings_seen.strain(row("a", 1, 1, unweighted=2), "heat", kind) == "fails"
 
 
-if __name__ == "__main__":  # with tests and tests/package on PYTHONPATH
-    brings_seen.fill(rows_of_the_page())
+def test_presets_of_the_page_are_in_the_manual():
+    """Those that all characters have."""
+    rows = [row("a", 0.4, 0.1), row("b", 0.1, 0.125)]
+    for each, drift in zip(rows, (0.1, 0.2), strict=True):
+        each["ways"]["default"]["random"]["drift"] = drift
+    rows[0]["ways"]["Film"] = rows[0]["ways"]["default"]
+    text = f"Before.\n\n{brings_seen.HEAD}| Old | 1 |\n| Older | 2 |\n\nAfter.\n"
+    assert brings_seen.filled(text, rows, brings_seen.MANUAL).split(brings_seen.HEAD)[1] == (
+        "| Game 4 | 0.56 | 0.56 | 1.00 | 0.15 | 0.30 |\n"
+        "| Crisp | 0.56 | 0.56 | 1.00 | 0.20 | 0.30 |\n"
+        "| Blender's weights | 1.00 | 1.00 | 1.00 | 0.20 | 0.30 |\n\nAfter.\n"
+    )
