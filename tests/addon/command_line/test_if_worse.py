@@ -98,7 +98,7 @@ def test_nothing_before(tmp_path, capfd):
     out = tmp_path / "out.blend"
     assert run("weight", source, "-o", out, "--json", path) == 0
     compared = report_of(path)["compared"]
-    assert set(compared) == {"worse", "heat"} and not compared["worse"]
+    assert set(compared) == {"worse", "heat", "reaching"} and not compared["worse"]
     heat = compared["heat"]["surface_strain"]
     assert f"with Blender's bone heat {100 * heat:.1f} %" in capfd.readouterr().out
     opened(out)
@@ -124,7 +124,7 @@ def test_heat_that_fails(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(addon("features.auto_weight.heat"), "blender_weights_in_steps", fails)
     source, path = save(tmp_path / "in.blend"), tmp_path / "report.json"
     assert run("weight", source, "-o", tmp_path / "out.blend", "--json", path) == 0
-    assert report_of(path)["compared"] == {"worse": False, "heat": None}
+    assert report_of(path)["compared"] == {"worse": False, "heat": None, "reaching": {}}
     assert "bone heat leaves vertices without weights" in capfd.readouterr().out
 
 
