@@ -109,7 +109,9 @@ class WeightingTask(Task):
         skeleton = self._read_skeleton(armature)
         refuse_deformer(options, skeleton)
         locked = (
-            bones_to_lock(armature) if targets.only_bones else np.zeros(len(skeleton.names), bool)
+            bones_to_lock(armature, targets.bones)
+            if targets.only_bones
+            else np.zeros(len(skeleton.names), bool)
         )
         if locked[skeleton.deform].all():
             raise Refused(f"No deform bone of '{armature.name}' is selected")

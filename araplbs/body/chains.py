@@ -28,6 +28,7 @@ MOST_PLANES = 60  # number of planes tried
 DRAWN = 0.57  # share of the distance to the nearest child; tails farther away are meaningless
 ONE_PLACE = 0.2  # share of the same distance; palms that begin closer belong to a forearm
 FINGERS = 3  # children of a hand
+COMPARABLE = 0.5  # share of the longest branch; where another branch is as long, limbs begin
 
 
 def lengths_of(joints: Floats) -> Floats:
@@ -148,6 +149,26 @@ class Tree:
                     found = length, [b, *beyond]
             best[b] = found
         return best[bone][1]
+
+    def limb(self, bone: int) -> list[int]:
+        """The bones of the limb that contains a bone, parents first. A limb begins and ends where
+        branches of comparable length meet, as at the chest and the hand. Short branches, such as
+        twist bones, belong to the limb."""
+        start = bone
+        while self.above[start] >= 0 and start not in self._forks(int(self.above[start])):
+            start = int(self.above[start])
+        found = [start]
+        for b in found:
+            forks = self._forks(b)
+            found += [child for child in self.children.get(b, []) if child not in forks]
+        return found
+
+    def _forks(self, bone: int) -> list[int]:
+        """The children at which limbs begin: all of them if two branches are comparable."""
+        children = self.children.get(bone, [])
+        lengths = [self.chain(child).length for child in children]
+        long = sum(length >= COMPARABLE * max(lengths) for length in lengths)
+        return children if long > 1 else []
 
     def chain(self, start: int) -> Chain:
         bones = self.longest(start)

@@ -1,13 +1,16 @@
-"""Finds vertices at the mirrored positions of other vertices, on the other side of X = 0."""
+"""Finds vertices at the mirrored positions of other vertices, on the other side of X = 0, and the
+painted weights that they should have."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..base.arrays import Floats, Integers
+from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import sides_of
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
 
 MIRROR_DISTANCE = 1e-3  # tolerance for a mirrored vertex, as a share of the mesh size
+SAME = 1e-5  # weights of a vertex that differ less in total are equal
 
 
 def images_of(points: Floats, vertices: Integers) -> Integers:
@@ -25,3 +28,48 @@ def images_of(points: Floats, vertices: Integers) -> Integers:
         if len(near) and distance.min() <= most:
             pairs.append((k, near[distance.argmin()]))
     return np.array(pairs, int).reshape(-1, 2)
+
+
+def mirrored(rows: SparseWeights, images: Integers, opposite: Integers) -> SparseWeights:
+    """The weights that each vertex has if it equals its image. images (n,): the vertex at the
+    mirrored position, -1 for none; opposite (m,): the bone on the other side."""
+    to = images[rows.vertices]
+    some = to >= 0
+    return make_sparse_weights(rows.count, to[some], opposite[rows.bones[some]], rows.weights[some])
+
+
+def distances(one: SparseWeights, other: SparseWeights, bones: int) -> Floats:
+    """The sum of the differences of the weights at each vertex, (n,)."""
+    keys = [each.vertices * bones + each.bones for each in (one, other)]
+    places, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+    sums = np.bincount(inverse.ravel(), np.concatenate([one.weights, -other.weights]), len(places))
+    return np.bincount(places // bones, np.abs(sums), one.count).astype(float)
+
+
+def painted(
+    rows: SparseWeights,
+    image: SparseWeights,
+    before: SparseWeights | None,
+    images: Integers,
+    bones: int,
+) -> tuple[Bools, Bools]:
+    """Finds the vertices that were painted and differ from their images: (n,) bool, those whose
+    image was not painted, and those whose image was painted as well. before: the weights before the
+    painting; None if unknown, so that all vertices may have been painted."""
+    differ = (images >= 0) & (distances(rows, image, bones) > SAME)
+    changed = np.ones(rows.count, bool)
+    if before is not None:
+        changed = distances(rows, before, bones) > SAME
+    return differ & changed & ~changed[images], differ & changed & changed[images]
+
+
+def beside_locked(rows: SparseWeights, wanted: SparseWeights, locked: Bools) -> SparseWeights:
+    """The wanted weights, except that the locked bones (m,) bool keep the weights that they have in
+    `rows`. The other bones share the rest."""
+    kept, own = rows.of_bones(locked), wanted.of_bones(~locked)
+    room, sums = np.maximum(wanted.sums() - kept.sums(), 0), own.sums()
+    scale = np.divide(room, sums, out=np.zeros(rows.count), where=sums > 0)[own.vertices]
+    vertices = np.concatenate([own.vertices, kept.vertices])
+    weights = np.concatenate([own.weights * scale, kept.weights])
+    bones = np.concatenate([own.bones, kept.bones])
+    return make_sparse_weights(rows.count, vertices, bones, weights)

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..base.arrays import Array, Bools, Floats
 from ..base.option_table import OptionTable, option, option_of
+from ..body.body import find_body
+from ..body.chains import Tree
 from ..model.options import Options
 from ..reports.report import names_in_line
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
 
 LEAST_TURN = math.radians(0.5)  # limits with a smaller range lock an axis
+PARTS = ("Arms", "Legs", "Spine", "Fingers", "Others", "All Bones")
 SAME = 1e-6  # smallest change of a value that is keyed
 
 
@@ -122,6 +125,7 @@ def chained(
 
 
 Snapshot = dict[tuple[str, str], tuple[float, ...]]  # (bone, property) -> its values
+Played = tuple[str, str, Snapshot]  # body part or name of an act, name of the pose, its values
 
 
 def curves(
@@ -150,6 +154,55 @@ def _signs(quaternions: Floats) -> Floats:
     """Signs (p,), 1 or -1, that put each quaternion on the same side as the previous one."""
     turned = (quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0
     return np.concatenate([[1], np.where(np.cumsum(turned) % 2, -1, 1)])
+
+
+def in_turn(motion: Motion, skeleton: Skeleton, up: Floats, only: str = "") -> list[Played]:
+    """The poses in the order of PARTS, in which both sides move at once, and so do all fingers.
+    Poses that are not of single joints, such as a walk, follow. only: name of a bone whose poses
+    are returned alone. up (3,): in armature space."""
+    places, own = _places(skeleton, up), {name: k for k, name in enumerate(skeleton.names)}
+    deform = np.flatnonzero(skeleton.deform)
+    together: dict[tuple[int, int, int], tuple[str, Snapshot]] = {}
+    turns: dict[int, int] = {}
+    acts: list[Played] = []
+    for name, pose in motion.poses:
+        joint = own.get((name or "").rpartition(" ")[0].rpartition(" ")[0], -1)
+        if joint < 0:
+            acts += [(name, name, pose)] if name and not only else []
+            continue
+        away = np.linalg.norm(skeleton.heads[deform] - skeleton.heads[joint], axis=1)
+        bone = joint if skeleton.deform[joint] else int(deform[away.argmin()])
+        if only in ("", skeleton.names[bone]):
+            turns[joint] = turns.get(joint, -1) + 1
+            key = *places[bone], turns[joint]
+            first, snapshot = together.get(key, (name or "", {}))
+            together[key] = first, snapshot | pose
+    return [(PARTS[key[0]], *together[key]) for key in sorted(together)] + acts
+
+
+def _places(skeleton: Skeleton, up: Floats) -> dict[int, tuple[int, int]]:
+    """For each deform bone, the index of its part in PARTS, and a number that is equal for bones
+    that move at once."""
+    tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
+    body = find_body(tree, tree.chains(), up)
+    if body is None:
+        return {bone: (PARTS.index("All Bones"), bone) for bone in tree.bones}
+    found = {bone: (PARTS.index("Others"), 0) for bone in tree.bones}
+    legs = [leg for pair in body.legs for leg in pair]
+    for part, limbs in (("Arms", body.arms or ()), ("Legs", legs)):
+        for bones in (tree.limb(limb.bones[0]) for limb in limbs):
+            beyond = "Fingers" if part == "Arms" else "Others"
+            found |= {bone: (PARTS.index(beyond), 0) for bone in tree.below(bones[0])}
+            above = len(tree.lineage(bones[0]))
+            found |= {b: (PARTS.index(part), len(tree.lineage(b)) - above) for b in bones}
+    spine = [*body.spine, *body.neck, *body.tail]
+    for arm in body.arms or ():
+        trunk = tree.lineage(tree.limb(arm.bones[0])[0])[1:]
+        chest = tree.children[trunk[0]] if trunk else []
+        necks = [tree.chain(b) for b in chest if found[b][0] == PARTS.index("Others")]
+        neck = max(necks, key=lambda chain: chain.length, default=None)
+        spine += [*trunk, *(neck.bones if neck else ())]
+    return found | {bone: (PARTS.index("Spine"), bone) for bone in spine}
 
 
 def unmoved(skeleton: Skeleton, moved: Bools) -> list[str]:

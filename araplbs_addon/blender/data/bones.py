@@ -20,10 +20,12 @@ def selected_bones(armature):
     return [flag.name for flag in flags if flag.select]
 
 
-def bones_to_lock(armature):
-    """(m,) bool: all bones except the visible, selected ones, if the armature is in Pose mode and
-    has such bones."""
+def bones_to_lock(armature, names=()):
+    """(m,) bool: all bones except those with these names or, without names, except the visible,
+    selected ones, if the armature is in Pose mode and has such bones."""
     selected = chosen_bones(armature)
+    if names:
+        selected = np.array([bone.name in names for bone in armature.data.bones])
     return ~selected if selected.any() else np.zeros(len(selected), bool)
 
 

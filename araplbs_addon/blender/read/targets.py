@@ -22,6 +22,7 @@ class Targets:
     meshes: list[bpy.types.Object]
     painting: bool = False  # Weight Paint mode: masks apply
     only_bones: bool = False  # bones that are not selected in Pose mode keep their weights
+    bones: frozenset[str] = frozenset()  # with only_bones: these bones instead of the selected ones
     editing: bool = False  # Edit mode: only the selected vertices
     bound: bool = False  # not selected, but bound to the armature
     hidden: list[bpy.types.Object] = field(default_factory=list)  # bound, but left alone

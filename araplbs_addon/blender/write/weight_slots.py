@@ -2,9 +2,10 @@
 
 import numpy as np
 from araplbs.base.refusal import Refused
+from araplbs.model.sparse_weights import make_sparse_weights
 
 from ..data.references import Reference
-from ..read.read_mesh import named_entries
+from ..read.read_mesh import named_entries, present_weights
 from .all_or_nothing import put_entries_back
 from .write_weights import write_weights
 
@@ -43,6 +44,10 @@ class WeightSlot:
         """Returns (group names, (vertices, groups, weights))."""
         return self._names, self._entries
 
+    def rows(self, skeleton):
+        """The SparseWeights of deform bones of a Skeleton."""
+        return present_weights(self.object(), skeleton, self.read())
+
     def fits(self):
         """Whether the object still has the same number of vertices, in any mode."""
         ob = self._reference.find()
@@ -72,6 +77,15 @@ class WrittenSlot(WeightSlot):
         self._reference, self._arguments = Reference.to(ob), arguments
 
     filled = True
+
+    def rows(self, skeleton):
+        rows, names = self._arguments[:2]
+        places = {n: b for b, n in enumerate(skeleton.names) if skeleton.deform[b]}
+        bone = np.array([places.get(name, -1) for name in names])[rows.bones]
+        known = bone >= 0
+        return make_sparse_weights(
+            rows.count, rows.vertices[known], bone[known], rows.weights[known]
+        )
 
     def put(self):
         write_weights(self.object(), *self._arguments)

@@ -17,10 +17,10 @@ from ...blender.data.binding import armature_of
 from ...blender.data.edits import KINDS, OF_NO_BONE, add_link, find_edit, read_values
 from ...blender.data.mesh_shape import group_weights, points_of, values_of
 from ...blender.poses.posed import posed_vertices
+from ...blender.read.pointed import ray_cast
 from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
 from ...window.session import current_session
-from .hover import ray_cast
 from .operator import Change, active_bone, paint_edit, refuse_bone, takes_edits
 
 IDNAME = "object.araplbs_brush"

@@ -4,16 +4,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import bpy
-import numpy as np
-from araplbs.reports.bone_shares import shares
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
 from bpy.types import Operator
-from bpy_extras import view3d_utils
 
 from ...blender.data.binding import armature_of
 from ...blender.data.views import redraw_views
-from ...blender.poses.posed import posed_vertices
+from ...blender.read.pointed import nearest_vertex, ray_cast, shares_of
 
 IDNAME = "object.araplbs_hover"
 
@@ -70,42 +67,9 @@ def vertex_under(context, at):
     hit, place, _normal, face = ray_cast(context, evaluated, at)
     if not hit:
         return None
-    vertex = _nearest(ob, evaluated, place, face, depsgraph)
+    vertex = nearest_vertex(ob, evaluated, place, face, depsgraph)
     region = context.region.as_pointer()
     return Under(ob.name, vertex, tuple(at), region, shares_of(ob, armature, vertex))
-
-
-def _nearest(ob, evaluated, place, face, depsgraph):
-    """The object's vertex nearest to a position on a face of the evaluated mesh."""
-    mesh = evaluated.data
-    if len(mesh.vertices) == len(ob.data.vertices):
-        corners = mesh.polygons[face].vertices
-        return min(corners, key=lambda vertex: (mesh.vertices[vertex].co - place).length)
-    points = posed_vertices(ob, depsgraph)
-    there = np.array(evaluated.matrix_world @ place)
-    return int(np.square(points - there).sum(1).argmin())
-
-
-def ray_cast(context, evaluated, at):
-    """The result of Blender's ray_cast(), in object space, for a pixel of the region."""
-    region, view = context.region, context.region_data
-    origin = view3d_utils.region_2d_to_origin_3d(region, view, at)
-    direction = view3d_utils.region_2d_to_vector_3d(region, view, at)
-    back = evaluated.matrix_world.inverted_safe()
-    start = back @ origin
-    return evaluated.ray_cast(start, (back @ (origin + direction) - start).normalized())
-
-
-def shares_of(ob, armature, vertex):
-    """Returns [(bone, share)] of a vertex, the largest share first. Only groups of deform bones
-    count."""
-    names, bones = [group.name for group in ob.vertex_groups], armature.data.bones
-    found = [
-        (names[entry.group], entry.weight)
-        for entry in ob.data.vertices[vertex].groups
-        if entry.group < len(names) and names[entry.group] in bones
-    ]
-    return shares([(name, weight) for name, weight in found if bones[name].use_deform])
 
 
 def _switched(_manager, _context):

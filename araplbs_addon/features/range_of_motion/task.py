@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from araplbs.base.arrays import Floats
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
@@ -45,6 +46,13 @@ class Reading:
     started: float
 
 
+def upward(armature: bpy.types.Object) -> Floats:
+    """The axis of the armature that points up, (3,)."""
+    up = np.array(armature.matrix_world.inverted_safe().to_3x3().col[2])
+    axis = int(np.abs(up).argmax())
+    return np.asarray(np.eye(3)[axis] * np.sign(up[axis]))
+
+
 class MotionTask(Task):
     keys: Any = None
 
@@ -61,11 +69,8 @@ class MotionTask(Task):
         skeleton = replace(skeleton, deform=skeleton.deform & ~left_out)
         yield
         skeleton = yield from self._directed_in_steps(armature, skeleton, view_layer)
-        up = np.array(armature.matrix_world.inverted_safe().to_3x3().col[2])
-        axis = int(np.abs(up).argmax())
-        up = np.eye(3)[axis] * np.sign(up[axis])
         try:
-            motion = yield from motion_in_steps(armature, skeleton, self.options, up)
+            motion = yield from motion_in_steps(armature, skeleton, self.options, upward(armature))
         except NotDrivable as reason:
             raise Refused(f"The rig of '{armature.name}' could not be posed: {reason}") from None
         self.reading = Reading(Subjects.of(armature, []), skeleton, motion, started)

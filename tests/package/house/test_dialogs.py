@@ -33,7 +33,9 @@ def test_operators_hand_over():
         for name, handed in started(ast.parse(path.read_text("utf-8")))
     }
     for key in (
+        ("auto_weight/limb.py", "araplbs_weight_limb"),
         ("compare/operator.py", "araplbs_compare"),
+        ("range_of_motion/play.py", "araplbs_own_pose"),
         ("reduce_bones/ask.py", "araplbs_reduce_bones_ask"),
         ("reduce_bones/ask.py", "araplbs_reduce_bones"),
         ("transfer/operator.py", "araplbs_transfer_ask"),
