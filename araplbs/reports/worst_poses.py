@@ -31,7 +31,7 @@ from .last_lines import percent
 from .pictures import camera_around, draw, strain_at_vertices, turned_back, view_axes
 
 MOST = 4  # pictures
-SIDE = 128  # pixels
+SIDE = 256  # pixels
 REACH = 0.5  # share of the mean length of the adjacent bones or parts of a limb
 SHOWN = 1.3  # times this length: the region around a joint that a picture shows
 TURNS, ABOVE = tuple(range(0, 360, 45)), 12.0  # degrees: camera angles of a picture
@@ -57,7 +57,7 @@ class SeenJoint:
         stretch = f"stretch {percent(now)} %"
         if before is not None:
             stretch = f"stretch {percent(before)} % before, {percent(now)} % now"
-        return f"{self.bone}: {stretch}. Shows this pose"
+        return f"{self.bone}: {stretch}. Shows this pose. Shift-click: plays the bone's motion"
 
 
 def worst_poses(

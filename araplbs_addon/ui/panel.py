@@ -7,11 +7,15 @@ from bpy.types import Panel
 
 from ..blender.read.targets import find_targets
 from ..features.auto_weight import presets, result
+from ..features.auto_weight.limb import PICK as PICK_LIMB
+from ..features.auto_weight.mirror_painted import IDNAME as MIRROR
 from ..features.auto_weight.operator import IDNAME
 from ..features.auto_weight.outcome import free_bones, outcome_at_hand
 from ..features.auto_weight.refine import IDNAME as REFINE
 from ..features.new_vertices.operator import IDNAME as WEIGHT_NEW
 from ..features.report_problem.operator import IDNAME as REPORT_PROBLEM
+from ..features.touch_up import operator as locks
+from ..features.touch_up.reach import IDNAME as REACH
 from ..languages.translate import translated
 from ..window import manual
 from ..window.progress import progress_at_hand
@@ -24,6 +28,7 @@ from ..window.sidebar import (
     draw_named,
     draw_narrow,
     draw_wrapped,
+    grid_of_two,
     panel_room,
     shortened,
     text_room,
@@ -33,6 +38,15 @@ from ..window.sidebar import (
 from .result_box import draw_result
 from .session_box import draw_session
 
+# Buttons for single bones and limbs: operator, its option, text.
+TOUCH_UP = {
+    (locks.IDNAME, locks.SELECTED): "Lock Selected",
+    (locks.IDNAME, locks.OTHERS): "Lock Others",
+    (locks.IDNAME, locks.NONE): "Unlock All",
+    (PICK_LIMB, ""): "One Limb",
+    (REACH, ""): "Reach",
+    (MIRROR, ""): "Mirror Side",
+}
 HEADER = 10  # units for the panel name and two buttons
 FIRST_CHECK = 0.4  # share of the row with two choices
 AROUND_CHECK = 1.3  # units around the name of a choice
@@ -71,6 +85,8 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         split.prop(settings, "link_parts")
         if targets and targets.armature.mode == "POSE":
             self._draw_choice(layout, settings, targets.armature)
+        if targets and context.mode != "OBJECT":
+            self._draw_touch_up(layout)
         outcome = outcome_at_hand(context)
         if outcome:
             draw_result(layout, context, outcome)
@@ -118,6 +134,15 @@ class VIEW3D_PT_araplbs(InTab, Panel):
         row.menu(presets.VIEW3D_MT_araplbs_presets.__name__, text=now)
         row.operator(presets.ADD, text="", icon="ADD")
         row.operator(presets.REMOVE, text="", icon="REMOVE")
+
+    def _draw_touch_up(self, layout):
+        column = layout.column()
+        column.operator_context = "INVOKE_DEFAULT"
+        grid = grid_of_two(column, *TOUCH_UP.values())
+        for (idname, which), text in TOUCH_UP.items():
+            button = grid.operator(idname, text=text)
+            if which:
+                button.which = which
 
     def _draw_choice(self, layout, settings, armature):
         text = "Only Selected Bones"

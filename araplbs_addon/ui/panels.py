@@ -13,11 +13,9 @@ from .expert_panel import VIEW3D_PT_araplbs_expert
 from .export_panel import VIEW3D_PT_araplbs_export
 from .panel import VIEW3D_PT_araplbs
 from .poses_panel import VIEW3D_PT_araplbs_poses
-from .touch_up_panel import VIEW3D_PT_araplbs_touch_up
 
 CLASSES = (
     VIEW3D_PT_araplbs,
-    VIEW3D_PT_araplbs_touch_up,
     DATA_UL_araplbs_control_bones,
     DATA_UL_araplbs_edits,
     VIEW3D_PT_araplbs_bones,

@@ -8,13 +8,17 @@ from araplbs.reports.notes import GIVE_BACK, PLACE, REPAIR, RIGID, SOFT, UNLOCK
 from ..features.auto_weight import give_back, note_cures, result, strip
 from ..features.auto_weight import outcome as outcomes
 from ..features.auto_weight.counting import STOP
+from ..features.auto_weight.limb import PICK as PICK_LIMB
 from ..features.auto_weight.operator import IDNAME as AUTO_WEIGHT
+from ..features.auto_weight.pictures import IDNAME as PICTURES
 from ..features.auto_weight.refine import IDNAME as REFINE
 from ..features.auto_weight.show_problems import IDNAME as PROBLEMS
 from ..features.auto_weight.show_worst import IDNAME as SHOW_WORST
-from ..features.auto_weight.show_worst import KEY
+from ..features.auto_weight.show_worst import KEY, OBJECT_OT_araplbs_peek_weights
+from ..features.auto_weight.wipe import IDNAME as WIPE
 from ..features.check import show_pose
 from ..features.joints.operator import IDNAME as JOINT_PLACES
+from ..features.range_of_motion.play import IDNAME as PLAY
 from ..features.repair.operator import IDNAME as REPAIR_WEIGHTS
 from ..window import error_view
 from ..window.sidebar import abreast, draw_wrapped
@@ -44,6 +48,7 @@ SETS = (
     (outcomes.BEFORE, "Before"),
     (outcomes.AFTER, "After"),
 )
+VIEWS = {"Play": PLAY, "Wipe": WIPE, "Pictures": PICTURES}
 EDGES_OF_BOX = 0.6  # units
 BESIDE_SETS = 2.6  # units: two buttons with an icon, and the edges of the box
 ARROW = "\N{RIGHTWARDS ARROW}"
@@ -62,15 +67,27 @@ def draw_result(layout, context, outcome):
         draw_wrapped(column, context, f"{more} more in the Info log", icon="BLANK1")
     _draw_sets(box, context, outcome)
     strip.draw(box, context, outcome)
+    _draw_views(box, outcome)
     if show_pose.posed_rig():
         if outcome.slots[outcomes.BEFORE]:
             draw_wrapped(box, context, f"Hold {KEY} to see the other weights", icon="INFO")
         box.operator(show_pose.BACK, icon="LOOP_BACK")
     # This is the large button in Weight Paint mode. After a transfer, the body is selected, too.
     if context.mode != "PAINT_WEIGHT" and not outcome.sources:
-        row = box.row()
+        row = abreast(box, "Refine Live", "One Limb", others=EDGES_OF_BOX)
         row.operator_context = "INVOKE_DEFAULT"
-        row.operator(REFINE, text="Refine Live", icon="PLAY")
+        row.operator(REFINE, text="Refine Live")
+        row.operator(PICK_LIMB, text="One Limb")
+
+
+def _draw_views(layout, outcome):
+    """Draws the buttons that show the result in motion, in pictures, and next to the earlier
+    weights."""
+    layout.operator_context = "INVOKE_DEFAULT"
+    texts = ["Play", *(["Wipe"] if outcome.slots[outcomes.BEFORE] else ()), "Pictures"]
+    row = abreast(layout, *texts, others=EDGES_OF_BOX)
+    for text in texts:
+        row.operator(VIEWS[text], text=text)
 
 
 def _draw_sets(layout, context, outcome):
@@ -87,6 +104,8 @@ def _draw_sets(layout, context, outcome):
     row = abreast(row, *(text for _which, text in sets), others=BESIDE_SETS)
     for which, text in sets:
         row.operator(result.SHOW, text=text, depress=which == shown).which = which
+    held = OBJECT_OT_araplbs_peek_weights.held  # while the key is held, no row may move
+    shown = held[0] if held else shown
     if shown != outcomes.AFTER:
         layout.operator(result.KEEP, icon="CHECKMARK").which = "SHOWN"
     elif outcome.worse:

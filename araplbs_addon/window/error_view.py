@@ -96,11 +96,12 @@ class _ErrorView(MeshView):
             return
         points = posed_vertices(ob, context.evaluated_depsgraph_get()).astype(np.float32)
         if self._drawn is None or not np.array_equal(points, self._drawn):
-            self._drawn, self._batch = points, _colored(ob.data, points, self.result)
+            self._drawn, self._batch = points, colored(ob.data, points, self.result)
         draw_in_front(self._batch, gpu.shader.from_builtin("SMOOTH_COLOR"))
 
 
-def _colored(mesh, points, result):
+def colored(mesh, points, result):
+    """A batch for SMOOTH_COLOR of a mesh at these points. result: strain (n,) or colors (n, 3)."""
     triangles = triangle_vertices(mesh)
     flat = strain_colors(result) / 255 if result.ndim == 1 else result
     return colored_batch(points, shaded(points, triangles, flat), triangles)

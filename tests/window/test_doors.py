@@ -49,6 +49,16 @@ INSIDE = {
     "object.araplbs_peek_weights": "a key that is held: test_game_tools.py",
     "object.araplbs_hover": "starts with a choice in Weight Paint mode: test_game_tools.py",
 }
+# Operators that wait for the mouse or show a picture: test_clicks.py.
+WITH_MOUSE = {
+    f"object.araplbs_{name}"
+    for name in ("reach", "pick_limb", "weight_limb", "wipe", "play_motion")
+}
+INSIDE |= dict.fromkeys(WITH_MOUSE, "the mouse goes on") | {
+    "object.araplbs_mirror_painted": "weights that were painted: tests/addon/touch_up",
+    "object.araplbs_show_pictures": "a picture: test_clicks.py",
+    "object.araplbs_save_pictures": "as above",
+}
 ALREADY = {'bpy.ops.wm.tool_set_by_id(name="araplbs.weight")'}  # it is the tool of a new session
 pressed = {}  # idname: rooms in which a door of it was pressed with success
 opened = set()  # (panel or menu, call) of these doors: once each
@@ -156,6 +166,16 @@ def scene_to_weight(ui, active="Tube", mode="OBJECT"):
         with ui.override():
             bpy.ops.pose.select_all(action="SELECT")
         bpy.ops.ed.undo_push(message="selected")
+    yield 2
+
+
+def scene_of_locks(ui):
+    """Two selected bones, one of them locked."""
+    yield from scene_to_weight(ui, "Rig", "POSE")
+    for flag in scenes.addon("blender.data.bones").bone_flags(bpy.data.objects["Rig"]):
+        flag.select = flag.name != "upper"
+    bpy.data.objects["Tube"].vertex_groups["middle"].lock_weight = True
+    bpy.ops.ed.undo_push(message="locked")
     yield 2
 
 
@@ -289,6 +309,7 @@ TAB = (
     ("originals", scene_of_originals, ""),
     ("paint", of(scene_to_weight, "Tube", "WEIGHT_PAINT"), ""),
     ("edit", of(scene_to_weight, "Tube", "EDIT"), ""),
+    ("locks", scene_of_locks, ""),
     ("session", scene_of_session, ""),
 )
 BELOW = (
@@ -434,7 +455,7 @@ def try_door(ui, room, set_up, call, press, place):
     that contains it."""
     match = OURS.match(call)
     idname = match[0].removeprefix("bpy.ops.") if match else ""
-    if call in ALREADY or (not idname and call in pressed):
+    if call in ALREADY or idname in WITH_MOUSE or (not idname and call in pressed):
         return
     print(f"door: {room}: {call}", flush=True)
     yield from enter(ui, set_up)

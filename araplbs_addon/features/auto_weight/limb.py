@@ -16,6 +16,7 @@ from ...blender.read.read_armature import read_armature
 from ...blender.read.targets import find_posing
 from ...languages.translate import inform, translated
 from ...weighting import WeightingTask
+from ...window.drawing import draw_lines
 from ...window.guard import handing_over
 from ...window.menu_entries import Placed
 from ...window.properties import WeightOptions
@@ -27,6 +28,7 @@ from .outcome import tell_outcome
 
 IDNAME = "object.araplbs_weight_limb"
 PICK = "object.araplbs_pick_limb"
+LIMB, WIDTH = (1.0, 0.75, 0.2, 1.0), 6.0  # lines along the limb under the mouse
 NEAR = 20  # pixels, times the scale of the interface: the mouse is on a bone
 
 
@@ -77,6 +79,7 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
         ("VIEW3D_MT_paint_weight", 90),
     )
     icon = "CON_KINEMATIC"
+    _handle = None
 
     @classmethod
     def poll(cls, context):
@@ -90,7 +93,10 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
         active = armature.data.bones.active
         if context.mode == "POSE" and active and chosen_bones(armature).any():
             return _weight(active.name)
-        self._told = None
+        self._lines = lines = []
+        self._handle = bpy.types.SpaceView3D.draw_handler_add(
+            lambda: lines and draw_lines(lines, LIMB, WIDTH), (), "WINDOW", "POST_VIEW"
+        )
         context.window_manager.modal_handler_add(self)
         context.window.cursor_modal_set("EYEDROPPER")
         self._tell(context, "Click a limb")
@@ -100,11 +106,15 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
         if event.type == "MOUSEMOVE":
             armature = find_posing(context).armature
             bone = bone_under(context, armature, (event.mouse_x, event.mouse_y))
-            text = "Click a limb"
-            if bone:
-                bones = limb_of(armature, bone)
-                text = f"Click: weight {len(bones)} bones, {bones[0]} to {bones[-1]}"
-            self._tell(context, text)
+            bones = limb_of(armature, bone) if bone else []
+            self._lines[:] = [
+                armature.matrix_world @ end
+                for name in bones
+                for end in (armature.pose.bones[name].head, armature.pose.bones[name].tail)
+            ]
+            context.area.tag_redraw()
+            found = f"Click: weight {len(bones)} bones, {bones[0]} to {bones[-1]}" if bones else ""
+            self._tell(context, found or "Click a limb")
         elif event.type == "LEFTMOUSE" and event.value == "PRESS":
             armature = find_posing(context).armature
             bone = bone_under(context, armature, (event.mouse_x, event.mouse_y))
@@ -132,8 +142,11 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
                 f"{translated(text)}   |   {translated('Esc: cancel')}"
             )
 
-    @staticmethod
-    def _end(context):
+    def _end(self, context):
+        if self._handle:
+            bpy.types.SpaceView3D.draw_handler_remove(self._handle, "WINDOW")
+            self._handle = None
+            context.area.tag_redraw()
         context.window.cursor_modal_restore()
         if context.workspace:
             context.workspace.status_text_set(None)

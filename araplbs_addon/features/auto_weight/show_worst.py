@@ -1,11 +1,13 @@
 """The operators "Show Worst Pose" and "Peek at Other Weights". The first puts the rig into the
 worst pose of a weighting. The second displays the earlier weights while a key is held."""
 
+import bpy
 from araplbs.base.refusal import Refused
 from bpy.props import IntProperty
 from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
+from ...window.guard import handing_over
 from ...window.window import moves_view
 from ..check.findings_list import found, quietly
 from ..check.look_at import look_at, places_of, vertex_places
@@ -40,6 +42,14 @@ the mesh by stretch. Hold Y to see the earlier weights"""
         if 0 <= properties.index < len(seen):
             return seen[properties.index].words()
         return None
+
+    def invoke(self, context, event):
+        seen = outcome_at_hand(context).seen or ()
+        if not event.shift or not 0 <= self.index < len(seen):
+            return self.execute(context)
+        with handing_over():
+            bpy.ops.object.araplbs_play_motion("INVOKE_DEFAULT", bone=seen[self.index].bone)
+        return {"CANCELLED"}  # nothing to undo
 
     def execute(self, context):
         outcome = outcome_at_hand(context)
@@ -89,6 +99,7 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
     bl_options = {"INTERNAL"}  # noqa: RUF012
 
     _outcome = _shown = _key = None
+    held = []  # noqa: RUF012  the set that was shown before the key was pressed
 
     @classmethod
     def poll(cls, context):
@@ -101,6 +112,7 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
     def invoke(self, context, event):
         self._outcome, self._key = outcome_at_hand(context), event.type
         self._shown = self._outcome.shown()
+        self.held[:] = [self._shown]
         self._outcome.show(BEFORE if self._shown == AFTER else AFTER)
         redraw_views()
         context.window_manager.modal_handler_add(self)
@@ -122,6 +134,7 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
 
     def _put_back(self):
         outcome, self._outcome = self._outcome, None
+        self.held.clear()
         if outcome and outcome.shown() is not None:
             outcome.show(self._shown)
             redraw_views()

@@ -10,10 +10,13 @@ from bpy.utils import previews
 
 from ...blender.data.views import redraw_views
 from ...preferences import preferred_threads
+from ...window.sidebar import LEAST_AROUND, panel_room, shortened, unit
 from .show_worst import IDNAME as SHOW_WORST
 
 PERIOD = 0.1  # seconds between two checks for finished images
 SCALE = 2.8  # size of an icon: four icons fit into a sidebar of its initial width
+PLAY = "object.araplbs_play_motion"  # of the feature Range of Motion
+EDGES = 0.6  # units: the edges of the box around the strip
 
 _previews = []  # the collection of images, created when needed
 _made = []  # [(outcome, token, [(icon before or 0, icon after)])], latest last
@@ -23,19 +26,21 @@ MOST = 2  # stored strips, as many as there are outcomes
 
 def draw(layout, context, outcome):
     """Draws nothing while the images are being rendered or if they are missing."""
-    icons = _icons(context, outcome)
+    icons = icons_of(context, outcome)
     if not icons:
         return
     row = layout.row(align=True)
-    for index, both in enumerate(icons):
+    room = panel_room(context) - EDGES * unit(context)
+    for index, (seen, both) in enumerate(zip(outcome.seen, icons, strict=True)):
         column = row.column(align=True)
         for icon in both:
             if icon:
                 column.template_icon(icon_value=icon, scale=SCALE)
-        column.operator(SHOW_WORST, text="", icon="POSE_HLT").index = index
+        name = shortened(seen.bone, room / len(icons) - LEAST_AROUND * unit(context))
+        column.operator(SHOW_WORST, text=name, translate=False).index = index
 
 
-def _icons(context, outcome):
+def icons_of(context, outcome):
     for known, token, icons in _made:
         if known is outcome and token == outcome.token:
             return icons

@@ -93,7 +93,7 @@ your pose. No action is created"""
                 return
 
     def status(self, _context):
-        return self._player.text if self._player else "Reading rig"
+        return f"{self._player.text}   |   Right arrow: next" if self._player else "Reading rig"
 
     def hear(self, context, event):
         if self._player and event.type in SKIP and event.value == "PRESS":

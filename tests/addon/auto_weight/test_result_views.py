@@ -117,9 +117,9 @@ def test_pictures_of_joints():
     pictures = list(strip._previews[0].values())[-2 * len(outcome.seen) :]
     for each, preview in zip(outcome.seen, pictures[1::2], strict=True):
         assert all(picture.any() for picture in each.pictures)
-        kept = np.empty(4 * 128 * 128, np.float32)
+        kept = np.empty(4 * 256 * 256, np.float32)
         preview.image_pixels_float.foreach_get(kept)
-        shown = kept.reshape(128, 128, 4)[::-1]
+        shown = kept.reshape(256, 256, 4)[::-1]
         np.testing.assert_allclose(shown * 255, each.pictures[1], atol=1)
     assert bpy.ops.object.araplbs_show_worst(index=0) == {"FINISHED"}
     rest = np.array([bone.matrix_local for bone in rig.data.bones])

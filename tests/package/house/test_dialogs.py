@@ -34,6 +34,9 @@ def test_operators_hand_over():
     }
     for key in (
         ("auto_weight/limb.py", "araplbs_weight_limb"),
+        ("auto_weight/show_worst.py", "araplbs_play_motion"),
+        ("auto_weight/wipe.py", "araplbs_own_pose"),
+        ("auto_weight/wipe.py", "araplbs_show_worst"),
         ("compare/operator.py", "araplbs_compare"),
         ("range_of_motion/play.py", "araplbs_own_pose"),
         ("reduce_bones/ask.py", "araplbs_reduce_bones_ask"),
