@@ -14,7 +14,7 @@ from ..features.auto_weight.pictures import IDNAME as PICTURES
 from ..features.auto_weight.refine import IDNAME as REFINE
 from ..features.auto_weight.show_problems import IDNAME as PROBLEMS
 from ..features.auto_weight.show_worst import IDNAME as SHOW_WORST
-from ..features.auto_weight.show_worst import KEY, OBJECT_OT_araplbs_peek_weights
+from ..features.auto_weight.show_worst import KEY, held
 from ..features.auto_weight.wipe import IDNAME as WIPE
 from ..features.check import show_pose
 from ..features.joints.operator import IDNAME as JOINT_PLACES
@@ -104,8 +104,7 @@ def _draw_sets(layout, context, outcome):
     row = abreast(row, *(text for _which, text in sets), others=BESIDE_SETS)
     for which, text in sets:
         row.operator(result.SHOW, text=text, depress=which == shown).which = which
-    held = OBJECT_OT_araplbs_peek_weights.held  # while the key is held, no row may move
-    shown = held[0] if held else shown
+    shown = held[0] if held else shown  # while the key is held, no row may move
     if shown != outcomes.AFTER:
         layout.operator(result.KEEP, icon="CHECKMARK").which = "SHOWN"
     elif outcome.worse:

@@ -4,7 +4,8 @@ with mouse and keys."""
 import bpy
 import numpy as np
 import scenes
-from driver import region, still, wait_for_end, wait_until
+from driver import region, still, stroke, wait_for_end, wait_until
+from paint_scenes import make_tube, paint_mode
 from test_result_views import at_hand, posed, weighted_twice
 
 
@@ -49,6 +50,31 @@ def test_touch_up(ui):
         bpy.ops.ed.undo()
     yield 5
     assert scenes.entries(bpy.data.objects[name]) == before, "one undo step"
+
+
+def test_mirror(ui):
+    """One click for one painted side, and a question for both."""
+    rig, meshes = yield from weighted_twice(ui)
+    body = max(meshes, key=lambda ob: len(ob.data.vertices))
+    images_of = scenes.package("character.mirror_images").images_of
+    points = np.array([v.co for v in body.data.vertices])
+    (_, other), *_rest = images_of(points, np.arange(len(points))[points[:, 0] > 0.3][:50])
+    one = int(np.linalg.norm(points * (-1, 1, 1) - points[other], axis=1).argmin())
+    scenes.select(body, rig)
+    for vertex, bone in ((one, "head"), (int(other), "foot.R")):
+        body.vertex_groups[bone].add([vertex], 1.0, "REPLACE")
+        bpy.ops.ed.undo_push(message="painted")
+        with ui.override():
+            found = bpy.ops.object.araplbs_mirror_painted("INVOKE_DEFAULT")
+        yield 5
+        if vertex == one:
+            assert found == {"FINISHED"}
+            assert body.vertex_groups["head"].weight(int(other)) > 0.3
+    assert found == {"INTERFACE"}
+    yield from still(ui)
+    ui.picture("mirror-question")
+    ui.key("ESC")
+    yield 5
 
 
 def test_wipe(ui):
@@ -145,3 +171,23 @@ def test_one_limb(ui):
     ui.picture("limb-done")
     outcome = at_hand()
     assert outcome is not before and outcome.chosen[0] == len(limb.limb_of(rig, bone))
+
+
+def test_smooth_without_a_session(ui):
+    """A stroke of Smooth Weights changes the weights below it at once, as one undo step."""
+    tube, _rig = make_tube()
+    yield from paint_mode(ui, tube, "araplbs.smooth")
+    before = scenes.weights(tube, ["middle"])[:, 0]
+    ui.picture("smooth-before")
+    yield from stroke(ui, (0.4, 0.25), (0.6, 0.25))
+    yield from wait_for_end()
+    ui.picture("smooth-after")
+    after = scenes.weights(tube, ["middle"])[:, 0]
+    item = tube.data.araplbs.edits[0]
+    touched = scenes.addon("blender.data.edits").read_values(tube.data, item) > 0
+    assert np.abs(after - before)[touched].max() > 0.1
+    assert (after == before)[~touched].all()
+    ui.key("Z", ctrl=True)
+    yield 8
+    tube = bpy.data.objects["Tube"]
+    assert (scenes.weights(tube, ["middle"])[:, 0] == before).all() and not tube.data.araplbs.edits

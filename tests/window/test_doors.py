@@ -54,6 +54,7 @@ WITH_MOUSE = {
     f"object.araplbs_{name}"
     for name in ("reach", "pick_limb", "weight_limb", "wipe", "play_motion")
 }
+INSIDE["object.araplbs_solve_below"] = "a stroke of Smooth Weights: test_clicks.py"
 INSIDE |= dict.fromkeys(WITH_MOUSE, "the mouse goes on") | {
     "object.araplbs_mirror_painted": "weights that were painted: tests/addon/touch_up",
     "object.araplbs_show_pictures": "a picture: test_clicks.py",

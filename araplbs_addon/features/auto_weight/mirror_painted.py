@@ -52,9 +52,12 @@ weights stay unchanged"""
         if self.side == AUTO and any(part.unclear.any() for part in _parts(context)):
             context.window_manager.popup_menu(_draw_question, title="Which side?")
             return {"INTERFACE"}
-        return self.execute(context)
+        return self._mirror(context)
 
     def execute(self, context):
+        return self._mirror(context)
+
+    def _mirror(self, context):
         parts = _parts(context)
         if self.side == AUTO and any(part.unclear.any() for part in parts):
             raise Refused("Both sides may have been painted: choose a side")

@@ -18,6 +18,7 @@ from .show_problems import list_problems
 IDNAME = "object.araplbs_show_worst"
 PEEK = "object.araplbs_peek_weights"
 KEY = "Y"  # free in all modes in which a rig is viewed
+held = []  # while the key is held, the set that was shown before
 MODES = ("OBJECT", "POSE", "PAINT_WEIGHT")
 
 
@@ -46,12 +47,15 @@ the mesh by stretch. Hold Y to see the earlier weights"""
     def invoke(self, context, event):
         seen = outcome_at_hand(context).seen or ()
         if not event.shift or not 0 <= self.index < len(seen):
-            return self.execute(context)
+            return self._show(context)
         with handing_over():
             bpy.ops.object.araplbs_play_motion("INVOKE_DEFAULT", bone=seen[self.index].bone)
         return {"CANCELLED"}  # nothing to undo
 
     def execute(self, context):
+        return self._show(context)
+
+    def _show(self, context):
         outcome = outcome_at_hand(context)
         armature = outcome.armature.get()
         seen, index = outcome.seen or (), self.index
@@ -99,7 +103,6 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
     bl_options = {"INTERNAL"}  # noqa: RUF012
 
     _outcome = _shown = _key = None
-    held = []  # noqa: RUF012  the set that was shown before the key was pressed
 
     @classmethod
     def poll(cls, context):
@@ -112,7 +115,7 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
     def invoke(self, context, event):
         self._outcome, self._key = outcome_at_hand(context), event.type
         self._shown = self._outcome.shown()
-        self.held[:] = [self._shown]
+        held[:] = [self._shown]
         self._outcome.show(BEFORE if self._shown == AFTER else AFTER)
         redraw_views()
         context.window_manager.modal_handler_add(self)
@@ -134,7 +137,7 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
 
     def _put_back(self):
         outcome, self._outcome = self._outcome, None
-        self.held.clear()
+        held.clear()
         if outcome and outcome.shown() is not None:
             outcome.show(self._shown)
             redraw_views()

@@ -20,6 +20,7 @@ from ...blender.poses.posed import posed_vertices
 from ...blender.read.pointed import ray_cast
 from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
+from ...window.guard import handing_over
 from ...window.session import current_session
 from .operator import Change, active_bone, paint_edit, refuse_bone, takes_edits
 
@@ -192,13 +193,26 @@ or draw links"""
         elif event.type == "LEFTMOUSE" and event.value == "RELEASE":
             self._move(context, event)
             stroke = current_stroke()
-            if len(stroke.touched):
+            if len(stroke.touched) and self._is_solved(stroke):
+                every = np.union1d(stroke.touched, stroke.mirrored)
+                self._apply(stroke)
+                self._end(context, None)
+                _solve_below(stroke.ob.data, every)  # which makes the undo step
+            elif len(stroke.touched):
                 with Change(self.bl_label, stroke.ob):
                     self._apply(stroke)
             return self._end(context, {"FINISHED"})
         elif event.type == "TIMER":
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}
+
+    def _is_solved(self, stroke):
+        """Whether the weights below the stroke are computed again: those that Smooth Weights
+        touches, unless a session does so."""
+        if self.kind != "SMOOTH" or current_session():
+            return False
+        every = stroke.ob.data.vertices
+        return all(len(every[vertex].groups) for vertex in stroke.touched.tolist())
 
     def _move(self, context, event):
         current_stroke().move(context, (event.mouse_region_x, event.mouse_region_y))
@@ -275,6 +289,13 @@ or draw links"""
         present = group_weights(stroke.ob, stroke.ob.vertex_groups[bone], vertices)
         old = np.where(old > 0, old - 1, present)
         return 1 + old + share * (stroke.brush.weight - old)
+
+
+def _solve_below(mesh, vertices):
+    below = np.zeros(len(mesh.vertices), bool)
+    below[vertices] = True
+    with handing_over():
+        bpy.ops.object.araplbs_solve_below("INVOKE_DEFAULT", vertices=np.packbits(below).tobytes())
 
 
 def tied_vertices(session, ob, bone=None):

@@ -1,7 +1,10 @@
-"""The operator "Weight Only What Is New"."""
+"""The operator "Weight Only What Is New", and the one that smooths below a brush."""
 
+import numpy as np
+from araplbs.base.refusal import Refused
 from araplbs.reports.last_lines import new_line
 from araplbs.reports.report import summary_of_new
+from bpy.props import StringProperty
 from bpy.types import Operator
 
 from ...blender.read.targets import find_targets
@@ -10,6 +13,7 @@ from ...window.properties import WeightOptions
 from ...window.work import WorkOperator, tell
 from .task import NewVerticesTask
 
+BELOW = "object.araplbs_solve_below"
 IDNAME = "object.araplbs_new_vertices"
 
 
@@ -38,4 +42,36 @@ with a paint mask, weight the selected vertices instead. All other vertices stay
         return tell(self, report, task, new_line(report))
 
 
-CLASSES = (OBJECT_OT_araplbs_new_vertices,)
+class OBJECT_OT_araplbs_solve_below(WorkOperator, WeightOptions, Operator):
+    """Compute the weights of the vertices below a stroke again. All others stay unchanged"""
+
+    bl_idname = BELOW
+    bl_label = "Smooth Weights below the Brush"
+    bl_options = {"UNDO", "INTERNAL"}  # noqa: RUF012
+
+    vertices: StringProperty(subtype="BYTE_STRING", options={"HIDDEN", "SKIP_SAVE"})
+
+    own_options = ("start_from", "volume")
+    task_kind = NewVerticesTask
+
+    def start(self, context):
+        super().start(context)
+        count = len(context.active_object.data.vertices)
+        bits = np.frombuffer(self.vertices, np.uint8)
+        if len(bits) != (count + 7) // 8:
+            raise Refused("These are the vertices of another mesh")
+        self._task.below = np.unpackbits(bits, count=count).astype(bool)
+
+    def finish(self, task):
+        _armature, objects = task.find_objects()
+        marks = [ob.data.araplbs.weighting for ob in objects]
+        result = super().finish(task)
+        for ob, mark in zip(objects, marks, strict=True):  # a stroke, which stays with its set
+            ob.data.araplbs.weighting = mark
+        return result
+
+    def tell(self, report, task):
+        return tell(self, report, task, new_line(report))
+
+
+CLASSES = (OBJECT_OT_araplbs_new_vertices, OBJECT_OT_araplbs_solve_below)

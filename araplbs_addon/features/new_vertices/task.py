@@ -34,6 +34,7 @@ class NewVerticesTask(WeightingTask):
     bit."""
 
     reads_weights = True
+    below: Bools | None = None  # (n,) vertices to weight instead, of the only mesh
 
     def __init__(self, options: Options, threads: int = 0) -> None:
         super().__init__(replace(options, volume="NONE", start_from="FRESH"), threads)
@@ -71,6 +72,9 @@ class NewVerticesTask(WeightingTask):
     def _new_vertices(self, ob: bpy.types.Object, mesh: Mesh) -> Bools:
         if self.editing:
             return selected_vertices(ob)
+        if self.below is not None:
+            locked = mesh.locked_vertices
+            return self.below if locked is None else self.below & ~locked
         if mesh.locked_vertices is not None:
             return ~mesh.locked_vertices
         return mesh.weights.sums() <= 0

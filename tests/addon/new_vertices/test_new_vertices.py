@@ -327,3 +327,28 @@ def test_undo_in_edit_mode():
     if bpy.app.version < (4, 5):  # no names of groups in its undo
         left.remove("upper")
     assert [entries(tube), left] == before
+
+
+def below(ob, vertices):
+    chosen = np.zeros(len(ob.data.vertices), bool)
+    chosen[list(vertices)] = True
+    return np.packbits(chosen).tobytes()
+
+
+def test_vertices_below_a_stroke():
+    """They are computed again as their corrections say. All others and the Result stay."""
+    tube, rig = weighted()
+    new = around(tube, 1.0)
+    tube.vertex_groups["upper"].add(new[::2], 0.9, "REPLACE")
+    before, rough = entries(tube), weights(tube, deform_names(rig))[new]
+    mark = tube.data.araplbs.weighting = "abc:AFTER"
+    select(tube)
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    solve = bpy.ops.object.araplbs_solve_below
+    assert solve("EXEC_DEFAULT", vertices=below(tube, new)) == {"FINISHED"}
+    assert others_stay(before, entries(tube), new)
+    smooth = assert_good(tube, rig)[new]
+    assert smooth[:, 2].max() < 0.1 < rough[:, 2].max()
+    assert tube.data.araplbs.weighting == mark
+    with pytest.raises(RuntimeError, match="These are the vertices of another mesh"):
+        solve("EXEC_DEFAULT", vertices=b"a")

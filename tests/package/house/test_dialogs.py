@@ -38,6 +38,7 @@ def test_operators_hand_over():
         ("auto_weight/wipe.py", "araplbs_own_pose"),
         ("auto_weight/wipe.py", "araplbs_show_worst"),
         ("compare/operator.py", "araplbs_compare"),
+        ("edits/brush.py", "araplbs_solve_below"),
         ("range_of_motion/play.py", "araplbs_own_pose"),
         ("reduce_bones/ask.py", "araplbs_reduce_bones_ask"),
         ("reduce_bones/ask.py", "araplbs_reduce_bones"),
