@@ -28,7 +28,9 @@ MOST_PLANES = 60  # number of planes tried
 DRAWN = 0.57  # share of the distance to the nearest child; tails farther away are meaningless
 ONE_PLACE = 0.2  # share of the same distance; palms that begin closer belong to a forearm
 FINGERS = 3  # children of a hand
-COMPARABLE = 0.5  # share of the longest branch; where another branch is as long, limbs begin
+# Shares of the longest branch: limbs begin where another branch of one bone, or of several, is as
+# long. Twist bones are single.
+COMPARABLE, LEAST_BRANCH = 0.5, 0.25
 
 
 def lengths_of(joints: Floats) -> Floats:
@@ -166,9 +168,11 @@ class Tree:
     def _forks(self, bone: int) -> list[int]:
         """The children at which limbs begin: all of them if two branches are comparable."""
         children = self.children.get(bone, [])
-        lengths = [self.chain(child).length for child in children]
-        long = sum(length >= COMPARABLE * max(lengths) for length in lengths)
-        return children if long > 1 else []
+        chains = [self.chain(child) for child in children]
+        most = max((chain.length for chain in chains), default=0.0)
+        shares = [COMPARABLE if len(chain.bones) == 1 else LEAST_BRANCH for chain in chains]
+        long = [c.length >= share * most for c, share in zip(chains, shares, strict=True)]
+        return children if sum(long) > 1 else []
 
     def chain(self, start: int) -> Chain:
         bones = self.longest(start)

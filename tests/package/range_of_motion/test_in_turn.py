@@ -65,6 +65,15 @@ def test_limbs(bone, limb):
     assert set(found) == set(limb.split()) and found[0] == limb.split()[0]
 
 
+def test_short_legs_below_long_arms():
+    """A branch of several bones is a limb even if another one is three times as long."""
+    ends = [(0, 0, 1), (0, 0, 2), (0, 0, 3), (0.1, 0, 0.6), (0.1, 0, 0.3)]
+    heads = np.array([(0, 0, 0.9), ends[0], ends[1], (0.1, 0, 0.9), ends[3]], float)
+    parents = np.array([-1, 0, 1, 0, 3])
+    tree = Tree(heads, np.array(ends, float), parents, np.ones(5, bool))
+    assert tree.limb(4) == [3, 4] and tree.limb(2) == [1, 2] and tree.limb(0) == [0]
+
+
 def motion(skeleton):
     poses = [(None, {})]
     for name in skeleton.names:
