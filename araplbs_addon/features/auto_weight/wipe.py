@@ -30,8 +30,8 @@ LINE, TEXT = (1.0, 1.0, 1.0, 0.9), 14
 
 class OBJECT_OT_araplbs_wipe(OfOutcome, Operator):
     """Move a line across the view: the meshes have the earlier weights to its left and the new \
-weights to its right, colored by stretch. Without a pose, the worst pose is shown meanwhile. The \
-view can be moved. Click or Esc ends"""
+weights to its right, colored by stretch. If the rig is not posed, it takes the worst pose until \
+the end. The view can be moved. Click or Esc ends"""
 
     bl_idname = IDNAME
     bl_label = "Wipe Before and After"

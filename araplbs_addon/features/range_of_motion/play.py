@@ -30,8 +30,8 @@ SKIP = {"RIGHT_ARROW": 1, "LEFT_ARROW": -1}  # keys that go to the next or the p
 
 class OBJECT_OT_araplbs_play_motion(WindowOperator, Operator):
     """Play the range of motion in the viewport: arms, legs, spine and fingers in turn, then a \
-walk. The view can be moved meanwhile. The right arrow key goes to the next part. Esc restores \
-your pose. No action is created"""
+walk. The view can be moved while it plays. The right arrow key goes to the next part. Esc \
+restores your pose. No action is created"""
 
     bl_idname = IDNAME
     bl_label = "Play Range of Motion"
