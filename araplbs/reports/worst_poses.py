@@ -180,6 +180,12 @@ def _strain(
     return posed, araplbs.surface_strain(points, triangles, posed, threads=threads)
 
 
+def vertex_strain_of(rest: Floats, triangles: Integers, posed: Floats, threads: int = 0) -> Floats:
+    """The strain at each vertex, (n,), of a surface with points `rest` (n, 3) at points `posed`."""
+    strain = araplbs.surface_strain(rest, triangles, posed, threads=threads)
+    return strain_at_vertices(rest, triangles, strain)
+
+
 def _chosen(groups: list[list[Joint]], worst: Floats) -> list[int]:
     """Indices of the joints to show, in the order of the groups. The joint with the most strain
     represents its group. If there are more than MOST groups, the groups with the most strain are

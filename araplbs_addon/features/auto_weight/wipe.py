@@ -1,13 +1,12 @@
 """The operator "Wipe Before and After", which draws the meshes with the earlier weights to the left
 of the mouse and with the new weights to the right."""
 
-import araplbs
 import blf
 import bpy
 import gpu
 import numpy as np
 from araplbs.base.refusal import Refused
-from araplbs.reports.pictures import strain_at_vertices
+from araplbs.reports.worst_poses import vertex_strain_of
 from bpy.types import Operator
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
@@ -165,8 +164,7 @@ def _surfaces(context, outcome, which):
             matrix = np.array(ob.matrix_world)
             rest = coordinates(ob) @ matrix[:3, :3].T + matrix[:3, 3]
             threads = preferred_threads(context)
-            strain = araplbs.surface_strain(rest, triangles, points, threads=threads)
-            strain = strain_at_vertices(rest, triangles, strain)
+            strain = vertex_strain_of(rest, triangles, points, threads)
             found.append(colored(ob.data, points.astype(np.float32), strain))
     return found
 
