@@ -10,8 +10,8 @@ from ...blender.data.views import redraw_views
 from ...window.guard import handing_over
 from ...window.window import moves_view
 from ..check.findings_list import found, quietly
-from ..check.look_at import look_at, places_of, vertex_places
-from ..check.show_pose import has_pose, pose_as
+from ..check.look_at import look_at, places_of, refuse_unseen, vertex_places
+from ..check.show_pose import has_pose, keep_own, pose_as
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
 from .show_problems import list_problems
 
@@ -59,6 +59,7 @@ the mesh by stretch. Hold Y to see the earlier weights"""
         outcome = outcome_at_hand(context)
         armature = outcome.armature.get()
         seen, index = outcome.seen or (), self.index
+        keep_own(context)
         if index < 0:
             list_problems(outcome)
             worst = worst_of(found.findings)
@@ -68,14 +69,16 @@ the mesh by stretch. Hold Y to see the earlier weights"""
             raise Refused(f"There is no picture {index}: there are {len(seen)}")
         if index >= 0:
             each = seen[index]
-            pose_as(context, armature, outcome.bones, outcome.poses, each.pose)
             ob = outcome.objects[each.mesh].get()
+            refuse_unseen(context, ob)
+            pose_as(context, armature, outcome.bones, outcome.poses, each.pose)
             look_at(context, ob, vertex_places(context, ob, each.vertices))
             return {"FINISHED"}
-        with quietly() as check:
-            check.active, check.show = worst, True
         finding = found.findings[worst]
         ob = outcome.objects[finding.mesh].get()
+        refuse_unseen(context, ob)
+        with quietly() as check:
+            check.active, check.show = worst, True
         pose_as(context, armature, outcome.bones, outcome.poses, finding.pose)
         look_at(context, ob, places_of(context, finding, ob))
         return {"FINISHED"}

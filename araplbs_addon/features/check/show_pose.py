@@ -10,15 +10,46 @@ from bpy.types import Operator
 
 from ...blender.poses.pose_rig import PosedRig
 from ...blender.poses.posed_frame import posed_frame
-from .findings_list import found
-from .look_at import look_at, places_of
+from .findings_list import found, quietly
+from .look_at import OwnView, look_at, places_of, refuse_unseen, space_of
 from .operator import INDEX, OfFinding
 
 IDNAME = "object.araplbs_show_pose"
 BACK = "object.araplbs_own_pose"
 
 _colors = []  # the colors displayed before the rig was put into the pose
+_own = []  # the _Own of before the first pose
 _posed = []  # the PosedRig or PosedFrame of the rig that is not in its own pose
+
+
+class _Own:
+    """What the artist saw before the rig was put into the first pose: the 3D view, the frame, and
+    the finding that was marked."""
+
+    def __init__(self, context):
+        space, check, scene = space_of(context), context.window_manager.araplbs_check, context.scene
+        self._view = OwnView(space) if space else None
+        self._scene, self._frame = scene.name, (scene.frame_current, scene.frame_subframe)
+        self._list, self._marked = found.list, (check.active, check.show)
+
+    def put_frame_back(self):
+        scene = bpy.data.scenes.get(self._scene)
+        if scene and (scene.frame_current, scene.frame_subframe) != self._frame:
+            scene.frame_set(self._frame[0], subframe=self._frame[1])
+
+    def put_view_back(self):
+        if self._view:
+            self._view.put_back()
+        active, show = self._marked
+        with quietly() as check:
+            check.active, check.show = active if found.list is self._list else -1, show
+
+
+def keep_own(context):
+    """Remembers the 3D view, the frame and the marked finding for put_back(), unless a rig is
+    already posed."""
+    if not posed_rig():
+        _own[:] = [_Own(context)]
 
 
 def posed_rig():
@@ -41,6 +72,8 @@ pose"""
     def work(self, context, finding, ob):
         if not has_pose(finding):
             raise Refused("This finding is the same in every pose")
+        refuse_unseen(context, ob)
+        keep_own(context)
         checked = found.list
         pose_as(context, found.armature.get(), checked.bones, checked.poses, finding.pose)
         look_at(context, ob, places_of(context, finding, ob))
@@ -48,7 +81,7 @@ pose"""
 
 
 class OBJECT_OT_araplbs_own_pose(Operator):
-    """Return the rig to its previous pose"""
+    """Return the rig to its previous pose, and the view to where it was"""
 
     bl_idname = BACK
     bl_label = "Back to My Pose"
@@ -75,7 +108,7 @@ def pose_as(context, armature, bones, poses, number):
         raise Refused(f"'{armature.name}' is in Edit mode")
     pose = dict(zip(bones, poses[number], strict=True))
     deform = {name: pose[name] for name in bones if armature.data.bones[name].use_deform}
-    put_back()
+    _put_pose_back()
     frame = posed_frame(context, armature, number, deform)
     _posed[:] = [frame or PosedRig(armature, deform)]
     manager = context.window_manager
@@ -92,7 +125,16 @@ def has_pose(finding):
 
 
 def put_back():
-    """Restores the pose of every rig, and the colors that were displayed before."""
+    """Restores the pose of every rig, and the view, frame, colors and marked finding of before."""
+    own = _own.pop() if _own else None
+    if own:
+        own.put_frame_back()
+    _put_pose_back()
+    if own:
+        own.put_view_back()
+
+
+def _put_pose_back():
     if _colors:
         manager, before = bpy.context.window_manager, _colors.pop()
         if manager.araplbs_errors == "POSE":
@@ -106,6 +148,7 @@ def put_back():
 def _forget(*_arguments):
     _posed.clear()
     _colors.clear()
+    _own.clear()
 
 
 @persistent
