@@ -8,11 +8,12 @@ from ..manual_pages import PAGES, first_page, has_pages
 # The pages for operators and settings, by their names as Blender spells them for F1. The first
 # match counts.
 TOPICS = (
+    ("bpy.ops.object.araplbs_transfer_shapes*", "shape_keys.html"),
     ("bpy.ops.object.araplbs_transfer*", "transfer.html"),
     ("bpy.ops.object.araplbs_show_matches*", "transfer.html"),
     ("bpy.types.araplbs_transfer*", "transfer.html"),
     ("bpy.ops.object.araplbs_copy*", "transfer.html"),
-    ("bpy.ops.object.araplbs_keep*", "restore.html"),
+    ("bpy.ops.object.araplbs_keep_weights*", "restore.html"),
     ("bpy.ops.object.araplbs_restore_*", "restore.html"),
     ("bpy.ops.object.araplbs_reduce*", "reduce_bones.html"),
     ("bpy.ops.object.araplbs_range_of_motion*", "poses.html"),
@@ -28,6 +29,8 @@ TOPICS = (
     ("bpy.ops.object.araplbs_bendy*", "bendy.html"),
     ("bpy.ops.object.araplbs_bake*", "bake.html"),
     ("bpy.ops.object.araplbs_quantize*", "engines.html"),
+    ("bpy.ops.object.araplbs_export*", "export.html"),
+    ("bpy.types.araplbs_export*", "export.html"),
     ("bpy.types.material.araplbs*", "engines.html"),
     ("bpy.ops.object.araplbs_compare*", "compare.html"),
     ("bpy.ops.object.araplbs_open_comparison*", "compare.html"),
@@ -35,6 +38,7 @@ TOPICS = (
     ("bpy.ops.object.araplbs_*joints*", "joints.html"),
     ("bpy.types.araplbs_joint*", "joints.html"),
     ("bpy.ops.object.araplbs_check*", "check.html"),
+    ("bpy.ops.object.araplbs_mend*", "check.html"),
     ("bpy.ops.object.araplbs_repair*", "check.html"),
     ("bpy.ops.object.araplbs_*finding*", "check.html"),
     ("bpy.ops.object.araplbs_*problems*", "check.html"),
@@ -51,6 +55,7 @@ TOPICS = (
     ("bpy.ops.object.araplbs_select_worst*", "live.html"),
     ("bpy.types.araplbs_brush*", "live.html"),
     ("bpy.types.araplbs_edit*", "live.html"),
+    ("bpy.types.bone.araplbs_deforms*", "control_bones.html"),
     ("bpy.types.bone.araplbs*", "bendy.html"),
     ("bpy.ops.wm.araplbs*", "trouble.html"),
     ("bpy.ops.object.araplbs*", "auto_weight.html"),

@@ -95,7 +95,9 @@ def test_manual():
         "auto_weight": "auto_weight", "repair": "check", "restore": "live",
         "restore_weights": "restore", "keep_weights": "restore", "copy_weights": "transfer",
         "reduce_bones": "reduce_bones", "range_of_motion": "poses", "mark_rigid": "parts",
-        "take_in": "control_bones",
+        "take_in": "control_bones", "export_game": "export", "mend_mesh": "check",
+        "transfer_shapes": "shape_keys", "transfer": "transfer", "new_vertices": "new_vertices",
+        "keep_shown_weights": "auto_weight", "original_weights": "auto_weight",
     }  # fmt: skip
     for name, page in pages.items():
         assert first[names.index(f"bpy.ops.object.araplbs_{name}")] == f"{page}.html", name
