@@ -22,7 +22,7 @@ from ...blender.read.read_armature import opposite_bone
 from ...blender.read.read_mesh import masked_vertices
 from ...window.guard import handing_over
 from ...window.session import current_session
-from .operator import Change, active_bone, paint_edit, refuse_bone, takes_edits
+from .operator import Change, active_bone, paint_edit, refuse_bone, takes_edits, tell_split
 
 IDNAME = "object.araplbs_brush"
 GRADED = ("WEIGHT", "SMOOTH")  # kinds whose strokes have a falloff and a strength
@@ -201,6 +201,8 @@ or draw links"""
             elif len(stroke.touched):
                 with Change(self.bl_label, stroke.ob):
                     self._apply(stroke)
+                if self.kind == "WEIGHT" and not self.erase:
+                    tell_split(self, context, active_bone(stroke.ob), stroke.touched)
             return self._end(context, {"FINISHED"})
         elif event.type == "TIMER":
             return {"PASS_THROUGH"}

@@ -5,7 +5,9 @@ During a session, these changes count as strokes of the session. Otherwise, each
 step."""
 
 import bpy
+import numpy as np
 from araplbs.base.refusal import Refused
+from araplbs.character.mirror_images import images_of
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Operator
 
@@ -18,13 +20,19 @@ from ...blender.data.edits import (
     drop_empty_edits,
     edited_vertices,
     ensure_edit,
+    find_edit,
     read_values,
     remove_edit,
     write_values,
 )
-from ...blender.data.mesh_shape import values_of
+from ...blender.data.mesh_shape import points_of, values_of
+from ...blender.read.read_armature import opposite_bone
 from ...blender.write.select_region import select_vertices
+from ...languages.translate import warn
 from ...window.session import current_session
+from ...window.settings import settings_of
+
+LEAST_SPLIT = 0.02  # weight by which two mirrored pins exceed 1; less is not visible
 
 
 class Change:
@@ -116,7 +124,25 @@ release them from it, or let the weights of all bones vary smoothly there"""
         }[self.kind]
         with Change(self.bl_label, ob):
             paint_edit(ob.data, self.kind, bone, selected, 0 if self.clear else value)
+        if self.kind == "WEIGHT" and not self.clear:
+            tell_split(self, context, bone, np.flatnonzero(selected))
         return {"FINISHED"}
+
+
+def tell_split(operator, context, bone, vertices):
+    """Says how many of these vertices Symmetric keeps from the weight to which they are pinned:
+    the bone on the other side has the mirrored weights, and together, the two would exceed 1."""
+    session, ob = current_session(), context.active_object
+    symmetric = (session.task.options if session else settings_of(context)).symmetric
+    item, image = find_edit(ob.data, "WEIGHT", bone), opposite_bone(armature_of(ob), bone)
+    if not symmetric or not item or image == bone:
+        return
+    wanted = np.clip(read_values(ob.data, item) - 1, 0, 1)
+    pairs = images_of(points_of(ob.data), vertices)
+    count = int((wanted[vertices[pairs[:, 0]]] + wanted[pairs[:, 1]] > 1 + LEAST_SPLIT).sum())
+    if count:
+        which = "1 vertex" if count == 1 else f"{count} vertices"
+        warn(operator, f"Symmetric: '{bone}' and '{image}' share {which} in the middle equally")
 
 
 def active_bone(ob):

@@ -6,7 +6,18 @@ import re
 import bpy
 import numpy as np
 import pytest
-from scenes import add_tube, addon, auto_weight, look, package, select, tube_and_rig, weights
+from scenes import (
+    add_armature,
+    add_tube,
+    addon,
+    auto_weight,
+    look,
+    package,
+    select,
+    tube_and_rig,
+    two_sided_bones,
+    weights,
+)
 from sessions import pick
 
 
@@ -52,6 +63,30 @@ def test_values_of_each_kind(tube):
     assert edit(kind="INFLUENCE", bone="lower", clear=True) == {"FINISHED"}
     assert not len(read(tube).influences.vertices)
     assert len(tube.data.araplbs.edits) == 4, "empty ones go"
+
+
+@pytest.mark.parametrize(
+    ("symmetric", "weight", "told"),
+    [(True, 1.0, True), (True, 0.5, False), (False, 1.0, False)],
+)
+def test_pin_over_the_middle(symmetric, weight, told, capfd):
+    """Symmetric halves the pinned weight of a bone of one side in the middle, which is said, and
+    said only where it is so."""
+    tube = add_tube("Tube", radius=0.9, sides=8, length=1.5)
+    rig = add_armature("Rig", two_sided_bones())
+    bpy.context.scene.araplbs.symmetric = symmetric
+    auto_weight(tube, rig, symmetric=symmetric)
+    select(tube)
+    left = next(b.name for b in rig.data.bones if b.name.endswith((".L", "_l")))
+    middle = [v.index for v in tube.data.vertices if abs(v.co.x) < 1e-4 and 0.7 < v.co.z < 1.1]
+    pick(tube, middle)
+    capfd.readouterr()
+    assert edit(kind="WEIGHT", bone=left, weight=weight) == {"FINISHED"}
+    assert ("in the middle" in capfd.readouterr().out) == told
+    assert middle
+    auto_weight(tube, rig, symmetric=symmetric)
+    share = weights(tube, [left])[middle]
+    assert share.max() < 0.6 if told or weight < 1 else share.min() > 0.9
 
 
 def test_smooth_vertices(tube):
