@@ -15,6 +15,12 @@ def moves_view(event):
     return event.type.startswith(VIEW_EVENTS)
 
 
+def close_popovers(context):
+    """Closes panels that are open over the window, as Blender does if the layout changes."""
+    if context.window:
+        context.window.screen = context.window.screen
+
+
 class WindowOperator(Placed):
     """Mix-in for an operator that continues while the window is in use.
 

@@ -91,3 +91,35 @@ def test_compare_methods_passes_refusals_on(ui):
     yield 8
     ui.picture("compare-refused")
     assert not at_work() and scenes.snapshot() == before
+
+
+def test_the_popover_that_started_a_comparison_closes(ui):
+    """A click where it was open reaches nothing of it."""
+    _before, page = character(ui, "from-popover")
+    panel = scenes.addon("ui.check_panel").VIEW3D_PT_araplbs_check
+    found, draw = scenes.addon("features.check.findings_list").found, panel.draw
+
+    def one_button(drawn, _context):
+        column = drawn.layout.column()
+        column.scale_y = 8
+        column.operator("object.araplbs_check")
+
+    panel.draw = one_button
+    try:
+        ui.event("MOUSEMOVE", "NOTHING")
+        yield 3
+        with ui.override():
+            bpy.ops.wm.call_panel(name=panel.__name__, keep_open=True)
+        yield 8
+        ui.picture("popover-open")
+        with ui.override():
+            bpy.ops.object.araplbs_compare_methods("EXEC_DEFAULT")
+        yield from wait_for_end()
+        ui.picture("popover-closed")
+        assert page.is_file() and not found.checked
+        ui.key("LEFTMOUSE")
+        yield 8
+        yield from wait_for_end()
+        assert not found.checked
+    finally:
+        panel.draw = draw

@@ -11,7 +11,7 @@ from araplbs.cli.own_arguments import add_methods
 from araplbs.features.compare.files import page_about, refuse_folder, write_comparisons
 from araplbs.features.compare.methods import find_methods
 from araplbs.features.compare.options import CompareOptions
-from araplbs.features.compare.report import compare_summary
+from araplbs.features.compare.report import compare_summary, methods_compared
 from bpy.app.handlers import persistent
 from bpy.props import PointerProperty, StringProperty
 from bpy.types import Operator
@@ -25,6 +25,7 @@ from ...window.last_report import keep_report
 from ...window.menu_entries import Placed
 from ...window.properties import OptionProperties, option_properties
 from ...window.settings import ARAPLBS_settings, own_properties
+from ...window.window import close_popovers
 from ...window.work import WorkOperator, poll_targets
 from .task import CompareTask, comparison_files, write_pages
 
@@ -111,8 +112,8 @@ optimized for, and write a page with pictures and tables. Nothing in the file is
         for line in task.warnings:
             warn(self, line)
         inform(self, f"{compare_summary(report)}. The page: {index}")
-        count = len(report["methods"])
-        inform(self, f"{count} methods compared: to see them, click Open Page in Check and Repair")
+        done = methods_compared(report)
+        inform(self, f"{done} compared: to see them, click Open Page in Check and Repair")
         redraw_views()
         return {"FINISHED"}
 
@@ -138,7 +139,8 @@ them. This takes a few minutes"""
     def invoke(self, context, _event):
         return context.window_manager.invoke_props_dialog(self, width=400)
 
-    def execute(self, _context):
+    def execute(self, context):
+        close_popovers(context)
         with handing_over():
             bpy.ops.object.araplbs_compare("INVOKE_DEFAULT")
         return {"FINISHED"}
