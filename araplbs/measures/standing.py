@@ -39,6 +39,23 @@ def stretches_more(stretch: Both, drift: Both) -> bool:
     return much_more(was, now) or not follows_better(*drift)
 
 
+def reasons_worse(facts: dict[str, Any]) -> list[str]:
+    """The keys of the facts that make new weights worse than the earlier ones, [] if none does.
+    facts: see features/check/before_after.py. A lost bone alone does not decide while more measures
+    than bones have become visibly better."""
+    drift = facts.get("drift", (None, None))
+    found = ["problems"] if is_worse(*facts.get("problems", (None, None))) else []
+    for key in ("stretch", "actions"):
+        if stretches_more(facts.get(key, (None, None)), drift):
+            found.append(key)
+    measures = [facts.get(key, (None, None)) for key in ("problems", "stretch", "actions")]
+    better = sum(is_worse(after, before) for before, after in measures)
+    lost = facts.get("lost", ())
+    if lost and (found or len(lost) >= better):
+        found.insert(0, "lost")
+    return found
+
+
 def much_more(was: float | None, now: float | None) -> bool:
     """Whether the surface stretches so much more that less drift cannot justify it."""
     return was is not None and now is not None and now > MUCH * was

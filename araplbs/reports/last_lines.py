@@ -4,7 +4,8 @@ pixels wide. The long summaries are in the Info log."""
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..base.sentence import Sentence, counted, joined
+from ..base.sentence import Sentence, counted, joined, names_in_line
+from ..measures.standing import reasons_worse
 
 MOST_LETTERS = 110
 MOST_OF_NAME = 20
@@ -37,6 +38,25 @@ def problems_in_words(counts: tuple[int | None, int], arrow: str = "->") -> Sent
     if counts[1] == 1:
         return Sentence("{problems} visible problem", problems=problems)
     return Sentence("{problems} visible problems", problems=problems)
+
+
+def verdict(facts: dict[str, Any], bones: Sequence[str]) -> Sentence | None:
+    """ "Worse: 1 bone lost its skin, spine.003", or None if the new weights are not worse. bones:
+    the names that the facts refer to."""
+    said = []
+    for reason in reasons_worse(facts):
+        if reason == "lost":
+            lost = [bones[bone] for bone in facts["lost"]]
+            which = counted(len(lost), "1 bone lost its skin", "{count} bones lost their skin")
+            said.append(joined([which, names_in_line(lost)], ", "))
+        elif reason == "problems":
+            before, after = facts["problems"]
+            words = "1 more visible problem", "{count} more visible problems"
+            said.append(counted(after - before, *words))
+        else:
+            more = {"stretch": "more stretch in poses", "actions": "more stretch in actions"}
+            said.append(Sentence(more[reason]))
+    return Sentence("Worse: {reasons}", reasons=joined(said, "; ")) if said else None
 
 
 def plain_facts(report: dict[str, Any]) -> dict[str, Any]:

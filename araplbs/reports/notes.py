@@ -53,6 +53,8 @@ def result_notes(
     sit on; lost: names of bones that no longer move their earlier skin; had_skin: names of excluded
     bones that had skin, if this was checked; reaching: (bone, bone whose skin it moves now);
     over: (bone, bone that the skin belongs to that it moves)."""
+    left_out = [bone for bone in report["control_bones"] if bone not in (*lost, *had_skin)]
+    ends = set(report.get("chain_ends", ()))
     idle = [bone for bone in bare_bones(report) if bone not in lost]
     read_again = PLACE if report.get("bone_directions") == JOINTS else JOINTS
     found = [
@@ -100,7 +102,14 @@ def result_notes(
             why=Sentence("Child bones now move this skin"),
         ),
         _counted(
-            [bone for bone in report["control_bones"] if bone not in (*lost, *had_skin)],
+            [bone for bone in left_out if bone in ends],
+            "chain end left out",
+            "chain ends left out",
+            control=True,
+            why=Sentence("Marks an end, moves no skin"),
+        ),
+        _counted(
+            [bone for bone in left_out if bone not in ends],
             "control bone left out",
             "control bones left out",
             control=True,
@@ -210,7 +219,7 @@ def _rigid(report: dict[str, Any]) -> Note | None:
 
 def _directions(report: dict[str, Any]) -> Note | None:
     found = report.get("bone_directions")
-    texts = {"JOINTS": "bones read from their joints", "LENGTHS": "lengths of bones corrected"}
+    texts = {"JOINTS": "Bones read from their joints", "LENGTHS": "Lengths of bones corrected"}
     whys = {"JOINTS": "Their tails miss the joints", "LENGTHS": "They are too short for their skin"}
     if found not in texts:
         return None

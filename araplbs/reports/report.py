@@ -18,6 +18,7 @@ from ..measures.deformation import in_words
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_distances import has_skin
+from ..skeleton.chain_ends import marked_ends
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
 from ..skeleton.skeleton import Skeleton
 from ..solvers.solve import Solution
@@ -138,6 +139,7 @@ def make_report(
             bones[b]: REASONS[problem.skeleton.control[b]][0]
             for b in problem.skeleton.left_out.nonzero()[0]
         },
+        "chain_ends": marked_ends(problem.skeleton),
         "bone_directions": problem.skeleton.directions,
         "tails_aside": _tails_aside(problem.skeleton),
         "misfit": _misfit(problem),

@@ -1,4 +1,5 @@
-"""Finds bones that begin at the end of a chain but are children of the root.
+"""Finds bones that only mark the end of a chain, and bones that begin there but are children of the
+root.
 
 In rigs with inverse kinematics, a foot is often a child of the root, and the leg reaches for the
 foot. An animator never separates the two bones. Random poses would separate them, because each bone
@@ -13,13 +14,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.arrays import Bools, Integers
-from .bone_names import is_control_name
+from .bone_names import is_control_name, is_end_bone
 from .skeleton import hanging
 
 if TYPE_CHECKING:
     from .skeleton import Skeleton
 
 NEAR = 0.15  # share of the last bone's length; a bone this close to the chain's end begins there
+
+
+def marked_ends(skeleton: Skeleton) -> list[str]:
+    """Names of excluded bones that mark the end of a chain, such as the tip of a finger: without
+    children, and named for it or beginning where their parent ends."""
+    is_parent = np.zeros(len(skeleton.names), bool)
+    is_parent[skeleton.parents[skeleton.parents >= 0]] = True
+    found = []
+    for bone in np.flatnonzero(skeleton.left_out & ~is_parent & (skeleton.parents >= 0)).tolist():
+        name, above = skeleton.names[bone], skeleton.parents[bone]
+        end = skeleton.tails[above]
+        length = np.linalg.norm(end - skeleton.heads[above])
+        near = np.linalg.norm(end - skeleton.heads[bone]) < NEAR * length
+        if is_end_bone(name) or (near and not is_control_name(name)):
+            found.append(name)
+    return found
 
 
 def hung_on_ends(skeleton: Skeleton, parents: Integers) -> Integers:

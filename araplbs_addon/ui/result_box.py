@@ -107,7 +107,7 @@ def _draw_sets(layout, context, outcome):
     shown = held[0] if held else shown  # while the key is held, no row may move
     if shown != outcomes.AFTER:
         layout.operator(result.KEEP, icon="CHECKMARK").which = "SHOWN"
-    elif outcome.worse:
+    elif outcome.verdict or outcome.facts.get("lost"):
         layout.operator(result.KEEP, text="Keep Old", icon="LOOP_BACK").which = outcomes.BEFORE
 
 
@@ -152,10 +152,10 @@ def _draw_gains(context, layout, outcome):
         draw_wrapped(layout, context, f"Bone heat: {heat} %", icon="BLANK1")
     elif "heat" in facts:
         draw_wrapped(layout, context, "Bone heat fails here", icon="BLANK1")
-    if outcome.worse:
+    if outcome.verdict:
         row = layout.row()
         row.alert = True
-        draw_wrapped(row, context, "Worse than before", icon="ERROR")
+        draw_wrapped(row, context, outcome.verdict, icon="ERROR")
     if outcome.chosen:
         free, every = outcome.chosen
         draw_wrapped(layout, context, f"{free} of {every} bones", icon="BONE_DATA")

@@ -63,7 +63,7 @@ def told():
     ]  # fmt: skip
     return {
         "facts": outcome.facts,
-        "worse": outcome.worse,
+        "worse": bool(outcome.verdict),
         "notes": notes,
         "left_out": report["control_bones"],
         "rigid": report["rigid"],

@@ -98,7 +98,8 @@ def scene_of_result(ui):
     assert all(outcome.slots.values()), "three sets"
     with ui.override():
         bpy.ops.object.araplbs_check()
-    outcome.findings, outcome.poses = flaws.found().findings, flaws.found().list.poses
+    kind = scenes.package("skeleton.poses").Poses
+    outcome.findings, outcome.judged = flaws.found().findings, kind(flaws.found().list.poses, None)
     outcome.facts |= {"problems": (9, len(outcome.findings)), "stretch": (0.1, 0.2)}
     outcome.notes[:] = notes_of({})
     scenes.select(tube, rig, active=tube)

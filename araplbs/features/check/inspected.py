@@ -43,6 +43,16 @@ OF_MESH = (
 )
 
 
+def usable(rows: SparseWeights) -> SparseWeights:
+    """The positive weights, without those that are not numbers."""
+    good = np.isfinite(rows.weights) & (rows.weights > 0)
+    if good.all():
+        return rows
+    return make_sparse_weights(
+        rows.count, rows.vertices[good], rows.bones[good], rows.weights[good]
+    )
+
+
 class Inspected:
     """A Problem with its weights and poses, and the derived data that several checks need."""
 
@@ -60,12 +70,7 @@ class Inspected:
         vars(self).update({name: known[name] for name in OF_MESH if name in known})
         self.problem, self.poses, self.options, self.threads = problem, poses, options, threads
         self.raw = rows
-        good = np.isfinite(rows.weights) & (rows.weights > 0)
-        self.rows = rows
-        if not good.all():
-            self.rows = make_sparse_weights(
-                rows.count, rows.vertices[good], rows.bones[good], rows.weights[good]
-            )
+        self.rows = usable(rows)
         self.skeleton = problem.skeleton
         self.vertices = np.asarray(problem.arguments["vertices"], float)
         self.triangles = np.asarray(problem.arguments["triangles"], int).reshape(-1, 3)

@@ -3,9 +3,9 @@ the last bit.
 
 Weights that are not normalized are scaled. Cloth takes the weights of skin that pokes through it.
 All other regions are solved like new vertices (features/new_vertices.py), in patches whose other
-vertices are locked. Then the weights are checked again. If a finding has not improved, or worse
-findings have appeared, the old weights of its region are restored. This module does not use bpy, so
-any thread may run it.
+vertices are locked. Then the weights are checked and measured again. The old weights of a region
+are restored if its finding has not improved, if worse findings have appeared, or if the surface
+stretches more. This module does not use bpy, so any thread may run it.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,14 +18,18 @@ from ...base.progress import Listener, Progress
 from ...base.refusal import Refused
 from ...character.mesh import Mesh
 from ...character.patch import cut_patches, patch_links
+from ...character.pose_sets import measured_poses
 from ...character.problem import Problem
+from ...measures.deformation import measured_report
 from ...model.edits import Pairs
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights, make_sparse_weights
 from ...skeleton.poses import Poses
 from ...skeleton.skeleton import Skeleton, hanging
+from ..check.before_after import visible
 from ..check.check import check
 from ..check.findings import NAMES, Finding
+from ..check.inspected import usable
 from ..new_vertices import solve_new
 from ..transfer.options import TransferOptions
 from ..transfer.source import Source
@@ -34,7 +38,11 @@ from .regions import Regions
 
 SLACK = 1e-6  # smallest improvement of a severity
 MUST = {"UNWEIGHTED", "UNNORMALIZED", "INFLUENCES"}  # regardless of cost
+# About motion: weights that move skin with its bone, or with what it sits on, may stretch it more.
+MOTION = {"DRIFT", "IDLE_BONE", "DEAF_BONE", "LOOSE_PART", "INTERSECTION"}
+SHOWN = {"stretch": 3, "actions": 3, "drift": 2}  # decimals at which a measure is displayed
 WORSE = "The new weights were worse there, so the old ones were kept"
+COSTLY = "The surface would stretch more with new weights there, so the old ones were kept"
 AROUND = 3  # rings around a finding within which no other finding may become worse than it
 
 
@@ -51,12 +59,14 @@ class Outcome:
 @dataclass
 class Repaired:
     """weights: SparseWeights of each mesh; changed: (n,) bool, vertices whose weights may have
-    changed; findings: the findings with these weights."""
+    changed; findings: the findings with these weights; measures: {"stretch", "actions" if there are
+    any, "drift"} with these weights, None for those that cannot be measured."""
 
     weights: list[SparseWeights]
     changed: list[Bools]
     findings: list[Finding]
     outcomes: list[Outcome] = field(default_factory=list)
+    measures: dict[str, float | None] = field(default_factory=dict)
 
 
 @dataclass
@@ -64,7 +74,9 @@ class RepairInput:
     """The input of a repair. problem: the complete meshes with all their weights; poses, checking:
     the poses and options for judging findings. skeleton, given, options: the bones, Poses (or None)
     and options for solving weights. refusals: the reason why the weights of a mesh cannot be
-    changed, or None."""
+    changed, or None. measured: the poses in which a weighting that is repaired was
+    measured. Then no measure may become worse. Otherwise repairs of MOTION may cost stretch.
+    actions: poses of the file's own actions."""
 
     problem: Problem
     meshes: list[Mesh]
@@ -74,6 +86,8 @@ class RepairInput:
     skeleton: Skeleton
     given: Poses | None
     options: Options
+    measured: Poses | None = None
+    actions: Poses | None = None
 
 
 def repair(
@@ -101,9 +115,10 @@ class _Repair:
         self.old = [mesh.weights for mesh in self.meshes]
 
     def run(self, wanted: Callable[[Finding], bool], known: list[Finding] | None) -> Repaired:
-        before = self._check(self.old, 0.0, 0.2) if known is None else known
+        now = self._check(self.old, 0.0, 0.2)
+        before = now if known is None else known
         nothing = self.regions.split(self.regions.nothing())
-        done = Repaired(self.old, nothing, before)
+        done = Repaired(self.old, nothing, now, measures=self._measure(self.old, 0.2))
         outcomes: dict[int, Outcome] = {}
         tried: dict[int, np.ndarray] = {}
         for wider, begin in ((False, 0.2), (True, 0.6)):
@@ -130,6 +145,23 @@ class _Repair:
         rows = self.problem.join(weights)
         poses, options = self.source.poses, self.source.checking
         return check(self.problem, rows, poses, options, self.threads, part)
+
+    def _measure(self, weights: list[SparseWeights], at: float) -> dict[str, float | None]:
+        """The measures of a Repaired."""
+        source, rows = self.source, usable(self.problem.join(weights))
+        poses = source.measured
+        if poses is None:
+            poses = measured_poses(self.problem, source.checking)
+        measures: dict[str, float | None] = {}
+        for name, where in (("stretch", poses), ("actions", source.actions)):
+            if where is not None and len(where):
+                part = self.progress.part(at, 0.0)
+                found = measured_report(
+                    self.problem, rows, where, threads=self.threads, progress=part
+                )
+                measures[name] = found["surface_strain"]
+                measures.setdefault("drift", found["limb_drift"])
+        return measures
 
     def _new_weights(
         self, weights: list[SparseWeights], repairs: list[tuple[Finding, Bools]], begin: float
@@ -277,12 +309,13 @@ class _Repair:
                 for k, finding, region in repairs
             }
             worse = {k: verdicts[k][1] for k in taken if verdicts[k][1]}
-            if not worse and len(after) > len(done.findings):  # several small ones for a large one
-                worse = {
-                    k: WORSE
-                    for k, finding, _region in repairs
-                    if k in taken and finding.kind not in MUST
-                }
+            if not worse and (
+                len(after) > len(done.findings)  # several small ones for a large one
+                or visible(after) > visible(done.findings)
+            ):
+                worse = self._causes(done.findings, after, repairs, taken)
+            if not worse:
+                worse, measures = self._costly(done, new, repairs, taken, at + share)
             if not worse:
                 break
             failed |= worse
@@ -294,7 +327,66 @@ class _Repair:
             result = "UNCHANGED" if why else "BETTER" if now else "REPAIRED"
             outcomes[k] = Outcome(finding, result, now, why)
         changed = [a | b for a, b in zip(done.changed, where, strict=True)]
-        return Repaired(weights, changed, after)
+        return Repaired(weights, changed, after, measures=measures)
+
+    def _causes(
+        self,
+        before: list[Finding],
+        after: list[Finding],
+        repairs: list[tuple[int, Finding, Bools]],
+        taken: set[int],
+    ) -> dict[int, str]:
+        """{key in `taken`: WORSE} of the repairs next to findings that have become worse; of all
+        repairs if there are none next to them."""
+        worse = self.regions.nothing()
+        for each in after:
+            if each.severity > self._left(before, each)[0] + SLACK:
+                worse |= self.regions.whole.grow(self.regions.at(each), AROUND)
+        may = [each for each in repairs if each[0] in taken and each[1].kind not in MUST]
+        near = {k: WORSE for k, _finding, region in may if (region & worse).any()}
+        return near or {k: WORSE for k, _finding, _region in may}
+
+    def _costly(
+        self,
+        done: Repaired,
+        new: list[SparseWeights],
+        repairs: list[tuple[int, Finding, Bools]],
+        taken: set[int],
+        at: float,
+    ) -> tuple[dict[int, str], dict[str, float | None]]:
+        """Returns ({key in `taken`: COSTLY} of repairs without which the surface does not stretch
+        more than before, the measures with all repairs in `taken`). Halves of the repairs are
+        tried, the worst findings first."""
+        by_severity = sorted(repairs, key=lambda each: -each[1].severity)
+        free = MUST if self.source.measured is not None else MUST | MOTION
+        order = [k for k, finding, _region in by_severity if finding.kind not in free]
+        must = {k for k, finding, _region in repairs if finding.kind in free}
+
+        def measures_with(keys: set[int]) -> dict[str, float | None]:
+            if not keys & taken:
+                return done.measures
+            mask = self.regions.nothing()
+            for k, _finding, region in repairs:
+                if k in keys & taken:
+                    mask |= region
+            where = self.regions.split(mask)
+            weights = [merged(*each) for each in zip(done.weights, new, where, strict=True)]
+            return self._measure(weights, at)
+
+        every = measures_with(taken)
+        kept, now = must & taken, measures_with(must)
+
+        def keep(keys: list[int], with_all: dict[str, float | None]) -> None:
+            nonlocal kept, now
+            if not _is_worse(now, with_all):
+                kept, now = kept | set(keys), with_all
+            elif len(keys) > 1:
+                half = (len(keys) + 1) // 2
+                for some in (keys[:half], keys[half:]):
+                    keep(some, measures_with(kept | set(some)))
+
+        keep([k for k in order if k in taken], every)
+        return dict.fromkeys(taken - kept, COSTLY), every
 
     def _verdict(
         self, before: list[Finding], after: list[Finding], finding: Finding, region: Bools
@@ -303,7 +395,7 @@ class _Repair:
         (was, many), (now, left) = (self._left(each, finding) for each in (before, after))
         if now > was + SLACK:
             return now, WORSE
-        if was and now > was - SLACK and left >= many:
+        if now > was - SLACK and left >= many:
             return now, "The new weights were no better there, so the old ones were kept"
         if finding.kind in MUST:
             return now, ""
@@ -340,6 +432,15 @@ class _Repair:
         if not len(one.vertices) or not len(other.vertices):
             return one.bone == other.bone
         return bool((self.regions.at(one) & at).any())
+
+
+def _is_worse(before: dict[str, float | None], after: dict[str, float | None]) -> bool:
+    """Whether any of these measures is displayed with a higher value."""
+    both = [(before.get(key), after.get(key), digits) for key, digits in SHOWN.items()]
+    return any(
+        was is not None and now is not None and round(now, digits) > round(was, digits)
+        for was, now, digits in both
+    )
 
 
 def merged(old: SparseWeights, new: SparseWeights, where: Bools) -> SparseWeights:

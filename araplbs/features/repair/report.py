@@ -50,8 +50,10 @@ def repair_summary(report: dict[str, Any]) -> str:
     """A one-line summary for the user."""
     results = [each["result"] for each in report["repairs"]]
     if not results:
-        return "no findings to repair"
+        return "No findings to repair"
     which = "1 finding" if len(results) == 1 else f"{len(results)} findings"
+    if not any(each["changed"] for each in report.get("objects", [report])):
+        return f"Nothing to repair: no better weights were found for {which}"
     words = {"REPAIRED": "repaired", "BETTER": "better", "UNCHANGED": "as before"}
     parts = [f"{results.count(key)} {word}" for key, word in words.items() if key in results]
     return f"{which}: {', '.join(parts)} in {report['seconds']:.1f} s"

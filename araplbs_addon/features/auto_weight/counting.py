@@ -49,9 +49,8 @@ def look():
         _counted.remove(outcome)
         outcome.counting = None
         if worker.result:
-            facts, outcome.findings, poses = worker.result
+            facts, outcome.findings, outcome.judged = worker.result
             outcome.facts |= facts
-            outcome.poses = poses.transforms
         redraw_views()
     return EVERY if _counted else None
 

@@ -19,12 +19,14 @@ import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.base.worker import Worker
+from araplbs.character.pose_sets import measured_poses
 from araplbs.features.check.before_after import seen_in, visible
 from araplbs.features.check.findings import Finding
-from araplbs.measures.standing import is_worse, stretches_more
+from araplbs.measures.standing import stretches_more
 from araplbs.model.options import Options
-from araplbs.reports.last_lines import plain_facts, result_line
+from araplbs.reports.last_lines import plain_facts, result_line, verdict
 from araplbs.reports.notes import Note, result_notes
+from araplbs.skeleton.poses import Poses
 from bpy.app.handlers import persistent
 
 from ...blender.data.bones import chosen_bones, rest_digest
@@ -54,7 +56,8 @@ class Outcome:
     chosen: tuple[int, int] | None  # free bones, and all bones; None: all were free
     slots: dict[str, list[WeightSlot]]  # keys: ORIGINAL, BEFORE and AFTER; [] if a set is missing
     findings: list[Finding] | None = None
-    poses: np.ndarray | None = None  # in which the findings were found
+    judged: Poses | None = None  # in which the findings were found
+    measured: Poses | None = None  # in which the stretch was measured
     token: str = ""  # equal for equal weights
     to_draw: tuple | None = None  # the input of the box's images, until they are rendered
     seen: list | None = None  # [SeenJoint] of these pictures
@@ -88,30 +91,34 @@ class Outcome:
         return stretches_more(self.facts[where], self.facts.get("drift", (None, None)))
 
     @property
-    def worse(self):
-        """Whether any visible property is worse than before."""
-        problems = self.facts.get("problems", (None, None))
-        more = self.stretches_more() or self.stretches_more("actions")
-        return is_worse(*problems) or more or bool(self.facts.get("lost"))
+    def verdict(self):
+        """The Sentence that says why these weights are worse than before; None if they are not."""
+        return verdict(self.facts, self.bones)
 
-    def renew(self, findings, stretch):
-        """Updates the outcome after a repair of the new weights. The meshes must already have the
-        repaired weights. findings: the remaining findings; stretch: the stretch with the repaired
-        weights."""
-        self.slots[AFTER] = [WeightSlot(each.get()) for each in self.objects]
-        self.findings = findings
-        self.facts = {
-            "problems": (self.facts["problems"][0], visible(findings)),
-            "stretch": (self.facts["stretch"][0], stretch),
-        }
+    @property
+    def poses(self):
+        """The transforms of the bones in the poses in which the findings were found, or None."""
+        return None if self.judged is None else self.judged.transforms
+
+    def renew(self, which, findings, measures):
+        """Updates a set of weights, displayed on the meshes, after a repair. findings, measures:
+        those with the repaired weights, see features/repair/repair.py."""
+        self.slots[which] = [WeightSlot(each.get()) for each in self.objects]
+        measures = measures | {"problems": visible(findings)}
+        if which == AFTER:
+            self.findings = findings
+        for key in measures.keys() & self.facts.keys() if which != ORIGINAL else ():
+            before, after = self.facts[key]
+            now = measures[key]
+            self.facts[key] = (before, now) if which == AFTER else (now, after)
         self.token = f"{self.token}r"
-        self.mark(AFTER)
+        self.mark(which)
 
     def rewritten(self, slots, given, facts, findings, poses):
         """Replaces the new weights and their measurements with these. given: names of the bones
         that have their skin back."""
         self.slots[AFTER], self.facts = slots, facts
-        self.findings, self.poses = findings, poses.transforms
+        self.findings, self.judged = findings, poses
         self.notes = [each for each in self.notes if not each.bones or set(each.bones) - set(given)]
         self.token = f"{self.token}b"
         self.mark(AFTER)
@@ -175,11 +182,12 @@ def keep_outcome(report, task, notes_of=result_notes):
         task.chosen,
         {ORIGINAL: original, BEFORE: before, AFTER: after},
     )
-    outcome.replaced_ours, outcome.options = all(task.replaces_ours), task.options
+    outcome.replaced_ours = all(task.replaces_ours)
+    outcome.options = getattr(task, "measured_options", task.options)
     outcome.shifts = {limb["bone"]: limb["shift"] for limb in report.get("limb_shifts", ())}
     outcome.findings = findings
-    poses = getattr(task, "judged_poses", None)
-    outcome.poses = None if poses is None else poses.transforms
+    outcome.judged = getattr(task, "judged_poses", None)
+    outcome.measured = measured_poses(task.problem, outcome.options)
     outcome.to_draw = getattr(task, "to_draw", None)
     outcome.drawn = outcome.to_draw and (outcome.to_draw[1], outcome.to_draw[3])
     outcome.token = _token(task.solution.rows)
@@ -236,7 +244,7 @@ def tell_outcome(operator, report, task):
     gain."""
     outcome = keep_outcome(report, task)
     tell(operator, report, task)
-    count = len(outcome.warnings) + sum(note.urgent for note in outcome.notes)
+    count = len(outcome.warnings) + len(outcome.notes)
     inform(operator, result_line(report, outcome.facts, count))
     return {"FINISHED"}
 

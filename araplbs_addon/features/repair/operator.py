@@ -19,11 +19,10 @@ from ...preferences import preferred_threads
 from ...window.command import WHICH, Command
 from ...window.properties import WeightOptions
 from ...window.work import WorkOperator, poll_targets
-from ..auto_weight.outcome import outcome_at_hand
+from ..auto_weight.outcome import AFTER, outcome_at_hand
 from ..auto_weight.show_problems import list_problems
 from ..check.findings_list import found, marked
-from .measured import MeasuredRepair
-from .task import RepairTask
+from .task import Judged, RepairTask
 
 IDNAME = "object.araplbs_repair"
 
@@ -37,7 +36,8 @@ weights are not better, the old ones are kept"""
 
     doing = "Repairing"
     first = ("which", "kinds")
-    _outcome = None  # the one whose problems are repaired
+    _outcome = None  # the one whose weights are repaired
+    _shown = None  # the set of its weights that the meshes display
     own_options = ("start_from", "volume")  # it uses the surface and the surrounding weights
 
     which: EnumProperty(
@@ -63,11 +63,12 @@ weights are not better, the old ones are kept"""
         return poll_targets(context, lambda context: found.findings or find_checked(context))
 
     def start(self, context):
-        self._outcome = outcome_at_hand(context) if self.which == "RESULT" else None
+        outcome = outcome_at_hand(context)
         if self.which == "RESULT":
-            if not self._outcome:
+            if not outcome:
                 raise Refused("Auto-weight first")
-            list_problems(self._outcome)
+            outcome.show(AFTER)
+            list_problems(outcome)
         targets, known, wanted = find_checked(context) if self.which == "ALL" else None, None, None
         if not targets:
             found.refuse_out_of_date()
@@ -76,9 +77,14 @@ weights are not better, the old ones are kept"""
             targets = Targets(found.armature.get(), [each.get() for each in found.objects])
         targets.painting = context.mode == "PAINT_WEIGHT"
         targets.only_bones = self.only_selected_bones
-        kind = MeasuredRepair if self._outcome else RepairTask
-        self._task = kind(
-            self.read_options(), preferred_threads(context), frozenset(self.kinds), known, wanted
+        self._outcome = outcome if outcome and _is_about(outcome, targets) else None
+        judged = None
+        if self._outcome:
+            self._shown = outcome.shown()
+            judged = Judged(outcome.options, outcome.bones, outcome.judged, outcome.measured)
+        self._task = RepairTask(
+            *(self.read_options(), preferred_threads(context)),
+            *(frozenset(self.kinds), known, wanted, judged),
         )
         self._reading = self._task.read_in_steps(targets, context.view_layer)
         self.note_undos()
@@ -104,13 +110,20 @@ weights are not better, the old ones are kept"""
         left, outcomes = task.repaired.findings, task.repaired.outcomes
         before = [each.finding for each in outcomes] if task.known is None else found.rows
         found.keep_of(left, task.checked, gone(left, before), outcomes_of(left, outcomes))
-        if self._outcome:
-            self._outcome.renew(left, task.stretch)
-            self._outcome.draw_again(task.checked.problem, task.rows)
+        if self._outcome and task.is_changed:
+            self._outcome.renew(self._shown, left, task.repaired.measures)
+            if self._shown == AFTER:
+                self._outcome.draw_again(task.checked.problem, task.rows)
         for line in task.warnings + repair_notes(report):
             warn(self, line)
         inform(self, repair_summary(report))
         return {"FINISHED"}
+
+
+def _is_about(outcome, targets):
+    """Whether an Outcome and Targets have the same meshes and armature."""
+    uids = {ob.session_uid for ob in (targets.armature, *targets.meshes)}
+    return uids == {outcome.armature.uid, *(each.uid for each in outcome.objects)}
 
 
 def _choose_kinds(command, arguments):

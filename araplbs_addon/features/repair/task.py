@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.character.mesh import Mesh, used_bones
-from araplbs.character.pose_sets import checked_poses
+from araplbs.character.pose_sets import checked_poses, measured_poses
 from araplbs.features.check.findings import Finding
 from araplbs.features.repair.repair import RepairInput, repair
 from araplbs.features.repair.report import EVERY_KIND, repair_report
 from araplbs.model.options import Options
+from araplbs.model.sparse_weights import SparseWeights
+from araplbs.skeleton.poses import Poses
 from araplbs.skeleton.skeleton import Skeleton
 from araplbs.solvers.weigh import without_controls_in_steps
 
+from ...blender.poses.own_actions import poses_of_actions
 from ...blender.read.control_bones import leave_out_of_armature_in_steps
 from ...blender.read.read_mesh import refuse_mesh
 from ...blender.read.targets import Targets
@@ -34,6 +38,16 @@ if TYPE_CHECKING:
     import bpy
 
 CHANGED = "'{}' has changed since it was checked: check it again"
+
+
+class Judged(NamedTuple):
+    """How a weighting was judged: its Options, the names of its bones, the Poses in which its
+    problems were sought, and those in which its stretch was measured."""
+
+    options: Options
+    bones: list[str]
+    poses: Poses | None
+    measured: Poses
 
 
 @dataclass(frozen=True)
@@ -63,13 +77,16 @@ class RepairTask(Task):
         kinds: Collection[str] = EVERY_KIND,
         known: list[Finding] | None = None,
         wanted: Sequence[bool] | None = None,
+        judged: Judged | None = None,
     ) -> None:
         """kinds: the kinds of findings to repair. known: the findings of a CheckTask that has read
         the same objects; wanted (a bool for each): whether to repair it. Without `known`, all
-        findings are computed first."""
+        findings are computed first. judged: how a weighting was judged, to judge its repair in the
+        same way."""
         super().__init__(replace(options, volume="NONE", start_from="FRESH"), threads)
-        self.kinds, self.known, self.wanted = kinds, known, wanted
-        self.checked = CheckTask(options, threads)
+        self.kinds, self.known, self.wanted, self._judged = kinds, known, wanted, judged
+        self.checked = CheckTask(judged.options if judged else options, threads)
+        self._actions = None
 
     def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
         """See Task."""
@@ -81,6 +98,8 @@ class RepairTask(Task):
         if len(checked.objects) != len(targets.meshes) and self.known is not None:
             raise Refused(CHANGED.format(targets.meshes[0].name))
         armature, objects = checked.find_objects()
+        self._actions = poses_of_actions(armature, checked.problem.skeleton, view_layer)
+        yield
         meshes, found = checked.reading.meshes, checked.problem.skeleton
         skeleton = replace(found, taken_in=found.taken_in | used_bones(meshes, found))
 
@@ -117,7 +136,7 @@ class RepairTask(Task):
     def solve(self, progress: Listener | None = None) -> None:
         """See Task."""
         read, checked = self.reading, self.checked
-        checked.judged_poses = checked_poses(checked.problem, checked.options)
+        checked.judged_poses, measured = self._poses()
         source = RepairInput(
             checked.problem,
             read.meshes,
@@ -127,8 +146,31 @@ class RepairTask(Task):
             read.skeleton,
             read.poses,
             self.options,
+            measured,
+            self._actions,
         )
         self.repaired = repair(source, self._wants, self.known, self.threads, progress)
+
+    def _poses(self) -> tuple[Poses, Poses | None]:
+        """The Poses in which problems are sought, and those in which a weighting was measured."""
+        problem, judged = self.checked.problem, self._judged
+        known = judged and judged.bones == list(problem.skeleton.names)
+        if known and judged.poses is not None:
+            return judged.poses, judged.measured
+        poses = checked_poses(problem, self.checked.options)
+        if not judged:
+            return poses, None
+        return poses, judged.measured if known else measured_poses(problem, judged.options)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether any weights were written."""
+        return any(changed.any() for changed in self.repaired.changed)
+
+    @property
+    def rows(self) -> SparseWeights:
+        """All weights after the repair."""
+        return self.checked.problem.join(self.repaired.weights)
 
     def _wants(self, finding: Finding) -> bool:
         if self.wanted is not None:
@@ -141,7 +183,7 @@ class RepairTask(Task):
         """See Task."""
         armature, objects = self.checked.find_objects()
         problem, started = self.checked.problem, self.reading.started
-        with all_or_nothing(objects, made=None):
+        with all_or_nothing(objects, made=None) if self.is_changed else nullcontext():
             written = self._write(objects)
             return repair_report(
                 armature.name, problem, self.repaired, written, started, self.options

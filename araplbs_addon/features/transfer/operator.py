@@ -89,7 +89,7 @@ direction"""
         hide()
         if isinstance(task, MeasuredTransfer):
             outcome = keep_outcome(report, task, transfer_notes)
-            outcome.options, outcome.sources = task.measured_options, task.reading.sources
+            outcome.sources = task.reading.sources
         inform(self, transfer_summary(report))
         return tell(self, None, task, transfer_line(report))
 

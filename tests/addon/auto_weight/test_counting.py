@@ -57,7 +57,7 @@ def test_problems_of_a_session():
     counted(outcome)
     assert outcome.facts["problems"] == (before, visible(outcome.findings)) and before > 0
     first, second = outcome.facts["stretch"]
-    assert second < first and not outcome.worse
+    assert second < first and not outcome.verdict
     select(tube, rig)
     bpy.ops.object.araplbs_check()
     assert [f.kind for f in flaws.found().findings] == [f.kind for f in outcome.findings]

@@ -3,12 +3,14 @@ and in the actions of the file."""
 
 import araplbs
 import bpy
+import flaws
 import numpy as np
 import pytest
 from scenes import (
     add_tube,
     addon,
     auto_weight,
+    entries,
     package,
     select,
     tube_and_rig,
@@ -132,7 +134,7 @@ def test_stretch_in_the_actions_of_the_file():
     assert "Stretchinactions" in drawn(at_hand())
     outcome = at_hand()
     outcome.facts = {"problems": (1, 1), "stretch": (0.2, 0.1), "actions": (0.2, 0.4)}
-    assert outcome.worse and outcome.stretches_more("actions") and not outcome.stretches_more()
+    assert outcome.verdict and outcome.stretches_more("actions") and not outcome.stretches_more()
 
 
 def test_actions_are_measured_under_a_pose_set_by_hand():
@@ -180,3 +182,52 @@ def test_without_actions_nothing_is_said_of_them():
     weighted()
     auto_weight(bone_spring_stiffness=1)
     assert "actions" not in at_hand().facts and "actions" not in drawn(at_hand())
+
+
+@pytest.mark.parametrize("set_", ["AFTER", "BEFORE"])
+@pytest.mark.parametrize("which", ["ALL", "ACTIVE", "MARKED", "RESULT"])
+def test_the_box_stays_after_a_repair(which, set_):
+    """The box has its actions and both sets of weights, whichever button was pressed and whichever
+    weights were displayed; its numbers are those of the repaired weights."""
+    tube, rig = weighted(bone_spring_stiffness=50)
+    keyed(rig)
+    select(tube, rig)
+    auto_weight(bone_spring_stiffness=1)
+    outcome, facts = at_hand(), dict(at_hand().facts)
+    other = entries(tube) if which != "RESULT" and set_ == "BEFORE" else None
+    outcome.show("AFTER" if which == "RESULT" else set_)
+    flaws.speckle(tube, rig)
+    flawed = entries(tube)
+    select(tube, rig)
+    flaws.check()
+    flaws.choose("SPECKLE")
+    outcome.findings = list(flaws.found().findings)
+    outcome.show(set_)
+    assert flaws.repair(which=which) == {"FINISHED"}
+    repaired, now = "AFTER" if which == "RESULT" else set_, entries(tube)
+    assert at_hand() is outcome and outcome.shown() == repaired and now != flawed
+    assert facts.keys() == outcome.facts.keys() and "actions" in facts
+    at = ("BEFORE", "AFTER").index(repaired)
+    for key in ("stretch", "actions"):
+        assert outcome.facts[key][1 - at] == facts[key][1 - at]
+        assert outcome.facts[key][at] == pytest.approx(facts[key][at], abs=0.01)
+    outcome.show("BEFORE" if at else "AFTER")
+    assert other in (None, entries(tube))
+    outcome.show(repaired)
+    assert entries(tube) == now
+
+
+def test_nothing_to_repair_is_said(capfd):
+    """Weights that no repair improves stay, and so do the box and its pictures."""
+    tube, rig = weighted(bone_spring_stiffness=50)
+    auto_weight(bone_spring_stiffness=1)
+    outcome, before = at_hand(), entries(tube)
+    kind = package("features.check.findings").Finding
+    where = np.array([v.index for v in tube.data.vertices if v.co.z > 1.4])
+    outcome.findings = [kind("STRETCH", 0.9, 0, 1, where, 2.0, "it stretches", 0)]
+    token, facts = outcome.token, dict(outcome.facts)
+    select(tube, rig)
+    assert flaws.repair(which="RESULT") == {"FINISHED"}
+    assert "Nothing to repair" in capfd.readouterr().out
+    assert entries(tube) == before and at_hand() is outcome
+    assert (outcome.token, outcome.facts) == (token, facts)

@@ -126,7 +126,7 @@ def test_pictures_of_joints():
     wanted = outcome.poses[outcome.seen[0].pose] @ rest
     np.testing.assert_allclose(posed(rig)[:, :3], wanted, atol=1e-4)
     bpy.ops.object.araplbs_own_pose()
-    outcome.renew([], 0.1)
+    outcome.renew("AFTER", [], {"stretch": 0.1})
     seen = []
     strip.draw(Layout(seen), bpy.context, outcome)
     assert not seen, "pictures of weights that are no longer there are not shown"
@@ -134,12 +134,15 @@ def test_pictures_of_joints():
 
 def test_pictures_after_a_repair():
     """New pictures show the repaired weights next to the earlier ones."""
-    flaws.flawed("STRETCH")
+    tube, rig, _places = flaws.flawed("STRETCH")
     auto_weight()
     outcome = at_hand()
-    outcome.findings = [finding(pose=1)]
     drawn_strip(outcome)
     first = outcome.seen
+    flaws.stretch(tube, rig)
+    select(tube, rig)
+    flaws.check()
+    outcome.findings = list(flaws.found().findings)
     assert bpy.ops.object.araplbs_repair(which="RESULT") == {"FINISHED"}
     assert at_hand() is outcome and outcome.to_draw
     drawn_strip(outcome)

@@ -157,7 +157,7 @@ def test_an_arm_with_bones_that_point_sideways():
     lines = package("reports.report").notes(report())
     assert any(line.startswith("Bones run from joint to joint") for line in lines)
     texts = [note.text for note in package("reports.notes").result_notes(report())]
-    assert "bones read from their joints" in texts
+    assert "Bones read from their joints" in texts
 
 
 def tube_with(turned=False):

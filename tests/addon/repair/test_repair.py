@@ -127,7 +127,7 @@ def test_nothing_to_repair(capfd):
     select(tube, rig)
     before = snapshot()
     assert repair(kinds={"UNWEIGHTED"}) == {"FINISHED"}
-    assert snapshot() == before and "no findings to repair" in capfd.readouterr().out
+    assert snapshot() == before and "No findings to repair" in capfd.readouterr().out
 
 
 def test_undo():

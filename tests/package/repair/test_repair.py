@@ -1,5 +1,6 @@
 """Tests the repair of a finding of each kind, and that all other data stays unchanged."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import araplbs
@@ -189,6 +190,27 @@ def test_worse_weights_are_taken_back(subject, monkeypatch):
     assert len(done.findings) == len(before)
     assert "the old ones were kept" in done.outcomes[0].words
     assert done.outcomes[0].result == "UNCHANGED" and len(vertices) == 1
+
+
+@pytest.mark.parametrize("kind", ["DEAF_BONE", "LOOSE_PART", "STRETCH"])
+def test_the_result_never_becomes_worse(subject, kind):
+    """Where a weighting was measured, a repair that costs stretch is taken back; other weights may
+    stretch more so that skin follows its bone, or a part what it sits on."""
+    FLAWS[kind](subject)
+    core, given = subject.core, repair_input(subject)
+    measured = core("character.pose_sets").measured_poses(given.problem, given.checking)
+    repair, costs = core("features.repair.repair").repair, kind != "STRETCH"
+    free, strict = (
+        repair(each, lambda finding: finding.kind == kind)
+        for each in (given, replace(given, measured=measured))
+    )
+    assert {each.result for each in free.outcomes} & {"REPAIRED", "BETTER"}
+    assert {each.result for each in strict.outcomes} == (
+        {"UNCHANGED"} if costs else {each.result for each in free.outcomes}
+    )
+    assert (free.measures["stretch"] > strict.measures["stretch"]) == costs
+    assert costs == (not strict.changed[0].any())
+    assert not costs or "would stretch more" in strict.outcomes[0].words
 
 
 def test_cancelled(subject):
