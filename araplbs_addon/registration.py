@@ -11,7 +11,7 @@ from .blender.write import deform_flags
 from .languages import translate
 from .parts import begin, end, is_part
 from .preferences import ARAPLBS_preferences
-from .ui import menus, overlay, panels
+from .ui import bones_panel, menus, overlay, panels
 from .window.guard import guarded
 from .window.old_names import old_operators
 
@@ -35,6 +35,7 @@ PARTS = (
     edits,
     *window.parts(),
     *filter(is_part, features.modules()),
+    bones_panel,
     menus,
     overlay,
     cli,

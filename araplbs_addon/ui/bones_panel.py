@@ -1,9 +1,15 @@
 """The panel "Bones and Parts" for control bones, parts that keep their shape, and an artist's
 corrections of single vertices. This module also adds the bone kind to the bone properties."""
 
-from bpy.types import Panel, UIList
+from contextlib import suppress
+
+from araplbs.base.refusal import Refused
+from bpy.props import IntProperty
+from bpy.types import Panel, UIList, WindowManager
 
 from ..blender.read import control_bones
+from ..blender.write.select_bones import select_bones
+from ..features.check.look_at import bone_places, look_at
 from ..features.control_bones import operator as bone_roles
 from ..features.edits import operator as edit
 from ..features.edits import rigid
@@ -17,7 +23,7 @@ from ..window.sidebar import (
     draw_wrapped,
     grid_of_two,
     list_room,
-    row_text,
+    row_texts,
     unit,
 )
 
@@ -33,9 +39,7 @@ FOR_SELECTED = (
 class DATA_UL_araplbs_control_bones(UIList):
     def draw_item(self, context, layout, _data, bone, _icon, _active, _property, _index=0):
         row = layout.row(align=True)
-        room = list_room(context) - 2 * unit(context)
-        text = row_text(translated(control_bones.short_reason(bone)), bone.name, room)
-        row.label(text=text, icon="BONE_DATA", translate=False)
+        row.label(text=text_of_bone(context, bone), icon="BONE_DATA", translate=False)
         for operator, icon in (
             (bone_roles.OBJECT_OT_araplbs_take_in, "ADD"),
             (bone_roles.OBJECT_OT_araplbs_deform_off, "X"),
@@ -45,6 +49,36 @@ class DATA_UL_araplbs_control_bones(UIList):
     def filter_items(self, _context, data, name):
         shown = self.bitflag_filter_item
         return [shown * control_bones.is_left_out(bone) for bone in getattr(data, name)], []
+
+
+def text_of_bone(context, bone):
+    """The row of a control bone."""
+    bones = [each for each in bone.id_data.bones if control_bones.is_left_out(each)]
+    about = tuple((each.name, translated(control_bones.short_reason(each))) for each in bones)
+    texts = row_texts(about, list_room(context) - 2 * unit(context))
+    return texts[bones.index(bone)] if bone in bones else bone.name
+
+
+def _chosen(_manager, context):
+    """Selects the bone of the row that was clicked, and turns the view to it."""
+    armature = bone_roles.armature_at_hand(context)
+    number = context.window_manager.araplbs_control_bone
+    if not has_control_bones(armature) or not 0 <= number < len(armature.data.bones):
+        return
+    name = armature.data.bones[number].name
+    with suppress(Refused):  # hidden, or in Edit mode
+        select_bones(context, armature, {name})
+        context.view_layer.update()
+        look_at(context, armature, bone_places(armature, name))
+
+
+CONTROL_BONE = IntProperty(
+    name="Control Bone",
+    description="Click to select the bone and to turn the view to it",
+    options={"SKIP_SAVE"},
+    update=_chosen,
+)
+PROPERTIES = ((WindowManager, "araplbs_control_bone", CONTROL_BONE),)
 
 
 class DATA_UL_araplbs_edits(UIList):

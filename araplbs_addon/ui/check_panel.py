@@ -28,7 +28,7 @@ from ..window.sidebar import (
     draw_narrow,
     draw_wrapped,
     list_room,
-    row_text,
+    row_texts,
     unit,
 )
 
@@ -67,8 +67,9 @@ class DATA_UL_araplbs_findings(UIList):
             return
         finding, is_left = found.rows[index], index < len(found.findings)
         result = found.result(index) if is_left else None
-        room = list_room(context) - (unit(context) if result else 0)
-        text = row_text(translated(NAMES[finding.kind]), found.place(finding), room)
+        about = tuple((found.place(each), translated(NAMES[each.kind])) for each in found.rows)
+        room = list_room(context) - (unit(context) if any(found.list.results) else 0)
+        text = row_texts(about, room)[index]
         icon = LEVEL_ICONS[level(finding.severity)] if is_left else "CHECKMARK"
         row = layout.row(align=True)
         row.active = is_left
@@ -174,8 +175,8 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         draw_named(layout, manager, "araplbs_deformer", text="Preview")
         if deformer_view.view.message:
             draw_wrapped(layout, context, deformer_view.view.message, icon="INFO")
-        row = layout.row(align=True)
-        row.operator_context = "INVOKE_DEFAULT"
-        row.operator(COMPARE)
+        column = layout.column(align=True)
+        column.operator_context = "INVOKE_DEFAULT"
+        column.operator(COMPARE)
         if page_of_file():
-            row.operator(OBJECT_OT_araplbs_open_comparison.bl_idname, text="", icon="URL")
+            column.operator(OBJECT_OT_araplbs_open_comparison.bl_idname, icon="URL")

@@ -1,6 +1,7 @@
 """The common base of all panels of the tab "Auto-weight"."""
 
 import re
+from collections import Counter
 from functools import lru_cache
 
 import blf
@@ -18,11 +19,10 @@ PANEL = 2.8  # units of the width used by tabs and panel edges
 AROUND, LEAST_AROUND = 1.5, 0.65  # units around the text of a button, normally and in a full row
 LEAST_OF_GRID = 0.4  # the same in a grid
 ARROW = 1.0  # unit to the right of the text in a menu or a list
-LEAST_NAME = 5  # letters of the kind of an item; with less room, only the item's place is shown
+LEAST_NAME = 5  # letters of what is about an item; with less room, only its place is shown
 NAME_SHARE = 0.46  # share of a row for the name of a property
 AROUND_NAME = 0.5  # units around the name
 LIST_EDGES = 1.4  # additional units for the scroll bar of a list and the mark of a row
-LEAST_PLACE = 0.5  # share of a row for the place if the text is too long
 LETTER = 6.5  # approximate width in pixels
 DOTS = "\N{HORIZONTAL ELLIPSIS}"
 _WIDE = r"\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef"
@@ -130,27 +130,79 @@ def shortened(text, room, width=text_width):
     return text[:1] + DOTS
 
 
-def beginning(text, room):
-    """The text, or as much of its beginning as fits."""
-    end = len(text)
-    while end > 1 and text_width(text[:end] + DOTS * (end < len(text))) > room:
-        end -= 1
-    return text[:end].rstrip() + DOTS if end < len(text) else text
-
-
 def list_room(context):
     """The width in pixels for the text of a row in the list."""
     return text_room(context) - LIST_EDGES * unit(context)
 
 
-def row_text(name, place, room):
-    """The kind of an item and its place. Parts that are equal in several rows are shortened first,
-    but the end of the place is never shortened."""
-    least = min(text_width(place), LEAST_PLACE * room)
-    kind, name = name, beginning(name, room - least - text_width(": "))
-    if name != kind and len(name) + len(WIDE.findall(name)) < LEAST_NAME:
-        return shortened(place, room)
-    return f"{name}: {shortened(place, room - text_width(f'{name}: '))}"
+@lru_cache(maxsize=16)
+def row_texts(rows, room, width=text_width):
+    """The texts of the rows of a list, [(place, about it)] as a tuple, no two of which are equal.
+    A place comes first, whole if it fits, otherwise without what most places begin with, and with
+    its beginning and its end. What is about it takes the remaining width."""
+    seen, named = {}, []
+    for row in rows:
+        seen[row] = seen.get(row, 0) + 1
+        number = f" ({seen[row]})" if seen[row] > 1 else ""
+        named.append((row[0] + number, row[1]))
+    places = [place for place, _about in named]
+    prefix = _common(places)
+    texts = {}  # used as an ordered set
+    for place, about in named:
+        alone = places.count(place) == 1
+        ways = (text for text in _row_ways(place, about, prefix, alone, room, width))
+        text = next((text for text in ways if text not in texts), None)
+        texts[text or f"{len(texts) + 1}: {shortened(place, room, width)}"] = None
+    return tuple(texts)
+
+
+def _common(places):
+    """What most places begin with, up to a separator such as the colon of "mixamorig:"."""
+    begins = Counter(re.match(r"(.*[:|/])?", place)[0] for place in places)
+    return next((begin for begin, count in begins.most_common(1) if 2 * count > len(places)), "")
+
+
+def _row_ways(place, about, prefix, alone, room, width):
+    """Texts of a row that fit, the best first."""
+    own = place.removeprefix(prefix)
+    wholes = [place] if own == place else [place, DOTS + own]
+    for whole in wholes:
+        yield from _with_about(whole, about, room, width)
+        if alone and width(whole) <= room:
+            yield whole
+    least = f": {about[:LEAST_NAME]}{DOTS}" if not alone else ""
+    for way in _elided(own, room - width(least), width):
+        yield from _with_about(way, about, room, width)
+        yield way
+
+
+def _with_about(place, about, room, width):
+    """The place followed by as much about it as fits, at least LEAST_NAME letters or all of it."""
+    if not about:
+        return
+    for end in range(len(about), 0, -1):
+        some = about[:end].rstrip() + DOTS * (end < len(about))
+        letters = end + len(WIDE.findall(about[:end]))
+        if end < len(about) and letters < LEAST_NAME:
+            return
+        if width(f"{place}: {some}") <= room:
+            yield f"{place}: {some}"
+            return
+
+
+def _elided(text, room, width):
+    """The text without some of its middle, in all ways that fit. The first way keeps as much of the
+    beginning as of the end, in which the side and the number of a bone stand."""
+    if width(text) <= room:
+        yield text
+        return
+    first = shortened(text, room, width).partition(DOTS)[0]
+    for head in sorted(range(len(text)), key=lambda head: abs(head - len(first))):
+        for tail in range(len(text) - head - 1, 0, -1):
+            way = f"{text[:head]}{DOTS}{text[-tail:]}"
+            if width(way) <= room:
+                yield way
+                break
 
 
 def draw_wrapped(layout, context, text, icon="NONE", beside=""):

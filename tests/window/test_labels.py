@@ -6,6 +6,7 @@ from unittest import SkipTest
 import bpy
 import doors
 import labels
+import numpy as np
 import scenes
 import test_doors
 from driver import open_sidebar, region
@@ -119,3 +120,105 @@ def look_in_all_rooms(ui, shown):
     print("\n".join(f"CUT {line}" for line in lines))
     assert drawn >= len(ROOMS) * len(shown) and trees.begun == trees.ended
     assert not cut, f"{len(cut)} of {drawn} drawings: {lines[:20]}"
+
+
+FINGERS = [
+    f"mixamorig:{side}Hand{finger}{joint}"
+    for side in ("Left", "Right")
+    for finger in ("Thumb", "Index", "Middle", "Ring", "Pinky")
+    for joint in "1234"
+]
+
+
+def scene_of_rows():
+    """Control bones and findings with the names of an imported character."""
+    rig = scenes.add_armature()
+    scenes.select(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    edited = rig.data.edit_bones
+    for number, name in enumerate(FINGERS):
+        bone = edited.new(name)
+        bone.head, bone.tail = (number, 0, 0), (number, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bones = [bone for bone in rig.data.bones if bone.name in FINGERS]
+    for bone in bones:
+        bone.araplbs_control = "SERVED"
+    tube = scenes.add_tube()
+    scenes.bind(tube, rig)
+    findings, kind = (
+        scenes.package("features.check.findings"),
+        scenes.addon("blender.data.references"),
+    )
+    made = [
+        findings.Finding(which, 0.9, 0, rig.data.bones.find(name), np.arange(4), 1.0, "words")
+        for name in FINGERS
+        for which in ("STRETCH", "COLLAPSE", "INTERSECTION")
+    ]
+    made += [findings.Finding("STRETCH", 0.5, 0, -1, np.arange(3), 1.0, "words")] * 2
+    of = kind.Reference.to
+    found = scenes.addon("features.check.findings_list").found
+    found.keep(made, [b.name for b in rig.data.bones], of(rig), [of(tube)], None)
+    scenes.select(rig)
+    return rig
+
+
+class Rows:
+    """The rows that the lists draw in a `with` block: [(texts of all rows, room)]."""
+
+    def __enter__(self):
+        self.found, self._modules = [], [scenes.addon(f"ui.{n}_panel") for n in ("bones", "check")]
+        self._before = sidebar.row_texts
+
+        def noting(rows, room):
+            texts = self._before(rows, room)
+            self.found.append((texts, room))
+            return texts
+
+        for module in self._modules:
+            module.row_texts = noting
+        return self
+
+    def __exit__(self, *_error):
+        for module in self._modules:
+            module.row_texts = self._before
+
+
+def test_no_two_rows_look_the_same(ui):
+    yield from open_sidebar(ui)
+    yield from look_at_rows(ui)
+
+
+def look_at_rows(ui):
+    """Both lists, in all languages."""
+    scene_of_rows()
+    with languages() as view, Rows() as rows:
+        for below in ("bones", "check"):
+            with test_doors.only_below(below):
+                for language in LANGUAGES:
+                    rows.found.clear()
+                    view.language = language
+                    region(ui, "UI").tag_redraw()
+                    yield 6
+                    assert rows.found, (below, language)
+                    for texts, room in rows.found:
+                        assert len(set(texts)) == len(texts) >= len(FINGERS)
+                        assert all(sidebar.text_width(text) <= room for text in texts)
+                ui.picture(f"rows-{region(ui, 'UI').width}-{below}")
+
+
+def test_a_row_frames_what_it_names(ui):
+    """A click on a row of either list selects, and turns the view to it."""
+    yield from open_sidebar(ui)
+    rig, manager = scene_of_rows(), bpy.context.window_manager
+    view = ui.area().spaces.active.region_3d
+    with ui.override():
+        manager.araplbs_control_bone = rig.data.bones.find(FINGERS[12])
+    yield 3
+    assert rig.data.bones.active.name == FINGERS[12]
+    assert (view.view_location - rig.data.bones[FINGERS[12]].center).length < 0.1
+    with ui.override():
+        manager.araplbs_check.active = len(FINGERS) * 3
+    yield 3
+    tube = bpy.data.objects["Tube"]
+    center = sum((tube.data.vertices[k].co for k in range(1, 3)), tube.data.vertices[0].co) / 3
+    assert (view.view_location - center).length < 0.3 and view.view_distance < 5

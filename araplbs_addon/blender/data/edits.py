@@ -74,6 +74,15 @@ def find_edit(mesh, kind, bone):
     return None
 
 
+def _name(item, name):
+    """Names an item, with a number if another item of its kind has the name: no two rows of the
+    list look the same."""
+    item.name = ""
+    taken = {each.name for each in item.id_data.araplbs.edits if each.kind == item.kind}
+    found = (f"{name} ({number})" for number in range(2, len(taken) + 2))
+    item.name = name if name not in taken else next(each for each in found if each not in taken)
+
+
 def ensure_edit(mesh, kind, bone):
     """The item of this kind and bone, created if it is missing."""
     item = None if kind in SEVERAL else find_edit(mesh, kind, bone)
@@ -81,7 +90,7 @@ def ensure_edit(mesh, kind, bone):
         return item
     item = mesh.araplbs.edits.add()
     item.kind, item.bone = kind, bone
-    item.name = bone or (SMOOTH_TITLE if kind == "SMOOTH" else LINK_TITLE)
+    _name(item, bone or (SMOOTH_TITLE if kind == "SMOOTH" else LINK_TITLE))
     item.layer = PREFIX + secrets.token_hex(4)
     mesh.araplbs.active = len(mesh.araplbs.edits) - 1
     return item
@@ -90,7 +99,7 @@ def ensure_edit(mesh, kind, bone):
 def add_link(mesh, first, second):
     """Links two vertices."""
     item = ensure_edit(mesh, "LINK", "")
-    item.name = f"{LINK_TITLE} {first} - {second}"
+    _name(item, f"{LINK_TITLE} {first} - {second}")
     values = np.zeros(len(mesh.vertices), np.float32)
     values[[first, second]] = 1
     write_values(mesh, item, values)
@@ -100,7 +109,7 @@ def add_rigid_part(mesh, vertices, name=""):
     """Makes these vertices a rigid part and removes them from their previous rigid parts."""
     leave_rigid_parts(mesh, vertices)
     item = ensure_edit(mesh, "RIGID", "")
-    item.name = f"{RIGID_TITLE} {name}" if name else RIGID_TITLE
+    _name(item, f"{RIGID_TITLE} {name}" if name else RIGID_TITLE)
     values = np.zeros(len(mesh.vertices), np.float32)
     values[vertices] = 1
     write_values(mesh, item, values)

@@ -76,12 +76,8 @@ DEFORMS = bpy.props.BoolProperty(
     "control bone",
     options=set(),
 )
-ACTIVE = bpy.props.IntProperty(
-    name="Control Bone", description="Position in the list", options={"SKIP_SAVE"}
-)
 PROPERTIES = (
     (bpy.types.Bone, "araplbs_control", CONTROL),
     (bpy.types.Bone, "araplbs_evidence", EVIDENCE),
     (bpy.types.Bone, "araplbs_deforms", DEFORMS),
-    (bpy.types.WindowManager, "araplbs_control_bone", ACTIVE),
 )

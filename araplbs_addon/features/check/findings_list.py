@@ -173,8 +173,9 @@ class ARAPLBS_finding(bpy.types.PropertyGroup):
 
 def _chosen(check, _context):
     if not _quiet and 0 <= check.active < len(found.findings):
-        with suppress(RuntimeError):  # the operator has reported why
+        with suppress(RuntimeError):  # the operators have reported why
             bpy.ops.object.araplbs_select_finding("EXEC_DEFAULT", True, index=check.active)
+            bpy.ops.object.araplbs_view_finding("EXEC_DEFAULT", index=check.active)
 
 
 class ARAPLBS_check(bpy.types.PropertyGroup):
@@ -183,7 +184,7 @@ class ARAPLBS_check(bpy.types.PropertyGroup):
     findings: CollectionProperty(type=ARAPLBS_finding)
     active: IntProperty(
         name="Finding",
-        description="Click to select what the finding refers to",
+        description="Click to select what the finding refers to, and to turn the view to it",
         default=-1,
         update=_chosen,
     )

@@ -56,6 +56,20 @@ def test_left_out_and_listed(arm, capfd):
     np.testing.assert_allclose(weights(tube, ARM).sum(axis=1), 1, atol=1e-6)
 
 
+def test_a_row_selects_its_bone(arm):
+    """A click on a row, which sets its index, selects the bone and no other one."""
+    tube, rig = arm
+    auto_weight(tube, rig)
+    for name in ("pole", "copy"):
+        bpy.context.window_manager.araplbs_control_bone = rig.data.bones.find(name)
+        flags = addon("blender.data.bones").bone_flags(rig)
+        assert [flag.name for flag in flags if flag.select] == [name]
+        assert rig.data.bones.active.name == name and bpy.context.mode == "POSE"
+    bpy.context.window_manager.araplbs_control_bone = 99
+    assert rig.data.bones.active.name == "copy"
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
 def test_same_weights_as_without_them(arm):
     """An excluded bone moves nothing and is not a virtual segment of another bone either, so its
     position does not matter. The rig keeps its number of bones to get the same random poses."""

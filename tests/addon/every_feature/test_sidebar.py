@@ -72,10 +72,29 @@ def test_buttons_stand_abreast_if_both_fit(monkeypatch, units, kind):
     assert sidebar.abreast(layout, "Accept", "Cancel", icons=True).kind == kind
 
 
-def test_rows_show_what_differs():
-    """A shortened row shows the place of a finding and the beginning of its kind."""
-    room = sidebar.text_width("Skin Through…: upperarm.l")
-    row = sidebar.row_text("Skin Through Skin", "upperarm.l", room)
-    assert row.startswith("Skin") and row.endswith("…: upperarm.l")
-    assert sidebar.row_text("Skin Through Skin", "upperarm.l", 10 * room).startswith("Skin Through")
-    assert sidebar.row_text("ストレッチ", "upper", sidebar.text_width("upper:")) == "upper"
+FINGERS = [
+    f"{side}Hand{f}{k}" for side in ("Left", "Right") for f in ("Ring", "Index") for k in "1234"
+]
+PLACES = {
+    "mixamo": [(f"mixamorig:{name}", "Not Needed") for name in (*FINGERS, "HeadTop_End")],
+    "sides": [(f"upperarm{end}", kind) for end in ("_l", "_r", "_twist_01_l", "_twist_01_r")
+              for kind in ("Stretch", "Collapse", "Skin Through Cloth")],
+    "same": [("body", "Stretch"), ("body", "Stretch"), ("body", "Speckle"), ("hair", "Stretch")],
+    "wide": [(name, "ストレッチ") for name in FINGERS],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("letters", [8, 14, 22, 60])
+def test_no_two_rows_look_the_same(name, letters):
+    """Rows fit, differ, and keep the end of the place, in which the side or the number stands."""
+    rows, room = tuple(PLACES[name]), sidebar.text_width("x" * letters)
+    texts = sidebar.row_texts(rows, room)
+    assert len(set(texts)) == len(texts) == len(rows)
+    if letters > 8:  # with less room, rows are numbered
+        assert all(sidebar.text_width(text) <= room for text in texts)
+        for text, (place, _about) in zip(texts, rows, strict=True):
+            shown = text.rsplit(": ", 1)[0]
+            assert shown.endswith(place[-2:]) or name == "same", (text, place)
+    if letters == 60:
+        assert texts[0] == ": ".join(rows[0])

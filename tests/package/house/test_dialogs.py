@@ -7,7 +7,7 @@ from paths import ROOT
 
 OPERATORS = ROOT / "araplbs_addon/features"
 # Called by Blender, when a line of the list is clicked on, and not by an operator.
-UPDATES = {("check/findings_list.py", "araplbs_select_finding")}
+UPDATES = {("check/findings_list.py", f"araplbs_{does}_finding") for does in ("select", "view")}
 
 
 def started(tree):
