@@ -106,6 +106,17 @@ def join_sparse_weights(parts: Sequence[SparseWeights]) -> SparseWeights:
     )
 
 
+def merged(old: SparseWeights, new: SparseWeights, where: Bools) -> SparseWeights:
+    """SparseWeights that are `new` at the vertices in the mask, (n,) bool, and `old` elsewhere."""
+    keep, take = ~where[old.vertices], where[new.vertices]
+    return make_sparse_weights(
+        old.count,
+        np.concatenate([old.vertices[keep], new.vertices[take]]),
+        np.concatenate([old.bones[keep], new.bones[take]]),
+        np.concatenate([old.weights[keep], new.weights[take]]),
+    )
+
+
 def empty_sparse_weights(count: int) -> SparseWeights:
     return SparseWeights(np.zeros(count + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))
 

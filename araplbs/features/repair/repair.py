@@ -10,6 +10,7 @@ stretches more. This module does not use bpy, so any thread may run it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,10 +21,9 @@ from ...character.mesh import Mesh
 from ...character.patch import cut_patches, patch_links
 from ...character.pose_sets import measured_poses
 from ...character.problem import Problem
-from ...measures.deformation import measured_report
 from ...model.edits import Pairs
 from ...model.options import Options
-from ...model.sparse_weights import SparseWeights, make_sparse_weights
+from ...model.sparse_weights import SparseWeights, make_sparse_weights, merged
 from ...skeleton.poses import Poses
 from ...skeleton.skeleton import Skeleton, hanging
 from ..check.before_after import visible
@@ -34,15 +34,12 @@ from ..new_vertices import solve_new
 from ..transfer.options import TransferOptions
 from ..transfer.source import Source
 from ..transfer.transfer import transfer
+from .costs import COSTLY, MOTION, Measures, affordable, measures_of
 from .regions import Regions
 
 SLACK = 1e-6  # smallest improvement of a severity
 MUST = {"UNWEIGHTED", "UNNORMALIZED", "INFLUENCES"}  # regardless of cost
-# About motion: weights that move skin with its bone, or with what it sits on, may stretch it more.
-MOTION = {"DRIFT", "IDLE_BONE", "DEAF_BONE", "LOOSE_PART", "INTERSECTION"}
-SHOWN = {"stretch": 3, "actions": 3, "drift": 2}  # decimals at which a measure is displayed
 WORSE = "The new weights were worse there, so the old ones were kept"
-COSTLY = "The surface would stretch more with new weights there, so the old ones were kept"
 AROUND = 3  # rings around a finding within which no other finding may become worse than it
 
 
@@ -59,14 +56,16 @@ class Outcome:
 @dataclass
 class Repaired:
     """weights: SparseWeights of each mesh; changed: (n,) bool, vertices whose weights may have
-    changed; findings: the findings with these weights; measures: {"stretch", "actions" if there are
-    any, "drift"} with these weights, None for those that cannot be measured."""
+    changed; findings, measures: those with these weights."""
 
     weights: list[SparseWeights]
     changed: list[Bools]
     findings: list[Finding]
     outcomes: list[Outcome] = field(default_factory=list)
-    measures: dict[str, float | None] = field(default_factory=dict)
+    measures: Measures = field(default_factory=dict)
+
+
+Repairs: TypeAlias = "list[tuple[int, Finding, Bools]]"  # (key, finding, region)
 
 
 @dataclass
@@ -74,9 +73,8 @@ class RepairInput:
     """The input of a repair. problem: the complete meshes with all their weights; poses, checking:
     the poses and options for judging findings. skeleton, given, options: the bones, Poses (or None)
     and options for solving weights. refusals: the reason why the weights of a mesh cannot be
-    changed, or None. measured: the poses in which a weighting that is repaired was
-    measured. Then no measure may become worse. Otherwise repairs of MOTION may cost stretch.
-    actions: poses of the file's own actions."""
+    changed, or None. measured: the poses in which a weighting was measured whose measures may not
+    become worse; None: repairs of MOTION may cost stretch. actions: the poses of the file."""
 
     problem: Problem
     meshes: list[Mesh]
@@ -146,22 +144,12 @@ class _Repair:
         poses, options = self.source.poses, self.source.checking
         return check(self.problem, rows, poses, options, self.threads, part)
 
-    def _measure(self, weights: list[SparseWeights], at: float) -> dict[str, float | None]:
+    def _measure(self, weights: list[SparseWeights], at: float) -> Measures:
         """The measures of a Repaired."""
         source, rows = self.source, usable(self.problem.join(weights))
-        poses = source.measured
-        if poses is None:
-            poses = measured_poses(self.problem, source.checking)
-        measures: dict[str, float | None] = {}
-        for name, where in (("stretch", poses), ("actions", source.actions)):
-            if where is not None and len(where):
-                part = self.progress.part(at, 0.0)
-                found = measured_report(
-                    self.problem, rows, where, threads=self.threads, progress=part
-                )
-                measures[name] = found["surface_strain"]
-                measures.setdefault("drift", found["limb_drift"])
-        return measures
+        poses = source.measured or measured_poses(self.problem, source.checking)
+        part = self.progress.part(at, 0)
+        return measures_of(self.problem, rows, poses, source.actions, self.threads, part)
 
     def _new_weights(
         self, weights: list[SparseWeights], repairs: list[tuple[Finding, Bools]], begin: float
@@ -283,11 +271,7 @@ class _Repair:
         return out
 
     def _accept(
-        self,
-        done: Repaired,
-        repairs: list[tuple[int, Finding, Bools]],
-        outcomes: dict[int, Outcome],
-        begin: float,
+        self, done: Repaired, repairs: Repairs, outcomes: dict[int, Outcome], begin: float
     ) -> Repaired:
         """The Repaired after adding these repairs (key in outcomes, finding, region) to the
         Repaired `done`, without repairs that improved nothing."""
@@ -295,12 +279,7 @@ class _Repair:
         taken, share = {k for k, _finding, _region in repairs}, 0.1
         failed: dict[int, str] = {}
         while True:
-            mask = self.regions.nothing()
-            for k, _finding, region in repairs:
-                if k in taken:
-                    mask |= region
-            where = self.regions.split(mask)
-            weights = [merged(*each) for each in zip(done.weights, new, where, strict=True)]
+            weights, where = self._merged(done, new, repairs, taken)
             share /= 2
             at = begin + 0.4 - 2 * share
             after = self._check(weights, at, share) if taken else done.findings
@@ -309,10 +288,8 @@ class _Repair:
                 for k, finding, region in repairs
             }
             worse = {k: verdicts[k][1] for k in taken if verdicts[k][1]}
-            if not worse and (
-                len(after) > len(done.findings)  # several small ones for a large one
-                or visible(after) > visible(done.findings)
-            ):
+            # several small ones for a large one
+            if not worse and any(n(after) > n(done.findings) for n in (len, visible)):
                 worse = self._causes(done.findings, after, repairs, taken)
             if not worse:
                 worse, measures = self._costly(done, new, repairs, taken, at + share)
@@ -329,12 +306,17 @@ class _Repair:
         changed = [a | b for a, b in zip(done.changed, where, strict=True)]
         return Repaired(weights, changed, after, measures=measures)
 
+    def _merged(
+        self, done: Repaired, new: list[SparseWeights], repairs: Repairs, keys: set[int]
+    ) -> tuple[list[SparseWeights], list[Bools]]:
+        """(the weights with these repairs, the vertices whose weights are new) of each mesh."""
+        where = self.regions.split(
+            sum((region for k, _f, region in repairs if k in keys), self.regions.nothing())
+        )
+        return [merged(*each) for each in zip(done.weights, new, where, strict=True)], where
+
     def _causes(
-        self,
-        before: list[Finding],
-        after: list[Finding],
-        repairs: list[tuple[int, Finding, Bools]],
-        taken: set[int],
+        self, before: list[Finding], after: list[Finding], repairs: Repairs, taken: set[int]
     ) -> dict[int, str]:
         """{key in `taken`: WORSE} of the repairs next to findings that have become worse; of all
         repairs if there are none next to them."""
@@ -343,49 +325,32 @@ class _Repair:
             if each.severity > self._left(before, each)[0] + SLACK:
                 worse |= self.regions.whole.grow(self.regions.at(each), AROUND)
         may = [each for each in repairs if each[0] in taken and each[1].kind not in MUST]
-        near = {k: WORSE for k, _finding, region in may if (region & worse).any()}
-        return near or {k: WORSE for k, _finding, _region in may}
+        near = [k for k, _finding, region in may if (region & worse).any()]
+        return dict.fromkeys(near or [each[0] for each in may], WORSE)
 
     def _costly(
         self,
         done: Repaired,
         new: list[SparseWeights],
-        repairs: list[tuple[int, Finding, Bools]],
+        repairs: Repairs,
         taken: set[int],
         at: float,
-    ) -> tuple[dict[int, str], dict[str, float | None]]:
-        """Returns ({key in `taken`: COSTLY} of repairs without which the surface does not stretch
-        more than before, the measures with all repairs in `taken`). Halves of the repairs are
-        tried, the worst findings first."""
-        by_severity = sorted(repairs, key=lambda each: -each[1].severity)
-        free = MUST if self.source.measured is not None else MUST | MOTION
-        order = [k for k, finding, _region in by_severity if finding.kind not in free]
-        must = {k for k, finding, _region in repairs if finding.kind in free}
+    ) -> tuple[dict[int, str], Measures]:
+        """Returns ({key in `taken`: COSTLY} of repairs without which no measure is worse than
+        before, the measures with all repairs in `taken`)."""
 
-        def measures_with(keys: set[int]) -> dict[str, float | None]:
-            if not keys & taken:
+        def measures_with(keys: set[int]) -> Measures:
+            if not keys:
                 return done.measures
-            mask = self.regions.nothing()
-            for k, _finding, region in repairs:
-                if k in keys & taken:
-                    mask |= region
-            where = self.regions.split(mask)
-            weights = [merged(*each) for each in zip(done.weights, new, where, strict=True)]
-            return self._measure(weights, at)
+            return self._measure(self._merged(done, new, repairs, keys)[0], at)
 
+        free = MUST if self.source.measured is not None else MUST | MOTION
+        by_severity = sorted(repairs, key=lambda each: -each[1].severity)
+        order = [
+            k for k, finding, _region in by_severity if k in taken and finding.kind not in free
+        ]
         every = measures_with(taken)
-        kept, now = must & taken, measures_with(must)
-
-        def keep(keys: list[int], with_all: dict[str, float | None]) -> None:
-            nonlocal kept, now
-            if not _is_worse(now, with_all):
-                kept, now = kept | set(keys), with_all
-            elif len(keys) > 1:
-                half = (len(keys) + 1) // 2
-                for some in (keys[:half], keys[half:]):
-                    keep(some, measures_with(kept | set(some)))
-
-        keep([k for k in order if k in taken], every)
+        kept = affordable(order, taken - set(order), every, measures_with)
         return dict.fromkeys(taken - kept, COSTLY), every
 
     def _verdict(
@@ -432,23 +397,3 @@ class _Repair:
         if not len(one.vertices) or not len(other.vertices):
             return one.bone == other.bone
         return bool((self.regions.at(one) & at).any())
-
-
-def _is_worse(before: dict[str, float | None], after: dict[str, float | None]) -> bool:
-    """Whether any of these measures is displayed with a higher value."""
-    both = [(before.get(key), after.get(key), digits) for key, digits in SHOWN.items()]
-    return any(
-        was is not None and now is not None and round(now, digits) > round(was, digits)
-        for was, now, digits in both
-    )
-
-
-def merged(old: SparseWeights, new: SparseWeights, where: Bools) -> SparseWeights:
-    """SparseWeights that are `new` at the vertices in the mask, (n,) bool, and `old` elsewhere."""
-    keep, take = ~where[old.vertices], where[new.vertices]
-    return make_sparse_weights(
-        old.count,
-        np.concatenate([old.vertices[keep], new.vertices[take]]),
-        np.concatenate([old.bones[keep], new.bones[take]]),
-        np.concatenate([old.weights[keep], new.weights[take]]),
-    )
