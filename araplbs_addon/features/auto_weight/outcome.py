@@ -13,7 +13,7 @@ artist keeps them."""
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -39,7 +39,7 @@ from ...window.session import refuse_session
 from ...window.work import tell
 from .originals import take_originals
 
-MOST = 2  # maximum number of stored outcomes, each of which holds all weights twice
+MOST = 3  # maximum number of stored outcomes, each of which holds all weights twice
 ORIGINAL, BEFORE, AFTER = "ORIGINAL", "BEFORE", "AFTER"
 
 
@@ -100,19 +100,24 @@ class Outcome:
         """The transforms of the bones in the poses in which the findings were found, or None."""
         return None if self.judged is None else self.judged.transforms
 
-    def renew(self, which, findings, measures):
-        """Updates a set of weights, displayed on the meshes, after a repair. findings, measures:
-        those with the repaired weights, see features/repair/repair.py."""
-        self.slots[which] = [WeightSlot(each.get()) for each in self.objects]
+    def renewed(self, which, findings, measures):
+        """Stores and returns the Outcome after a repair of a set of weights that the meshes
+        display. This Outcome stays, for undo. findings, measures: those with the repaired weights,
+        see features/repair/repair.py."""
+        slots = self.slots | {which: [WeightSlot(each.get()) for each in self.objects]}
+        new = replace(self, slots=slots, facts=dict(self.facts), token=f"{self.token}r", seen=None)
+        new.counting = None
         measures = measures | {"problems": visible(findings)}
         if which == AFTER:
-            self.findings = findings
+            new.findings = findings
         for key in measures.keys() & self.facts.keys() if which != ORIGINAL else ():
             before, after = self.facts[key]
             now = measures[key]
-            self.facts[key] = (before, now) if which == AFTER else (now, after)
-        self.token = f"{self.token}r"
-        self.mark(which)
+            new.facts[key] = (before, now) if which == AFTER else (now, after)
+        new.mark(which)
+        _outcomes.append(new)
+        del _outcomes[:-MOST]
+        return new
 
     def rewritten(self, slots, given, facts, findings, poses):
         """Replaces the new weights and their measurements with these. given: names of the bones

@@ -21,7 +21,7 @@ EDGES = 0.6  # units: the edges of the box around the strip
 _previews = []  # the collection of images, created when needed
 _made = []  # [(outcome, token, [(icon before or 0, icon after)])], latest last
 _making = []  # (outcome, token, Worker) of the images being rendered
-MOST = 2  # stored strips, as many as there are outcomes
+MOST = 3  # stored strips, as many as there are outcomes
 
 
 def draw(layout, context, outcome):

@@ -111,9 +111,9 @@ weights are not better, the old ones are kept"""
         before = [each.finding for each in outcomes] if task.known is None else found.rows
         found.keep_of(left, task.checked, gone(left, before), outcomes_of(left, outcomes))
         if self._outcome and task.is_changed:
-            self._outcome.renew(self._shown, left, task.repaired.measures)
+            outcome = self._outcome.renewed(self._shown, left, task.repaired.measures)
             if self._shown == AFTER:
-                self._outcome.draw_again(task.checked.problem, task.rows)
+                outcome.draw_again(task.checked.problem, task.rows)
         for line in task.warnings + repair_notes(report):
             warn(self, line)
         inform(self, repair_summary(report))

@@ -81,7 +81,7 @@ def test_repair():
     outcome.findings = list(flaws.found().findings)
     outcome.facts["problems"] = (0, len(outcome.findings))
     press(of_result(), "Repair")
-    assert entries(tube) != flawed and outcome.facts["problems"] == (0, 0)
+    assert entries(tube) != flawed and at_hand().facts["problems"] == (0, 0)
     assert "Repair" not in texts(of_result()), "nothing is left to repair"
 
 

@@ -204,8 +204,10 @@ def test_the_box_stays_after_a_repair(which, set_):
     outcome.findings = list(flaws.found().findings)
     outcome.show(set_)
     assert flaws.repair(which=which) == {"FINISHED"}
-    repaired, now = "AFTER" if which == "RESULT" else set_, entries(tube)
-    assert at_hand() is outcome and outcome.shown() == repaired and now != flawed
+    repaired, now, first = "AFTER" if which == "RESULT" else set_, entries(tube), outcome
+    outcome = at_hand()
+    assert outcome.shown() == repaired and now != flawed
+    assert first.facts == facts and first.shown() is None, "undo shows the first one again"
     assert facts.keys() == outcome.facts.keys() and "actions" in facts
     at = ("BEFORE", "AFTER").index(repaired)
     for key in ("stretch", "actions"):

@@ -126,9 +126,8 @@ def test_pictures_of_joints():
     wanted = outcome.poses[outcome.seen[0].pose] @ rest
     np.testing.assert_allclose(posed(rig)[:, :3], wanted, atol=1e-4)
     bpy.ops.object.araplbs_own_pose()
-    outcome.renew("AFTER", [], {"stretch": 0.1})
-    seen = []
-    strip.draw(Layout(seen), bpy.context, outcome)
+    seen, repaired = [], outcome.renewed("AFTER", [], {"stretch": 0.1})
+    strip.draw(Layout(seen), bpy.context, repaired)
     assert not seen, "pictures of weights that are no longer there are not shown"
 
 
@@ -144,7 +143,8 @@ def test_pictures_after_a_repair():
     flaws.check()
     outcome.findings = list(flaws.found().findings)
     assert bpy.ops.object.araplbs_repair(which="RESULT") == {"FINISHED"}
-    assert at_hand() is outcome and outcome.to_draw
+    outcome = at_hand()
+    assert outcome.to_draw
     drawn_strip(outcome)
     assert outcome.seen is not first
     was = {each.bone: each.strain[0] for each in first}
