@@ -1563,6 +1563,36 @@ def inspect_weights(
     Source: this project, for the check of weights (docs/bench/check.md).
     """
 
+def part_doubts(
+    vertices: ArrayLike,
+    triangles: ArrayLike | None,
+    weights: ArrayLike | tuple[ArrayLike, ArrayLike, ArrayLike],
+    bone_heads: ArrayLike,
+    bone_tails: ArrayLike,
+    bone_parents: ArrayLike,
+    *,
+    bone_deform: ArrayLike | None = None,
+    bone_ways: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+    progress: Callable[[str, float], bool | None] | None = None,
+    threads: int = 0,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], Floats]:
+    """Measure how clearly each loose part belongs to the bone that moves it. Returns (parts (n,),
+    owners (k,), others (k,), doubts (k,)): the part number of each vertex, and for each part its
+    bone, the bone that fits next best, and how well that bone fits relative to the owner. At 1,
+    both fit equally well.
+
+    The owner has more than half of the part's weight; without one, or in a mesh of a single part,
+    it is -1. Among the deforming parent and children of the owner, the other bone is the one with
+    the best fit; -1 if there are none. A bone fits a part better the larger its weights are in the
+    part and on the surface that the part touches, and the nearer it is. bone_ways: see Solver.
+
+    Raises InputError if the mesh, the weights or the bones cannot be used, ValueError or TypeError
+    for any other invalid argument (the message names it), and Cancelled if `progress` returns
+    False.
+    Source: this project (docs/manual/parts.md).
+    """
+
 def match_surfaces(
     vertices: ArrayLike,
     triangles: ArrayLike,

@@ -1,4 +1,4 @@
-/* The functions nearest_points, mesh_extent and inspect_weights of the module: see the stubs.
+/* The functions nearest_points, mesh_extent, inspect_weights and part_doubts of the module: see the stubs.
  * Arguments are copied and the work runs without the GIL. Cost and failures are those of the
  * functions called. */
 #include "python/inspection.h"
@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "measures/inspection.h"
+#include "measures/part_doubts.h"
 #include "mesh/closest.h"
 #include "mesh/extent.h"
 #include "python/error.h"
@@ -132,5 +133,46 @@ done:
     arap_inputs_release(&in);
     if (!PyErr_Occurred()) return Py_BuildValue("(NNNN)", each[0], each[1], each[2], each[3]);
     for (int k = 0; k < 4; k++) Py_XDECREF(each[k]);
+    return NULL;
+}
+
+PyObject *arap_py_part_doubts(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static const arap_signature signature = {
+        .function = "part_doubts",
+        .names = "vertices triangles? weights bone_heads bone_tails bone_parents * bone_deform "
+                 "bone_ways edges progress threads"};
+    PyObject *part = NULL, *owner = NULL, *other = NULL, *doubt = NULL;
+    arap_inputs in;
+    arap_geometry geometry;
+    arap_sparse_weights rows;
+    arap_bones bones;
+    arap_part_doubts found = {0};
+    arap_py_context run;
+    arap_status status;
+    if (arap_open(&signature, args, kwargs, NULL, &in, &run) ||
+        arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones) ||
+        arap_sparse_weights_from_inputs(&in, &rows))
+        goto done;
+    ARAP_BEGIN_WORK
+    status = arap_part_doubts_create(&run.context, &geometry, &rows, &bones, &found);
+    ARAP_END_WORK
+    if (status) {
+        arap_raise(PyModule_GetState(module), &run.context);
+        goto done;
+    }
+    npy_intp n = geometry.vertex_count, count = found.count;
+    part = arap_new_ints(1, &n, found.part);
+    owner = part ? arap_new_ints(1, &count, found.owner) : NULL;
+    other = owner ? arap_new_ints(1, &count, found.other) : NULL;
+    doubt = other ? arap_new_doubles(1, &count, found.doubt) : NULL;
+
+done:
+    arap_part_doubts_clear(&found);
+    arap_inputs_release(&in);
+    if (!PyErr_Occurred()) return Py_BuildValue("(NNNN)", part, owner, other, doubt);
+    Py_XDECREF(part);
+    Py_XDECREF(owner);
+    Py_XDECREF(other);
+    Py_XDECREF(doubt);
     return NULL;
 }

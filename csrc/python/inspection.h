@@ -8,5 +8,6 @@
 PyObject *arap_py_nearest_points(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_mesh_extent(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *arap_py_inspect_weights(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *arap_py_part_doubts(PyObject *module, PyObject *args, PyObject *kwargs);
 
 #endif

@@ -76,6 +76,7 @@ static PyMethodDef methods[] = {
     {"nearest_points", KEYWORDS(arap_py_nearest_points), DOC_nearest_points},
     {"mesh_extent", KEYWORDS(arap_py_mesh_extent), DOC_mesh_extent},
     {"inspect_weights", KEYWORDS(arap_py_inspect_weights), DOC_inspect_weights},
+    {"part_doubts", KEYWORDS(arap_py_part_doubts), DOC_part_doubts},
     {"match_surfaces", KEYWORDS(arap_py_match_surfaces), DOC_match_surfaces},
     {"transfer_weights", KEYWORDS(arap_py_transfer_weights), DOC_transfer_weights},
     {"transfer_shapes", KEYWORDS(arap_py_transfer_shapes), DOC_transfer_shapes},

@@ -326,6 +326,20 @@ def inspection(rng):
     promise(not any(np.isnan(numbers).any() for numbers in others), "roughness, distances")
 
 
+def part_doubts(rng):
+    vertices, triangles, edges, _ = make_mesh(rng)
+    bones = fuzzing.make_bones(rng, vertices)
+    m = len(bones.parents)
+    _, given = make_weights(rng, len(vertices), m)
+    options = {"edges": edges, "bone_deform": bones.deform}
+    parts, owners, others, doubts = call(
+        rng, araplbs.part_doubts, vertices, triangles, given, *bones, **options
+    )
+    promise(((parts >= 0) & (parts < len(owners))).all(), "parts", parts)
+    promise(((others < 0) | (owners >= 0)).all() and (others < m).all(), "others", others)
+    promise(np.isfinite(doubts).all() and (doubts >= 0).all(), "doubts", doubts)
+
+
 def nearest(rng):
     vertices, triangles, edges, tets = make_mesh(rng)
     n = len(vertices)
@@ -435,6 +449,7 @@ DRAWN = {
     reaching: 2,
     centers: 1,
     inspection: 1,
+    part_doubts: 1,
     nearest: 1,
     control: 1,
     directions: 1,

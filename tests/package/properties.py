@@ -426,6 +426,10 @@ CASES = {
     "nearest_points": (of(araplbs.nearest_points), points),
     "mesh_extent": (of(araplbs.mesh_extent), lambda b: {**b.mesh(), "edges": b.edges()}),
     "inspect_weights": (of(araplbs.inspect_weights), inspected),
+    "part_doubts": (
+        of(araplbs.part_doubts),
+        lambda b: {**b.mesh(), "weights": b.rows(), **b.bones(), "edges": b.edges()},
+    ),
     "match_surfaces": (of(araplbs.match_surfaces), matched),
     "transfer_weights": (
         of(araplbs.transfer_weights), lambda b: {**matched(b), "weights": b.rows()}

@@ -1,0 +1,215 @@
+/* Doubts about the bones of loose parts: see part_doubts.h.
+ *
+ * The owner of a part is the bone b with more than half of the part's weight. How well a bone fits
+ * the part is
+ *     fit_b = (w_b + s_b + ANY) / d_b,
+ * where w_b is the mean weight of b in the part, s_b its mean weight on the surface that the part
+ * touches, and d_b the mean distance of the part from b. Means of the part are weighted by area.
+ * The touched surface consists of the points of other parts nearest to the nearest TOUCHING of the
+ * part's vertices. Like the energy, w and s favor the bone that keeps the part on what it lies on.
+ * ANY lets the distance decide between bones that move neither.
+ *
+ * Only the deforming parent and children of the owner are other choices: artists who disagree with
+ * the owner nearly always choose one of them. The doubt is the best fit of these, divided by that
+ * of the owner. Among equal fits, the first bone counts.
+ *
+ * Takes O(n log n) for the touched surface (closest.c) and O(n (1 + relatives)) for the rest. Parts
+ * are processed in parallel. Fails on out-of-memory, when cancelled, and for a mesh, weights or
+ * bones that cannot be used. */
+#include "measures/part_doubts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/vec3.h"
+#include "mesh/closest.h"
+#include "mesh/mesh.h"
+#include "rig/skeleton.h"
+#include "weights/sparse_weights.h"
+
+#define ANY 0.5       /* fits have a ratio of at most 5 at equal distances */
+#define TOUCHING 0.25 /* share of the vertices of a part */
+#define HALF 0.5
+
+typedef struct gap {
+    double distance;
+    int vertex;
+} gap;
+
+typedef struct study {
+    const arap_mesh *mesh;
+    const arap_skeleton *skeleton;
+    const arap_sparse_weights *rows;
+    arap_closest touched; /* by each vertex of the caller */
+    double *area;         /* (vertices of the caller) */
+    int *member, *begin;  /* (vertices), (parts + 1) the vertices of each part */
+    gap *gaps;            /* (vertices) scratch, as `member` */
+    double *means;        /* (workers, 2, deforming bones) scratch */
+    arap_part_doubts *out;
+} study;
+
+/* Add the row of vertex i, scaled to this sum, to `mean` (deforming bones). */
+static void add_row(const study *s, int i, double sum, double *mean) {
+    const arap_sparse_weights *rows = s->rows;
+    double own = 0;
+    for (long long e = rows->start[i]; e < rows->start[i + 1]; e++) own += rows->weight[e];
+    for (long long e = rows->start[i]; e < rows->start[i + 1] && own > 0; e++) {
+        int d = arap_deforming(s->skeleton, rows->bone[e]);
+        if (d >= 0) mean[d] += sum * (rows->weight[e] / own);
+    }
+}
+
+static int nearest_first(const void *a, const void *b) {
+    const gap *x = a, *y = b;
+    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+    return (x->vertex > y->vertex) - (x->vertex < y->vertex);
+}
+
+/* Store the mean row of what the part touches. Returns 0 if there is no other part. */
+static int find_touched(const study *s, int part, double *mean) {
+    int begin = s->begin[part], size = s->begin[part + 1] - begin;
+    int count = (int)(TOUCHING * size);
+    gap *gaps = s->gaps + begin;
+    if (count < 1) count = 1;
+    for (int k = 0; k < size; k++) {
+        int i = s->member[begin + k];
+        gaps[k] = (gap){fabs(s->touched.height[i]), i};
+    }
+    qsort(gaps, (size_t)size, sizeof *gaps, nearest_first);
+    if (!(gaps[0].distance < INFINITY)) return 0;
+    for (int k = 0; k < count; k++)
+        for (int c = 0; c < 3; c++) {
+            size_t at = 3 * (size_t)gaps[k].vertex + (size_t)c;
+            if (s->touched.corner[at] >= 0)
+                add_row(s, s->touched.corner[at], s->touched.bary[at] / count, mean);
+        }
+    return 1;
+}
+
+/* Area-weighted mean distance of a part from a deforming bone, times its area. */
+static double distance_from(const study *s, int part, int bone) {
+    double sum = 0, nearest[3];
+    for (int k = s->begin[part]; k < s->begin[part + 1]; k++) {
+        int i = s->member[k];
+        const double *p = s->mesh->v + 3 * (size_t)s->mesh->weld[i];
+        sum += s->area[i] * sqrt(arap_distance2_to_bone(s->skeleton, bone, p, nearest));
+    }
+    return sum;
+}
+
+static void judge_part(void *data, int part, int worker) {
+    const study *s = data;
+    const arap_skeleton *skeleton = s->skeleton;
+    size_t bones = (size_t)skeleton->deform_count;
+    double *own = s->means + 2 * (size_t)worker * bones, *touched = own + bones, area = 0;
+    int owner = -1, other = -1;
+    s->out->owner[part] = s->out->other[part] = -1;
+    s->out->doubt[part] = 0;
+    for (size_t b = 0; b < 2 * bones; b++) own[b] = 0;
+    for (int k = s->begin[part]; k < s->begin[part + 1]; k++) {
+        add_row(s, s->member[k], s->area[s->member[k]], own);
+        area += s->area[s->member[k]];
+    }
+    for (int b = 0; b < skeleton->deform_count; b++)
+        if (own[b] > HALF * area) owner = b;
+    if (owner < 0 || !find_touched(s, part, touched)) return;
+    s->out->owner[part] = skeleton->deform_bone[owner];
+    double least = 1e-6 * area, best = 0; /* of the size: for bones inside a tiny part */
+    double from = fmax(distance_from(s, part, owner), least);
+    double fit = (own[owner] / area + touched[owner] + ANY) / from;
+    for (int b = 0; b < skeleton->deform_count; b++) {
+        if (skeleton->deform_parent[b] != owner && skeleton->deform_parent[owner] != b) continue;
+        from = fmax(distance_from(s, part, b), least);
+        double doubt = (own[b] / area + touched[b] + ANY) / from / fit;
+        if (doubt > best) best = doubt, other = b;
+    }
+    if (other < 0) return;
+    s->out->other[part] = skeleton->deform_bone[other];
+    s->out->doubt[part] = best;
+}
+
+/* Divide the area of each triangle among its corners. */
+static void find_areas(const arap_geometry *geometry, study *s) {
+    const arap_mesh *mesh = s->mesh;
+    for (size_t t = 0; t < geometry->triangle_count; t++) {
+        const int *corner = geometry->triangles + 3 * t;
+        double a[3], b[3], normal[3];
+        const double *v = mesh->v, *first = v + 3 * (size_t)mesh->weld[corner[0]];
+        arap_sub(v + 3 * (size_t)mesh->weld[corner[1]], first, a);
+        arap_sub(v + 3 * (size_t)mesh->weld[corner[2]], first, b);
+        arap_cross(a, b, normal);
+        for (int c = 0; c < 3; c++) s->area[corner[c]] += sqrt(arap_dot(normal, normal)) / 6;
+    }
+}
+
+/* Sort the vertices by part. */
+static void sort_members(study *s) {
+    const arap_mesh *mesh = s->mesh;
+    for (int i = 0; i < mesh->input_count; i++)
+        s->begin[s->out->part[i] = mesh->part[mesh->weld[i]]]++;
+    for (int p = 0; p < mesh->part_count; p++) s->begin[p + 1] += s->begin[p];
+    for (int i = mesh->input_count - 1; i >= 0; i--) s->member[--s->begin[s->out->part[i]]] = i;
+}
+
+static arap_status make_study(arap_context *context, study *s) {
+    size_t n = (size_t)s->mesh->input_count, parts = (size_t)s->mesh->part_count;
+    s->touched = (arap_closest){ARAP_NEW(int, 3 * n), ARAP_NEW(double, 3 * n), ARAP_NEW(double, n)};
+    s->area = ARAP_NEW_ZERO(double, n);
+    s->member = ARAP_NEW(int, n);
+    s->begin = ARAP_NEW_ZERO(int, parts + 1);
+    s->gaps = ARAP_NEW(gap, n);
+    s->means =
+        ARAP_NEW(double, 2 * (size_t)context->threads * (size_t)s->skeleton->deform_count);
+    *s->out = (arap_part_doubts){(int)parts, ARAP_NEW(int, n), ARAP_NEW(int, parts),
+                                 ARAP_NEW(int, parts), ARAP_NEW(double, parts)};
+    if (s->touched.corner && s->touched.bary && s->touched.height && s->area && s->member &&
+        s->begin && s->gaps && s->means && s->out->part && s->out->owner && s->out->other &&
+        s->out->doubt)
+        return ARAP_OK;
+    return arap_fail_memory(&context->error, "the doubts about loose parts");
+}
+
+arap_status arap_part_doubts_create(arap_context *context, const arap_geometry *geometry,
+                                    const arap_sparse_weights *rows, const arap_bones *bones,
+                                    arap_part_doubts *out) {
+    arap_mesh mesh = {0};
+    arap_skeleton skeleton = {0};
+    study s = {.mesh = &mesh, .skeleton = &skeleton, .rows = rows, .out = out};
+    *out = (arap_part_doubts){0};
+    arap_status status = arap_check_sparse_weights(&context->error, rows, geometry->vertex_count,
+                                                   bones->count);
+    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
+    if (!status) status = arap_skeleton_create(context, bones, &mesh, &skeleton);
+    if (!status) status = make_study(context, &s);
+    if (status) goto done;
+    find_areas(geometry, &s);
+    for (int i = 0; i < mesh.input_count; i++) s.member[i] = i;
+    status = arap_closest_points(context, geometry, mesh.input_count, geometry->vertices, s.member,
+                                 NULL, NULL, &s.touched);
+    if (status) goto done;
+    sort_members(&s);
+    status = arap_parallel(context, mesh.part_count, judge_part, &s);
+
+done:
+    arap_free(s.touched.corner);
+    arap_free(s.touched.bary);
+    arap_free(s.touched.height);
+    arap_free(s.area);
+    arap_free(s.member);
+    arap_free(s.begin);
+    arap_free(s.gaps);
+    arap_free(s.means);
+    arap_skeleton_clear(&skeleton);
+    arap_mesh_clear(&mesh);
+    if (status) arap_part_doubts_clear(out);
+    return status;
+}
+
+void arap_part_doubts_clear(arap_part_doubts *doubts) {
+    arap_free(doubts->part);
+    arap_free(doubts->owner);
+    arap_free(doubts->other);
+    arap_free(doubts->doubt);
+    *doubts = (arap_part_doubts){0};
+}

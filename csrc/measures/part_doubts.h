@@ -1,0 +1,21 @@
+/* How clearly each loose part belongs to the bone that moves it. */
+#ifndef ARAP_PART_DOUBTS_H
+#define ARAP_PART_DOUBTS_H
+
+#include "base/context.h"
+
+typedef struct arap_part_doubts {
+    int count;     /* parts */
+    int *part;     /* (vertices) */
+    int *owner;    /* (count) the bone with more than half of the part's weight, or -1 */
+    int *other;    /* (count) the bone that fits next best; -1: no other bone comes into question */
+    double *doubt; /* (count) how well it fits, relative to the owner; 1: equally well */
+} arap_part_doubts;
+
+/* Rows are normalized to sum 1. Bones that do not deform own nothing. */
+arap_status arap_part_doubts_create(arap_context *context, const arap_geometry *geometry,
+                                    const arap_sparse_weights *rows, const arap_bones *bones,
+                                    arap_part_doubts *out);
+void arap_part_doubts_clear(arap_part_doubts *doubts);
+
+#endif
