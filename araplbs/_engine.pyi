@@ -1582,8 +1582,8 @@ def part_doubts(
     bone, the bone that fits next best, and how well that bone fits relative to the owner. At 1,
     both fit equally well.
 
-    The owner has more than half of the part's weight; without one, or in a mesh of a single part,
-    it is -1. Among the deforming parent and children of the owner, the other bone is the one with
+    The owner has more than half of the part's weight, and about the same weight everywhere in the
+    part. It is -1 without such a bone, or in a mesh of a single part. Among the deforming parent and children of the owner, the other bone is the one with
     the best fit; -1 if there are none. A bone fits a part better the larger its weights are in the
     part and on the surface that the part touches, and the nearer it is. bone_ways: see Solver.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base.progress import Listener
 from ..character.mesh import Mesh
+from ..character.part_choices import with_choices
 from ..model.edits import Edits
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights, sparse_of
@@ -43,6 +44,13 @@ class Weights(NamedTuple):
         found = [*notes(self.report), *(f"Warning: {w}" for w in warnings(self.report))]
         return [*found, summary(self.report)]
 
+    @property
+    def doubtful_parts(self) -> list[dict[str, Any]]:
+        """Return the loose parts that another bone fits about as well, the most doubtful first:
+        each with its "vertex", "bone" and "other". Pass such a part to weights(parts=...) with the
+        other bone to move it there."""
+        return list(self.report["doubtful_parts"])
+
     def __repr__(self) -> str:
         left = len(self.control_bones)
         return f"Weights({self.rows!r}; {left} control bones left out)"
@@ -60,6 +68,7 @@ def weights(
     roll_axes: Any = None,
     edges: Any = None,
     rigid: Sequence[Any] = (),
+    parts: Sequence[Mapping[str, Any]] = (),
     animation: Any = None,
     start: Any = None,
     threads: int = 0,
@@ -79,6 +88,8 @@ def weights(
     deform (m,) of bool: False for joints that deform nothing.
     edges (e, 2): edges without triangles. rigid: arrays of vertices, each of which is a part that
         keeps its shape.
+    parts: choices of bones for loose parts, as {"vertex": any vertex of the part, "bone": the name
+        or number of a joint}. The whole part follows this bone. See Weights.doubtful_parts.
     animation (p, m, 3, 4) or (p, m, 4, 4): additional poses in which the skin should keep its
         shape, as each joint's transform from rest.
     start: initial weights, (n, m) or Rows.
@@ -112,7 +123,7 @@ def weights(
     table = options_of(options, defaults)
     mesh = mesh_of_arrays(vertices, triangles, edges, rigid, start, len(skeleton.names))
     poses = _poses(animation, len(skeleton.names), table)
-    found = weigh([mesh], skeleton, table, poses=poses, threads=threads, progress=progress)
+    found = weigh(with_choices([mesh], skeleton, parts), skeleton, table, poses=poses, threads=threads, progress=progress)
     return weights_of(found, table)
 
 

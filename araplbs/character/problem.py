@@ -68,6 +68,7 @@ class Problem:
         self.sizes = [len(mesh.vertices) for mesh in meshes]
         self.locks = [(mesh.locked_bones, mesh.locked_vertices) for mesh in meshes]
         self.deformers = [mesh.deformer for mesh in meshes]
+        self.held_on = [mesh.held_on for mesh in meshes]
         self.doubles = [mesh.doubles for mesh in meshes]
         wholes = [
             reflect(m.vertices, m.triangles, np.vstack([m.edges, m.edits.links]), m.reflections)

@@ -71,7 +71,8 @@ class Job:
 
 def reports_of(arguments: argparse.Namespace) -> list[str]:
     """The reports that a run writes into files."""
-    named = (arguments.json, getattr(arguments, "report", None))
+    others = (getattr(arguments, name, None) for name in ("report", "save_parts"))
+    named = (arguments.json, *others)
     return [path for path in named if path and path != "-"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..base.refusal import Refused
 from ..disk.files import identity
-from ..disk.outputs import REPORT_PAGE, RESULTS, Kind, Outputs
+from ..disk.outputs import CHOICES, REPORT_PAGE, RESULTS, Kind, Outputs
 from ..gltf.file.container import GLTF, SUFFIXES, is_gltf
 from .errors import WrongArguments
 from .patterns import expanded
@@ -99,6 +99,8 @@ def refuse_outputs(plan: Sequence[tuple[Path, Path | None]], arguments: argparse
         files.append((Path(arguments.json), RESULTS, "report", None))
     if getattr(arguments, "report", None):
         files.append((Path(arguments.report), REPORT_PAGE, "page", None))
+    if getattr(arguments, "save_parts", None):
+        files.append((Path(arguments.save_parts), CHOICES, "list of parts", None))
     for path, kind, what, source in files:
         if kind is GLTF and not in_place and identity(path) in known:
             raise WrongArguments(

@@ -61,6 +61,7 @@ BLEND = Kind(".blend file", "", re.compile(rb"BLENDER|\x1f\x8b|\x28\xb5\x2f\xfd"
 REPORT = _json("report of a file", "araplbs report")
 RESULTS = _json("report of a run", "araplbs results")
 TABLE = _json("table of reports", "araplbs table")
+CHOICES = _json("list of loose parts", "araplbs parts")
 REPORT_PAGE = _page("page of reports", "araplbs reports")
 PICTURE = _picture("picture of a report", "araplbs report")
 COMPARISON = _json("comparison", "araplbs compare")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..base.progress import Listener
+from ..base.refusal import Refused
+from ..character.part_choices import with_choices
 from ..features.check.lost import with_lost
 from ..measures.standing import standing
 from ..model.options import Options
@@ -32,16 +34,21 @@ def weigh_character(
     threads: int = 0,
     progress: Listener | None = None,
     compares: bool = False,
+    parts: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[Weighed, dict[str, Any]]:
     """Returns (new weights, report). rigid: for each mesh, the vertices of parts that keep their
-    shape. compares: whether to add "compared", the result of standing(), to the report. The
-    document is not changed (see Character.write())."""
+    shape. compares: whether to add "compared", the result of standing(), to the report. parts:
+    choices of bones, see with_choices(). The document is not changed (see Character.write())."""
     meshes = character.meshes
     if rigid:
         meshes = [
             replace(mesh, edits=replace(mesh.edits, rigid=list(parts)))
             for mesh, parts in zip(meshes, rigid, strict=True)
         ]
+    try:
+        meshes = with_choices(meshes, character.skeleton, parts)
+    except ValueError as error:
+        raise Refused(str(error)) from None
     found = weigh(
         meshes,
         character.skeleton,

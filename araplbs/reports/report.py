@@ -15,6 +15,7 @@ from ..body.chains import Tree
 from ..character.control_bones import REASONS
 from ..character.problem import Problem
 from ..measures.deformation import in_words
+from ..measures.doubtful_parts import name_of_part
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_distances import has_skin
@@ -42,6 +43,8 @@ SLOW = (
     "computed by plain loops, which take longer. Please report it (Report a Problem)"
 )
 
+MOST_CHOICES = 8  # loose parts that the text of a report names
+
 # The engine's report of the responses of bones, by index.
 ANSWERS = ("held_bones", "deaf_bones", "skinless_bones", "inner_bones")
 
@@ -67,6 +70,10 @@ def make_report(
         It includes pinned_error, the maximum error of pinned weights on the surface, or None.
     rigid: the rigid parts, each with one of its vertices, its number of vertices and the bone that
         moves it most.
+    doubtful_parts: loose parts that another bone fits about as well, the most doubtful first, each
+        with one of its vertices, its number of vertices, a name, its bone, the other bone, how well
+        that bone fits relative to the bone, the index of the mirrored part or -1, and whether the
+        artist has chosen the bone.
     held_together: {"shells", "closed_edges"}: the parts that took the weights of the surface they
         lie on, and the edges between two sides that were solved as one.
     far_vertices: vertices so far from all others that the engine ignores their faces and edges.
@@ -130,6 +137,21 @@ def make_report(
             {"object": name, "vertex": place, "size": size, "bone": bones[bone]}
             for vertex, size, bone in engine.get("rigid_bones", ())
             for name, place in [problem.place(vertex)]
+        ],
+        "doubtful_parts": [
+            {
+                "object": name,
+                "vertex": vertex,
+                "size": len(part.vertices),
+                "name": name_of_part(problem, part),
+                "bone": bones[part.bone],
+                "other": bones[part.other],
+                "doubt": part.doubt,
+                "mirror": part.mirror,
+                "chosen": part.chosen,
+            }
+            for part in engine.get("doubtful_parts", ())
+            for name, vertex in [problem.place(part.vertices[0])]
         ],
         "far_from_bones": problem.far_from_bones(),
         "taken_as_one": 0
@@ -230,6 +252,7 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
             reason = Sentence(description[0].lower() + description[1:])
             line = "Control bones left out ({reason}): {names}"
             lines.append(Sentence(line, reason=reason, names=names_in_line(names)))
+    lines += _choice_lines(report)
     named = set(bare_bones(report)) if report else set()
     bare = [n for n in report["idle_bones"] if n not in named] if report else []
     if bare:
@@ -288,6 +311,25 @@ def _rigid_line(report: dict[str, Any]) -> list[Sentence]:
     return [
         Sentence("{line}: on {where}", line=line, where=names_in_line(where)) if where else line
     ]
+
+
+def _choice_lines(report: dict[str, Any] | None) -> list[Sentence]:
+    """A line for each loose part that another bone fits as well, and that nobody has decided."""
+    parts = [part for part in (report or {}).get("doubtful_parts", ()) if not part["chosen"]]
+    lines = [
+        Sentence(
+            "Loose part {part}: {bone} (or {other})",
+            part=part["name"],
+            bone=part["bone"],
+            other=part["other"],
+        )
+        for part in parts[:MOST_CHOICES]
+    ]
+    more = len(parts) - len(lines)
+    if more > 0:
+        one = "1 more loose part fits two bones"
+        lines.append(counted(more, one, "{count} more loose parts fit two bones"))
+    return lines
 
 
 def _shells_line(report: dict[str, Any]) -> list[Sentence]:

@@ -15,6 +15,7 @@ from ..character.problem import Problem
 from ..character.rigid_parts import rigid_bones
 from ..measures.armature_modifier import report_deformers
 from ..measures.deformation import compare
+from ..measures.doubtful_parts import doubtful_parts
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
 from .follow_host import hold_together
@@ -60,6 +61,7 @@ def solve(
     report = {
         **found,
         "rigid_bones": rigid_bones(solver.rigid_parts, rows),
+        "doubtful_parts": doubtful_parts(problem, rows, threads, progress),
         **({"held_together": held} if held else {}),
         **report_deformation(problem, options, before, rows, threads, progress, later),
     }

@@ -1,7 +1,8 @@
 /* Doubts about the bones of loose parts: see part_doubts.h.
  *
- * The owner of a part is the bone b with more than half of the part's weight. How well a bone fits
- * the part is
+ * The owner of a part is the bone b with more than half of the part's weight, if the weights of b
+ * differ from their mean by at most BENDS on average: a part that bends has no owner. How well a
+ * bone fits the part is
  *     fit_b = (w_b + s_b + ANY) / d_b,
  * where w_b is the mean weight of b in the part, s_b its mean weight on the surface that the part
  * touches, and d_b the mean distance of the part from b. Means of the part are weighted by area.
@@ -29,8 +30,10 @@
 #include "weights/sparse_weights.h"
 
 #define ANY 0.5       /* fits have a ratio of at most 5 at equal distances */
-#define TOUCHING 0.25 /* share of the vertices of a part */
+#define TOUCHING 0.25 /* share of the vertices of a part, and further ones at the same distance, */
+#define SAME 1e-6     /* of the diagonal */
 #define HALF 0.5
+#define BENDS 0.1 /* of a weight */
 
 typedef struct gap {
     double distance;
@@ -60,6 +63,20 @@ static void add_row(const study *s, int i, double sum, double *mean) {
     }
 }
 
+/* Mean difference of the normalized weights of a bone in a part from their mean, both times its
+ * area. */
+static double spread_of(const study *s, int part, int bone, double mean, double area, double *row) {
+    double sum = 0;
+    for (int k = s->begin[part]; k < s->begin[part + 1]; k++) {
+        int i = s->member[k];
+        row[bone] = 0;
+        add_row(s, i, 1, row);
+        sum += s->area[i] * fabs(row[bone] - mean / area);
+    }
+    for (int b = 0; b < s->skeleton->deform_count; b++) row[b] = 0;
+    return sum;
+}
+
 static int nearest_first(const void *a, const void *b) {
     const gap *x = a, *y = b;
     if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
@@ -78,6 +95,8 @@ static int find_touched(const study *s, int part, double *mean) {
     }
     qsort(gaps, (size_t)size, sizeof *gaps, nearest_first);
     if (!(gaps[0].distance < INFINITY)) return 0;
+    double same = SAME * s->mesh->diagonal; /* as near as the last one: mirror images are equal */
+    while (count < size && gaps[count].distance <= gaps[count - 1].distance + same) count++;
     for (int k = 0; k < count; k++)
         for (int c = 0; c < 3; c++) {
             size_t at = 3 * (size_t)gaps[k].vertex + (size_t)c;
@@ -113,9 +132,10 @@ static void judge_part(void *data, int part, int worker) {
     }
     for (int b = 0; b < skeleton->deform_count; b++)
         if (own[b] > HALF * area) owner = b;
-    if (owner < 0 || !find_touched(s, part, touched)) return;
+    if (owner < 0 || spread_of(s, part, owner, own[owner], area, touched) > BENDS * area ||
+        !find_touched(s, part, touched)) return;
     s->out->owner[part] = skeleton->deform_bone[owner];
-    double least = 1e-6 * area, best = 0; /* of the size: for bones inside a tiny part */
+    double least = SAME * area, best = 0; /* for bones inside a tiny part */
     double from = fmax(distance_from(s, part, owner), least);
     double fit = (own[owner] / area + touched[owner] + ANY) / from;
     for (int b = 0; b < skeleton->deform_count; b++) {

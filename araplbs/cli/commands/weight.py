@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...base.refusal import Refused
+from ...disk.outputs import CHOICES, write_json
 from ...gltf.file.accessors import FLOAT
 from ...gltf.graft import graft
 from ...gltf.obj import read_obj
@@ -18,6 +21,9 @@ from ..errors import FINDINGS, WrongArguments
 from ..files import OBJ, RIGS, is_obj, refuse_input
 from ..options import preset_given
 from ..worse import FAIL, KEEP, add_if_worse, is_worse
+
+if TYPE_CHECKING:
+    from ...gltf.character import Character
 
 # Panel options for data that glTF files cannot contain.
 WITHOUT = frozenset(
@@ -61,6 +67,17 @@ def _add(parser: argparse.ArgumentParser) -> None:
         help="keep the shape of the mesh or node with this name; repeatable",
     )
     parser.add_argument(
+        "--parts",
+        metavar="FILE",
+        help="give loose parts to the bones in this file, as written by --save-parts",
+    )
+    parser.add_argument(
+        "--save-parts",
+        metavar="FILE",
+        help="write a .json file with the loose parts that another bone fits as well: to choose "
+        "the other bone, replace the value of bone, and weight the file again with --parts",
+    )
+    parser.add_argument(
         "--float-weights",
         action="store_true",
         help="store weights as floats even if the file has integers",
@@ -75,7 +92,12 @@ def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    arguments.reads = [arguments.skeleton, arguments.predicted]
+    arguments.reads = [arguments.skeleton, arguments.predicted, arguments.parts]
+    for name in ("parts", "save_parts"):
+        if getattr(arguments, name) is not None and len(arguments.input) > 1:
+            option = name.replace("_", "-")
+            raise WrongArguments(f"--{option} is for one file, but there are several")
+    arguments.choices = _read_choices(arguments.parts) if arguments.parts else []
     if arguments.skeleton is not None:
         refuse_input(arguments.skeleton)
     if arguments.predicted is not None:
@@ -85,6 +107,30 @@ def _check(arguments: argparse.Namespace) -> None:
     elif arguments.skeleton is None and any(is_obj(name) for name in arguments.input):
         raise WrongArguments("an .obj file has no skeleton: specify one with --from or --skeleton")
     refuse_animation(arguments)
+
+
+def _read_choices(path: str) -> list[dict[str, Any]]:
+    """The choices in a file of --save-parts."""
+    try:
+        found = json.loads(Path(path).read_text("utf-8"))["parts"]
+    except OSError as error:
+        raise WrongArguments(f"--parts {path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise WrongArguments(f"--parts {path}: is not a list of parts as JSON") from None
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise WrongArguments(f'--parts {path}: "parts" must be a list of objects')
+    return found
+
+
+def _choices_of(job: Job, characters: list[Character]) -> list[list[dict[str, Any]]]:
+    """The choices for each character. Raises Refused for an object that none of them has."""
+    owned = [{mesh.name for mesh in character.meshes} for character in characters]
+    for choice in job.arguments.choices:
+        name = choice.get("object")
+        if name not in set().union(*owned):
+            raise Refused(f"--parts {job.arguments.parts}: there is no mesh {name!r}")
+    every = job.arguments.choices
+    return [[choice for choice in every if choice["object"] in own] for own in owned]
 
 
 def refuse_animation(arguments: argparse.Namespace) -> None:
@@ -108,12 +154,14 @@ def _work(job: Job) -> Outcome:
         predicted = Predicted(arguments.predicted)
         job.refuse_used(predicted.document)
         predicted.give_skeleton(document)
-    for character in job.characters(document):
+    characters = job.characters(document)
+    choices = _choices_of(job, characters)
+    for character, parts in zip(characters, choices, strict=True):
         if predicted and job.options.start_from == "PRESENT":
             predicted.give_weights(character, numbers)
         rigid = character.parts_of(arguments.rigid_material, arguments.rigid_mesh)
         found, report = weigh_character(
-            character, job.options, rigid, arguments.threads, job.progress, compares=True
+            character, job.options, rigid, arguments.threads, job.progress, True, parts
         )
         if is_worse(report) and arguments.if_worse == FAIL:
             outcome.code = FINDINGS
@@ -135,6 +183,9 @@ def _work(job: Job) -> Outcome:
             picture = worst_picture(found.problem, rows, job.options, None, arguments.threads)
             outcome.pictures.append(picture)
     job.save(document)
+    if arguments.save_parts:
+        found_parts = [part for report in outcome.characters for part in report["doubtful_parts"]]
+        write_json(arguments.save_parts, CHOICES, {"parts": found_parts})
     return outcome
 
 
@@ -148,6 +199,8 @@ COMMAND = Command(
   araplbs weight in.glb -o out.glb --max-influences 8 --report page.html
   araplbs weight in.glb -o out.glb --preset unity
   araplbs weight characters/*.glb -o weighted/ --jobs 4
+  araplbs weight in.glb -o out.glb --save-parts parts.json
+  araplbs weight in.glb -o out.glb --parts parts.json
   araplbs weight body.glb -o rigged.glb --skeleton skeleton.glb
   araplbs weight mesh.obj -o rigged.glb --from rig.txt""",
     Options,

@@ -35,16 +35,18 @@ def by_definition(vertices, triangles, weights, bones):
     for part in range(parts.max() + 1):
         own = np.flatnonzero(parts == part)
         mean = np.average(weights[own], axis=0, weights=areas[own])
-        if mean.max() <= 0.5:
+        owner = mean.argmax()
+        spread = np.average(abs(weights[own, owner] - mean[owner]), weights=areas[own])
+        if mean[owner] <= 0.5 or spread > 0.1:
             yield -1, -1, 0.0
             continue
-        nearest = own[np.argsort(abs(heights[own]), kind="stable")][: int(TOUCHING * len(own))]
+        away = abs(heights[own])
+        nearest = own[away <= np.sort(away)[int(TOUCHING * len(own)) - 1] + 1e-6]
         touched = np.einsum("kc,kcb->b", at[nearest], weights[corners[nearest]]) / len(nearest)
         ends = zip(bones.heads, bones.tails, strict=True)
         away = [from_segment(vertices[own], *each) for each in ends]
         away = np.array([np.average(each, weights=areas[own]) for each in away])
         fit = (mean + touched + ANY) / away
-        owner = mean.argmax()
         others = [b for b in range(len(fit)) if owner == parents[b] or b == parents[owner]]
         other = max(others, key=lambda b: fit[b], default=-1)
         yield owner, other, fit[other] / fit[owner] if others else 0.0
@@ -107,6 +109,8 @@ def test_no_owner():
     alone = araplbs.part_doubts(*shapes.box(), np.eye(2)[[0] * 8], **BONES)
     assert [each.tolist() for each in alone[1:]] == [[-1], [-1], [0.0]]
     weights[16:] = 0.5
+    assert araplbs.part_doubts(*mesh, weights, **BONES)[1].tolist() == [0, 1, -1]
+    weights[16:] = np.eye(2)[[0, 0, 0, 0, 0, 0, 1, 1]]  # it bends
     assert araplbs.part_doubts(*mesh, weights, **BONES)[1].tolist() == [0, 1, -1]
     mesh, weights = box_at(0)
     found = araplbs.part_doubts(*mesh, weights, **BONES, bone_deform=[True, False])
