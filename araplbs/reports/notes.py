@@ -115,6 +115,7 @@ def result_notes(
             control=True,
             why=Sentence("Moves bones, not skin"),
         ),
+        _choices(report),
         _rigid(report),
         _directions(report),
     ]
@@ -208,6 +209,14 @@ def _parts(report: dict[str, Any], rigid: bool, text: tuple[str, str]) -> Note |
         why = Sentence("No bone lies inside")
     more: dict[str, Any] = {"places": places, "remedy": "" if rigid else RIGID, "why": why}
     return _counted(parts, *text, urgent=not rigid, **more)
+
+
+def _choices(report: dict[str, Any]) -> Note | None:
+    """The note about loose parts whose bone the artist may choose."""
+    parts = report.get("doubtful_parts", ())
+    places = tuple((part["object"], part["vertex"]) for part in parts)
+    why = Sentence("Click the other bone to give it the part")
+    return _counted(parts, "part fits two bones", "parts fit two bones", places=places, why=why)
 
 
 def _rigid(report: dict[str, Any]) -> Note | None:

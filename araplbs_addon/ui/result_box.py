@@ -1,5 +1,6 @@
 """The Result box, which describes the result of the last weighting in an artist's terms."""
 
+from araplbs.base.sentence import Sentence
 from araplbs.measures.standing import is_worse
 from araplbs.reports.doubts import CONTROL, JOINTS, PARENT, SHIFT, TAILS
 from araplbs.reports.last_lines import from_to, percent, problems_in_words
@@ -23,6 +24,7 @@ from ..features.repair.operator import IDNAME as REPAIR_WEIGHTS
 from ..window import error_view
 from ..window.sidebar import abreast, draw_wrapped
 
+MOST_PARTS = 6  # displayed loose parts; the report contains all of them
 MOST_WARNINGS = 3  # displayed warnings; the Info log contains all of them
 # For each remedy: the option of the large button that it sets, the value of this option, and the
 # button text.
@@ -60,6 +62,7 @@ def draw_result(layout, context, outcome):
     _draw_gains(context, column, outcome)
     for index, note in enumerate(outcome.notes):
         _draw_note(context, column, index, note)
+    _draw_parts(context, column, outcome)
     for warning in outcome.warnings[:MOST_WARNINGS]:
         draw_wrapped(column, context, warning, icon="ERROR")
     more = len(outcome.warnings) - MOST_WARNINGS
@@ -88,6 +91,20 @@ def _draw_views(layout, outcome):
     row = abreast(layout, *texts, others=EDGES_OF_BOX)
     for text in texts:
         row.operator(VIEWS[text], text=text)
+
+
+def _draw_parts(context, layout, outcome):
+    """Draws the bone of each loose part that two bones fit, with a button for the other bone. For a
+    pair of mirrored parts, one line is enough."""
+    lines = [k for k, part in enumerate(outcome.parts) if not 0 <= part["mirror"] < k]
+    for index in lines[:MOST_PARTS]:
+        part = outcome.parts[index]
+        of_mesh, bones = outcome.part_of(part), [part["bone"], part["other"]]
+        if of_mesh and of_mesh.is_given(part["other"]):
+            bones.reverse()
+        line = Sentence("{part}: {bone}", part=part["name"], bone=bones[0])
+        button = draw_wrapped(layout, context, line, "BLANK1", beside=bones[1])
+        button.operator(note_cures.GIVE_PART, text=bones[1], translate=False).index = index
 
 
 def _draw_sets(layout, context, outcome):

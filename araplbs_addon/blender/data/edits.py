@@ -126,6 +126,32 @@ def hold_on_bone(mesh, bone):
         write_values(mesh, item, np.where(free, 2, read_values(mesh, item)))
 
 
+def is_pinned(mesh, bone, vertex):
+    """Whether all weight of a vertex is pinned to a bone. Reads only this vertex."""
+    item = find_edit(mesh, "WEIGHT", bone)
+    attribute = _attribute(mesh, item) if item and item.use else None
+    values = attribute.data if attribute else ()
+    return vertex < len(values) and values[vertex].value >= 2
+
+
+def pin_whole(mesh, bone, vertices):
+    """Pins all weight of these vertices to a bone."""
+    item = ensure_edit(mesh, "WEIGHT", bone)
+    values = read_values(mesh, item)
+    values[vertices] = 2
+    write_values(mesh, item, values)
+
+
+def unpin(mesh, vertices):
+    """Removes the pinned weights of these vertices, and edits that become empty."""
+    for item in mesh.araplbs.edits:
+        values = read_values(mesh, item)
+        if item.kind == "WEIGHT" and values[vertices].any():
+            values[vertices] = 0
+            write_values(mesh, item, values)
+    drop_empty_edits(mesh)
+
+
 def leave_rigid_parts(mesh, vertices):
     """Removes these vertices from all rigid parts, and removes parts that become empty. Returns the
     number of parts that contained some of the vertices."""

@@ -1,6 +1,6 @@
 """Operators that fix the cause of a note in the Result box and have no button elsewhere: "Unlock
-Groups", "Make Rigid", "Parent at Joint" and "Move Limbs". The changes that these operators make
-take effect in the next Auto-weight."""
+Groups", "Make Rigid", "Parent at Joint" and "Move Limbs", whose changes take effect in the next Auto-weight,
+and "Give Part", which also changes the weights."""
 
 import numpy as np
 from araplbs.base.refusal import Refused
@@ -11,6 +11,7 @@ from araplbs.features.joints.options import JointOptions
 from araplbs.reports.doubts import bone_at_joint
 from araplbs.reports.report import names_in_line
 from araplbs.skeleton.limb_shift import LimbShift
+from bpy.props import IntProperty
 from bpy.types import Operator
 
 from ...blender.data.edits import add_rigid_part
@@ -18,17 +19,19 @@ from ...blender.data.views import redraw_views
 from ...blender.read.read_armature import read_armature
 from ...blender.read.read_mesh import read_topology, refuse_linked
 from ...blender.write.edit_bones import editing
+from ...blender.write.part_bone import toggle
 from ...languages.translate import inform
 from ..joints.data import read_joint_settings
 from ..joints.effects import effects, refuse_armature
 from ..joints.write import write_joints
-from .outcome import OfOutcome, outcome_at_hand
+from .outcome import AFTER, OfOutcome, outcome_at_hand
 from .result import INDEX, OfNote, vertices_of
 
 UNLOCK = "object.araplbs_unlock_groups"
 RIGID = "object.araplbs_make_rigid"
 PARENT = "object.araplbs_parent_at_joint"
 SHIFT = "object.araplbs_move_limbs"
+GIVE_PART = "object.araplbs_give_part"
 
 
 class OBJECT_OT_araplbs_unlock_groups(OfOutcome, Operator):
@@ -147,7 +150,42 @@ the mesh stays"""
         return {"FINISHED"}
 
 
+class OBJECT_OT_araplbs_give_part(OfOutcome, Operator):
+    """Give this loose part to the other bone, also on the other side if weights are symmetric. The \
+next Auto-weight keeps this choice. Click again to take it back"""
+
+    bl_idname = GIVE_PART
+    bl_label = "Give Part"
+
+    index: IntProperty(name="Index", description="Number of the part", min=0)
+
+    def execute(self, context):
+        outcome = outcome_at_hand(context)
+        if self.index >= len(outcome.parts):
+            raise Refused(f"There is no part {self.index}: there are {len(outcome.parts)}")
+        outcome.show(AFTER)
+        first = outcome.parts[self.index]
+        mirrored = [outcome.parts[first["mirror"]]] if first["mirror"] >= 0 else []
+        chosen = [(each, outcome.part_of(each)) for each in (first, *mirrored)]
+        if not all(part for _entry, part in chosen):
+            raise Refused("It no longer exists")
+        was = chosen[0][1].is_given(first["other"])
+        chosen = [each for each in chosen if each[1].is_given(each[0]["other"]) == was]
+        for entry, part in chosen:  # before anything is changed
+            part.refuse([entry["bone"] if was else entry["other"], *outcome.bones])
+        bones = [
+            toggle(
+                part, outcome.bones, entry["bone"], entry["other"], outcome.given, entry["chosen"]
+            )
+            for entry, part in chosen
+        ]
+        redraw_views()
+        inform(self, f"'{first['name']}' is moved by {names_in_line(bones)}")
+        return {"FINISHED"}
+
+
 CLASSES = (
+    OBJECT_OT_araplbs_give_part,
     OBJECT_OT_araplbs_unlock_groups,
     OBJECT_OT_araplbs_make_rigid,
     OBJECT_OT_araplbs_parent_at_joint,

@@ -30,9 +30,11 @@ from araplbs.skeleton.poses import Poses
 from bpy.app.handlers import persistent
 
 from ...blender.data.bones import chosen_bones, rest_digest
+from ...blender.data.mesh_shape import corner_vertices, values_of
 from ...blender.data.ours import mark_ours
 from ...blender.data.references import Reference
 from ...blender.read.read_mesh import coordinates
+from ...blender.write.part_bone import PartOfMesh
 from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...languages.translate import inform
 from ...window.session import refuse_session
@@ -68,6 +70,8 @@ class Outcome:
     options: Options | None = None  # of the weighting
     shifts: dict = field(default_factory=dict)  # {first bone of a limb: to its skin, (3,)}
     sources: Sequence[Reference] = ()  # of a transfer
+    parts: list = field(default_factory=list)  # the report's "doubtful_parts"
+    given: dict = field(default_factory=dict)  # earlier weights of parts given to other bones
 
     def shown(self):
         """The set that the meshes display; None if the meshes or bones have changed since this
@@ -135,6 +139,14 @@ class Outcome:
             if before is None or before.count == rows.count:
                 self.to_draw = problem, before, rows, poses
 
+    def part_of(self, entry):
+        """The PartOfMesh of an entry of `parts`. None if its object was renamed."""
+        for each in self.objects:
+            ob = each.get()
+            if ob.name_full == entry["object"]:
+                return PartOfMesh(ob, entry["vertex"])
+        return None
+
     def mark(self, which):
         self.mark_set(which)
         for each in self.objects:
@@ -190,6 +202,7 @@ def keep_outcome(report, task, notes_of=result_notes):
     outcome.replaced_ours = all(task.replaces_ours)
     outcome.options = getattr(task, "measured_options", task.options)
     outcome.shifts = {limb["bone"]: limb["shift"] for limb in report.get("limb_shifts", ())}
+    outcome.parts = named_parts(objects, report.get("doubtful_parts", ()))
     outcome.findings = findings
     outcome.judged = getattr(task, "judged_poses", None)
     outcome.measured = measured_poses(task.problem, outcome.options)
@@ -201,6 +214,31 @@ def keep_outcome(report, task, notes_of=result_notes):
     _outcomes.append(outcome)
     del _outcomes[:-MOST]
     return outcome
+
+
+def named_parts(objects, parts):
+    """The entries of a report's "doubtful_parts", named by material where this names only one of
+    the parts, instead of by place."""
+    by_name = {ob.name_full: ob for ob in objects}
+    materials = [_material_at(by_name.get(part["object"]), part["vertex"]) for part in parts]
+    known = [(part["object"], name) for part, name in zip(parts, materials, strict=True)]
+    return [
+        {**part, "name": f"{part['object']}, {name}"}
+        if name and part["name"] != part["object"] and known.count((part["object"], name)) == 1
+        else part
+        for part, name in zip(parts, materials, strict=True)
+    ]
+
+
+def _material_at(ob, vertex):
+    """The name of the material of a face at this vertex, if the object has several; or ""."""
+    if not ob or len(ob.material_slots) < 2 or not ob.data.polygons:
+        return ""
+    corner = np.flatnonzero(corner_vertices(ob.data) == vertex)[:1]
+    starts = values_of(ob.data.polygons, "loop_start", np.int32)
+    face = ob.data.polygons[int(np.searchsorted(starts, corner[0], side="right")) - 1]
+    material = ob.material_slots[face.material_index].material
+    return material.name if material else ""
 
 
 def _token(rows):

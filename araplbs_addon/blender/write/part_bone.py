@@ -1,0 +1,95 @@
+"""Gives loose parts wholly to a bone, with pinned weights that the next Auto-weight keeps, and takes
+this back."""
+
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.character.rigid_parts import loose_parts
+
+from ..data.edits import is_pinned, pin_whole, unpin
+from ..read.read_mesh import (
+    group_entries,
+    group_names,
+    read_topology,
+    refuse_edited,
+    refuse_linked,
+)
+
+
+class PartOfMesh:
+    """The loose part of a mesh object that contains a vertex."""
+
+    def __init__(self, ob, vertex):
+        self.ob, self.vertex = ob, vertex
+
+    def is_given(self, bone):
+        """Whether the part is pinned to a bone. Reads only one vertex."""
+        return is_pinned(self.ob.data, bone, self.vertex)
+
+    def refuse(self, bones):
+        """Raises Refused if the weights of these bones cannot be changed in this part. Reads the
+        part."""
+        ob = self.ob
+        refuse_linked(ob)
+        refuse_edited(ob)
+        if self.vertex >= len(ob.data.vertices):
+            raise Refused("It no longer exists")
+        label = loose_parts(read_topology(ob))
+        self.vertices = np.flatnonzero(label == label[self.vertex])
+        self.entries = group_entries(ob.data, self.vertices)
+        names = group_names(ob)
+        self._groups = [k for k, name in enumerate(names) if name in bones]
+        used = set(self.entries[1].tolist())
+        for group in self._groups:
+            if ob.vertex_groups[group].lock_weight and (group in used or names[group] in bones[:1]):
+                raise Refused(f"The vertex group '{names[group]}' of '{ob.name}' is locked")
+
+    def give(self, bone):
+        """Moves the part to a bone, and pins it there. Returns the weights that it had, for
+        take_back(). refuse() must have been called."""
+        groups, every = self.ob.vertex_groups, self.vertices.tolist()
+        had = self.entries, group_names(self.ob)
+        for group in self._groups:
+            groups[group].remove(every)
+        active = groups.active_index
+        if bone not in groups:
+            groups.new(name=bone)
+            groups.active_index = max(0, active)
+        groups[bone].add(every, 1.0, "REPLACE")
+        unpin(self.ob.data, self.vertices)
+        pin_whole(self.ob.data, bone, self.vertices)
+        return had
+
+    def take_back(self, had, bone, pinned):
+        """Undoes give(). had: the weights that it returned, or None: all weight goes to `bone`.
+        pinned: whether the part was pinned to `bone`."""
+        if had is None:
+            self.give(bone)
+        else:
+            (vertices, old, weights), names = had
+            groups = self.ob.vertex_groups
+            for group in self._groups:
+                groups[group].remove(self.vertices.tolist())
+            for vertex, group, weight in zip(
+                vertices.tolist(), old.tolist(), weights.tolist(), strict=True
+            ):
+                if group < len(names) and names[group] in groups:
+                    groups[names[group]].add((vertex,), weight, "REPLACE")
+        unpin(self.ob.data, self.vertices)
+        if pinned:
+            pin_whole(self.ob.data, bone, self.vertices)
+
+
+def toggle(part, bones, bone, other, given, pinned=False):
+    """Gives a PartOfMesh to `other`, or back to `bone` if it has been given already. bones: names
+    of all bones; given: a dictionary that remembers the earlier weights; pinned: whether the part
+    was pinned to `bone`. Returns the name of the new bone. Raises Refused."""
+    back = part.is_given(other)
+    to = bone if back else other
+    part.refuse([to, *bones])
+    key = part.ob.session_uid, part.vertex, other
+    if back:
+        part.take_back(given.pop(key, None), bone, pinned)
+    else:
+        given[key] = part.give(other)
+    part.ob.data.update()
+    return to
