@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..character.problem import Problem
     from ..model.sparse_weights import SparseWeights
 
-LEAST = 0.55  # how well the other bone fits, relative to the bone of the part; see part_doubts
+LEAST = 0.59  # how well the other bone fits, relative to the bone of the part; see part_doubts
 SAME_PLACE = 0.01  # share of the size: distance between a part and the image of its partner
 TAKEN = "vertices triangles edges bone_heads bone_tails bone_parents bone_deform bone_ways"
 

@@ -8,7 +8,7 @@ from araplbs.features.check.findings import NAMES, OF_MESH, counted, level
 from bpy.types import Panel, UIList
 
 from ..features.auto_weight.operator import IDNAME as AUTO_WEIGHT
-from ..features.check import mend_mesh, show_pose
+from ..features.check import give_part, mend_mesh, show_pose
 from ..features.check import operator as check
 from ..features.check.findings_list import found
 from ..features.compare.operator import ASK as COMPARE
@@ -50,6 +50,13 @@ CURES = {
         ("INNER_SHELL", "DOUBLE_SHELL", "ISLANDS"), (mend_mesh.IDNAME, "Remove Vertices", {})
     ),
 }
+
+
+def _draw_other_bone(layout, index, finding):
+    """Draws the button that gives a loose part to the other bone, or back."""
+    row, bones = layout.row(), [found.list.bones[bone] for bone in (finding.bone, finding.other)]
+    to = bones[not give_part.is_given(finding)]
+    row.operator(give_part.IDNAME, text=to, icon="BONE_DATA", translate=False).index = index
 
 
 def _draw_cure(layout, finding):
@@ -157,6 +164,8 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         draw_wrapped(box, context, CAUSES[finding.kind], icon="QUESTION")
         if finding.kind in CURES:
             _draw_cure(box, finding)
+        elif finding.other >= 0:
+            _draw_other_bone(box, index, finding)
         if show_pose.has_pose(finding):
             box.operator(show_pose.IDNAME, icon="POSE_HLT").index = -1
 

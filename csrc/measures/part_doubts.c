@@ -29,7 +29,7 @@
 #include "rig/skeleton.h"
 #include "weights/sparse_weights.h"
 
-#define ANY 0.5       /* fits have a ratio of at most 5 at equal distances */
+#define ANY 1         /* fits have a ratio of at most 3 at equal distances */
 #define TOUCHING 0.25 /* share of the vertices of a part, and further ones at the same distance, */
 #define SAME 1e-6     /* of the diagonal */
 #define HALF 0.5

@@ -168,6 +168,16 @@ def loose_part(s):
     return "head", button
 
 
+def doubtful_part(s):
+    """A button beside the elbow."""
+    button = creature.vertices_of(s.first, 3)
+    s.vertices = s.vertices.copy()
+    s.vertices[button] += (0.8, -0.24, 1.35) - s.vertices[button].mean(axis=0)
+    s.weights[button] = 0
+    s.give(button, "arm.L")
+    return "arm.L", button
+
+
 def intersection(s):
     """The sleeve does not follow the elbow."""
     sleeve = creature.vertices_of(s.first, 1)
@@ -213,6 +223,7 @@ FLAWS = {
     "ASYMMETRY": asymmetry,
     "INFLUENCES": influences,
     "LOOSE_PART": loose_part,
+    "DOUBTFUL_PART": doubtful_part,
     "INTERSECTION": intersection,
     "INNER_SHELL": generated_one("inner hull", "hips"),
     "DOUBLE_SHELL": generated_one("double shell", "hips"),

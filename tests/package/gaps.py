@@ -215,6 +215,13 @@ def nearest(vertices):
     return lambda progress: araplbs.nearest_points(*mesh, points, progress=progress, threads=1)
 
 
+def doubts(vertices, bones):
+    mesh = tube(vertices)
+    rows, skeleton = band(mesh[0], bones, 4), chain(bones)
+    ends = skeleton.heads, skeleton.tails, skeleton.parents
+    return lambda progress: araplbs.part_doubts(*mesh, rows, *ends, progress=progress, threads=1)
+
+
 # Each entry names what is large in it. It is here because such inputs took long without a call.
 PROBLEMS = {
     "solver, vertices": lambda: solver(20_000, 12),
@@ -252,6 +259,7 @@ PROBLEMS = {
     "inspection": lambda: inspection(60_000, 60),
     "owners": lambda: owners(30_000, 1_000),
     "nearest points": lambda: nearest(100_000),
+    "part doubts": lambda: doubts(100_000, 60),
     "deformation": lambda: deformation(30_000, 60),
 }
 

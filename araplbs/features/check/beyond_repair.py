@@ -6,4 +6,5 @@ from __future__ import annotations
 BEYOND = {
     "BONE_OUTSIDE": "Weights cannot repair a bone that lies outside: move it, or use Optimize "
     "Joints",
+    "DOUBTFUL_PART": "Only the artist knows the bone of this part: choose one in the panel",
 }

@@ -1,14 +1,16 @@
 """Finds faults between bones and their skin: limbs that drift from their bones, bones outside the
-skin, and idle bones."""
+skin, idle bones, and loose parts that two bones fit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...base.arrays import Floats, Index, Integers
+from ...measures.doubtful_parts import doubtful_parts, name_of_part
 from ...skeleton.bone_names import is_control_name
 from .findings import Finding
 from .quantities import counted, ramp
@@ -24,6 +26,7 @@ LEAST_OUTSIDE = 0.004  # share of the size; bones of eyelids and lips lie in the
 LEAST_DRIVEN = 4  # vertices
 WRONG_PART = 0.5  # severity for a bone inside a region that other bones move
 IDLE, IDLE_IN_LIMB = 0.15, 0.5  # severity: a spare bone, and one that a limb should follow
+DOUBTFUL, CHOSEN = 0.1, 0.05  # severity: a question to the artist, and one that is answered
 # Limits for finding the limb of a bone, as in the engine: the position of its middle, the maximum
 # width, and the minimum number of vertices.
 MIDDLE, WIDEST, LEAST_LIMB = (0.3, 0.7), 1.5, 6
@@ -168,3 +171,19 @@ def idle_bones(look: Inspected) -> Iterator[Finding]:
                 yield max(found, key=lambda finding: len(finding.vertices))
                 continue
         yield Finding("IDLE_BONE", severity, mesh, int(bone), vertices, 0.0, words)
+
+
+def doubtful(look: Inspected) -> Iterator[Finding]:
+    """Finds DOUBTFUL_PART: loose parts that another bone fits about as well."""
+    if not look.parts.max(initial=0):
+        return
+    names = look.skeleton.names
+    for part in doubtful_parts(look.problem, look.rows, look.threads):
+        words = (
+            f"{name_of_part(look.problem, part)}: '{names[part.bone]}' (or '{names[part.other]}')"
+        )
+        severity = CHOSEN if part.chosen else DOUBTFUL
+        for found in look.finding(
+            "DOUBTFUL_PART", severity, part.vertices, part.doubt, words, part.bone
+        ):
+            yield replace(found, other=part.other)

@@ -20,6 +20,7 @@ CAUSES: Final = {
     "ASYMMETRY": "One side was painted or edited alone",
     "INFLUENCES": "The weights were computed for a higher limit, or without a limit",
     "LOOSE_PART": "The part follows different bones than the surface beneath it",
+    "DOUBTFUL_PART": "Both bones lie close to the part, and the surface follows both of them",
     "INTERSECTION": "Skin and cloth follow different bones here",
     "INNER_SHELL": "Generated meshes often contain hidden hulls: remove them",
     "DOUBLE_SHELL": "The surface has a leftover copy or a lining",

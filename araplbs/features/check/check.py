@@ -10,7 +10,7 @@ from ...character.problem import Problem
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights
 from ...skeleton.poses import Poses
-from .bones import bones_outside, drifting_limbs, idle_bones
+from .bones import bones_outside, doubtful, drifting_limbs, idle_bones
 from .gaps import bleeding
 from .inspected import Inspected
 from .mesh import mesh_faults
@@ -34,6 +34,7 @@ CHECKS = (
     ("bones", deaf_bones),
     ("bones", overreaching),
     ("parts", loose_parts),
+    ("parts", doubtful),
     ("parts", intersections),
     ("gaps", bleeding),
     ("speckle", speckles),

@@ -29,6 +29,7 @@ KINDS = (
     ("ASYMMETRY", "Asymmetry", "Weights differ from those of the other side"),
     ("INFLUENCES", "Too Many Influences", "A vertex has more influences than allowed"),
     ("LOOSE_PART", "Loose Part", "A separate part does not move with the surface it sits on"),
+    ("DOUBTFUL_PART", "Doubtful Part", "Another bone fits a separate part about as well"),
     ("INTERSECTION", "Skin Through Cloth", "The skin beneath shows through when posed"),
     ("INNER_SHELL", "Inner Shell", "A hull hidden inside another part"),
     ("DOUBLE_SHELL", "Double Shell", "The surface exists twice, close together"),
@@ -53,6 +54,7 @@ class Finding:
     words: str = ""  # one line for the user, with names and numbers
     pose: int = -1  # the worst of the examined poses; -1: present in every pose
     owner: int = -1  # the bone that the vertices belong to, of an OVERREACH
+    other: int = -1  # another bone that may be meant, as `bone`
 
 
 # Minimum severity of each level, the worst first.
@@ -93,6 +95,7 @@ def as_json(findings: Iterable[Finding], problem: Problem) -> list[dict[str, Any
             "severity": round(float(finding.severity), 3),
             "mesh": problem.names[finding.mesh],
             "bone": names[finding.bone] if finding.bone >= 0 else None,
+            "other": names[finding.other] if finding.other >= 0 else None,
             "vertices": [int(vertex) for vertex in finding.vertices],
             "value": float(finding.value),
             "words": finding.words,

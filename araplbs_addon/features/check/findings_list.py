@@ -35,6 +35,7 @@ class Checked:
     marks: list[bool] | None = None
     repaired: list = field(default_factory=list)  # findings that repairs of this list eliminated
     results: list = field(default_factory=list)  # for each finding, the Outcome of a repair or None
+    given: dict = field(default_factory=dict)  # earlier weights of parts given to other bones
 
     @property
     def references(self):

@@ -2,6 +2,7 @@
 bone, the next Auto-weight keeps the choice, and another click takes it back."""
 
 import bpy
+import flaws
 import numpy as np
 import pytest
 from scenes import (
@@ -15,7 +16,7 @@ from scenes import (
     tube_arrays,
     weights,
 )
-from test_cures import of_result, press, texts
+from test_cures import of_finding, of_result, press, texts
 from test_outcome import at_hand
 
 BOX = 0.12
@@ -145,3 +146,24 @@ def test_parts_are_named_by_their_material(limb):
     assert sorted(part["name"] for part in named) == ["Suit, Plate", "Suit, Skin"]
     auto_weight(ob, rig)
     assert {part["name"] for part in at_hand().parts} == {"Suit, Plate", "Suit, Skin"}
+
+
+def test_check_lists_them_with_a_button(limb):
+    """A click gives one part to the other bone, and another takes it back."""
+    ob, rig = limb
+    select(ob, rig)
+    flaws.check()
+    found = [f for f in flaws.found().findings if f.kind == "DOUBTFUL_PART"]
+    names = deform_names(rig)
+    bone, other = names[found[0].bone], names[found[0].other]
+    assert len(found) == 2 and f"'{bone}' (or '{other}')" in found[0].words
+    before = entries(ob)
+    press(of_finding("DOUBTFUL_PART"), other)
+    assert boxes(ob, rig).count(other) == 1 and pins(ob) == [("WEIGHT", other)]
+    press(of_finding("DOUBTFUL_PART"), bone)
+    assert entries(ob) == before and not pins(ob)
+    with pytest.raises(RuntimeError, match="There is no finding 99"):
+        bpy.ops.object.araplbs_give_found_part(index=99)
+    flaws.found().findings[0].other = -1
+    with pytest.raises(RuntimeError, match="is not about a part that two bones fit"):
+        bpy.ops.object.araplbs_give_found_part(index=0)

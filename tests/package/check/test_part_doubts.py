@@ -7,7 +7,7 @@ import pytest
 import shapes
 from refusals import refuse
 
-ANY, TOUCHING = 0.5, 0.25
+ANY, TOUCHING = 1.0, 0.25
 UPPER, LOWER = np.array([[0.0, 0, -1], [0, 0, 0]]), np.array([[0.0, 0, 0], [0, 0, 1]])
 BONES = {
     "bone_heads": [UPPER[0], LOWER[0]],
@@ -91,7 +91,7 @@ def test_the_nearer_bone_fits_better():
         _parts, owners, others, found = araplbs.part_doubts(*mesh, weights, **BONES)
         assert owners.tolist() == [0, 1, 0] and others.tolist() == [1, 0, 1]
         doubts.append(found[2])
-    assert doubts == sorted(doubts) and doubts[0] < 0.2 and doubts[-1] > 1.5
+    assert doubts == sorted(doubts) and doubts[0] < 0.25 and doubts[-1] > 1.5
 
 
 def test_equally_near_bones():

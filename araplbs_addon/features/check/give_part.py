@@ -1,0 +1,43 @@
+"""The operator "Give Part to Bone": gives the loose part of a finding to the other bone that fits it."""
+
+from araplbs.base.refusal import Refused
+from bpy.types import Operator
+
+from ...blender.data.views import redraw_views
+from ...blender.write.part_bone import PartOfMesh, toggle
+from ...languages.translate import inform
+from .findings_list import found
+from .operator import INDEX, OfFinding
+
+IDNAME = "object.araplbs_give_found_part"
+
+
+def is_given(finding):
+    """Whether the part of a finding has been given to the other bone."""
+    ob = found.objects[finding.mesh].find()
+    vertex, other = int(finding.vertices[0]), found.list.bones[finding.other]
+    return bool(ob and ob.data) and PartOfMesh(ob, vertex).is_given(other)
+
+
+class OBJECT_OT_araplbs_give_found_part(OfFinding, Operator):
+    """Give this loose part to the other bone. The next Auto-weight keeps this choice. Click again \
+to take it back"""
+
+    bl_idname = IDNAME
+    bl_label = "Give Part to Bone"
+
+    index: INDEX
+
+    def work(self, _context, finding, ob):
+        if finding.other < 0:
+            raise Refused("This finding is not about a part that two bones fit")
+        bones = found.list.bones
+        part = PartOfMesh(ob, int(finding.vertices[0]))
+        bone, other = bones[finding.bone], bones[finding.other]
+        to = toggle(part, bones, bone, other, found.list.given)
+        redraw_views()
+        inform(self, f"The part is moved by '{to}'")
+        return {"FINISHED"}
+
+
+CLASSES = (OBJECT_OT_araplbs_give_found_part,)
