@@ -71,6 +71,8 @@ def _pinned(problem: Problem, parts: Integers, owners: Integers) -> tuple[Bools,
     a whole to their owner, unless this is so because of the parent of the whole mesh."""
     vertices, bones, targets = (np.asarray(each) for each in problem.arguments["constraints"])
     count = len(owners)
+    if not len(vertices):
+        return np.zeros(count, bool), np.zeros(count, bool)
     own = parts[vertices]
     whole = (targets >= 1) & (bones == owners[own])
     held = np.zeros(len(parts), bool)

@@ -51,6 +51,7 @@ NEAR, FAR = 0.5, 0.05  # shares of the distance to the parent, and of the skelet
 # Remedies.
 JOINTS, TAILS, CONTROL, BONES, PARENT = "JOINTS", "TAILS", "CONTROL", "BONES", "PARENT"
 FIT, SHIFT = "FIT", "SHIFT"  # the skeleton to the mesh; limbs to their skin
+RIGID = "RIGID"  # parts keep their shape
 
 
 class Doubt(NamedTuple):
@@ -62,6 +63,7 @@ class Doubt(NamedTuple):
     why: Sentence
     remedy: str = ""
     bones: tuple[str, ...] = ()
+    places: tuple[tuple[str, int], ...] = ()  # (object, vertex) of loose parts
 
 
 def doubt_about(report: dict[str, Any]) -> Doubt | None:
@@ -73,7 +75,9 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
     if stretch is None or report["options"].get("swing", USUAL_SWING) > USUAL_SWING:
         return _held(report)
     aside = bool(report.get("tails_aside"))
-    most = MUCH_TORN if len(report.get("torn_off", ())) >= SOME_TORN else MUCH
+    where = report.get("stretched") or {"parts": [], "torn_off": report.get("torn_off", ())}
+    excused = len(report.get("torn_off", ())) >= SOME_TORN and not where["parts"]
+    most = MUCH_TORN if excused else MUCH
     if stretch <= (MUCH_ASIDE if aside else most):
         return _held(report)
     much = Sentence(
@@ -102,7 +106,22 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
             Sentence("Their tails may have been correct"),
             TAILS,
         )
-    torn = tuple(report.get("torn_off", ()))
+    if where["parts"]:
+        places = tuple((part["object"], part["vertex"]) for part in where["parts"])
+        which = counted(len(places), "1 loose part stretches", "{count} loose parts stretch")
+        return Doubt(
+            Sentence("High stretch: {which}", which=which),
+            Sentence(
+                "{much}. Most of it is in loose parts: {which}. Make them rigid if they should "
+                "keep their shape, such as props",
+                much=much,
+                which=which,
+            ),
+            Sentence("Several bones move a part that is not connected to the rest"),
+            RIGID,
+            places=places,
+        )
+    torn = tuple(where["torn_off"])
     if torn:
         which = counted(len(torn), "1 bone is parented", "{count} bones are parented")
         return Doubt(

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..skeleton.bone_names import is_end_bone
-from .doubts import BONES, CONTROL, JOINTS, TAILS, doubt_about
+from .doubts import BONES, CONTROL, JOINTS, RIGID, TAILS, doubt_about
 from .last_lines import transfer_line
 
 # Further remedies, in addition to the remedies in doubts.py.
 GIVE_BACK = "GIVE_BACK"  # the earlier weights of bones that have lost their skin
 PLACE = "PLACE"  # better joint positions
 REPAIR = "REPAIR"  # for parts that leave the surface they sit on, and limbs that reach too far
-RIGID, SOFT = "RIGID", "SOFT"  # parts keep their shape, or every vertex has its own weights
+SOFT = "SOFT"  # every vertex of a part has its own weights
 UNLOCK = "UNLOCK"  # the vertex groups
 
 
@@ -153,7 +153,8 @@ def _doubt(report: dict[str, Any]) -> Note | None:
     if not doubt:
         return None
     remedy = PLACE if doubt.remedy in ("", BONES) else doubt.remedy
-    return Note(doubt.note, urgent=True, bones=doubt.bones, remedy=remedy, why=doubt.why)
+    more: dict[str, Any] = {"bones": doubt.bones, "places": doubt.places, "remedy": remedy}
+    return Note(doubt.note, urgent=True, why=doubt.why, **more)
 
 
 def bare_bones(report: dict[str, Any]) -> list[str]:

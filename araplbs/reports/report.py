@@ -13,6 +13,7 @@ from ..base.extent import taken_as_one
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..body.chains import Tree
 from ..character.control_bones import REASONS
+from ..character.pose_sets import measured_poses
 from ..character.problem import Problem
 from ..measures.deformation import in_words
 from ..measures.doubtful_parts import name_of_part
@@ -23,8 +24,9 @@ from ..skeleton.chain_ends import marked_ends
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
 from ..skeleton.skeleton import Skeleton
 from ..solvers.solve import Solution
-from .doubts import doubt_about, torn_off
+from .doubts import MUCH, doubt_about, torn_off
 from .notes import bare_bones
+from .stretched import stretched
 from .warning_lines import (
     deformer_lines,
     far_lines,
@@ -88,6 +90,9 @@ def make_report(
     limb_shifts: [{"bone", "shift", "bones"}] of limbs whose skin is off their bones according
         to the earlier weights; see skeleton/limb_shift.py.
     torn_off: bones at the end of a limb that have another parent, such as feet on a root.
+    stretched: where the surface stretches, if this is far more than with good weights, otherwise
+        None: {"parts", "torn_off"}, the loose parts with most of the stretch, each as {"object",
+        "vertex"}, and the bones in torn_off at which most of it is; see stretched.py.
     tails_aside: whether bones were read from tails that miss the joints of most children.
     posed_by: for a rig with controls, the deform bones grouped by how the random poses move them:
         {one of WAYS: names}; otherwise None.
@@ -102,7 +107,7 @@ def make_report(
     linear_algebra: "OpenBLAS", or "plain loops" if OpenBLAS computes wrongly on this processor.
     """
     engine = solution.report
-    bones = problem.skeleton.names
+    bones, torn = problem.skeleton.names, torn_off(problem.skeleton)
     taken = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
         "energy_after most_influences mean_influences symmetric_bones unknowns damping "
@@ -173,7 +178,8 @@ def make_report(
             }
             for limb in problem.limb_shifts()
         ],
-        "torn_off": [bones[b] for b in torn_off(problem.skeleton)],
+        "torn_off": [bones[b] for b in torn],
+        "stretched": _stretched(problem, solution, options, torn),
         "posed_by": problem.posed_by,
         "control_evidence": {
             bones[b]: words for b, words in problem.skeleton.evidence.items() if words
@@ -193,6 +199,23 @@ def _misfit(problem: Problem) -> dict[str, Any] | None:
         return None
     shift = None if found.shift is None else found.shift.tolist()
     return {"scale": found.scale, "turn": found.turn and list(found.turn), "shift": shift}
+
+
+def _stretched(
+    problem: Problem, solution: Solution, options: Options, torn: Sequence[int]
+) -> dict[str, Any] | None:
+    strain = solution.report["deformation"]["after"]["surface_strain"]
+    if strain is None or strain <= MUCH or problem.numbers is not None:
+        return None
+    poses = measured_poses(problem, options)
+    found = stretched(problem, solution.rows, poses, torn)
+    return {
+        "parts": [
+            {"object": name, "vertex": vertex}
+            for name, vertex in map(problem.place, found["parts"])
+        ],
+        "torn_off": [problem.skeleton.names[bone] for bone in found["torn_off"]],
+    }
 
 
 def summary(report: dict[str, Any]) -> Sentence:

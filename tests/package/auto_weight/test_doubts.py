@@ -3,6 +3,7 @@ possible remedies."""
 
 import numpy as np
 import pytest
+import shapes
 from araplbs.reports.doubts import (
     BONES,
     CONTROL,
@@ -19,7 +20,13 @@ from araplbs.reports.doubts import (
     doubt_about,
     torn_off,
 )
+from araplbs.character.mesh import Mesh
+from araplbs.character.pose_sets import pose_set
+from araplbs.character.problem import Problem
+from araplbs.model.options import Options
+from araplbs.model.sparse_weights import sparse_of
 from araplbs.reports.notes import PLACE, REPAIR, RIGID, SOFT, UNLOCK, result_notes
+from araplbs.reports.stretched import stretched
 from araplbs.skeleton.skeleton import Skeleton
 
 
@@ -63,6 +70,48 @@ def test_bones_read_from_their_joints():
     doubt = doubt_about(report(0.9, bone_directions="JOINTS"))
     assert doubt.remedy == TAILS and "Tails" in doubt.line
     assert doubt_about(report(MUCH, bone_directions="JOINTS")) is None
+
+
+def torn_gun():
+    """A limb with a box beside it, a skeleton with a bone that its parent tears off, and weights
+    that tear either the box or the limb at this bone."""
+    limb, box = shapes.tube(12, 17, 0.2, 2.0), shapes.box((0.3, 0.3, 0.3), (0.6, 0, 1))
+    vertices, triangles = shapes.join(limb, box)
+    heads = np.array([[0, 0, z] for z in (0, 0.5, 1.0, 1.5)])
+    names = ["hips", "chest", "neck", "head"]
+    parents = [-1, 0, 1, 0]
+    skeleton = Skeleton.from_joints(heads, parents, tails=heads + [0, 0, 0.5], names=names)
+    mesh = Mesh("Gun", vertices, triangles, np.zeros((0, 2), int), np.eye(4))
+    own = np.clip((vertices[:, 2] // 0.5).astype(int), 0, 3)
+    own[len(limb[0]) :] = 1
+    weights = np.eye(4)[own]
+    in_gun = weights.copy()
+    in_gun[len(limb[0]) :] = np.eye(4)[[0, 3] * 4]
+    in_gun[: len(limb[0])] = np.eye(4)[0]
+    return Problem([mesh], skeleton), weights, in_gun
+
+
+def test_stretch_is_blamed_on_what_stretches():
+    """A bone with the wrong parent is named only if the stretch is at its seam, and a torn part is
+    named as that."""
+    problem, in_limb, in_gun = torn_gun()
+    poses = pose_set(problem, Options(pose_count=8))
+    assert torn_off(problem.skeleton) == [3]
+    found = [stretched(problem, sparse_of(rows), poses, [3]) for rows in (in_limb, in_gun)]
+    assert found[0] == {"parts": [], "torn_off": [3]}
+    first = len(problem.arguments["vertices"]) - 8
+    assert [part >= first for part in found[1]["parts"]] == [True] and not found[1]["torn_off"]
+    part = {"object": "Gun", "vertex": first}
+    at = {"torn_off": ["head"], "stretched": {"parts": [part], "torn_off": []}}
+    doubt = doubt_about(report(2.28, **at))
+    assert doubt.note == "High stretch: 1 loose part stretches" and doubt.remedy == RIGID
+    assert "228 %" in doubt.line and "parent" not in doubt.line
+    (note,) = [each for each in result_notes(report(2.28, **at)) if each.urgent]
+    assert note.places == (("Gun", first),) and note.remedy == RIGID and note.selects
+    elsewhere = {"torn_off": ["head"], "stretched": {"parts": [], "torn_off": []}}
+    assert doubt_about(report(2.28, **elsewhere)).note == "High stretch: check the joints"
+    several = {**at, "torn_off": ["head", "foot"]}
+    assert doubt_about(report(0.9, **several)), "parents are no excuse for torn parts"
 
 
 def test_every_note_says_why_and_what_mends_it():

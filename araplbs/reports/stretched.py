@@ -1,0 +1,59 @@
+"""Finds where a surface stretches so much that the weights are probably unusable: in loose parts, or
+at bones with the wrong parent. The cause of much stretch is named only where the stretch is. This
+module does not use bpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import araplbs
+import numpy as np
+
+from ..measures.deformation import measure
+from ..skeleton.skeleton import hanging
+
+if TYPE_CHECKING:
+    from ..character.problem import Problem
+    from ..model.sparse_weights import SparseWeights
+    from ..skeleton.poses import Poses
+
+MOST = 0.5  # share of the stretch that has to be where its cause is
+SOME = 0.05  # share of it; less is not named
+SEAM = 0.05, 0.95  # weights of a bone and its descendants at its seam
+
+
+def stretched(
+    problem: Problem, rows: SparseWeights, poses: Poses, torn: Sequence[int], threads: int = 0
+) -> dict[str, Any]:
+    """Returns {"parts": [a vertex of the problem], "torn_off": [bone]}: the loose parts, without
+    the largest, if together they have most of the stretch; and the bones in `torn` at whose seam
+    there is some of it, if most of it is at their seams. The stretch is the squared strain times
+    the area."""
+    measured = measure(problem, rows, poses, threads=threads, per_triangle=True)
+    vertices, triangles = problem.arguments["vertices"], problem.arguments["triangles"]
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    stretch = areas * measured["triangle_strain"] ** 2
+    stretch /= max(float(stretch.sum()), 1e-300)
+    parts = araplbs.nearest_points(vertices, triangles, np.zeros((0, 3)))[3][triangles[:, 0]]
+    shares = np.bincount(parts, stretch)
+    shares[np.bincount(parts, areas).argmax()] = 0
+    of_parts = [
+        int(triangles[np.flatnonzero(parts == part)[0], 0])
+        for part in np.argsort(-shares, kind="stable")
+        if shares[part] >= SOME
+    ]
+    at_seams, named = np.zeros(len(triangles), bool), []
+    hangs = hanging(problem.skeleton.parents)
+    for bone in torn:
+        moved = np.bincount(rows.vertices, rows.weights * hangs[bone, rows.bones], rows.count)
+        corners = moved[triangles]
+        seam = (corners.max(axis=1) > SEAM[0]) & (corners.min(axis=1) < SEAM[1])
+        at_seams |= seam
+        if stretch[seam].sum() >= SOME:
+            named.append(int(bone))
+    return {
+        "parts": of_parts if shares.sum() >= MOST else [],
+        "torn_off": named if stretch[at_seams].sum() >= MOST else [],
+    }
