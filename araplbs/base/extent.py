@@ -67,8 +67,14 @@ def taken_as_one(vertices: Floats, welded: int) -> int:
     return apart if apart > TAKEN_AS_ONE * len(vertices) else 0
 
 
+def triangle_areas(points: Floats, triangles: Integers) -> Floats:
+    """The area of each triangle, (f,)."""
+    a, b, c = points[triangles].swapaxes(0, 1)
+    areas: Floats = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+    return areas
+
+
 def vertex_areas(points: Floats, triangles: Integers) -> Floats:
     """The area of each vertex, (n,): a third of the area of the triangles around it."""
-    a, b, c = points[triangles].swapaxes(0, 1)
-    third = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6
+    third = triangle_areas(points, triangles) / 3
     return np.bincount(triangles.ravel(), np.repeat(third, 3), len(points)).astype(float)

@@ -47,19 +47,21 @@ def result_notes(
     had_skin: Sequence[str] = (),
     reaching: Sequence[tuple[str, str]] = (),
     over: Sequence[tuple[str, str]] = (),
+    fit_better: Sequence[str] = (),
 ) -> list[Note]:
     """The Notes for a report of weights, the most urgent first. deaf: names of bones that hardly
     move the skin around them; leaving: (object, vertex) of loose parts that leave the surface they
     sit on; lost: names of bones that no longer move their earlier skin; had_skin: names of excluded
     bones that had skin, if this was checked; reaching: (bone, bone whose skin it moves now);
-    over: (bone, bone that the skin belongs to that it moves)."""
+    over: (bone, bone that the skin belongs to that it moves); fit_better: those of the lost bones
+    whose former skin stretches less now."""
     left_out = [bone for bone in report["control_bones"] if bone not in (*lost, *had_skin)]
     ends = set(report.get("chain_ends", ()))
     idle = [bone for bone in bare_bones(report) if bone not in lost]
     read_again = PLACE if report.get("bone_directions") == JOINTS else JOINTS
     found = [
         _doubt(report),
-        *_lost(report, lost),
+        *_lost(report, lost, fit_better),
         _counted(
             idle,
             "bone without skin",
@@ -171,7 +173,9 @@ def _counted(things: Collection[Any], one: str, several: str, **more: Any) -> No
     return Note(text, **more) if count else None
 
 
-def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
+def _lost(
+    report: dict[str, Any], lost: Sequence[str], fit_better: Sequence[str] = ()
+) -> Iterator[Note | None]:
     """The note about bones that have lost their skin. Its remedy uses excluded bones again."""
     out = tuple(bone for bone in lost if bone in report["control_bones"])
     own = tuple(bone for bone in lost if bone not in out)
@@ -179,7 +183,9 @@ def _lost(report: dict[str, Any], lost: Sequence[str]) -> Iterator[Note | None]:
     why = Sentence("Treated as control bones")
     yield _counted(out, one, several, urgent=True, bones=out, remedy=CONTROL, why=why)
     one, several = "bone has lost its skin", "bones have lost their skin"
-    why = Sentence("Other bones fit this skin better")
+    why = Sentence("Other bones move this skin now")
+    if set(own) <= set(fit_better):
+        why = Sentence("Other bones fit this skin better")
     if report.get("limb_shifts"):
         why = Sentence("The limb is off its bones")
     yield _counted(own, one, several, urgent=True, bones=own, remedy=GIVE_BACK, why=why)

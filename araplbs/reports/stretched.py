@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import araplbs
 import numpy as np
 
+from ..base.extent import triangle_areas
 from ..measures.deformation import measure
 from ..skeleton.skeleton import hanging
 
@@ -32,8 +33,7 @@ def stretched(
     the area."""
     measured = measure(problem, rows, poses, threads=threads, per_triangle=True)
     vertices, triangles = problem.arguments["vertices"], problem.arguments["triangles"]
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    areas = triangle_areas(vertices, triangles)
     stretch = areas * measured["triangle_strain"] ** 2
     stretch /= max(float(stretch.sum()), 1e-300)
     parts = araplbs.nearest_points(vertices, triangles, np.zeros((0, 3)))[3][triangles[:, 0]]

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ...base.extent import triangle_areas
 from ...base.progress import Listener, Progress
 from ...character.pose_sets import checked_poses, measured_poses
 from ...character.problem import Problem
-from ...measures.deformation import measured_report
+from ...measures.deformation import measure, measured_report
 from ...measures.standing import has_weights, much_more
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights
@@ -18,7 +21,7 @@ from ...skeleton.poses import Poses
 from .check import findings_of
 from .findings import health, level
 from .inspected import Inspected
-from .lost import answers, reaching_bones
+from .lost import OWN, answers, reaching_bones
 
 if TYPE_CHECKING:
     from .findings import Finding
@@ -57,8 +60,9 @@ def gains(
     not available. Both "before" values are None if fewer than half of the vertices had weights. The
     number of problems before is None if the stretch contradicts it (see _contradict()), and
     "stretch" is None if there is no surface. If actions move the character, "actions" is the
-    stretch in these actions. If earlier weights exist, there are five further facts: "drift":
-    (before, after) of the limbs; "lost": the bones that have lost their skin; "had_skin": excluded
+    stretch in these actions. If earlier weights exist, there are six further facts: "drift":
+    (before, after) of the limbs; "lost": the bones that have lost their skin; "fit_better": those
+    of them whose former skin now stretches less; "had_skin": excluded
     bones that had skin; "as_before": bones whose effect on the skin around them is unchanged,
     such as an eye in its socket; and "reaching": the Reach of bones that move skin of another limb,
     except skin of bones among "lost" or "had_skin". findings: the faults of the new weights, found
@@ -107,8 +111,35 @@ def gains(
         facts["as_before"] = sorted(deaf | set(said.heard))
         told = {*facts["lost"], *facts["had_skin"]}
         found_reach = reaching_bones(problem, earlier, after)
+        facts["fit_better"] = _fit_better(problem, before, after, facts["lost"], few, threads)
         facts["reaching"] = [each for each in found_reach if each.owner not in told]
     return facts, found[-1], few
+
+
+def _fit_better(
+    problem: Problem,
+    before: SparseWeights,
+    after: SparseWeights,
+    lost: list[int],
+    poses: Poses,
+    threads: int,
+) -> list[int]:
+    """Those of the lost bones whose former skin stretches less with the new weights."""
+    if not lost:
+        return []
+    strains = [
+        measure(problem, rows, poses, threads=threads, per_triangle=True)["triangle_strain"]
+        for rows in (before, after)
+    ]
+    corners, found = problem.arguments["triangles"], []
+    areas = triangle_areas(problem.arguments["vertices"], corners)
+    for bone in lost:
+        of_bone = before.vertices[(before.bones == bone) & (before.weights > OWN)]
+        skin = np.isin(corners, of_bone).any(axis=1)
+        was, now = (float((areas * strain**2)[skin].sum()) for strain in strains)
+        if now < was:
+            found.append(bone)
+    return found
 
 
 def seen_in(
@@ -132,6 +163,7 @@ def seen_in(
             if each.kind == "LOOSE_PART" and level(each.severity) in VISIBLE
         ],
         "lost": [names[bone] for bone in facts.get("lost", ())],
+        "fit_better": [names[bone] for bone in facts.get("fit_better", ())],
         "had_skin": [names[bone] for bone in facts.get("had_skin", ())],
         "reaching": [(names[bone], names[owner]) for bone, owner in facts.get("reaching", ())],
         "over": [

@@ -178,4 +178,7 @@ def test_the_cause_is_named():
     notes = result_notes(told, lost=("front.L",))
     assert [note.remedy for note in notes[:2]] == [SHIFT, GIVE_BACK]
     assert notes[1].why == "The limb is off its bones"
-    assert result_notes(report(0.1), lost=("front.L",))[0].why == "Other bones fit this skin better"
+    lost = {"lost": ("front.L",)}
+    assert result_notes(report(0.1), **lost)[0].why == "Other bones move this skin now"
+    better = result_notes(report(0.1), **lost, fit_better=["front.L"])[0]
+    assert better.why == "Other bones fit this skin better"
