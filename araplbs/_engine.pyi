@@ -1583,9 +1583,10 @@ def part_doubts(
     both fit equally well.
 
     The owner has more than half of the part's weight, and about the same weight everywhere in the
-    part. It is -1 without such a bone, or in a mesh of a single part. Among the deforming parent and children of the owner, the other bone is the one with
-    the best fit; -1 if there are none. A bone fits a part better the larger its weights are in the
-    part and on the surface that the part touches, and the nearer it is. bone_ways: see Solver.
+    part. It is -1 without such a bone, or in a mesh of a single part. Among the deforming parent
+    and children of the owner, the other bone is the one with the best fit; -1 if there are none. A
+    bone fits a part better the larger its weights are in the part and on the surface that the part
+    touches, and the nearer it is. bone_ways: see Solver.
 
     Raises InputError if the mesh, the weights or the bones cannot be used, ValueError or TypeError
     for any other invalid argument (the message names it), and Cancelled if `progress` returns

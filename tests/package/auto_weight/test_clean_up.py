@@ -127,7 +127,8 @@ def inspection():
     posed = araplbs.linear_skinning(body[0], weights, poses)
     near = araplbs.nearest_points(*body, body[0], owners=np.arange(len(body[0])), threads=1)
     found = araplbs.inspect_weights(*body, weights, links=[[0, len(VERTICES)]], threads=1)
-    return posed, *near, *found
+    doubts = araplbs.part_doubts(*body, weights, BONES.heads, BONES.tails, BONES.parents, threads=1)
+    return posed, *near, *found, *doubts
 
 
 def baked():
