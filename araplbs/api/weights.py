@@ -123,7 +123,14 @@ def weights(
     table = options_of(options, defaults)
     mesh = mesh_of_arrays(vertices, triangles, edges, rigid, start, len(skeleton.names))
     poses = _poses(animation, len(skeleton.names), table)
-    found = weigh(with_choices([mesh], skeleton, parts), skeleton, table, poses=poses, threads=threads, progress=progress)
+    found = weigh(
+        with_choices([mesh], skeleton, parts),
+        skeleton,
+        table,
+        poses=poses,
+        threads=threads,
+        progress=progress,
+    )
     return weights_of(found, table)
 
 

@@ -3,7 +3,8 @@ module does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import araplbs
 import numpy as np
@@ -90,7 +91,7 @@ def _locks(problem: Problem, vertices: Integers, bones: list[int]) -> bool:
     if "locked_bones" not in arguments:
         return False
     sets = np.unique(arguments["vertex_sets"][vertices])
-    return bool(arguments["locked_bones"][np.ix_(sets, bones)].any())
+    return bool(arguments["locked_bones"][np.ix_(sets, np.array(bones))].any())
 
 
 def _partners(problem: Problem, found: list[DoubtfulPart]) -> list[int]:
@@ -126,3 +127,23 @@ def name_of_part(problem: Problem, part: DoubtfulPart) -> str:
         return name
     center = problem.arguments["vertices"][vertices].mean(axis=0)
     return f"{name} ({', '.join(f'{x:.3g}' for x in center)})"
+
+
+def as_entries(problem: Problem, parts: Sequence[DoubtfulPart]) -> list[dict[str, Any]]:
+    """The parts as JSON-compatible dictionaries, each with one of its vertices."""
+    bones = problem.skeleton.names
+    return [
+        {
+            "object": name,
+            "vertex": vertex,
+            "size": len(part.vertices),
+            "name": name_of_part(problem, part),
+            "bone": bones[part.bone],
+            "other": bones[part.other],
+            "doubt": part.doubt,
+            "mirror": part.mirror,
+            "chosen": part.chosen,
+        }
+        for part in parts
+        for name, vertex in [problem.place(part.vertices[0])]
+    ]

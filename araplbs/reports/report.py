@@ -13,10 +13,9 @@ from ..base.extent import taken_as_one
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..body.chains import Tree
 from ..character.control_bones import REASONS
-from ..character.pose_sets import measured_poses
 from ..character.problem import Problem
 from ..measures.deformation import in_words
-from ..measures.doubtful_parts import name_of_part
+from ..measures.doubtful_parts import as_entries
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_distances import has_skin
@@ -24,10 +23,11 @@ from ..skeleton.chain_ends import marked_ends
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
 from ..skeleton.skeleton import Skeleton
 from ..solvers.solve import Solution
-from .doubts import MUCH, doubt_about, torn_off
+from .doubts import doubt_about, torn_off
 from .notes import bare_bones
-from .stretched import stretched
+from .stretched import where_stretched
 from .warning_lines import (
+    choice_lines,
     deformer_lines,
     far_lines,
     heat_lines,
@@ -44,8 +44,6 @@ SLOW = (
     "OpenBLAS gives wrong results on this processor. These weights are correct: they were "
     "computed by plain loops, which take longer. Please report it (Report a Problem)"
 )
-
-MOST_CHOICES = 8  # loose parts that the text of a report names
 
 # The engine's report of the responses of bones, by index.
 ANSWERS = ("held_bones", "deaf_bones", "skinless_bones", "inner_bones")
@@ -143,21 +141,7 @@ def make_report(
             for vertex, size, bone in engine.get("rigid_bones", ())
             for name, place in [problem.place(vertex)]
         ],
-        "doubtful_parts": [
-            {
-                "object": name,
-                "vertex": vertex,
-                "size": len(part.vertices),
-                "name": name_of_part(problem, part),
-                "bone": bones[part.bone],
-                "other": bones[part.other],
-                "doubt": part.doubt,
-                "mirror": part.mirror,
-                "chosen": part.chosen,
-            }
-            for part in engine.get("doubtful_parts", ())
-            for name, vertex in [problem.place(part.vertices[0])]
-        ],
+        "doubtful_parts": as_entries(problem, engine.get("doubtful_parts", ())),
         "far_from_bones": problem.far_from_bones(),
         "taken_as_one": 0
         if engine.get("volume")
@@ -179,7 +163,7 @@ def make_report(
             for limb in problem.limb_shifts()
         ],
         "torn_off": [bones[b] for b in torn],
-        "stretched": _stretched(problem, solution, options, torn),
+        "stretched": where_stretched(problem, solution, options, torn),
         "posed_by": problem.posed_by,
         "control_evidence": {
             bones[b]: words for b, words in problem.skeleton.evidence.items() if words
@@ -199,23 +183,6 @@ def _misfit(problem: Problem) -> dict[str, Any] | None:
         return None
     shift = None if found.shift is None else found.shift.tolist()
     return {"scale": found.scale, "turn": found.turn and list(found.turn), "shift": shift}
-
-
-def _stretched(
-    problem: Problem, solution: Solution, options: Options, torn: Sequence[int]
-) -> dict[str, Any] | None:
-    strain = solution.report["deformation"]["after"]["surface_strain"]
-    if strain is None or strain <= MUCH or problem.numbers is not None:
-        return None
-    poses = measured_poses(problem, options)
-    found = stretched(problem, solution.rows, poses, torn)
-    return {
-        "parts": [
-            {"object": name, "vertex": vertex}
-            for name, vertex in map(problem.place, found["parts"])
-        ],
-        "torn_off": [problem.skeleton.names[bone] for bone in found["torn_off"]],
-    }
 
 
 def summary(report: dict[str, Any]) -> Sentence:
@@ -275,7 +242,7 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
             reason = Sentence(description[0].lower() + description[1:])
             line = "Control bones left out ({reason}): {names}"
             lines.append(Sentence(line, reason=reason, names=names_in_line(names)))
-    lines += _choice_lines(report)
+    lines += choice_lines(report)
     named = set(bare_bones(report)) if report else set()
     bare = [n for n in report["idle_bones"] if n not in named] if report else []
     if bare:
@@ -334,25 +301,6 @@ def _rigid_line(report: dict[str, Any]) -> list[Sentence]:
     return [
         Sentence("{line}: on {where}", line=line, where=names_in_line(where)) if where else line
     ]
-
-
-def _choice_lines(report: dict[str, Any] | None) -> list[Sentence]:
-    """A line for each loose part that another bone fits as well, and that nobody has decided."""
-    parts = [part for part in (report or {}).get("doubtful_parts", ()) if not part["chosen"]]
-    lines = [
-        Sentence(
-            "Loose part {part}: {bone} (or {other})",
-            part=part["name"],
-            bone=part["bone"],
-            other=part["other"],
-        )
-        for part in parts[:MOST_CHOICES]
-    ]
-    more = len(parts) - len(lines)
-    if more > 0:
-        one = "1 more loose part fits two bones"
-        lines.append(counted(more, one, "{count} more loose parts fit two bones"))
-    return lines
 
 
 def _shells_line(report: dict[str, Any]) -> list[Sentence]:

@@ -1,5 +1,5 @@
-"""Finds where a surface stretches so much that the weights are probably unusable: in loose parts, or
-at bones with the wrong parent. The cause of much stretch is named only where the stretch is. This
+"""Finds where a surface stretches so much that the weights are probably unusable: in loose parts,
+or at bones with the wrong parent. A cause of high stretch is named only where the stretch is. This
 module does not use bpy."""
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ import araplbs
 import numpy as np
 
 from ..base.extent import triangle_areas
+from ..character.pose_sets import measured_poses
 from ..measures.deformation import measure
 from ..skeleton.skeleton import hanging
+from .doubts import MUCH
 
 if TYPE_CHECKING:
     from ..character.problem import Problem
+    from ..model.options import Options
     from ..model.sparse_weights import SparseWeights
     from ..skeleton.poses import Poses
+    from ..solvers.solve import Solution
 
 MOST = 0.5  # share of the stretch that has to be where its cause is
 SOME = 0.05  # share of it; less is not named
@@ -56,4 +60,20 @@ def stretched(
     return {
         "parts": of_parts if shares.sum() >= MOST else [],
         "torn_off": named if stretch[at_seams].sum() >= MOST else [],
+    }
+
+
+def where_stretched(
+    problem: Problem, solution: Solution, options: Options, torn: Sequence[int]
+) -> dict[str, Any] | None:
+    """The entry "stretched" of a report, see make_report(). torn: bones at the end of a limb that
+    have another parent."""
+    strain = solution.report["deformation"]["after"]["surface_strain"]
+    if strain is None or strain <= MUCH or problem.numbers is not None:
+        return None
+    found = stretched(problem, solution.rows, measured_poses(problem, options), torn)
+    places = map(problem.place, found["parts"])
+    return {
+        "parts": [{"object": name, "vertex": vertex} for name, vertex in places],
+        "torn_off": [problem.skeleton.names[bone] for bone in found["torn_off"]],
     }

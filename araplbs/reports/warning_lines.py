@@ -8,6 +8,7 @@ from ..measures.deformation import in_words
 from ..measures.standing import stretches_more
 
 MUCH_WELDED = 0.05  # share of the faces; a warning is shown if merging vertices removes more
+MOST_CHOICES = 8  # loose parts that the text of a report names
 
 
 def unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) -> list[Sentence]:
@@ -159,3 +160,22 @@ def deformer_lines(report: dict[str, Any]) -> list[Sentence]:
         ),
         *wanting,
     ]
+
+
+def choice_lines(report: dict[str, Any] | None) -> list[Sentence]:
+    """A line for each loose part that another bone fits as well, and that nobody has decided."""
+    parts = [part for part in (report or {}).get("doubtful_parts", ()) if not part["chosen"]]
+    lines = [
+        Sentence(
+            "Loose part {part}: {bone} (or {other})",
+            part=part["name"],
+            bone=part["bone"],
+            other=part["other"],
+        )
+        for part in parts[:MOST_CHOICES]
+    ]
+    more = len(parts) - len(lines)
+    if more > 0:
+        one = "1 more loose part fits two bones"
+        lines.append(counted(more, one, "{count} more loose parts fit two bones"))
+    return lines

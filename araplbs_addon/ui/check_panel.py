@@ -44,6 +44,7 @@ CURES = {
     "IDLE_BONE": (AUTO_WEIGHT, "Use Joints", {"bone_directions": "JOINTS"}),
     "INFLUENCES": (QUANTIZE, "Quantize Weights", {}),
     "LOOSE_PART": (MARK_RIGID, "Mark Rigid Part", {"source": "SELECTED"}),
+    "DOUBTFUL_PART": (give_part.IDNAME, "", {}),  # with the name of the bone as its text
     "SPLIT_EDGES": (mend_mesh.IDNAME, "Merge Vertices", {}),
     "NOISE": (mend_mesh.IDNAME, "Smooth Surface", {}),
     **dict.fromkeys(
@@ -52,18 +53,13 @@ CURES = {
 }
 
 
-def _draw_other_bone(layout, index, finding):
-    """Draws the button that gives a loose part to the other bone, or back."""
-    row, bones = layout.row(), [found.list.bones[bone] for bone in (finding.bone, finding.other)]
-    to = bones[not give_part.is_given(finding)]
-    row.operator(give_part.IDNAME, text=to, icon="BONE_DATA", translate=False).index = index
-
-
 def _draw_cure(layout, finding):
     idname, text, options = CURES[finding.kind]
-    row = layout.row()
+    row, more = layout.row(), {}
     row.operator_context = "INVOKE_DEFAULT"
-    button = row.operator(idname, text=text)
+    if idname == give_part.IDNAME:
+        text, more = give_part.next_bone(finding), {"translate": False}
+    button = row.operator(idname, text=text, **more)
     for name, value in options.items():
         setattr(button, name, value)
 
@@ -164,8 +160,6 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         draw_wrapped(box, context, CAUSES[finding.kind], icon="QUESTION")
         if finding.kind in CURES:
             _draw_cure(box, finding)
-        elif finding.other >= 0:
-            _draw_other_bone(box, index, finding)
         if show_pose.has_pose(finding):
             box.operator(show_pose.IDNAME, icon="POSE_HLT").index = -1
 

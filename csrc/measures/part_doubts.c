@@ -30,7 +30,8 @@
 #include "weights/sparse_weights.h"
 
 #define ANY 1         /* fits have a ratio of at most 3 at equal distances */
-#define TOUCHING 0.25 /* share of the vertices of a part, and further ones at the same distance, */
+#define TOUCHING 0.25 /* share of the vertices of a part; also further ones at the same distance   \
+                       */
 #define SAME 1e-6     /* of the diagonal */
 #define HALF 0.5
 #define BENDS 0.1 /* of a weight */
@@ -133,7 +134,8 @@ static void judge_part(void *data, int part, int worker) {
     for (int b = 0; b < skeleton->deform_count; b++)
         if (own[b] > HALF * area) owner = b;
     if (owner < 0 || spread_of(s, part, owner, own[owner], area, touched) > BENDS * area ||
-        !find_touched(s, part, touched)) return;
+        !find_touched(s, part, touched))
+        return;
     s->out->owner[part] = skeleton->deform_bone[owner];
     double least = SAME * area, best = 0; /* for bones inside a tiny part */
     double from = fmax(distance_from(s, part, owner), least);
@@ -174,13 +176,13 @@ static void sort_members(study *s) {
 
 static arap_status make_study(arap_context *context, study *s) {
     size_t n = (size_t)s->mesh->input_count, parts = (size_t)s->mesh->part_count;
-    s->touched = (arap_closest){ARAP_NEW(int, 3 * n), ARAP_NEW(double, 3 * n), ARAP_NEW(double, n)};
+    s->touched =
+        (arap_closest){ARAP_NEW(int, 3 * n), ARAP_NEW(double, 3 * n), ARAP_NEW(double, n)};
     s->area = ARAP_NEW_ZERO(double, n);
     s->member = ARAP_NEW(int, n);
     s->begin = ARAP_NEW_ZERO(int, parts + 1);
     s->gaps = ARAP_NEW(gap, n);
-    s->means =
-        ARAP_NEW(double, 2 * (size_t)context->threads * (size_t)s->skeleton->deform_count);
+    s->means = ARAP_NEW(double, 2 * (size_t)context->threads * (size_t)s->skeleton->deform_count);
     *s->out = (arap_part_doubts){(int)parts, ARAP_NEW(int, n), ARAP_NEW(int, parts),
                                  ARAP_NEW(int, parts), ARAP_NEW(double, parts)};
     if (s->touched.corner && s->touched.bary && s->touched.height && s->area && s->member &&
@@ -197,8 +199,8 @@ arap_status arap_part_doubts_create(arap_context *context, const arap_geometry *
     arap_skeleton skeleton = {0};
     study s = {.mesh = &mesh, .skeleton = &skeleton, .rows = rows, .out = out};
     *out = (arap_part_doubts){0};
-    arap_status status = arap_check_sparse_weights(&context->error, rows, geometry->vertex_count,
-                                                   bones->count);
+    arap_status status =
+        arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones->count);
     if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
     if (!status) status = arap_skeleton_create(context, bones, &mesh, &skeleton);
     if (!status) status = make_study(context, &s);

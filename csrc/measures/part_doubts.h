@@ -5,10 +5,10 @@
 #include "base/context.h"
 
 typedef struct arap_part_doubts {
-    int count;     /* parts */
-    int *part;     /* (vertices) */
-    int *owner;    /* (count) the bone that moves most of the part, if the part hardly bends; or -1 */
-    int *other;    /* (count) the bone that fits next best; -1: no other bone comes into question */
+    int count;  /* parts */
+    int *part;  /* (vertices) */
+    int *owner; /* (count) the bone that moves most of the part, if the part hardly bends; or -1 */
+    int *other; /* (count) the bone that fits next best; -1: no other bone comes into question */
     double *doubt; /* (count) how well it fits, relative to the owner; 1: equally well */
 } arap_part_doubts;
 

@@ -169,7 +169,7 @@ def loose_part(s):
 
 
 def doubtful_part(s):
-    """A button beside the elbow."""
+    """A button at the elbow."""
     button = creature.vertices_of(s.first, 3)
     s.vertices = s.vertices.copy()
     s.vertices[button] += (0.8, -0.24, 1.35) - s.vertices[button].mean(axis=0)

@@ -1,5 +1,5 @@
-"""Gives loose parts wholly to a bone, with pinned weights that the next Auto-weight keeps, and takes
-this back."""
+"""Gives loose parts wholly to a bone, with pinned weights that the next Auto-weight keeps, and
+takes this back."""
 
 import numpy as np
 from araplbs.base.refusal import Refused

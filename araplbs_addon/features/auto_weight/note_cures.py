@@ -1,6 +1,6 @@
 """Operators that fix the cause of a note in the Result box and have no button elsewhere: "Unlock
-Groups", "Make Rigid", "Parent at Joint" and "Move Limbs", whose changes take effect in the next Auto-weight,
-and "Give Part", which also changes the weights."""
+Groups", "Make Rigid", "Parent at Joint" and "Move Limbs", whose changes take effect in the next
+Auto-weight, and "Give Part", which also changes the weights."""
 
 import numpy as np
 from araplbs.base.refusal import Refused
@@ -151,8 +151,8 @@ the mesh stays"""
 
 
 class OBJECT_OT_araplbs_give_part(OfOutcome, Operator):
-    """Give this loose part to the other bone, also on the other side if weights are symmetric. The \
-next Auto-weight keeps this choice. Click again to take it back"""
+    """Give this loose part to the other bone, also on the other side if weights are symmetric. \
+The next Auto-weight keeps this choice. Click again to take it back"""
 
     bl_idname = GIVE_PART
     bl_label = "Give Part"

@@ -1,4 +1,4 @@
-"""The operator "Give Part to Bone": gives the loose part of a finding to the other bone that fits it."""
+"""The operator "Give Part to Bone", which gives the loose part of a finding to the other bone."""
 
 from araplbs.base.refusal import Refused
 from bpy.types import Operator
@@ -12,11 +12,12 @@ from .operator import INDEX, OfFinding
 IDNAME = "object.araplbs_give_found_part"
 
 
-def is_given(finding):
-    """Whether the part of a finding has been given to the other bone."""
-    ob = found.objects[finding.mesh].find()
-    vertex, other = int(finding.vertices[0]), found.list.bones[finding.other]
-    return bool(ob and ob.data) and PartOfMesh(ob, vertex).is_given(other)
+def next_bone(finding):
+    """The name of the bone to which the operator will give the part of the chosen finding."""
+    ob, bones = found.objects[finding.mesh].find(), found.list.bones
+    other = bones[finding.other]
+    given = ob and ob.data and PartOfMesh(ob, int(finding.vertices[0])).is_given(other)
+    return bones[finding.bone] if given else other
 
 
 class OBJECT_OT_araplbs_give_found_part(OfFinding, Operator):

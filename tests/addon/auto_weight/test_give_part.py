@@ -27,9 +27,12 @@ GIVE = "object.araplbs_give_part"
 
 @pytest.fixture
 def limb():
-    """A weighted tube with a pair of small boxes beside its middle joint."""
+    """A weighted tube with a pair of small boxes next to its middle joint."""
     points, faces = tube_arrays()
-    bones = [("lower", (0, 0, 0.05), (0, 0, 1.5), None), ("upper", (0, 0, 1.5), (0, 0, 2.95), "lower")]
+    bones = [
+        ("lower", (0, 0, 0.05), (0, 0, 1.5), None),
+        ("upper", (0, 0, 1.5), (0, 0, 2.95), "lower"),
+    ]
     points, faces = list(points), [tuple(face) for face in faces]
     for x in (0.37, -0.37):
         first = len(points)
@@ -68,7 +71,7 @@ def test_a_click_gives_both_parts_and_another_takes_it_back(limb):
     assert boxes(ob, rig) == [first["other"]] * 2 and pins(ob) == [("WEIGHT", first["other"])]
     assert at_hand() is outcome and choices() == first["bone"]
     tube = slice(0, len(ob.data.vertices) - 16)
-    assert [e for e in entries(ob)][tube] == [e for e in before][tube], "nothing else changes"
+    assert list(entries(ob))[tube] == list(before)[tube], "nothing else changes"
     press(of_result(), first["bone"])
     assert entries(ob) == before and not pins(ob) and choices() == first["other"]
 

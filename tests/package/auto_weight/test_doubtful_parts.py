@@ -2,6 +2,7 @@
 the package and the command remember it."""
 
 import json
+from pathlib import Path
 
 import araplbs
 import numpy as np
@@ -16,7 +17,7 @@ JOINT = 1.0  # height
 
 
 def character(*heights, side=0.1):
-    """A limb of two bones, with a pair of small boxes beside it at each of these heights."""
+    """A limb of two bones, with a pair of small boxes next to it at each of these heights."""
     limb = shapes.tube(16, 21, 0.2, 2.0)
     boxes = [shapes.box([side] * 3, (x, 0, z)) for z in heights for x in (0.27, -0.27)]
     return shapes.join(limb, *boxes)
@@ -58,7 +59,9 @@ def test_a_choice_is_kept():
     ]
     assert not any("Loose part" in line for line in second.lines)
     back = weighed(mesh, parts=first.doubtful_parts)
-    assert [whole(back, part) for part in given] == [part["other"] for part in second.doubtful_parts]
+    assert [whole(back, part) for part in given] == [
+        part["other"] for part in second.doubtful_parts
+    ]
 
 
 def test_without_symmetry_parts_have_no_partner():
@@ -109,7 +112,7 @@ def main(core, tmp_path, monkeypatch):
 def test_command(main, capsys):
     """--save-parts writes the list, and --parts takes it with other bones."""
     assert main(["weight", "in.glb", "-o", "out.glb", "--save-parts", "parts.json"]) == 0
-    content = json.loads(open("parts.json", encoding="utf-8").read())
+    content = json.loads(Path("parts.json").read_text("utf-8"))
     assert len(content["parts"]) == 2 and "Loose part" in capsys.readouterr().out
     for part in content["parts"]:
         part["bone"] = part["other"]
@@ -117,7 +120,7 @@ def test_command(main, capsys):
         json.dump(content, file)
     given = ["--parts", "parts.json", "--json", "report.json", "-q"]
     assert main(["weight", "in.glb", "-o", "out.glb", *given]) == 0
-    report = json.loads(open("report.json", encoding="utf-8").read())
+    report = json.loads(Path("report.json").read_text("utf-8"))
     found = report["files"][0]["characters"][0]["doubtful_parts"]
     assert [part["chosen"] for part in found] == [True, True]
     wanted = {part["vertex"]: part["bone"] for part in content["parts"]}

@@ -4,6 +4,11 @@ possible remedies."""
 import numpy as np
 import pytest
 import shapes
+from araplbs.character.mesh import Mesh
+from araplbs.character.pose_sets import pose_set
+from araplbs.character.problem import Problem
+from araplbs.model.options import Options
+from araplbs.model.sparse_weights import sparse_of
 from araplbs.reports.doubts import (
     BONES,
     CONTROL,
@@ -20,11 +25,6 @@ from araplbs.reports.doubts import (
     doubt_about,
     torn_off,
 )
-from araplbs.character.mesh import Mesh
-from araplbs.character.pose_sets import pose_set
-from araplbs.character.problem import Problem
-from araplbs.model.options import Options
-from araplbs.model.sparse_weights import sparse_of
 from araplbs.reports.notes import PLACE, REPAIR, RIGID, SOFT, UNLOCK, result_notes
 from araplbs.reports.stretched import stretched
 from araplbs.skeleton.skeleton import Skeleton
@@ -73,14 +73,16 @@ def test_bones_read_from_their_joints():
 
 
 def torn_gun():
-    """A limb with a box beside it, a skeleton with a bone that its parent tears off, and weights
+    """A limb with a box next to it, a skeleton with a bone that its parent tears off, and weights
     that tear either the box or the limb at this bone."""
     limb, box = shapes.tube(12, 17, 0.2, 2.0), shapes.box((0.3, 0.3, 0.3), (0.6, 0, 1))
     vertices, triangles = shapes.join(limb, box)
     heads = np.array([[0, 0, z] for z in (0, 0.5, 1.0, 1.5)])
     names = ["hips", "chest", "neck", "head"]
     parents = [-1, 0, 1, 0]
-    skeleton = Skeleton.from_joints(heads, parents, tails=heads + [0, 0, 0.5], names=names)
+    skeleton = Skeleton.from_joints(
+        heads, parents, tails=heads + np.array([0, 0, 0.5]), names=names
+    )
     mesh = Mesh("Gun", vertices, triangles, np.zeros((0, 2), int), np.eye(4))
     own = np.clip((vertices[:, 2] // 0.5).astype(int), 0, 3)
     own[len(limb[0]) :] = 1

@@ -47,7 +47,13 @@ def test_what_facts_and_findings_say_about_bones(core):
         *(finding("OVERREACH", 0.4, 0, bone, owner=3) for bone in (1, 2)),
     ]
     seen_in = core("features.check.before_after").seen_in
-    facts = {"lost": [2], "fit_better": [2], "had_skin": [0], "as_before": [3], "reaching": [(1, 3)]}
+    facts = {
+        "lost": [2],
+        "fit_better": [2],
+        "had_skin": [0],
+        "as_before": [3],
+        "reaching": [(1, 3)],
+    }
     assert seen_in(facts, findings, problem) == {
         "deaf": ["arm"],
         "leaving": [("Belt", 7)],

@@ -95,7 +95,7 @@ def test_the_nearer_bone_fits_better():
 
 
 def test_equally_near_bones():
-    """At the joint, only the weights of the part itself speak for its bone."""
+    """At the joint, only the weights of the part itself favor its bone."""
     mesh, weights = box_at(0)
     weights[:16] = 0.5
     found = araplbs.part_doubts(*mesh, weights, **BONES)[3]

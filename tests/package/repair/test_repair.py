@@ -72,7 +72,9 @@ def worst(findings, kind):
     return max((f.severity for f in findings if f.kind == kind), default=0.0)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FLAWS if kind not in (*NOT_BY_WEIGHTS, *OF_MESH)])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in FLAWS if kind not in (*NOT_BY_WEIGHTS, *OF_MESH)]
+)
 def test_repaired(subject, kind):
     FLAWS[kind](subject)
     done, before = repaired(subject, kind)
