@@ -1584,7 +1584,7 @@ def part_doubts(
 
     The owner has more than half of the part's weight, and about the same weight everywhere in the
     part. It is -1 without such a bone, or in a mesh of a single part. Among the deforming parent
-    and children of the owner, the other bone is the one with the best fit; -1 if there are none. A
+    and children of the owner, the other bone is the one with the best fit, otherwise -1. A
     bone fits a part better the larger its weights are in the part and on the surface that the part
     touches, and the nearer it is. bone_ways: see Solver.
 

@@ -88,8 +88,8 @@ def make_report(
     limb_shifts: [{"bone", "shift", "bones"}] of limbs whose skin is off their bones according
         to the earlier weights; see skeleton/limb_shift.py.
     torn_off: bones at the end of a limb that have another parent, such as feet on a root.
-    stretched: where the surface stretches, if this is far more than with good weights, otherwise
-        None: {"parts", "torn_off"}, the loose parts with most of the stretch, each as {"object",
+    stretched: the places of stretch, if it is far higher than with good weights, otherwise None:
+        {"parts", "torn_off"}, the loose parts with most of the stretch, each as {"object",
         "vertex"}, and the bones in torn_off at which most of it is; see stretched.py.
     tails_aside: whether bones were read from tails that miss the joints of most children.
     posed_by: for a rig with controls, the deform bones grouped by how the random poses move them:

@@ -30,8 +30,7 @@
 #include "weights/sparse_weights.h"
 
 #define ANY 1         /* fits have a ratio of at most 3 at equal distances */
-#define TOUCHING 0.25 /* share of the vertices of a part; also further ones at the same distance   \
-                       */
+#define TOUCHING 0.25 /* share of the vertices of a part, or more at the same distance */
 #define SAME 1e-6     /* of the diagonal */
 #define HALF 0.5
 #define BENDS 0.1 /* of a weight */

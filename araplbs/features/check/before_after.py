@@ -124,7 +124,7 @@ def _fit_better(
     poses: Poses,
     threads: int,
 ) -> list[int]:
-    """Those of the lost bones whose former skin stretches less with the new weights."""
+    """The lost bones whose former skin stretches less with the new weights."""
     if not lost:
         return []
     strains = [
