@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..base.progress import Listener
 from ..gltf.character import Character, characters_of
 from ..gltf.file.container import Document, read_document, save_document
 from ..gltf.graft import graft
-from ..gltf.work import weigh_character
+from ..gltf.work import Part, weigh_character
 from ..model.sparse_weights import SparseWeights, join_sparse_weights, sparse_of
 from ..skeleton.skeleton import Skeleton
 from .options import options_of
@@ -74,17 +74,29 @@ class GltfCharacter:
         return Rows(*joined, bone_count=len(self.skeleton.names))
 
     def weigh(
-        self, *, threads: int = 0, progress: Listener | None = None, **options: Any
+        self,
+        *,
+        only_bones: Sequence[str] = (),
+        keep_bones: Sequence[str] = (),
+        keep_meshes: Sequence[str] = (),
+        only_vertices: Mapping[str, Any] | None = None,
+        threads: int = 0,
+        progress: Listener | None = None,
+        **options: Any,
     ) -> Weights:
         """Compute new weights, like `araplbs weight`, with the options of araplbs.weights. The
-        weights are not stored in the file until set_weights() is called."""
-        table = options_of(options)
-        found, _report = weigh_character(self._character, table, (), threads, progress)
+        weights are not stored in the file until set_weights() is called.
+
+        only_bones, keep_bones: names of bones, patterns such as "*Hand*", or "LeftArm/" for a bone
+        and all bones below it. keep_meshes: names of meshes. only_vertices: {name of a mesh: its
+        vertices}. All other weights stay the same, also in the file, to the last bit."""
+        table, part = options_of(options), Part(only_bones, keep_bones, keep_meshes, only_vertices)
+        found, _report = weigh_character(self._character, table, (), threads, progress, part=part)
         return weights_of(found, table, self.name)
 
     def set_weights(self, weights: Any) -> None:
-        """Store weights in the loaded file: Weights, Rows, or an array (n, m). Raises
-        ValueError."""
+        """Store weights in the loaded file: Weights, Rows, or an array (n, m). Weights that are the
+        same as in the file keep their bytes. Raises ValueError."""
         rows = weights.rows if isinstance(weights, Weights) else weights
         n, m = int(self.first[-1]), len(self.skeleton.names)
         if not isinstance(rows, tuple):
@@ -95,12 +107,12 @@ class GltfCharacter:
         rows = SparseWeights(*rows)
         if rows.count != n:
             raise ValueError(f"weights has {rows.count} rows, but there are {n} vertices")
-        sums = rows.sums()
-        off = np.flatnonzero(~(np.abs(sums - 1) <= 1e-6))
+        parts = [rows.slice(a, b) for a, b in zip(self.first, self.first[1:], strict=False)]
+        changed = self._character.changed(parts)
+        off = np.flatnonzero(~(np.abs(rows.sums() - 1) <= 1e-6) & np.concatenate(changed))
         if len(off) or (rows.weights < 0).any():
             raise ValueError(f"the weights of vertex {off[0] if len(off) else 0} do not sum to 1")
-        parts = [rows.slice(a, b) for a, b in zip(self.first, self.first[1:], strict=False)]
-        self._character.write(parts)
+        self._character.write(parts, changed=changed)
         for each, part in zip(self._character.skinned, parts, strict=True):
             each.mesh.weights = part
 

@@ -83,6 +83,11 @@ class Character:
         write_weights()."""
         write_weights(self.document, self.armature, self.skinned, rows, component, changed)
 
+    def changed(self, rows: Sequence[SparseWeights]) -> list[Bools]:
+        """Returns [(n,) bool]: the vertices of each mesh whose new rows differ from those in the
+        file."""
+        return [new.differs_from(old) for new, old in zip(rows, self.weights, strict=True)]
+
     def parts_of(self, materials: Sequence[str], named: Sequence[str]) -> list[list[Any]]:
         """Returns [[vertices of a rigid part]] for each mesh: everything in a mesh or node with one
         of the names `named`, or with one of these materials. Raises Refused for an unknown name."""

@@ -40,6 +40,7 @@ class Stream:
     joints: np.ndarray  # (count, k) of the skin
     weights: np.ndarray  # (count, k)
     new: np.ndarray  # (count,) bool: all others keep their weights in the file
+    held: np.ndarray  # (count, k) bool: weights that are exactly those in the file
 
 
 def write_weights(
@@ -52,8 +53,9 @@ def write_weights(
 ) -> None:
     """Writes the weights of an armature's meshes. rows: SparseWeights of each mesh, by bone.
     component: the type of the weights in the file, None to keep the current type. changed: for each
-    mesh, (n,) bool: the vertices with new weights. All other vertices keep their weights to the
-    last bit if the storage format does not change. Joints missing from a skin are added to it."""
+    mesh, (n,) bool: the vertices with new weights. All other vertices, and single weights that are
+    the same as before, stay the same to the last bit if the type does not change. Joints missing
+    from a skin are added to it."""
     most = max((int(np.diff(each.start).max(initial=0)) for each in rows), default=0)
     sets = max(1, -(-most // A_SET))
     uses, streams = Uses(document), []
@@ -61,9 +63,12 @@ def write_weights(
         which = np.ones(own.count, bool) if changed is None else changed[k]
         if which.any():
             joint_of = _joints_of(uses, armature, mesh, own)
-            streams += _streams(document, mesh, own, joint_of, sets, which)
+            held = np.zeros(len(own.bones), bool)
+            if changed is not None and mesh.mesh.weights is not None:
+                held = own.kept_from(mesh.mesh.weights)
+            streams += _streams(document, mesh, own, joint_of, sets, which, held)
     for stream in streams:
-        _write(uses, stream, sets, component)
+        _write(uses, stream, component)
 
 
 def _joints_of(uses: Uses, armature: Armature, mesh: SkinnedMesh, rows: SparseWeights) -> Integers:
@@ -123,23 +128,34 @@ def _streams(
     joint_of: Integers,
     sets: int,
     changed: Bools,
+    held: Bools,
 ) -> list[Stream]:
+    """The Streams of a mesh. held (entries,) bool: the weights that are those in the file."""
     found: dict[int, Stream] = {}
     for primitive in mesh.primitives:
         attributes = primitive.item["attributes"]
         place = attributes["POSITION"]
         stream = found.get(place)
         if stream is None:
-            old = _old(document, attributes, primitive.count, sets)
-            stream = Stream([], mesh, *old, np.zeros(primitive.count, bool))
+            # The rows that stay in the file may need more sets than the new ones.
+            wide = sets if changed.all() else max(sets, _sets_in(attributes))
+            old = _old(document, attributes, primitive.count, wide)
+            none = np.zeros(primitive.count, bool)
+            stream = Stream([], mesh, *old, none, np.zeros(old[0].shape, bool))
             found[place] = stream
         stream.primitives.append(primitive.item)
         end = primitive.first + len(primitive.used)
         part = rows.slice(primitive.first, end)
         stream.new[primitive.used] = changed[primitive.first : end]
-        joints, weights = _padded(part, joint_of, A_SET * sets)
-        stream.joints[primitive.used], stream.weights[primitive.used] = joints, weights
+        own = held[rows.start[primitive.first] : rows.start[end]]
+        padded = _padded(part, joint_of, own, stream.joints.shape[1])
+        for array, values in zip((stream.joints, stream.weights, stream.held), padded, strict=True):
+            array[primitive.used] = values
     return list(found.values())
+
+
+def _sets_in(attributes: dict[str, Any]) -> int:
+    return sum(name.startswith("WEIGHTS_") for name in attributes)
 
 
 def _old(
@@ -166,25 +182,30 @@ def _old(
     return joints, weights
 
 
-def _padded(rows: SparseWeights, joint_of: Integers, width: int) -> tuple[Integers, Floats]:
-    """Returns (joints (n, width), weights (n, width)), the largest first, padded with joint 0."""
+def _padded(
+    rows: SparseWeights, joint_of: Integers, held: Bools, width: int
+) -> tuple[Integers, Floats, Bools]:
+    """Returns (joints (n, width), weights (n, width), held (n, width)), the largest weights first,
+    padded with joint 0."""
     joints, weights = np.zeros((rows.count, width), np.int64), np.zeros((rows.count, width))
+    stays = np.zeros((rows.count, width), bool)
     vertices = rows.vertices
     order = np.lexsort((-rows.weights, vertices))
     slot = np.arange(len(order)) - rows.start[vertices[order]]
     joints[vertices[order], slot] = joint_of[rows.bones[order]]
     weights[vertices[order], slot] = rows.weights[order]
-    return joints, weights
+    stays[vertices[order], slot] = held[order]
+    return joints, weights, stays
 
 
-def _write(uses: Uses, stream: Stream, sets: int, component: int | None) -> None:
+def _write(uses: Uses, stream: Stream, component: int | None) -> None:
     """Writes the weights of a stream."""
-    document = uses.document
+    document, sets = uses.document, stream.joints.shape[1] // A_SET
     first = stream.primitives[0]["attributes"]
     old = first.get("WEIGHTS_0")
     stored = FLOAT if old is None else document.item("accessors", old)["componentType"]
     component = stored if component is None else component
-    values = _rounded(stream.weights, component)
+    values = _rounded(stream.weights, component, stream.held)
     joints = np.where(values > 0, stream.joints, 0)
     if component == stored and not stream.new.all():
         _keep(document, stream, sets, joints, values)
@@ -206,39 +227,40 @@ def _write(uses: Uses, stream: Stream, sets: int, component: int | None) -> None
 
 
 def _keep(document: Document, stream: Stream, sets: int, joints: Array, values: Array) -> None:
-    """Restores the unchanged rows from the file if the file has the same number of sets."""
+    """Restores the unchanged rows from the file. New sets are empty in these rows."""
     attributes, old = stream.primitives[0]["attributes"], ~stream.new
-    names = [(f"JOINTS_{k}", f"WEIGHTS_{k}") for k in range(sets)]
-    if not all(name in attributes for pair in names for name in pair):
-        return
-    if f"JOINTS_{sets}" in attributes:
-        return
-    for k, pair in enumerate(names):
+    for k in range(sets):
         part = slice(A_SET * k, A_SET * (k + 1))
-        for name, array in zip(pair, (joints, values), strict=True):
-            array[old, part] = read_stored(document, attributes[name])[old]
+        for name, array in ((f"JOINTS_{k}", joints), (f"WEIGHTS_{k}", values)):
+            stored = read_stored(document, attributes[name])[old] if name in attributes else 0
+            array[old, part] = stored
 
 
 def _joint_type(stream: Stream) -> int:
     return BYTE if len(stream.mesh.skin.joints) <= 256 else SHORT
 
 
-def _rounded(weights: Floats, component: int) -> Array:
-    """Rounds weights to their stored type. Each row sums to 1. The rounding error is assigned to
-    the largest weights."""
+def _rounded(weights: Floats, component: int, held: Bools) -> Array:
+    """Rounds weights (n, k) to their stored type. Each row sums to 1. The rounding error is
+    assigned to the largest weights that are not held."""
+    free = (weights > 0) & ~held
     if component == FLOAT:
         values = weights.astype(np.float32)
-        rest = values[:, 1:].astype(np.float64).sum(axis=1)
-        values[:, 0] = (1 - rest).astype(np.float32)
+        row, slot = np.flatnonzero(free.any(axis=1)), free.argmax(axis=1)
+        slot = slot[row]
+        rest = values[row].astype(np.float64)
+        rest[np.arange(len(row)), slot] = 0
+        values[row, slot] = np.maximum(1 - rest.sum(axis=1), 0)
         return values
     whole = {BYTE: 255, SHORT: 65535}.get(component)
     if whole is None:
         raise Refused(f"has weights of component type {component!r}")
     shares = weights * whole
-    values = np.floor(shares)
+    values = np.where(held, np.rint(shares), np.floor(shares))
     left = np.rint(whole - values.sum(axis=1)).astype(int)
-    rank = np.argsort(np.argsort(-(shares - values), axis=1, kind="stable"), axis=1)
-    return values + (rank < left[:, None])
+    rest = np.where(free, shares - values, -1)
+    rank = np.argsort(np.argsort(-rest, axis=1, kind="stable"), axis=1)
+    return values + (free & (rank < left[:, None]))
 
 
 def _put(

@@ -45,10 +45,16 @@ class _TimedOut(Exception):
 
 
 def weigh(
-    source: str, target: str, options: Mapping[str, Value], limits: Limits = Limits()
+    source: str,
+    target: str,
+    options: Mapping[str, Value],
+    limits: Limits = Limits(),
+    *,
+    part: Mapping[str, Sequence[str]] = {},
 ) -> dict[str, Any]:
-    """Runs weight SOURCE -o TARGET."""
-    return run("weight", source, _output(target), options, limits)
+    """Runs weight SOURCE -o TARGET. part: {option that keeps some of the weights: its values}."""
+    only = [f"--{name}={each}" for name, values in part.items() for each in values]
+    return run("weight", source, [*_output(target), *only], options, limits)
 
 
 def check(

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any
@@ -112,7 +113,14 @@ class Tools:
         self._timeout, self._left, self._limiter = timeout, left, CapacityLimiter(CALLS)
 
     async def weight(
-        self, input: str, output: str, options: dict[str, Value] | None = None
+        self,
+        input: str,
+        output: str,
+        options: dict[str, Value] | None = None,
+        only_bones: list[str] | None = None,
+        keep_bones: list[str] | None = None,
+        keep_meshes: list[str] | None = None,
+        only_selected: str | None = None,
     ) -> dict[str, Any]:
         """Gives the skinned meshes of a character new skinning weights. Use it when bone heat
         fails, when a generated or predicted rig deforms badly, or for a skeleton without weights.
@@ -121,11 +129,22 @@ class Tools:
         output: the file to write; it must not be the input.
         options: by the names of the panel, for example {"max_influences": 4, "symmetric": true,
             "control_bones": "leave_out", "preset": "unity"}.
+        only_bones, keep_bones: joints whose weights alone change, or stay: names, patterns such as
+            "*Hand*", or "LeftArm/" for a joint and all joints below it. keep_meshes: names of
+            meshes that stay. only_selected: a JSON file {"mesh": [vertices]}; all others stay.
+            Not for .blend files.
 
         exit_code is 0 if the file was written. For each character, warnings say what to look at,
         and control_bones names the bones that were left out because they only control the rig.
         """
-        return await self._answer(calls.weigh, input, output, options or {})
+        part = {
+            "only-bones": only_bones or [],
+            "keep-bones": keep_bones or [],
+            "keep-mesh": keep_meshes or [],
+            "only-selected": [only_selected] if only_selected else [],
+        }
+        call = partial(calls.weigh, part=part)
+        return await self._answer(call, input, output, options or {})
 
     async def check(
         self, input: str, fail_on: str = "high", options: dict[str, Value] | None = None

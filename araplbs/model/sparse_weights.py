@@ -65,6 +65,20 @@ class SparseWeights(NamedTuple):
         weights = np.where(locked, self.weights, self.weights * scale)
         return make_sparse_weights(self.count, vertices[keep], self.bones[keep], weights[keep])
 
+    def kept_from(self, other: SparseWeights) -> Bools:
+        """Returns (entries,) bool: the entries that `other` has with exactly the same weight."""
+        width = int(max(self.bones.max(initial=0), other.bones.max(initial=0))) + 1
+        key, old = (each.vertices * width + each.bones for each in (self, other))
+        if not len(old):
+            return np.zeros(len(key), bool)
+        place = np.minimum(np.searchsorted(old, key), len(old) - 1)
+        return (old[place] == key) & (other.weights[place] == self.weights)
+
+    def differs_from(self, other: SparseWeights) -> Bools:
+        """Returns (n,) bool: the vertices whose rows are not exactly the same."""
+        same = np.bincount(self.vertices, self.kept_from(other), self.count)
+        return (same != np.diff(self.start)) | (same != np.diff(other.start))
+
     def of_bones(self, bones: Bools) -> SparseWeights:
         """The entries of these bones (m,) bool."""
         some = bones[self.bones]

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...base.refusal import Refused
+from ...disk.inputs import read_input_text
 from ...disk.outputs import CHOICES, write_json
 from ...gltf.file.accessors import FLOAT
 from ...gltf.graft import graft
 from ...gltf.obj import read_obj
 from ...gltf.predicted import Predicted
-from ...gltf.work import weigh_character
+from ...gltf.work import Part, weigh_character
 from ...model.options import Options
 from ...reports.report import notes, summary, warnings
 from ..command import Command, Job, Outcome
@@ -30,6 +31,9 @@ WITHOUT = frozenset(
     ("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig", "deformer")
 )
 ANIMATIONS = ("NONE", "ALL")
+# Arguments that replace all weights, or change how they are stored.
+AGAINST_PART = {"skeleton": "--skeleton", "predicted": "--from", "float_weights": "--float-weights"}
+MOST_BYTES = 1 << 28  # of a file of --only-selected
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -83,6 +87,52 @@ def _add(parser: argparse.ArgumentParser) -> None:
         help="store weights as floats even if the file has integers",
     )
     add_if_worse(parser)
+    _add_part(parser)
+
+
+def _add_part(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("part of a character; everything else stays to the last bit")
+    for flag, metavar, text in (
+        ("--only-bones", "NAME", "change only the weights of this joint"),
+        ("--keep-bones", "NAME", "keep the weights of this joint"),
+        ("--keep-mesh", "NAME", "keep the weights of the mesh or node with this name"),
+    ):
+        more = "" if flag == "--keep-mesh" else ". Patterns; NAME/: with all joints below it"
+        group.add_argument(
+            flag, action="append", default=[], metavar=metavar, help=f"{text}; repeatable{more}"
+        )
+    group.add_argument(
+        "--only-selected",
+        metavar="FILE",
+        help='change only these vertices: a JSON file such as {"Body": [0, 1, 2]}, with the '
+        "meshes and vertices named as in the findings of check",
+    )
+
+
+def _part(arguments: argparse.Namespace) -> Part:
+    """The part of a character given by the arguments. Raises WrongArguments."""
+    selected = None
+    if arguments.only_selected is not None:
+        try:
+            selected = json.loads(read_input_text(arguments.only_selected, MOST_BYTES))
+        except Refused as error:
+            raise WrongArguments(f"--only-selected: {error}") from None
+        except (ValueError, RecursionError):
+            selected = []
+        if not isinstance(selected, dict) or not all(map(_are_vertices, selected.values())):
+            raise WrongArguments(
+                f"--only-selected: {arguments.only_selected} must contain names of meshes with "
+                'lists of vertices, such as {"Body": [0, 1, 2]}'
+            )
+    part = Part(arguments.only_bones, arguments.keep_bones, arguments.keep_mesh, selected)
+    for name, flag in AGAINST_PART.items() if not part.whole else ():
+        if getattr(arguments, name):
+            raise WrongArguments(f"{flag} cannot be used if some of the weights are kept")
+    return part
+
+
+def _are_vertices(value: object) -> bool:
+    return isinstance(value, list) and all(type(each) is int for each in value)
 
 
 def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -92,7 +142,9 @@ def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    arguments.reads = [arguments.skeleton, arguments.predicted, arguments.parts]
+    arguments.reads = [
+        *(arguments.skeleton, arguments.predicted, arguments.parts, arguments.only_selected),
+    ]
     for name in ("parts", "save_parts"):
         if getattr(arguments, name) is not None and len(arguments.input) > 1:
             option = name.replace("_", "-")
@@ -106,6 +158,7 @@ def _check(arguments: argparse.Namespace) -> None:
             raise WrongArguments("--from and --skeleton cannot be used together")
     elif arguments.skeleton is None and any(is_obj(name) for name in arguments.input):
         raise WrongArguments("an .obj file has no skeleton: specify one with --from or --skeleton")
+    arguments.part = _part(arguments)
     refuse_animation(arguments)
 
 
@@ -161,14 +214,17 @@ def _work(job: Job) -> Outcome:
             predicted.give_weights(character, numbers)
         rigid = character.parts_of(arguments.rigid_material, arguments.rigid_mesh)
         found, report = weigh_character(
-            character, job.options, rigid, arguments.threads, job.progress, True, parts
+            *(character, job.options, rigid, arguments.threads, job.progress, True),
+            part=arguments.part,
+            parts=parts,
         )
         if is_worse(report) and arguments.if_worse == FAIL:
             outcome.code = FINDINGS
         if is_worse(report) and arguments.if_worse == KEEP:
             report["kept"] = True
         else:
-            character.write(found.rows, FLOAT if arguments.float_weights else None)
+            changed = None if arguments.part.whole else character.changed(found.rows)
+            character.write(found.rows, FLOAT if arguments.float_weights else None, changed)
         report["notes"], report["warnings"] = notes(report), warnings(report)
         outcome.characters.append(report)
         for line in report["notes"]:
@@ -202,7 +258,9 @@ COMMAND = Command(
   araplbs weight in.glb -o out.glb --save-parts parts.json
   araplbs weight in.glb -o out.glb --parts parts.json
   araplbs weight body.glb -o rigged.glb --skeleton skeleton.glb
-  araplbs weight mesh.obj -o rigged.glb --from rig.txt""",
+  araplbs weight mesh.obj -o rigged.glb --from rig.txt
+  araplbs weight in.glb -o out.glb --only-bones LeftArm/
+  araplbs weight in.glb -o out.glb --keep-mesh Face --keep-bones Jaw""",
     Options,
     _work,
     without=WITHOUT,

@@ -240,3 +240,13 @@ def test_help_and_wrong_arguments():
 def test_instructions(core):
     text = core("mcp.server").skill()
     assert text.startswith("# For scripts and agents") and "name: araplbs" not in text
+
+
+def test_part_of_a_character(calls, core):
+    """The tool takes what the command takes, and its description names it."""
+    part = {"keep-bones": ["joint 0"], "keep-mesh": ["Face"]}
+    done = calls.weigh("in.glb", "out.glb", {}, part=part)
+    assert done["exit_code"] == 1 and "has no skinned mesh 'Face'" in done["files"][0]["error"]
+    assert calls.weigh("in.glb", "out.glb", {}, part={"only-bones": ["joint 2/"]})["exit_code"] == 0
+    about = core("mcp.server").Tools.weight.__doc__
+    assert all(word in about for word in ("only_bones", "keep_bones", "keep_meshes", "selected"))

@@ -19,7 +19,14 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "characters").mkdir()
     for name in ("in.glb", "skeleton.glb", "characters/a.glb", "characters/b.glb"):
-        plain(weights="<f4").write(tmp_path / name)
+        glb = plain(weights="<f4")
+        for joint, named in ((1, "Jaw"), (3, "LeftArm")):
+            glb.json["nodes"][joint]["name"] = named
+        if name == "in.glb":  # a mesh that can be kept beside the other one
+            glb.json["meshes"][0]["name"] = "Face"
+            skin = glb.json["nodes"][-1]["skin"]
+            glb.node(mesh=glb.mesh(glb.primitive(TRIANGLES[:16], (0.5, 0, 0))), skin=skin)
+        glb.write(tmp_path / name)
     bare = Glb()
     bare.node(mesh=bare.mesh(bare.primitive(TRIANGLES, skinned=False)))
     bare.write(tmp_path / "body.glb")
@@ -28,6 +35,7 @@ def folder(tmp_path, monkeypatch):
     for name in ("Body", "Shirt"):
         clothed.node(mesh=clothed.mesh(clothed.primitive(TRIANGLES), name=name), skin=skin)
     clothed.write(tmp_path / "clothed.glb")
+    (tmp_path / "vertices.json").write_text('{"Face": [0, 1, 2]}')
     return tmp_path
 
 
@@ -60,7 +68,7 @@ def test_commands(core, folder):
 def test_program(folder, capsys):
     (code,) = [text for kind, text in BLOCKS if kind == "python"]
     exec(compile(code, "gltf.md", "exec"), {})
-    assert capsys.readouterr().out == f"Skin_0 ({len(VERTICES)}, 5) {{}}\n"
+    assert capsys.readouterr().out == f"Skin_0 ({len(VERTICES) + 16}, 5) {{}}\n"
     assert faults("out.glb") == [] and moves(rows(File("out.glb"))[1])
 
 
