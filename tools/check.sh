@@ -40,7 +40,7 @@ step "shellcheck" "$VENV/bin/shellcheck" -S warning tools/*.sh tests/*.sh .ci/ru
 step "declared once" "$VENV/bin/python" tools/declared.py --check
 step "compiler warnings" warnings
 step "workflows" "$VENV/bin/check-jsonschema" --builtin-schema vendor.github-workflows \
-  .github/workflows/*.yml
+  .github/workflows/*.yml examples/github_workflow.yml
 step "types" types
 step "stubs" stubs
 step "words" "$VENV/bin/python" tools/words.py

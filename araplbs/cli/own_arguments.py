@@ -28,12 +28,14 @@ def add_fail_on(parser: argparse.ArgumentParser) -> None:
 def code_of_findings(
     arguments: argparse.Namespace, reports: Iterable[Mapping[str, Mapping[str, int]]]
 ) -> int:
-    """The exit code that --fail-on requests for these character reports."""
+    """The exit code that --fail-on requests for these character reports. With a baseline, only new
+    findings count."""
     if arguments.fail_on == "never":
         return DONE
     levels = list(LEVELS)
     counted = levels[: levels.index(arguments.fail_on) + 1]
-    found = any(report["health"][level] for report in reports for level in counted)
+    counts = [report.get("health_new", report["health"]) for report in reports]
+    found = any(each[level] for each in counts for level in counted)
     return FINDINGS if found else DONE
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from ...features.check.findings import check_summary
-from ...gltf.check import check_character
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from ...features.check.findings import check_summary, mark_new
+from ...gltf.character import Character
+from ...gltf.check import Checked, check_character
 from ...model.options import Options
 from ..command import Command, Job, Outcome
+from ..files import refuse_input
 from ..own_arguments import add_fail_on, code_of_findings
 from .weight import refuse_animation
 
@@ -17,11 +24,63 @@ ONLY = frozenset(
 )
 
 
+def _add(parser: argparse.ArgumentParser) -> None:
+    add_fail_on(parser)
+    parser.add_argument(
+        "--baseline",
+        metavar="FILE|FOLDER",
+        help="list and count only findings that this earlier file does not have; a folder contains "
+        "files of the same names",
+    )
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    refuse_animation(arguments)
+    if arguments.baseline is not None and not os.path.isdir(arguments.baseline):
+        refuse_input(arguments.baseline)
+        arguments.reads = [arguments.baseline]
+
+
+def _baseline(job: Job) -> list[tuple[Character, Checked]] | None:
+    """The characters of the baseline; None without one. A file that the folder lacks has none."""
+    if job.arguments.baseline is None:
+        return None
+    path = Path(job.arguments.baseline)
+    if path.is_dir():
+        path /= job.source.name
+        if not path.exists():
+            job.say(f"{job.source}: {path} does not exist, so all findings are new")
+            return []
+    return [
+        (each, check_character(each, job.options, job.arguments.threads, job.progress))
+        for each in job.characters(job.read(path))
+    ]
+
+
+def _compare(
+    report: dict[str, Any], found: Checked, baseline: list[tuple[Character, Checked]]
+) -> None:
+    """Marks the findings of a report that the character of the same name, or the only one, does not
+    have in the baseline."""
+    named = [each for each in baseline if each[0].name == report["armature"]]
+    for character, before in (named or (baseline if len(baseline) == 1 else []))[:1]:
+        sizes = [
+            dict(zip(each.problem.names, each.problem.sizes, strict=True))
+            for each in (found, before)
+        ]
+        same = [name for name, size in sizes[0].items() if sizes[1].get(name) == size]
+        mark_new(report, before.as_dict(character), same)
+        return
+    mark_new(report, None, ())
+
+
 def _work(job: Job) -> Outcome:
-    outcome = Outcome()
+    outcome, baseline = Outcome(), _baseline(job)
     for character in job.characters(job.read()):
         found = check_character(character, job.options, job.arguments.threads, job.progress)
         report = found.as_dict(character)
+        if baseline is not None:
+            _compare(report, found, baseline)
         outcome.characters.append(report)
         job.say(f"{job.source}: {character.name}: {check_summary(report)}")
         if job.arguments.report:
@@ -40,12 +99,13 @@ COMMAND = Command(
     """examples:
   araplbs check out.glb
   araplbs check *.glb --fail-on medium --json findings.json
+  araplbs check out.glb --baseline in.glb
 
 exit codes: 0 no finding reaches --fail-on, 3 a finding does, 1 a file could not be checked""",
     Options,
     _work,
     saves=False,
     only=ONLY,
-    add=add_fail_on,
-    check=refuse_animation,
+    add=_add,
+    check=_check,
 )

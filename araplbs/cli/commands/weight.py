@@ -33,6 +33,10 @@ WITHOUT = frozenset(
 ANIMATIONS = ("NONE", "ALL")
 # Arguments that replace all weights, or change how they are stored.
 AGAINST_PART = {"skeleton": "--skeleton", "predicted": "--from", "float_weights": "--float-weights"}
+WORSE_THAN_BEFORE = (
+    "the new weights are worse than the earlier ones (see the warnings): --if-worse keep keeps "
+    "all earlier weights, --keep-bones those of some joints"
+)
 MOST_BYTES = 1 << 28  # of a file of --only-selected
 
 
@@ -242,6 +246,8 @@ def _work(job: Job) -> Outcome:
     if arguments.save_parts:
         found_parts = [part for report in outcome.characters for part in report["doubtful_parts"]]
         write_json(arguments.save_parts, CHOICES, {"parts": found_parts})
+    if any(is_worse(report) and "kept" not in report for report in outcome.characters):
+        job.say(f"{job.source}: {WORSE_THAN_BEFORE}")
     return outcome
 
 

@@ -1,13 +1,14 @@
 """Defines the kinds of weight faults and a record of one fault with its location. This module does
 not use bpy, so any thread may run it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
 from ...character.problem import Problem
+from .causes import CAUSES
 
 # The identifier of each kind, its name, and its meaning for a rigger.
 KINDS = (
@@ -104,6 +105,39 @@ def as_json(findings: Iterable[Finding], problem: Problem) -> list[dict[str, Any
     ]
 
 
+def mark_new(
+    report: dict[str, Any], before: dict[str, Any] | None, comparable: Collection[str]
+) -> None:
+    """Sets `new` in each finding of a report, with the usual `cause` of new ones, and adds
+    `health_new`, the number of new findings at each level.
+
+    A finding is known if the report `before` has one of its kind, at least as severe in level, in
+    the same mesh, at the same bone or at a common vertex. comparable: the meshes whose vertices are
+    the same in both reports.
+    """
+    earlier = before["findings"] if before else []
+    for each in report["findings"]:
+        each["new"] = not any(_known(each, old, comparable) for old in earlier)
+        if each["new"]:
+            each["cause"] = CAUSES[each["kind"]]
+    new = [each["level"] for each in report["findings"] if each["new"]]
+    report["health_new"] = {name: new.count(name) for name in LEVELS}
+
+
+def _known(found: dict[str, Any], old: dict[str, Any], comparable: Collection[str]) -> bool:
+    levels = list(LEVELS)
+    if any(found[key] != old[key] for key in ("kind", "mesh")):
+        return False
+    if levels.index(old["level"]) > levels.index(found["level"]):
+        return False
+    if found["bone"] is not None and found["bone"] == old["bone"]:
+        return True
+    if not found["vertices"]:
+        return found["bone"] == old["bone"]
+    same = found["mesh"] in comparable
+    return same and not set(found["vertices"]).isdisjoint(old["vertices"])
+
+
 def check_report(
     armature: str,
     problem: Problem,
@@ -124,10 +158,17 @@ def check_report(
 
 
 def check_summary(report: dict[str, Any]) -> str:
-    """Lines for the user, the worst first. The last line gives the counts."""
+    """Lines for the user, the worst first, or only new findings if the report distinguishes them.
+    The last line gives the counts."""
     lines = [
         f"{found['level']}: {NAMES[found['kind']]}: {found['words']}"
+        + (f". {found['cause']}" if "cause" in found else "")
         for found in report["findings"]
+        if found.get("new", True)
     ]
-    counts = ", ".join(f"{count} {name}" for name, count in report["health"].items())
-    return "\n    ".join([*lines, f"{report['vertices']:,} vertices, findings: {counts}"])
+    counts = [
+        f"{title}: " + ", ".join(f"{count} {name}" for name, count in report[key].items())
+        for key, title in (("health", "findings"), ("health_new", "new"))
+        if key in report
+    ]
+    return "\n    ".join([*lines, f"{report['vertices']:,} vertices, {'; '.join(counts)}"])

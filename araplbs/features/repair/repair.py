@@ -211,7 +211,10 @@ class _Repair:
         weights = list(weights)
         for k, (mesh, where) in enumerate(zip(self.meshes, parts, strict=True)):
             if where.any():
-                (done,) = transfer(source, [mesh], self.skeleton, options, self.threads)
+                try:
+                    (done,) = transfer(source, [mesh], self.skeleton, options, self.threads)
+                except Refused:  # the cloth is too far from the skin: this finding stays
+                    continue
                 weights[k] = merged(weights[k], done.rows, where)
         return weights
 

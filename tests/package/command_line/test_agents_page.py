@@ -38,7 +38,7 @@ def test_the_skill_is_the_page():
 def test_commands_of_the_first_table(main, capsys):
     lines = re.findall(r"`(araplbs [^`]*\.glb)`", PAGE)
     lines += re.findall(r"`(araplbs weight [^`]*\.txt)`", PAGE)
-    assert len(lines) == 3
+    assert len(lines) == 4
     for line in lines:
         assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
 

@@ -77,6 +77,8 @@ WRONG = [
     (["check", "in.glb", "-o", "out.glb"], "unrecognized arguments"),
     (["check", "in.glb", "--fail-on", "sometimes"], "invalid choice: 'sometimes'"),
     (["check", "in.glb", "--firmness", "3"], "unrecognized arguments"),
+    (["check", "in.glb", "--baseline", "missing.glb"], "missing.glb: no such file"),
+    (["check", "in.glb", "--baseline", "other.glb", "--json", "other.glb"], "replace the input"),
 ]
 
 

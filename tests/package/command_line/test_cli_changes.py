@@ -46,6 +46,59 @@ def spoiled(folder):
     return bad
 
 
+def test_baseline(main, folder, capsys):
+    """Only findings that the earlier file does not have are listed, and fail."""
+    spoiled(folder)
+    assert main(["check", "bad.glb", "--fail-on", "low", "-q"]) == 3
+    words = ["--fail-on", "low", "--json", "r.json", "--baseline"]
+    assert main(["check", "bad.glb", *words, "bad.glb"]) == 0
+    said = capsys.readouterr().out
+    assert "; new: 0 high, 0 medium, 0 low" in said and "low:" not in said
+    found = report(folder)
+    assert sum(found["health"].values()) == len(found["findings"]) > 0
+    assert not any(each["new"] for each in found["findings"])
+    assert main(["check", "bad.glb", *words, "good.glb"]) == 3
+    found, said = report(folder), capsys.readouterr().out
+    new = [each for each in found["findings"] if each["new"]]
+    assert new and len(new) == sum(found["health_new"].values())
+    assert all(f"{each['words']}. {each['cause']}" in said for each in new)
+    (folder / "before").mkdir()
+    assert main(["check", "bad.glb", *words, "before"]) == 3
+    assert "so all findings are new" in capsys.readouterr().out
+    (folder / "before/bad.glb").write_bytes((folder / "bad.glb").read_bytes())
+    assert main(["check", "bad.glb", *words, "before"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "new"),
+    [
+        ({}, False),
+        ({"level": "low"}, False),
+        ({"level": "high"}, True),
+        ({"kind": "COLLAPSE"}, True),
+        ({"mesh": "Shirt"}, True),
+        ({"bone": "Hand"}, False),  # at common vertices
+        ({"bone": "Hand", "vertices": [7]}, True),
+        ({"bone": None, "vertices": []}, True),
+        ({"vertices": [7]}, False),  # the same bone
+    ],
+)
+def test_what_is_new(core, changes, new):
+    old = {"kind": "STRETCH", "level": "medium", "mesh": "Body", "bone": "Arm", "vertices": [1, 2]}
+    now = {"findings": [old | changes]}
+    core("features.check.findings").mark_new(now, {"findings": [old]}, {"Body"})
+    assert now["findings"][0]["new"] is new
+    level = now["findings"][0]["level"]
+    assert now["health_new"] == dict.fromkeys(("high", "medium", "low"), 0) | {level: int(new)}
+
+
+def test_vertices_of_other_meshes_are_not_compared(core):
+    old = {"kind": "STRETCH", "level": "low", "mesh": "Body", "bone": "Arm", "vertices": [1]}
+    now = {"findings": [old | {"bone": "Hand"}]}
+    core("features.check.findings").mark_new(now, {"findings": [old]}, ())
+    assert now["findings"][0]["new"]
+
+
 def test_repair(main, folder, capsys):
     """The wrong vertices get other weights. The weights of all other vertices stay
     bit-identical."""

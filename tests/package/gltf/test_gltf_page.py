@@ -10,6 +10,7 @@ from gltf_validity import File, faults
 from paths import ROOT
 
 PAGE = (ROOT / "docs/manual/gltf.md").read_text("utf-8")
+CHECK_PAGE = (ROOT / "docs/manual/check.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -17,7 +18,8 @@ BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 def folder(tmp_path, monkeypatch):
     """A folder with the files that the page names."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "characters").mkdir()
+    for name in ("characters", "accepted"):
+        (tmp_path / name).mkdir()
     for name in ("in.glb", "skeleton.glb", "characters/a.glb", "characters/b.glb"):
         glb = plain(weights="<f4")
         for joint, named in ((1, "Jaw"), (3, "LeftArm")):
@@ -40,7 +42,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def commands():
-    return [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
+    lines = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
+    return [*lines, *re.findall("^araplbs .*$", CHECK_PAGE, re.MULTILINE)]
 
 
 def test_there_are_commands_of_all_kinds(core):

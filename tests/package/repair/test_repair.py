@@ -51,6 +51,19 @@ def repair_input(subject, refusal=None, **mesh_facts):
     )
 
 
+def test_cloth_out_of_reach(subject, core, monkeypatch):
+    """A finding that cannot be repaired does not stop the repair of the others."""
+    repair, refused = core("features.repair.repair"), core("base.refusal").Refused
+
+    def out_of_reach(*_given):
+        raise refused("no vertex of the target is within reach")
+
+    FLAWS["INTERSECTION"](subject)
+    monkeypatch.setattr(repair, "transfer", out_of_reach)
+    done, _before = repaired(subject, "INTERSECTION")
+    assert done.outcomes and {each.result for each in done.outcomes} == {"UNCHANGED"}
+
+
 def repaired(subject, kind, **facts):
     """The core.repair.Repaired, and the findings before."""
     given = repair_input(subject, **facts)
