@@ -14,8 +14,8 @@ from araplbs.disk.blend_file import is_whole
 from araplbs.disk.files import placed, refuse_input
 from araplbs.disk.outputs import BLEND, carries, refuse_foreign, replaced
 from araplbs.disk.presets import FOLDER
-from araplbs.farm import tasks
-from araplbs.farm.reports import write_pictures
+from araplbs.cli.batch import tasks
+from araplbs.cli.batch.reports import write_pictures
 from araplbs.reports.report import notes, warnings
 
 from .blender.data.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode

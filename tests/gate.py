@@ -43,11 +43,12 @@ class Gate:
         host, port = self.listening.getsockname()
         return {"HOLD_GATE": f"{host}:{port}", "HOLD_AT": moment, "PYTHONPATH": self.folder.name}
 
-    def hold_commands(self, monkeypatch):
-        """Holds processes that this one starts from now on when they first open a .glb file."""
+    def hold_commands(self, monkeypatch, moment="open"):
+        """Holds processes that this one starts from now on when they first open a .glb file, or at
+        another moment of hold.py."""
         if sys.platform == "win32":
             raise SkipTest("the unpacked Python of this bed does not read PYTHONPATH")
-        held = self.environment("open")
+        held = self.environment(moment)
         monkeypatch.syspath_prepend(held["PYTHONPATH"])
         held["PYTHONPATH"] = environment()["PYTHONPATH"]
         for name, value in held.items():

@@ -26,7 +26,7 @@ WANTED = {
         "araplbs/farm/dask_client.py": "a program of its own: the name of the machine, for its log",
     },
     "process": {
-        "araplbs/farm/process.py": "Blender itself, for --jobs",
+        "araplbs/cli/batch/process.py": "Blender itself, or this program, for --jobs",
         "araplbs/base/child.py": "this Python again: for --jobs without Blender, for an assistant, "
         "and because TetGen cannot be stopped in a process",
     },

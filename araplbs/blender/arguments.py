@@ -11,12 +11,12 @@ from typing import Any
 
 import araplbs
 
+from ..cli.batch import tasks
 from ..cli.errors import WrongArguments
 from ..cli.options import add_options, preset_given, read_options, warn_old_flags
 from ..cli.parser import Parser
 from ..cli.processors import add_threads
 from ..farm import commands as farm
-from ..farm import tasks
 from .command import Command
 
 COMMAND = "araplbs"

@@ -19,15 +19,15 @@ from ..base.faults import sentence
 from ..base.printed import complain, say
 from ..base.refusal import Refused
 from ..base.stop import Stop, Stopped
+from ..cli.batch import tasks
+from ..cli.batch.reports import merge_and_warn, write_report
+from ..cli.batch.tasks import Plan
 from ..cli.errors import FAILED, WRONG, WrongArguments
 from ..disk.files import remove_leftovers
 from ..disk.outputs import RESULTS, Outputs, json_text, write_json
 from ..farm import commands as farm
-from ..farm import tasks
 from ..farm.inputs import inputs_of
 from ..farm.outputs import all_outputs, plan_outputs
-from ..farm.reports import write_report
-from ..farm.tasks import Plan
 from .arguments import COMMAND, read_arguments
 from .command import Command
 from .standard_output import StandardOutput
@@ -126,7 +126,7 @@ def _begin(
         plan = farm.left_to_do(plan, arguments)
         outputs = all_outputs(plan, arguments)
         if arguments.plan:
-            return farm.print_plan(plan, arguments)
+            return tasks.print_plan(plan, arguments)
         return _do_files(_Work(command, plan, arguments, stop, outputs), blender, results, output)
 
 
@@ -160,7 +160,7 @@ def _do_files(
         code = _fail(error)
     try:
         if arguments.report and arguments.merge and (plan or Path(arguments.report).is_dir()):
-            farm.merge_and_warn(arguments.report)
+            merge_and_warn(arguments.report)
         conclude = command.finish or command.code_of
         if not code and conclude:
             return conclude(arguments, results)

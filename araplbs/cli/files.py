@@ -11,6 +11,8 @@ from ..base.refusal import Refused
 from ..disk.files import identity
 from ..disk.outputs import CHOICES, REPORT_PAGE, RESULTS, Kind, Outputs
 from ..gltf.file.container import GLTF, SUFFIXES, is_gltf
+from .batch.reports import report_files
+from .batch.tasks import report_folder
 from .errors import WrongArguments
 from .patterns import expanded
 
@@ -26,10 +28,13 @@ def is_obj(path: str | Path) -> bool:
 
 
 def inputs_of(patterns: Sequence[str], also: Sequence[str] = ()) -> list[Path]:
-    """The files for these names and patterns. Raises WrongArguments."""
+    """The files for these names and patterns. Raises WrongArguments. If only some files are
+    missing, these fail later, and the others are processed."""
     names = expanded(patterns)
+    some = any(map(os.path.exists, names))
     for name in names:
-        refuse_input(name, also)
+        if os.path.exists(name) or not some:
+            refuse_input(name, also)
     return list(dict.fromkeys(map(Path, names)))
 
 
@@ -83,7 +88,9 @@ def _as_gltf(name: str) -> str:
     return str(Path(name).with_suffix(".glb")) if is_obj(name) else name
 
 
-def refuse_outputs(plan: Sequence[tuple[Path, Path | None]], arguments: argparse.Namespace) -> None:
+def refuse_outputs(
+    plan: Sequence[tuple[Path, Path | None]], arguments: argparse.Namespace, has_pictures: bool
+) -> None:
     """Raises WrongArguments if a file of this run would replace an input, another output or a file
     in a foreign format."""
     others = [Path(each) for each in getattr(arguments, "reads", ()) if each]
@@ -97,7 +104,12 @@ def refuse_outputs(plan: Sequence[tuple[Path, Path | None]], arguments: argparse
     ]
     if arguments.json and arguments.json != "-":
         files.append((Path(arguments.json), RESULTS, "report", None))
-    if getattr(arguments, "report", None):
+    folder = report_folder(arguments)
+    if folder:
+        targets = [target or source for source, target in plan]
+        reports = report_files(folder, targets, has_pictures, arguments.merge)
+        files += [(*each, None) for each in reports]
+    elif arguments.report:
         files.append((Path(arguments.report), REPORT_PAGE, "page", None))
     if getattr(arguments, "save_parts", None):
         files.append((Path(arguments.save_parts), CHOICES, "list of parts", None))

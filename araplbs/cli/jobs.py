@@ -1,131 +1,97 @@
-"""--jobs: processes several files at a time, each in a separate process.
+"""--jobs: processes several files at a time, in processes that stay for further files.
 
-A process that crashes, or that the system kills, affects only its own file. Each child process
-receives the arguments of the parent and the name of its file, returns its result over a pipe, and
-ends with the parent.
+A process that crashes, or that the system kills, affects only its own file, which another process
+tries once more. Each process receives its tasks over a pipe (batch/process.py), and ends with the
+main process: the system closes the pipe when the main process ends for any reason. A process that
+works then ends as after SIGTERM, so it writes no more outputs. Work that does not react within
+PATIENCE seconds is cut off.
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
-import json
 import os
+import signal
 import sys
-import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
-from pathlib import Path
+import time
+from collections.abc import Callable
 from typing import Any
 
-from ..base import child
+from ..base.child import PATIENCE
 from ..base.printed import complain
-from ..base.stop import Stop, Stopped
-from .command import Done, Job
+from ..base.refusal import Refused
+from ..base.stop import Stop
+from .batch.pool import Pool, free_memory
+from .batch.process import serve
+from .batch.reports import write_report
+from .batch.tasks import Plan, Task, make_task, reason_of, report_folder
+from .command import Done
 from .errors import FAILED
 from .processors import threads_of_job
 
-POLL = 0.2  # seconds between checks for signals
-WORKER = "araplbs.cli.jobs"  # the module that a child process runs
+WORKER = "araplbs"  # the module that a process runs
 
 
 def do_files(
-    argv: list[str],
-    plan: Sequence[tuple[Path, Path | None]],
-    jobs: int,
-    threads: int,
-    say: Callable[[str], None],
-    stop: Stop,
+    plan: Plan, arguments: argparse.Namespace, say: Callable[[str], None], stop: Stop
 ) -> list[Done]:
-    """Processes the files of a plan, in order."""
-    each = threads_of_job(threads, jobs)
+    """Processes the files of a plan, and returns the results in its order."""
+    jobs = arguments.jobs or 1
+    threads = threads_of_job(arguments.threads, jobs)
+    of_job = argparse.Namespace(**vars(arguments) | {"threads": threads})
     found: dict[int, Done] = {}
-    ended = threading.Event()
+    tasks: list[Task] = []
 
-    def check() -> None:
-        if ended.is_set():
-            raise CancelledError
+    def finished(task: Task, result: dict[str, Any]) -> None:
+        number = task["number"]
+        for line in result.pop("said", ()):
+            say(line)
+        pictures = [each and base64.b64decode(each) for each in result.pop("pictures", ())]
+        code = FAILED if "error" in result else result.pop("code")
+        result.pop("code", None)
+        found[number] = Done(named(number) | result, code, pictures, result.pop("used", []))
+        if "error" in result:
+            failed(number, result.pop("died", False))
 
-    def do(number: int) -> tuple[int, list[str], Done]:
-        return number, *_one(argv, plan[number], each, check)
+    def named(number: int) -> dict[str, Any]:
+        source, target = plan[number]
+        return {"input": str(source)} | ({} if target is None else {"output": str(target)})
 
-    with ThreadPoolExecutor(jobs) as pool:  # when it is left, no child process is
-        left = {pool.submit(do, number) for number in range(len(plan))}
+    def failed(number: int, unreported: bool) -> None:
+        result = found[number].result
+        result.pop("died", None)
+        complain(f"araplbs: {result['input']}: {result['error']}")
+        if unreported and report_folder(arguments):
+            try:
+                write_report(arguments, result)
+            except (Refused, OSError) as error:
+                complain(f"araplbs: {result['input']}: its report: {error}")
+
+    for number, (source, target) in enumerate(plan):
         try:
-            while left:
-                done, left = wait(left, POLL, FIRST_COMPLETED)
-                stop.check()
-                for future in done:
-                    number, lines, found[number] = future.result()
-                    for line in lines:
-                        say(line)
-                    if "error" in found[number].result:
-                        complain(f"araplbs: {plan[number][0]}: {found[number].result['error']}")
-        except BaseException:
-            ended.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+            tasks.append(make_task(source, target, of_job, str) | {"number": number})
+        except (Refused, OSError) as error:
+            found[number] = Done(named(number) | {"error": reason_of(error)}, FAILED)
+            failed(number, True)
+    # -P, because the current directory may contain an unrelated folder named araplbs
+    command = [sys.executable, "-P", "-m", WORKER]
+    if tasks:
+        Pool(command, jobs, free_memory(), "its process").run(tasks, finished, stop)
     return [found[number] for number in range(len(plan))]
 
 
-def _one(
-    argv: list[str],
-    files: tuple[Path, Path | None],
-    threads: int,
-    check: Callable[[], object],
-) -> tuple[list[str], Done]:
-    """Returns (lines for the user, Done) for one file."""
-    source, target = files
-    task = {
-        "argv": argv,
-        "source": str(source),
-        "target": None if target is None else str(target),
-        "threads": threads,
-    }
-    code, said, errors = child.run([WORKER], check, [json.dumps(task)])
-    try:
-        answer = json.loads(said)
-        pictures = [None if each is None else base64.b64decode(each) for each in answer["pictures"]]
-        found = Done(answer["result"], answer["code"], pictures, answer["used"])
-        return answer["lines"], found
-    except (ValueError, KeyError):
-        last = errors.strip().splitlines()[-1:]
-        reason = f"its process ended with exit code {code}"
-        result: dict[str, Any] = {"input": str(source), "error": ": ".join([reason, *last])}
-        return [], Done(result | ({} if target is None else {"output": str(target)}), FAILED)
+def serve_tasks(key: str) -> int:
+    """Runs in a process of --jobs or of a farm until its pipe closes. key: see serve()."""
+    from .main import run_task
 
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:  # inherited
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
-def serve(task: dict[str, Any]) -> None:
-    """Runs in the child process: writes only the answer to standard output."""
-    from .main import do_file, read_command
+    def end() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(PATIENCE)
+        os._exit(128 + signal.SIGTERM)
 
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    command, arguments, options = read_command(task["argv"])
-    arguments.threads = task["threads"]
-    lines: list[str] = []
-    target = None if task["target"] is None else Path(task["target"])
-    with Stop() as stop:
-
-        def progress(*_said: object) -> bool:
-            stop.check()
-            return True
-
-        try:
-            job = Job(Path(task["source"]), target, options, arguments, lines.append, progress)
-            done = do_file(command, job)
-        except Stopped as end:
-            sys.exit(128 + end.number)
-    pictures = [None if each is None else base64.b64encode(each).decode() for each in done.pictures]
-    answer = {
-        "lines": lines,
-        "result": done.result,
-        "code": done.code,
-        "pictures": pictures,
-        "used": done.used,
-    }
-    answers.write(json.dumps(answer))
-    answers.close()
-
-
-if __name__ == "__main__":
-    serve(json.loads(sys.argv[1]))
+    serve(run_task, key, end)
+    return 0

@@ -8,11 +8,12 @@ small file.
 from __future__ import annotations
 
 import argparse
+import base64
 import importlib
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -20,16 +21,29 @@ import araplbs
 
 from ..base.faults import sentence
 from ..base.printed import complain, printable
+from ..base.progress import Listener
 from ..base.refusal import Refused
 from ..base.stop import Stop, Stopped
 from ..disk.files import remove_leftovers
 from ..disk.outputs import RESULTS, json_text, refuse_used, write_json
+from .batch.reports import merge, write_pictures, write_report
+from .batch.tasks import (
+    Plan,
+    add_plan,
+    add_timeout,
+    contents_read,
+    done_before,
+    left_to_do,
+    print_plan,
+    report_folder,
+)
+from .batch.tasks import check as check_batch
 from .command import Command, Done, Job, reports_of
 from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import inputs_of, outputs_of, refuse_outputs
 from .options import add_options, offered, read_options, warn_old_flags
 from .parser import Parser
-from .processors import add_jobs, add_threads, check_processors
+from .processors import add_jobs, add_threads
 
 # In the order of the help: (name, its purpose).
 COMMANDS = (
@@ -61,6 +75,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
+        if argv[:1] == ["serve"] and len(argv) == 2:  # by --jobs and by a farm
+            from .jobs import serve_tasks
+
+            return serve_tasks(argv[1])
         with Stop() as stop:
             return _run(argv, stop)
     except WrongArguments as error:
@@ -92,20 +110,67 @@ def _run(argv: list[str], stop: Stop) -> int:
         command, arguments, options = read_command(argv)
     except SystemExit:  # help was printed
         return DONE
+    plan = _plan(command, arguments)
+    if arguments.plan:
+        return print_plan(left_to_do(plan, arguments), arguments)
+    return _do_files(command, plan, options, arguments, stop)
+
+
+def _plan(command: Command, arguments: argparse.Namespace) -> Plan:
+    """Returns [(input, output)]. Raises WrongArguments."""
     inputs = inputs_of(arguments.input, command.also_reads)
-    plan: list[tuple[Path, Path | None]] = [(path, None) for path in inputs]
+    plan: Plan = [(path, None) for path in inputs]
     if command.saves:
         plan = list(outputs_of(inputs, arguments.output, arguments.in_place))
-    refuse_outputs(plan, arguments)
-    return _do_files(command, plan, options, arguments, argv, stop)
+    refuse_outputs(plan, arguments, command.page)
+    return plan
+
+
+def run_task(words: list[str], results: list[dict[str, Any]]) -> int:
+    """Processes one file in a process of --jobs or of a farm (batch/process.py). Adds its entry of
+    the report to the results, with everything else that the main process needs, and returns the
+    exit code."""
+    said: list[str] = []
+    try:
+        with Stop() as stop:
+            command, arguments, options = read_command(words)
+            ((source, target),) = _plan(command, arguments)
+            if arguments.resume and done_before(source, target, arguments):
+                results.append({"input": str(source), "output": str(target), "skipped": True})
+                return DONE
+            job = Job(source, target, options, arguments, said.append, stopped_by(stop))
+            done = do_file(command, job)
+    except Stopped as end:
+        sys.exit(128 + end.number)
+    except Exception as error:
+        results.append({"error": sentence("The work", error)})
+        return FAILED
+    pictures = [each and base64.b64encode(each).decode() for each in done.pictures]
+    more = {"said": said, "pictures": pictures, "used": done.used, "code": done.code}
+    results.append(done.result | more)
+    return done.code
+
+
+def stopped_by(stop: Stop) -> Listener:
+    """A Listener that ends the work after a signal."""
+
+    def progress(*_said: object) -> bool:
+        stop.check()
+        return True
+
+    return progress
 
 
 def read_command(argv: list[str]) -> tuple[Command, argparse.Namespace, Any]:
     """Returns (command, arguments, options). Raises WrongArguments, and SystemExit after printing
     help."""
     command = load_command(argv[0])
-    arguments = make_parser(command).parse_args(argv[1:])
-    check_processors(arguments)
+    parser = make_parser(command)
+    arguments = parser.parse_args(argv[1:])
+    arguments.command, arguments.parser, arguments.program = command.name, parser, "araplbs"
+    check_batch(arguments)
+    if arguments.report and not command.page and not report_folder(arguments):
+        raise WrongArguments(f"--report {arguments.report}: must be a folder for this command")
     if command.check:
         command.check(arguments)
     defaults = command.defaults(arguments) if command.defaults else {}
@@ -161,12 +226,22 @@ def make_parser(command: Command) -> Parser:
     parser.add_argument(
         "--json", metavar="FILE|-", help="write a machine-readable report; -: standard output"
     )
-    if command.page:
-        parser.add_argument(
-            "--report", metavar="PAGE.html", help="write a page with numbers and pictures"
-        )
     add_threads(parser)
-    add_jobs(parser)
+    parser.set_defaults(report=None, in_place=False, resume=False, plan=False, merge=True)
+    group = parser.add_argument_group("many files")
+    add_jobs(group)
+    add_timeout(group)
+    if command.page or command.saves:
+        group.add_argument(
+            "--report",
+            metavar="PAGE.html|FOLDER" if command.page else "FOLDER",
+            help=(
+                "write a page with numbers and pictures; a folder: " if command.page else "write "
+            )
+            + "a report for each file, and a table and a page for all files",
+        )
+    if command.saves:
+        add_plan(group)
     parser.add_argument("--quiet", "-q", action="store_true", help="print only errors")
     if command.add:
         command.add(parser)
@@ -175,12 +250,7 @@ def make_parser(command: Command) -> Parser:
 
 
 def _do_files(
-    command: Command,
-    plan: list[tuple[Path, Path | None]],
-    options: Any,
-    arguments: argparse.Namespace,
-    argv: list[str],
-    stop: Stop,
+    command: Command, plan: Plan, options: Any, arguments: argparse.Namespace, stop: Stop
 ) -> int:
     stream = sys.stderr if arguments.json == "-" else sys.stdout
 
@@ -191,64 +261,89 @@ def _do_files(
             except BrokenPipeError:  # the work goes on without a reader
                 _print_nowhere(stream)
 
-    def progress(*_said: object) -> bool:
-        stop.check()
-        return True
-
     for folder in {target.parent for _source, target in plan if target}:
         remove_leftovers(folder)
-    if arguments.jobs and len(plan) > 1:
+    start, left = time.perf_counter(), left_to_do(plan, arguments)
+    if (arguments.jobs and len(left) > 1) or (left and arguments.timeout is not None):
         from .jobs import do_files
 
-        done = do_files(argv, plan, arguments.jobs, arguments.threads, say, stop)
+        done = do_files(left, arguments, say, stop)
     else:
         done = []
-        for source, target in plan:
+        for source, target in left:
             stop.check()
-            done.append(do_file(command, Job(source, target, options, arguments, say, progress)))
+            job = Job(source, target, options, arguments, say, stopped_by(stop))
+            done.append(do_file(command, job))
     results, codes = [each.result for each in done], [DONE, *(each.code for each in done)]
-    content = {
-        "schema": SCHEMA,
-        "version": araplbs.__version__,
-        "command": command.name,
-        "files": results,
-    }
     try:
         refuse_used([path for each in done for path in each.used], reports_of(arguments))
-        _write_report(content, [each.pictures for each in done], arguments)
+        _write_report(done, arguments, say)
     except (Refused, OSError) as error:
         complain(f"araplbs: {error}")
         codes.append(FAILED)
+    if len(plan) > 1:
+        failed = sum("error" in each for each in results)
+        already = f", {len(plan) - len(left)} already done" if arguments.resume else ""
+        seconds = time.perf_counter() - start
+        say(
+            f"{len(plan)} files: {len(left) - failed} done{already}, {failed} failed, "
+            f"in {seconds:.1f} s"
+        )
     return FAILED if FAILED in codes else max(codes)
 
 
 def do_file(command: Command, job: Job) -> Done:
-    """Processes one file. An error becomes its result."""
-    start = time.perf_counter()
+    """Processes one file, and writes its report into a folder of reports. An error becomes its
+    result."""
+    start, folder = time.perf_counter(), report_folder(job.arguments)
     done = Done({"input": str(job.source)}, used=job.used)
     if job.target:
         done.result["output"] = str(job.target)
     try:
+        if not job.source.exists():
+            raise Refused("no such file")
+        known = {"contents": contents_read(job.source, job.arguments)} if folder else {}
         outcome = command.work(job)
-        done.result |= {"characters": outcome.characters, "warnings": job.warnings}
+        done.result |= known | {"characters": outcome.characters, "warnings": job.warnings}
         done.code, done.pictures = outcome.code, outcome.pictures
+        if folder and done.pictures:
+            place = job.target or job.source
+            write_pictures(folder, place, outcome.characters, done.pictures)
     except (Stopped, KeyboardInterrupt):
         raise
     except Exception as error:
         done.code, done.result["error"] = FAILED, sentence("The work", error)
         complain(f"araplbs: {job.source}: {done.result['error']}")
     done.result["seconds"] = time.perf_counter() - start
+    if folder:
+        try:
+            write_report(job.arguments, done.result)
+        except (Refused, OSError) as error:
+            done.code, done.result["error"] = FAILED, f"its report: {error}"
+            complain(f"araplbs: {job.source}: {done.result['error']}")
     return done
 
 
 def _write_report(
-    content: dict[str, Any], pictures: list[list[bytes | None]], arguments: argparse.Namespace
+    done: list[Done], arguments: argparse.Namespace, say: Callable[[str], None]
 ) -> None:
+    folder = report_folder(arguments)
+    if folder and arguments.merge and Path(folder).is_dir():
+        for line in merge(folder)[1]:
+            say(f"  warning: {line}")
+    if not arguments.json and (folder or not arguments.report):
+        return  # without loading NumPy for the version
+    content = {
+        "schema": SCHEMA,
+        "version": araplbs.__version__,
+        "command": arguments.command,
+        "files": [each.result for each in done],
+    }
     if arguments.json == "-":
         print(json_text(RESULTS, content), end="", flush=True)
     elif arguments.json:
         write_json(arguments.json, RESULTS, content)
-    if getattr(arguments, "report", None):
+    if arguments.report and not folder:
         from .page import write_report_page
 
-        write_report_page(arguments.report, content, pictures)
+        write_report_page(arguments.report, content, [each.pictures for each in done])

@@ -11,8 +11,8 @@ import sys
 
 from ..base.printed import complain
 from ..base.refusal import Refused
+from ..cli.batch.tasks import read_plan
 from .dask_client import run_plan
-from .tasks import read_plan
 from .templates import TEMPLATES, make
 
 

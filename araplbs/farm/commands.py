@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..base.printed import complain, say
+from ..base.printed import say
 from ..base.refusal import Refused
 from ..base.stop import Stop
+from ..cli.batch import tasks
+from ..cli.batch.pool import Pool, Progress, free_memory
+from ..cli.batch.process import serve
+from ..cli.batch.reports import INDEX, merge_and_warn, write_report
+from ..cli.batch.tasks import Plan, Task, make_task, read_plan, reason_of
 from ..cli.errors import WrongArguments
 from ..cli.processors import threads_of_job
 from ..disk.files import placed
 from ..disk.outputs import BLEND, refuse_foreign
-from .pool import Pool, Progress, free_memory
-from .process import serve
-from .reports import INDEX, merge, write_report
-from .tasks import Plan, Task, done_before, make_task, read_plan
 
 Run = Callable[..., int]  # the command as a function of (arguments, results)
 HELPS = {"merge": "write the table and the page for a folder of reports"}
@@ -51,12 +51,10 @@ def add_commands(commands: Any) -> None:
 
 
 def _task(arguments: argparse.Namespace, run: Run) -> int:
-    tasks = read_plan(arguments.plan)
-    if not 1 <= arguments.number <= len(tasks):
-        raise WrongArguments(
-            f"there is no task {arguments.number}: the plan has {len(tasks)} tasks"
-        )
-    return run(tasks[arguments.number - 1]["arguments"])
+    plan = read_plan(arguments.plan)
+    if not 1 <= arguments.number <= len(plan):
+        raise WrongArguments(f"there is no task {arguments.number}: the plan has {len(plan)} tasks")
+    return run(plan[arguments.number - 1]["arguments"])
 
 
 def _serve(arguments: argparse.Namespace, run: Run) -> int:
@@ -70,44 +68,13 @@ def _merge(arguments: argparse.Namespace, _run: Run) -> int:
     return 0
 
 
-def reason_of(error: Refused | OSError) -> str:
-    """The reason why a file cannot be read, without its name."""
-    if isinstance(error, FileNotFoundError):
-        return "no such file"
-    return str(error) if isinstance(error, Refused) else error.strerror or str(error)
-
-
-def merge_and_warn(folder: str | Path) -> int:
-    """Writes the table and the page of a folder of reports, warns about unreadable reports, and
-    returns the number of rows."""
-    count, bad = merge(folder)
-    for line in bad:
-        say(f"  warning: {line}")
-    return count
-
-
 def left_to_do(plan: Plan, arguments: argparse.Namespace) -> Plan:
-    """The entries of a plan [(input, output)] that --resume does not skip."""
-    if not arguments.resume:
-        return plan
-    left = [each for each in plan if not done_before(*each, arguments)]
+    """The entries of a plan [(input, output)] that --resume does not skip, and says how many it
+    skips."""
+    left = tasks.left_to_do(plan, arguments)
     if len(left) < len(plan):
         say(f"{len(plan) - len(left)} of {len(plan)} files were already done")
     return left
-
-
-def print_plan(plan: Plan, arguments: argparse.Namespace) -> int:
-    """Prints the tasks, the most expensive first, and returns the exit code."""
-    tasks, code = [], 0
-    for source, target in plan:
-        try:
-            tasks.append(make_task(source, target, arguments))
-        except (Refused, OSError) as error:
-            complain(f"araplbs: {source}: {reason_of(error)}")
-            code = 1
-    for task in sorted(tasks, key=lambda task: -task["seconds"]):
-        print(json.dumps(task), flush=True)
-    return code
 
 
 def run_jobs(
@@ -119,7 +86,7 @@ def run_jobs(
 ) -> list[dict[str, Any]]:
     """Runs --jobs and returns the results in the order of the plan."""
     settings = vars(arguments) | {"threads": threads_of_job(arguments.threads, arguments.jobs)}
-    tasks: list[Task] = []
+    todo: list[Task] = []
     results: dict[tuple[str, ...], dict[str, Any]] = {}
 
     def failed_with(result: dict[str, Any]) -> None:
@@ -140,17 +107,17 @@ def run_jobs(
     for source, target in plan:
         try:
             refuse_foreign(target, BLEND)
-            tasks.append(make_task(source, target, type(arguments)(**settings)))
+            todo.append(make_task(source, target, type(arguments)(**settings)))
         except (Refused, OSError) as error:
             names = {"input": str(placed(source)), "output": str(placed(target))}
             results[tuple(names.values())] = names | {"error": reason_of(error)}
             failed_with(names | {"error": reason_of(error)})
-    if tasks:
-        progress = Progress(tasks, arguments.jobs)
+    if todo:
+        progress = Progress(todo, arguments.jobs)
 
         def both(task: Task, result: dict[str, Any]) -> None:
             finished(task, result)
             progress(task, result)
 
-        Pool(command, arguments.jobs, free_memory()).run(tasks, both, stop)
+        Pool(command, arguments.jobs, free_memory()).run(todo, both, stop)
     return [results[str(placed(source)), str(placed(target))] for source, target in plan]

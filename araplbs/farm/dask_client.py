@@ -18,9 +18,9 @@ from typing import Any
 
 from ..base.printed import complain
 from ..base.refusal import Refused
-from . import process
-from .pool import Finished, Progress
-from .tasks import Task
+from ..cli.batch import process
+from ..cli.batch.pool import Finished, Progress
+from ..cli.batch.tasks import Task
 
 LOST = 3  # times a task may lose its worker or its Blender process before the task fails
 
@@ -57,7 +57,7 @@ class _Sent:
 def on_worker(task: Task, command: list[str], kind: Any) -> dict[str, Any]:
     """Runs on a worker and returns Blender's reply and the worker's host. Raises process.Died if
     Blender did not survive the task; Dask then assigns the task to a worker again. `kind` is the
-    class BlenderProcess, which is sent with the call."""
+    class WorkerProcess, which is sent with the call."""
     import os
     import socket
 
@@ -177,7 +177,7 @@ class Farm:
                 _Sent(on_worker),
                 task,
                 self.command,
-                _Sent(process.BlenderProcess),
+                _Sent(process.WorkerProcess),
                 key=f"araplbs-{number}-{time.time_ns():x}",
                 resources=self._resources(task, kinds),
                 retries=LOST,

@@ -5,18 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..cli.batch.reports import report_files
+from ..cli.batch.tasks import Plan, named_files
 from ..cli.errors import WrongArguments
 from ..disk.files import placed
-from ..disk.outputs import BLEND, PICTURE, REPORT, REPORT_PAGE, RESULTS, TABLE, Outputs
-from .reports import INDEX, TABLE_NAME, picture_name
-from .tasks import Plan, named_files, report_path
+from ..disk.outputs import BLEND, RESULTS, Outputs
 
 BLEND_NAME = re.compile(r".*\.blend\d*", re.IGNORECASE | re.DOTALL)
-PICTURE_NAME = re.compile(r"(.*)\.\d+\.png", re.DOTALL)
 
 
 def plan_outputs(inputs: Sequence[Path], output: str | None, in_place: bool = False) -> Plan:
@@ -75,28 +73,12 @@ def all_outputs(plan: Plan, arguments: argparse.Namespace) -> Outputs:
         if target is not None:
             outputs.add(target, BLEND, "output", source if in_place else None)
     if arguments.report and plan:
-        _add_reports(outputs, [target for _source, target in plan], arguments)
+        targets = [target for _source, target in plan]
+        pictures = arguments.does.has_pictures
+        for path, kind, what in report_files(arguments.report, targets, pictures, arguments.merge):
+            outputs.add(path, kind, what)
     if arguments.json and arguments.json != "-":
         outputs.add(arguments.json, RESULTS, "report")
     if arguments.does.also_writes:
         outputs.add_all(arguments.does.also_writes(arguments, ()))
     return outputs
-
-
-def _add_reports(outputs: Outputs, targets: Sequence[Path], arguments: argparse.Namespace) -> None:
-    """Adds the report files. The number of pictures is known only after opening a file, so existing
-    ones are counted."""
-    folder = arguments.report
-    pictures: defaultdict[str, set[str]] = defaultdict(set)
-    if os.path.isdir(folder):
-        for name in os.listdir(folder):
-            if found := PICTURE_NAME.fullmatch(name):
-                pictures[found[1]].add(name)
-    for target in targets:
-        outputs.add(report_path(folder, target), REPORT, "report")
-        if arguments.does.has_pictures:
-            for name in sorted({picture_name(target, 0), *pictures[target.name]}):
-                outputs.add(Path(folder, name), PICTURE, "picture")
-    if arguments.merge:
-        outputs.add(Path(folder, TABLE_NAME), TABLE, "table")
-        outputs.add(Path(folder, INDEX), REPORT_PAGE, "page")

@@ -20,8 +20,8 @@ from typing import Any
 
 from ..base import child
 from ..base.refusal import Refused
+from ..cli.batch.tasks import TIMEOUT
 from ..cli.errors import DONE, FAILED, FINDINGS
-from ..farm.tasks import TIMEOUT
 from ..gltf.file.container import is_gltf
 
 Value = str | int | float | bool

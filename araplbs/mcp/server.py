@@ -20,9 +20,9 @@ import araplbs
 from ..base.child import own_input
 from ..base.printed import complain
 from ..base.refusal import Refused
+from ..cli.batch.tasks import TIMEOUT
 from ..cli.errors import WRONG, WrongArguments
 from ..cli.parser import Parser
-from ..farm.tasks import TIMEOUT
 from . import calls
 from .calls import Limits, Value
 

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...base.refusal import Refused
 from ...disk.inputs import read_input_text
 from ...disk.outputs import CHOICES, write_json
-from ...gltf.file.accessors import FLOAT
-from ...gltf.graft import graft
-from ...gltf.obj import read_obj
-from ...gltf.predicted import Predicted
-from ...gltf.work import Part, weigh_character
 from ...model.options import Options
-from ...reports.report import notes, summary, warnings
 from ..command import Command, Job, Outcome
 from ..errors import FINDINGS, WrongArguments
 from ..files import OBJ, RIGS, is_obj, refuse_input
@@ -113,8 +107,8 @@ def _add_part(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _part(arguments: argparse.Namespace) -> Part:
-    """The part of a character given by the arguments. Raises WrongArguments."""
+def _read_part(arguments: argparse.Namespace) -> None:
+    """Reads the selected vertices into the arguments. Raises WrongArguments."""
     selected = None
     if arguments.only_selected is not None:
         try:
@@ -128,11 +122,13 @@ def _part(arguments: argparse.Namespace) -> Part:
                 f"--only-selected: {arguments.only_selected} must contain names of meshes with "
                 'lists of vertices, such as {"Body": [0, 1, 2]}'
             )
-    part = Part(arguments.only_bones, arguments.keep_bones, arguments.keep_mesh, selected)
-    for name, flag in AGAINST_PART.items() if not part.whole else ():
+    arguments.selected = selected
+    arguments.keeps = selected is not None or any(
+        (arguments.only_bones, arguments.keep_bones, arguments.keep_mesh)
+    )
+    for name, flag in AGAINST_PART.items() if arguments.keeps else ():
         if getattr(arguments, name):
             raise WrongArguments(f"{flag} cannot be used if some of the weights are kept")
-    return part
 
 
 def _are_vertices(value: object) -> bool:
@@ -162,7 +158,7 @@ def _check(arguments: argparse.Namespace) -> None:
             raise WrongArguments("--from and --skeleton cannot be used together")
     elif arguments.skeleton is None and any(is_obj(name) for name in arguments.input):
         raise WrongArguments("an .obj file has no skeleton: specify one with --from or --skeleton")
-    arguments.part = _part(arguments)
+    _read_part(arguments)
     refuse_animation(arguments)
 
 
@@ -199,7 +195,16 @@ def refuse_animation(arguments: argparse.Namespace) -> None:
 
 
 def _work(job: Job) -> Outcome:
+    # These load NumPy, which the main process of --jobs does not need.
+    from ...gltf.file.accessors import FLOAT
+    from ...gltf.graft import graft
+    from ...gltf.obj import read_obj
+    from ...gltf.predicted import Predicted
+    from ...gltf.work import Part, weigh_character
+    from ...reports.report import notes, summary, warnings
+
     arguments, outcome, numbers = job.arguments, Outcome(), None
+    part = Part(arguments.only_bones, arguments.keep_bones, arguments.keep_mesh, arguments.selected)
     if is_obj(job.source):
         document, numbers = read_obj(job.source)
     else:
@@ -219,7 +224,7 @@ def _work(job: Job) -> Outcome:
         rigid = character.parts_of(arguments.rigid_material, arguments.rigid_mesh)
         found, report = weigh_character(
             *(character, job.options, rigid, arguments.threads, job.progress, True),
-            part=arguments.part,
+            part=part,
             parts=parts,
         )
         if is_worse(report) and arguments.if_worse == FAIL:
@@ -227,7 +232,7 @@ def _work(job: Job) -> Outcome:
         if is_worse(report) and arguments.if_worse == KEEP:
             report["kept"] = True
         else:
-            changed = None if arguments.part.whole else character.changed(found.rows)
+            changed = character.changed(found.rows) if arguments.keeps else None
             character.write(found.rows, FLOAT if arguments.float_weights else None, changed)
         report["notes"], report["warnings"] = notes(report), warnings(report)
         outcome.characters.append(report)

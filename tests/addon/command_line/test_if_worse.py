@@ -79,7 +79,7 @@ def test_several_at_a_time(good, tmp_path):
 
 
 def test_the_exit_code_of_a_task_is_no_error():
-    result_of = package("farm.process").result_of
+    result_of = package("cli.batch.process").result_of
     assert result_of({"code": 3, "results": [{"armatures": []}]}) == {"armatures": []}
     assert result_of({"code": 1, "results": [{"armatures": []}]})["error"] == "exit code 1"
 

@@ -31,7 +31,7 @@ looks_into_compressed_files = pytest.mark.skipif(
 def test_time_left_is_never_negative():
     """Because of rounding, the seconds of all tasks added in another order can exceed the total."""
     tasks = [{"seconds": seconds} for seconds in (0.3, 0.2, 0.1)]
-    progress = package("farm.pool").Progress(tasks, 1)
+    progress = package("cli.batch.pool").Progress(tasks, 1)
     progress.start -= 1e17
     for task in reversed(tasks):
         progress(task, {})
@@ -181,7 +181,7 @@ def test_resume_looks_at_the_output(three, tmp_path):
 )
 def test_resume_looks_at_other_files(tmp_path, name, command, option):
     """Files named by options are compared with their state when the output was made."""
-    tasks = package("farm.tasks")
+    tasks = package("cli.batch.tasks")
     source, other = tmp_path / "in.blend", tmp_path / "other"
     source.write_bytes(b"BLENDER")
     other.write_text("some")
@@ -361,7 +361,7 @@ def test_refusal_of_a_task(tmp_path):
     found = []
     words = ["weight", str(path), f"--output={tmp_path / 'out.blend'}"]
     bad = ["weight", str(path), "--no-such-option"]
-    pool = package("farm.pool").Pool(addon("blender.data.restart").command("araplbs"), 1)
+    pool = package("cli.batch.pool").Pool(addon("blender.data.restart").command("araplbs"), 1)
     pool.run([task(*words), task(*bad)], lambda _t, r: found.append(r["error"]), stop())
     assert "out.blend' already exists and is not a .blend file" in found[0]
     assert found[1].startswith("unrecognized arguments: --no-such-option")
@@ -369,7 +369,7 @@ def test_refusal_of_a_task(tmp_path):
 
 def test_memory_limits_what_runs(tmp_path):
     """Tasks wait for memory, but one always runs."""
-    pool = package("farm.pool").Pool(["false"], 3, memory=100)
+    pool = package("cli.batch.pool").Pool(["false"], 3, memory=100)
     sizes = [70, 60, 500, 20]
     pool.pending = [{"bytes": size} for size in sizes]
     assert pool._take()["bytes"] == 70
@@ -383,7 +383,7 @@ def test_memory_limits_what_runs(tmp_path):
 def test_process_that_dies(tmp_path):
     """A file that ends two processes fails with a description of what was observed."""
     script = "import sys; sys.stdin.readline(); print('out of luck'); sys.exit(3)"
-    pool = package("farm.pool").Pool([sys.executable, "-c", script], 2)
+    pool = package("cli.batch.pool").Pool([sys.executable, "-c", script], 2)
     found = []
     pool.run([task()], lambda _task, result: found.append(result["error"]), stop())
     assert found == ["Blender ended with exit code 3, its last line: out of luck (2 times)"]
@@ -396,8 +396,8 @@ def test_killed_child(tmp_path):
     again."""
     character(rings=150, sides=60)
     path = save(tmp_path / "in.blend")
-    pool_module = package("farm.pool")
-    killed, started = [], pool_module.BlenderProcess
+    pool_module = package("cli.batch.pool")
+    killed, started = [], pool_module.WorkerProcess
     command = addon("blender.data.restart").command("araplbs")
 
     class Killed(started):
@@ -409,11 +409,11 @@ def test_killed_child(tmp_path):
 
     found = []
     words = ["weight", str(path), f"--output={tmp_path / 'out.blend'}"]
-    pool_module.BlenderProcess = Killed
+    pool_module.WorkerProcess = Killed
     try:
         pool_module.Pool(command, 1).run([task(*words)], lambda _t, r: found.append(r), stop())
     finally:
-        pool_module.BlenderProcess = started
+        pool_module.WorkerProcess = started
     assert killed and "error" not in found[0], found
     assert folder_of(tmp_path) == ["in.blend", "out.blend"]
 

@@ -123,7 +123,7 @@ def test_report(tmp_path):
     """In a folder of reports, a report of an earlier version is a row of the table."""
     shutil.copy(KEPT / "report_0_1_0.json", tmp_path / "old.json")
     shutil.copy(KEPT / "report_0_2_0.json", tmp_path / "older.json")
-    rows, bad = package("farm.reports").read_reports(tmp_path)
+    rows, bad = package("cli.batch.reports").read_reports(tmp_path)
     assert not bad and [row["armature"] for row in rows] == ["Rig", "Rig"]
     for version, row in zip(VERSIONS, rows, strict=True):
         assert row["file"] == f"of_{version}.blend" and row["vertices"] == 192

@@ -76,17 +76,113 @@ def test_findings_of_jobs(main, place):
     assert main(["check", "good.glb", "a.glb", "--jobs", "2", "--fail-on", "low", "-q"]) == alone
 
 
-def test_a_process_that_is_killed(core, place, monkeypatch):
-    """Only its own file fails, with a message on how the process ended."""
-    jobs, errors = core("cli.jobs"), core("cli.errors")
+def test_a_process_that_is_killed(main, core, place, monkeypatch, capsys):
+    """Its files fail, with a message on how the process ended."""
     (place / "fatal.py").write_text("import os; os.kill(os.getpid(), 9)")
     monkeypatch.setenv("PYTHONPATH", str(place), prepend=os.pathsep)
-    monkeypatch.setattr(jobs, "WORKER", "fatal")
-    files = place / "a.glb", place / "out.glb"
-    lines, done = jobs._one(["weight"], files, 1, lambda: None)
-    assert lines == [] and done.code == errors.FAILED
-    assert "its process ended with exit code" in done.result["error"]
-    assert done.result["output"] == str(place / "out.glb")
+    monkeypatch.setattr(core("cli.jobs"), "WORKER", "fatal")
+    words = ["-o", "out/", "--jobs", "2", "--json", "r.json", "--report", "reports/"]
+    assert main(["weight", "a.glb", "b.glb", *words]) == 1
+    said = capsys.readouterr()
+    assert said.err.count("its process ended with") == 2 and "2 files: 0 done, 2 failed" in said.out
+    results = json.loads((place / "r.json").read_text())["files"]
+    assert [each["output"] for each in results] == [str(Path("out", f"{k}.glb")) for k in "ab"]
+    rows = json.loads((place / "reports/table.json").read_text())["rows"]
+    assert len(rows) == 2 and all("its process ended" in row["error"] for row in rows)
+
+
+def test_processes_stay(main, core, place, monkeypatch):
+    """Two processes do all files."""
+    started, before = [], core("cli.batch.process").subprocess.Popen
+
+    def counted(*words, **more):
+        started.append(words)
+        return before(*words, **more)
+
+    monkeypatch.setattr(core("cli.batch.process").subprocess, "Popen", counted)
+    for name in range(6):
+        plain().write(place / f"{name}.glb")
+    assert main(["check", "*.glb", "--jobs", "2", "-q", "--fail-on", "never"]) == 0
+    assert len(started) == 2
+
+
+def test_missing_files(main, place, capsys):
+    """They fail, and all others are processed."""
+    for more in ([], ["--jobs", "2"]):
+        words = ["-o", "out/", "--json", "r.json", *more]
+        assert main(["weight", "a.glb", "missing.glb", "b.glb", *words]) == 1
+        said = capsys.readouterr()
+        assert "araplbs: missing.glb: no such file" in said.err
+        assert "3 files: 2 done, 1 failed" in said.out
+        results = json.loads((place / "r.json").read_text())["files"]
+        assert [each.get("error") for each in results] == [None, "no such file", None]
+
+
+def test_resume(main, place, capsys):
+    """Files are skipped while input, options and output are the same."""
+    words = ["weight", "*.glb", "-o", "out/", "--report", "reports/", "--resume"]
+
+    def done(*more):
+        assert main([*words, *more]) == 0
+        said = capsys.readouterr().out
+        return [name for name in "abc" if f"{name}.glb: saved" in said]
+
+    assert done("--jobs", "2") == ["a", "b", "c"]
+    assert (place / "reports/index.html").exists() and (place / "reports/a.glb.0.png").exists()
+    rows = json.loads((place / "reports/table.json").read_text())["rows"]
+    assert len(rows) == 3 and all(row["surface_strain"] is not None for row in rows)
+    assert done() == [] and done("--jobs", "2") == []
+    (place / "out/b.glb").unlink()
+    plain(weights="<f4").write(place / "c.glb")
+    assert done() == ["b", "c"]
+    assert done("--max-influences", "3") == ["a", "b", "c"]
+    assert main([*words, "-q"]) == 0 and main([*words, "--json", "r.json"]) == 0
+    assert "3 files: 0 done, 3 already done, 0 failed" in capsys.readouterr().out
+
+
+def test_resume_sees_the_buffers_of_a_file(main, place):
+    glb = plain()
+    (place / "data.bin").write_bytes(glb.blob)
+    glb.json["buffers"][0] |= {"uri": "data.bin", "byteLength": len(glb.blob)}
+    head = {key: value for key, value in glb.json.items() if value != []}
+    (place / "in.gltf").write_text(json.dumps(head))
+    words = ["weight", "in.gltf", "-o", "out.gltf", "--report", "r/", "--resume", "--json"]
+    for wanted in (1, 0):
+        assert main([*words, "r.json", "-q"]) == 0
+        assert len(json.loads((place / "r.json").read_text())["files"]) == wanted
+    (place / "data.bin").write_bytes(bytes(glb.blob) + bytes(4))
+    assert main([*words, "r.json", "-q"]) == 0
+    assert len(json.loads((place / "r.json").read_text())["files"]) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the gate needs PYTHONPATH")
+def test_timeout(main, place, monkeypatch, capsys):
+    """A file that takes too long, here forever, fails, and its process is ended."""
+    with Gate() as gate:
+        gate.hold_commands(monkeypatch, "serve")
+        assert main(["weight", "a.glb", "-o", "out.glb", "--timeout", "0.5"]) == 1
+        assert "a.glb: stopped after 0.5 s (--timeout)" in capsys.readouterr().err
+    assert not (place / "out.glb").exists()
+
+
+def test_plan(main, core, place, capsys):
+    """Its tasks can run anywhere, and their results are those of the command."""
+    words = ["-o", "out/", "--report", "reports/", "--max-influences", "3", "--keep-bones", "*1"]
+    assert main(["weight", "*.glb", *words, "--plan"]) == 0
+    (place / "plan.jsonl").write_text(capsys.readouterr().out)
+    tasks = core("cli.batch.tasks").read_plan("plan.jsonl")
+    assert len(tasks) == 3 and not (place / "out").exists()
+    assert {task["program"] for task in tasks} == {"araplbs"}
+    assert all(0.3 < task["seconds"] < 1 for task in tasks), "a small file"
+    results = []
+    for task in tasks:
+        assert os.path.isabs(task["input"]) and "--keep-bones=*1" in task["arguments"]
+        assert core("cli.main").run_task(task["arguments"], results) == 0
+    assert main(["weight", "*.glb", "-o", "again/", *words[4:], "-q"]) == 0
+    for name in ("a.glb", "b.glb", "c.glb"):
+        assert (place / "out" / name).read_bytes() == (place / "again" / name).read_bytes()
+    assert core("cli.main").run_task([*tasks[0]["arguments"], "--resume"], results) == 0
+    assert results[-1]["skipped"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
@@ -109,7 +205,7 @@ def test_stopped(place):
 def test_parent_is_killed(place, monkeypatch):
     """The processes end, although nobody can tell them to, and write nothing."""
     with Gate() as gate:
-        gate.hold_commands(monkeypatch)
+        gate.hold_commands(monkeypatch, "serve")
         words = ["weight", "a.glb", "b.glb", "-o", "out/", "--jobs", "2"]
         process = subprocess.Popen([sys.executable, "-P", "-m", "araplbs", *words], cwd=place)
         workers = [gate.arrived(process) for _ in range(2)]
@@ -128,10 +224,10 @@ def test_broken_report_ends_the_processes(core, place, monkeypatch):
     def broken(_line):
         raise BrokenPipeError
 
-    argv = ["weight", "a.glb", "-o", "out/"]
+    argv = ["weight", "a.glb", "-o", "out/", "--jobs", "1", "--threads", "1"]
     with pytest.raises(BrokenPipeError):
-        jobs.do_files(argv, plan, 1, 1, broken, stop)
-    assert [path.name for path in (place / "out").iterdir()] == ["a.glb"]
+        jobs.do_files(plan, core("cli.main").read_command(argv)[1], broken, stop)
+    assert len(list((place / "out").iterdir())) < 3
 
 
 @pytest.mark.parametrize("jobs", ["0", "-2"])

@@ -10,9 +10,9 @@ import sys
 
 import pytest
 from araplbs.base.stop import Stop
-from araplbs.farm import process
-from araplbs.farm.pool import Pool
-from araplbs.farm.process import BlenderProcess, Died, read_reply, write_reply
+from araplbs.cli.batch import process
+from araplbs.cli.batch.pool import Pool
+from araplbs.cli.batch.process import Died, WorkerProcess, read_reply, write_reply
 from gate import Gate
 from paths import ROOT
 
@@ -22,7 +22,7 @@ SERVER = """
 import os, signal, sys, threading
 hang = threading.Event().wait
 sys.path.insert(0, {root!r})
-from araplbs.farm.process import serve
+from araplbs.cli.batch.process import serve
 print("Blender 4.5", flush=True)
 os.write(1, b"a line without its end")
 def run(arguments, results):
@@ -44,7 +44,7 @@ def started():
     def start(*work):
         body = "\n".join(f"    {line}" for line in work or ["pass"])
         script = SERVER.format(root=str(ROOT), work=body)
-        found.append(BlenderProcess([sys.executable, "-c", script]))
+        found.append(WorkerProcess([sys.executable, "-c", script]))
         return found[-1]
 
     yield start
@@ -198,13 +198,13 @@ POOL = """
 import sys
 sys.path.insert(0, {root!r})
 from araplbs.base.stop import Stop, Stopped
-from araplbs.farm import pool, process
+from araplbs.cli.batch import pool, process
 started = []
-class Kept(process.BlenderProcess):
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
+class Kept(process.WorkerProcess):
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
         started.append(self.process)
-pool.BlenderProcess, process.PATIENCE = Kept, {patience}
+pool.WorkerProcess, process.PATIENCE = Kept, {patience}
 try:
     with Stop() as stop:
         pool.Pool([sys.executable, "-c", {server!r}], 2).run({tasks!r}, lambda *_: None, stop)

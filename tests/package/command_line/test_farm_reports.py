@@ -8,8 +8,8 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 from araplbs.base.refusal import Refused
+from araplbs.cli.batch import reports, tasks
 from araplbs.disk import outputs
-from araplbs.farm import reports, tasks
 from araplbs.reports.pictures import png
 
 AFTER = {"surface_strain": 0.1, "limb_drift": 0.2, "volume_change": -0.01}

@@ -74,8 +74,8 @@ def test_a_pattern_that_matches_nothing(core, inputs):
 def test_numbers_of_processors(core, words, message):
     parser = argparse.ArgumentParser()
     core("cli.processors").add_threads(parser)
-    core("farm.tasks").add_arguments(parser)
-    for check in (core("cli.processors").check_processors, core("farm.tasks").check):
+    core("cli.batch.tasks").add_arguments(parser)
+    for check in (core("cli.processors").check_processors, core("cli.batch.tasks").check):
         with pytest.raises(core("cli.errors").WrongArguments) as error:
             check(parser.parse_args(words))
         assert str(error.value) == message

@@ -28,7 +28,8 @@ def test_nothing_reaches_the_terminal_raw(way, capsys):
 
 # What prints numbers and texts of its own, JSON, or what the user has typed.
 OWN = {"araplbs/base/printed.py", "araplbs/base/faults.py", "missing_module.py"}
-OWN |= {f"araplbs/farm/{name}.py" for name in ("__main__", "commands", "pool")}
+OWN |= {"araplbs/farm/__main__.py"}
+OWN |= {f"araplbs/cli/batch/{name}.py" for name in ("pool", "tasks")}
 OWN |= {"araplbs/solvers/fill_tets.py", "araplbs/replay.py"}
 # JSON, lines without control characters, help.
 OWN |= {"araplbs/cli/main.py"}

@@ -127,7 +127,7 @@ def read(file):
         ("base/extent.py", "def work():\n    import bpy"),
         ("features/compare/compare.py", "from araplbs_addon import weighting"),
         ("features/compare/compare.py", "import scipy.sparse"),
-        ("farm/pool.py", "import bpy"),
+        ("cli/batch/pool.py", "import bpy"),
         ("solvers/solve.py", "import meshio"),
         ("replay.py", "from bpy import context"),
     ],

@@ -1,8 +1,8 @@
 """Writes one report per file, and a table and a page that list all files, the worst first.
 
-The folder contains OUTPUT.blend.json for each file, with pictures OUTPUT.blend.0.png ... of its
-armatures, as well as table.json and index.html. Every file is written as a whole, so it can be read
-while a farm is working. A mark in each report identifies it regardless of its name.
+The folder contains OUTPUT.json for each file, such as hero.blend.json, with pictures OUTPUT.0.png
+... of its armatures, as well as table.json and index.html. Every file is written as a whole, so it
+can be read while a farm is working. A mark in each report identifies it regardless of its name.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ import json
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import araplbs
 
-from ..base.refusal import Refused
-from ..cli.errors import WrongArguments
-from ..disk.files import content_mark
-from ..disk.inputs import read_input
-from ..disk.outputs import (
+from ...base.printed import say
+from ...base.refusal import Refused
+from ...disk.files import content_mark
+from ...disk.inputs import read_input
+from ...disk.outputs import (
     PICTURE,
     REPORT,
     REPORT_PAGE,
@@ -36,13 +37,14 @@ from ..disk.outputs import (
     write_content,
     write_json,
 )
-from ..measures.deformation import in_percent
+from ..errors import WrongArguments
 from .tasks import MOST_BYTES, fingerprint, report_path
 
 # Older reports without a mark of their own. They are read and never replaced.
 OF_0_1_0 = Kind("report", "", re.compile(rb'\{\s*"version": "0\.1\.0",\s*"files": \['))
 INDEX, TABLE_NAME = "index.html", "table.json"
 MOST_PICTURES = 24
+PICTURE_NAME = re.compile(r"(.*)\.\d+\.png", re.DOTALL)
 COLUMNS = (
     ("file", "File"),
     ("armature", "Armature"),
@@ -64,20 +66,40 @@ td { vertical-align: top } td.number { text-align: right } tr.failed { backgroun
 def write_report(arguments: argparse.Namespace, result: dict[str, Any]) -> None:
     """Writes the report of one file, with its outcome or the reason for its failure. If this run
     failed but an older output is complete, the report of that output is kept."""
+    output = result.get("output", result["input"])
     if "error" not in result:
-        contents = result["contents"] | {"output": content_mark(result["output"])}
-        result = result | {"contents": contents}
+        result = result | {"contents": result["contents"] | {"output": content_mark(output)}}
     content = {
         "version": araplbs.__version__,
         "fingerprint": fingerprint(arguments),
         "files": [result],
     }
-    write_json(report_path(arguments.report, result["output"]), REPORT, content)
+    write_json(report_path(arguments.report, output), REPORT, content)
 
 
 def picture_name(target: str | Path, number: int) -> str:
     """The name of the picture of an armature in a file, by its number."""
     return f"{Path(target).name}.{number}.png"
+
+
+def report_files(
+    folder: str | Path, targets: Sequence[Path], has_pictures: bool, merges: bool
+) -> Iterator[tuple[Path, Kind, str]]:
+    """Yields (path, kind, name) of the files that a run writes into a folder of reports. The number
+    of pictures is known only after opening a file, so existing ones are counted."""
+    pictures: defaultdict[str, set[str]] = defaultdict(set)
+    if os.path.isdir(folder):
+        for name in os.listdir(folder):
+            if found := PICTURE_NAME.fullmatch(name):
+                pictures[found[1]].add(name)
+    for target in targets:
+        yield report_path(folder, target), REPORT, "report"
+        if has_pictures:
+            for name in sorted({picture_name(target, 0), *pictures[target.name]}):
+                yield Path(folder, name), PICTURE, "picture"
+    if merges:
+        yield Path(folder, TABLE_NAME), TABLE, "table"
+        yield Path(folder, INDEX), REPORT_PAGE, "page"
 
 
 def write_pictures(
@@ -122,18 +144,18 @@ def read_reports(folder: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
 def _rows(entry: dict[str, Any]) -> list[dict[str, Any]]:
     """One row for each armature of a file, or one for a failed file. Raises TypeError, KeyError...
     for content that no report has."""
-    about = {"file": _text(entry["input"]), "output": _text(entry["output"])}
+    about = {"file": _text(entry["input"]), "output": _text(entry.get("output", entry["input"]))}
     if "error" in entry:
         return [about | {"error": _text(entry["error"])}]
     found = []
-    for report in entry["armatures"]:
+    for report in entry["characters"] if "characters" in entry else entry["armatures"]:
         weights = report.get("weights") or report
         seen = (weights.get("deformation") or {}).get("after") or {}
         numbers = {
             "vertices": weights.get("vertices"),
             "bones": weights.get("deforming_bones"),
             **{key: seen.get(key) for key in ("surface_strain", "limb_drift", "volume_change")},
-            "seconds": report.get("total_seconds"),
+            "seconds": report.get("total_seconds", report.get("seconds")),
         }
         found.append(
             about
@@ -172,6 +194,15 @@ def merge(folder: str | Path) -> tuple[int, list[str]]:
     return len(found), bad
 
 
+def merge_and_warn(folder: str | Path) -> int:
+    """Writes the table and the page of a folder of reports, warns about unreadable reports, and
+    returns the number of rows."""
+    count, bad = merge(folder)
+    for line in bad:
+        say(f"  warning: {line}")
+    return count
+
+
 def page(found: Sequence[dict[str, Any]]) -> str:
     """A self-contained page without scripts or external resources."""
     failed = sum("error" in row for row in found)
@@ -190,6 +221,8 @@ def page(found: Sequence[dict[str, Any]]) -> str:
 
 def _gallery(found: Sequence[dict[str, Any]]) -> list[str]:
     """Pictures of the worst results."""
+    from ...measures.deformation import in_percent  # loads NumPy
+
     with_strain = [row for row in found if row.get("surface_strain") is not None]
     shown = [row for row in with_strain if row["picture"]][:MOST_PICTURES]
     if not shown:

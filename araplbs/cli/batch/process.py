@@ -1,8 +1,8 @@
-"""Runs a Blender process as a server that receives tasks over a pipe, one after another, until the
-pipe closes.
+"""Runs a process as a server that receives tasks over a pipe, one after another, until the pipe
+closes: Blender with the extension, or `araplbs`.
 
 Tasks are lines of JSON on the server's standard input. Replies are sent on its original standard
-output. Nothing else writes to this stream, because all of Blender's output is redirected to
+output. Nothing else writes to this stream, because all other output of the process is redirected to
 standard error before the first task. A reply consists of its length in eight bytes and that many
 bytes of JSON, so a name in a reply cannot be mistaken for another reply. A secret key of this
 process announces the first reply.
@@ -41,13 +41,17 @@ class Withdrawn(Exception):
     """The task is no longer wanted."""
 
 
-class BlenderProcess:
-    """command: the command line that starts Blender, up to and including the name of our
-    command."""
+class WorkerProcess:
+    """command: the command line that starts the process, up to and including the name of our
+    command. name: the process in messages."""
 
     def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        name: str = "Blender",
     ) -> None:
+        self.name = name
         self.key = secrets.token_hex(16)
         self.process = subprocess.Popen(
             [*command, "serve", self.key],
@@ -79,7 +83,7 @@ class BlenderProcess:
             while reply := read_reply(stdout):
                 self.replies.put(reply)
         except Exception as error:
-            self.fault = f"Blender sent an invalid reply: {error}"
+            self.fault = f"{self.name} sent an invalid reply: {error}"
         finally:
             self.replies.put(None)
 
@@ -131,14 +135,14 @@ class BlenderProcess:
             code = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.end()
-            return "Blender closed its output in the middle of a file"
+            return f"{self.name} closed its output in the middle of a file"
         for reader in self.readers:
             reader.join(1)  # another process may hold the pipe
         how = f"exit code {code}"
         if code < 0:
             how = signal.Signals(-code).name
         last = [*self.before, *self.printed][-1:]
-        return f"Blender ended with {how}" + (f", its last line: {last[0]}" if last else "")
+        return f"{self.name} ended with {how}" + (f", its last line: {last[0]}" if last else "")
 
     def end(self) -> None:
         """Ends the process, in order if possible. The file that it was writing is complete or

@@ -1,5 +1,5 @@
-"""--jobs: runs Blender processes on this machine. The longest tasks start first, and a task starts
-only if there is enough memory for it."""
+"""--jobs: runs tasks in processes on this machine, which stay for further tasks. The longest tasks
+start first, and a task starts only if there is enough memory for it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..base.stop import Stop
-from .process import BlenderProcess, Died, Withdrawn, result_of
+from ...base.stop import Stop
+from .process import Died, Withdrawn, WorkerProcess, result_of
 from .tasks import Task
 
 Finished = Callable[[Task, dict[str, Any]], None]
@@ -38,8 +38,14 @@ class Pool:
     """The tasks of a plan, distributed over `jobs` processes. `finished(task, result)` is called in
     the thread that calls run()."""
 
-    def __init__(self, command: Sequence[str], jobs: int, memory: int | None = None) -> None:
-        self.command, self.jobs, self.memory = command, jobs, memory
+    def __init__(
+        self,
+        command: Sequence[str],
+        jobs: int,
+        memory: int | None = None,
+        name: str = "Blender",
+    ) -> None:
+        self.command, self.jobs, self.memory, self.name = command, jobs, memory, name
         self.pending: list[Task] = []
         self.running: dict[int, Task] = {}
         self.changed = threading.Condition()
@@ -110,7 +116,7 @@ class Pool:
             result, again = None, None
             try:
                 if process is None or not process.lives:
-                    process = BlenderProcess(self.command)
+                    process = WorkerProcess(self.command, name=self.name)
                 result = result_of(
                     process.do(task["arguments"], lambda: not self.ending, task["timeout"])
                 )
@@ -123,7 +129,7 @@ class Pool:
                 else:
                     result = {"error": f"{error} ({ATTEMPTS} times)", "died": True}
             except OSError as error:
-                result = {"error": f"Blender cannot be started: {error}", "died": True}
+                result = {"error": f"{self.name} cannot be started: {error}", "died": True}
             except Exception as error:  # run() waits for every task
                 result = {"error": f"{type(error).__name__}: {error}", "died": True}
             if result is not None:

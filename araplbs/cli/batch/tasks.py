@@ -1,9 +1,10 @@
-"""Defines tasks. Each task names one file and contains all data that Blender needs to weight it on
-any machine.
+"""Defines tasks. Each task names one file and contains all data that a process needs to weight it
+on any machine.
 
 A task is a JSON-compatible dictionary:
   input, output   absolute paths
-  arguments       the arguments after `blender -c araplbs`
+  program         "blender", or "araplbs" for glTF files
+  arguments       the arguments after `blender -c araplbs` or `araplbs`
   seconds, bytes  the approximate cost: processor time and memory
   timeout         seconds after which it has failed, 0 for none
 """
@@ -15,22 +16,28 @@ import hashlib
 import json
 import math
 import os
+import re
 from argparse import SUPPRESS, BooleanOptionalAction
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import araplbs
 
-from ..base.refusal import Refused
-from ..cli.errors import WrongArguments
-from ..cli.processors import add_jobs, check_processors
-from ..disk.blend_file import count
-from ..disk.files import content_mark, has_content, identity, placed, refuse_input
-from ..disk.inputs import read_input, read_input_text
+from ...base.printed import complain
+from ...base.refusal import Refused
+from ...disk.blend_file import count
+from ...disk.files import content_mark, has_content, identity, placed, refuse_input
+from ...disk.inputs import read_input, read_input_text
+from ...gltf.file.container import MAGIC, is_gltf
+from ..errors import WrongArguments
+from ..processors import add_jobs, check_processors
 
 Task = dict[str, Any]
 Plan = list[tuple[Path, Any]]  # of (input, output or None)
 
+PAGES = (".html", ".htm")
 MOST_BYTES = 1 << 28  # of a plan, or of a report
 # Options that do not affect the weights.
 APART = (
@@ -52,7 +59,13 @@ NO_TASKS = ("task", "serve", "merge")
 
 # Files that are read in addition to the input, as {name in a report: option that names the file}.
 # Keep Weights writes its file instead.
-READ_FILES = {"tets": "tet_file", "kept weights": "file"}
+READ_FILES = {
+    "tets": "tet_file",
+    "kept weights": "file",
+    "skeleton": "skeleton",
+    "predicted rig": "predicted",
+    "selection": "only_selected",
+}
 WRITES_FILE = "keep"
 
 # The values that these arguments have in commands that only process one file after another.
@@ -62,6 +75,16 @@ NO_BATCH = {"jobs": None, "report": None, "resume": False, "plan": False}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("many files")
     add_jobs(group)
+    add_timeout(group)
+    group.add_argument(
+        "--report",
+        metavar="FOLDER",
+        help="write a report for each file, and a table and a page for all files",
+    )
+    add_plan(group)
+
+
+def add_timeout(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--timeout",
         type=float,
@@ -69,11 +92,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="stop a file after this time, with --jobs and on a farm; 0: never (default: an "
         f"hour, or {SLOWER:g} times the expected time if that is longer)",
     )
-    group.add_argument(
-        "--report",
-        metavar="FOLDER",
-        help="write a report for each file, and a table and a page for all files",
-    )
+
+
+def add_plan(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--resume",
         action="store_true",
@@ -96,12 +117,19 @@ def check(arguments: argparse.Namespace) -> None:
     timeout = getattr(arguments, "timeout", None)
     if timeout is not None and not 0 <= timeout < math.inf:
         raise WrongArguments(f"--timeout {timeout:g}: must be 0 or more seconds")
-    if arguments.resume and not arguments.report:
+    if arguments.resume and not report_folder(arguments):
         raise WrongArguments(
             "--resume needs --report FOLDER, because the reports show what was done"
         )
-    if arguments.report and Path(arguments.report).exists() and not Path(arguments.report).is_dir():
+    folder = report_folder(arguments)
+    if folder and Path(folder).exists() and not Path(folder).is_dir():
         raise WrongArguments(f"--report {arguments.report}: not a folder")
+
+
+def report_folder(arguments: argparse.Namespace) -> str | None:
+    """The folder of --report, which may also be the name of a page."""
+    path = getattr(arguments, "report", None)
+    return None if path and Path(path).suffix.lower() in PAGES else path
 
 
 def option_arguments(arguments: argparse.Namespace) -> list[str]:
@@ -119,7 +147,7 @@ def option_arguments(arguments: argparse.Namespace) -> list[str]:
             found.append(action.option_strings[0])
         else:
             for each in value if isinstance(value, list) else [value]:
-                if action.metavar == "FILE" and not str(each).startswith("//"):
+                if str(action.metavar).startswith("FILE") and not str(each).startswith("//"):
                     each = placed(each)
                 # The "=" allows a value to begin with a dash.
                 found.append(f"{action.option_strings[0]}={each}")
@@ -133,27 +161,38 @@ def fingerprint(arguments: argparse.Namespace) -> str:
 
 
 def report_path(folder: str | Path, output: str | Path) -> Path:
+    """The report of a file, by the name of its output, or of its input if it has none."""
     return Path(folder, Path(output).name + ".json")
 
 
-def make_task(source: str | Path, target: str | Path, arguments: argparse.Namespace) -> Task:
-    """Creates a task. Raises OSError if the input does not exist, and Refused if it is not a
-    file."""
-    source, target = placed(source), placed(target)
-    refuse_input(source)
-    to = "--in-place" if arguments.in_place else f"--output={target}"
-    words = [arguments.command, str(source), to]
-    if arguments.report:
-        words += [f"--report={placed(arguments.report)}", "--no-merge"]
+def make_task(
+    source: str | Path,
+    target: str | Path | None,
+    arguments: argparse.Namespace,
+    place: Callable[[str | Path], Any] = placed,
+) -> Task:
+    """Creates a task. place: returns the path that the task contains. Raises OSError if the input
+    does not exist, and Refused if it is not a file."""
+    refuse_input(placed(source))
+    words = [arguments.command, str(place(source))]
+    if arguments.in_place:
+        words.append("--in-place")
+    elif target is not None:
+        words.append(f"--output={place(target)}")
+    if report_folder(arguments):
+        words += [f"--report={place(arguments.report)}", "--no-merge"]
         words += ["--resume"] * arguments.resume
+    elif arguments.report:
+        words.append(f"--report={place(arguments.report)}")
     if arguments.threads:
         words.append(f"--threads={arguments.threads}")
     words += option_arguments(arguments)
     seconds, memory = cost(source, getattr(arguments, "pose_count", POSES))
     timeout = arguments.timeout
     return {
-        "input": str(source),
-        "output": str(target),
+        "program": getattr(arguments, "program", "blender"),
+        "input": str(place(source)),
+        "output": "" if target is None else str(place(target)),
         "seconds": round(seconds, 3),
         "bytes": int(memory),
         "timeout": max(TIMEOUT, round(SLOWER * seconds)) if timeout is None else timeout,
@@ -164,11 +203,33 @@ def make_task(source: str | Path, target: str | Path, arguments: argparse.Namesp
 def cost(path: str | Path, poses: int = POSES) -> tuple[float, float]:
     """The approximate cost (seconds, bytes) of a file."""
     try:
-        vertices, bones = count(path)
+        vertices, bones = (count_gltf if is_gltf(path) else count)(path)
     except Exception:  # opening the file will give the reason
         vertices, bones = os.path.getsize(path) // BYTES_OF_VERTEX, 50
     seconds = FILE_SECONDS + VERTEX_SECONDS * vertices * (poses + POSES) / (2 * POSES)
     return seconds, START_BYTES + vertices * (VERTEX_BYTES + BONE_BYTES * bones)
+
+
+def read_head(path: str | Path) -> dict[str, Any]:
+    """The JSON of a glTF file, unchecked, without its buffers. Raises OSError or ValueError."""
+    with open(path, "rb") as file:
+        start = file.read(20)
+        binary = start[:4] == MAGIC
+        text = file.read(int.from_bytes(start[12:16], "little")) if binary else start + file.read()
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def count_gltf(path: str | Path) -> tuple[int, int]:
+    """The number of vertices and the largest number of joints in a glTF file, from its JSON. Raises
+    any exception for a file that is not sound."""
+    found = read_head(path)
+    vertices = sum(
+        found["accessors"][part["attributes"]["POSITION"]]["count"]
+        for mesh in found["meshes"]
+        for part in mesh["primitives"]
+    )
+    return vertices, max((len(skin["joints"]) for skin in found.get("skins", [])), default=50)
 
 
 def named_files(arguments: argparse.Namespace) -> dict[str, str]:
@@ -183,6 +244,10 @@ def files_read(source: str | Path, arguments: argparse.Namespace) -> dict[str, s
     """All files from which an output is made, {name: path}, the input first. A named path that
     begins with // is relative to the folder of the input."""
     found = {"input": str(source)}
+    if Path(source).suffix.lower() == ".gltf":
+        for uri in (buffer.get("uri", "data:") for buffer in read_head(source).get("buffers", [])):
+            if not uri.startswith("data:"):
+                found[uri] = str(Path(source).parent / unquote(uri))
     for name, path in named_files(arguments).items():
         found[name] = str(Path(source).parent / path[2:]) if path.startswith("//") else path
     return found
@@ -246,8 +311,36 @@ def _is_task(task: Any) -> bool:
         isinstance(words, list)
         and all(isinstance(word, str) for word in words)
         and words[:1] != []
-        and words[0].isidentifier()
+        and re.fullmatch("[a-z][a-z-]*", words[0]) is not None
         and words[0] not in NO_TASKS
         and all(isinstance(task.get(name), str) for name in ("input", "output"))
         and all(type(each) in (int, float) and 0 <= each < math.inf for each in numbers)
     )
+
+
+def reason_of(error: Refused | OSError) -> str:
+    """The reason why a file cannot be read, without its name."""
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    return str(error) if isinstance(error, Refused) else error.strerror or str(error)
+
+
+def left_to_do(plan: Plan, arguments: argparse.Namespace) -> Plan:
+    """The entries of a plan [(input, output)] that --resume does not skip."""
+    if not arguments.resume:
+        return plan
+    return [each for each in plan if not done_before(*each, arguments)]
+
+
+def print_plan(plan: Plan, arguments: argparse.Namespace) -> int:
+    """Prints the tasks, the most expensive first, and returns the exit code."""
+    tasks, code = [], 0
+    for source, target in plan:
+        try:
+            tasks.append(make_task(source, target, arguments))
+        except (Refused, OSError) as error:
+            complain(f"araplbs: {source}: {reason_of(error)}")
+            code = 1
+    for task in sorted(tasks, key=lambda task: -task["seconds"]):
+        print(json.dumps(task), flush=True)
+    return code
