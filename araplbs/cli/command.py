@@ -35,6 +35,7 @@ class Job:
     progress: Listener
     warnings: list[str] = field(default_factory=list)
     used: list[str] = field(default_factory=list)  # separate files of the documents
+    others: list[Job] = field(default_factory=list)  # further files, processed with this one
 
     def read(self, path: Path | None = None) -> Document:
         """Reads the input, or another file for it. Raises Refused if an output would replace a file

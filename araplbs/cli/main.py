@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -118,7 +119,12 @@ def _run(argv: list[str], stop: Stop) -> int:
 
 def _plan(command: Command, arguments: argparse.Namespace) -> Plan:
     """Returns [(input, output)]. Raises WrongArguments."""
-    inputs = inputs_of(arguments.input, command.also_reads)
+    names = [*arguments.input, *getattr(arguments, "lod", ())]
+    inputs = inputs_of(names, command.also_reads)
+    if getattr(arguments, "together", False) and len(inputs) < 2:
+        raise WrongArguments("--together needs at least two files")
+    if getattr(arguments, "lod", ()) and len(inputs) > 1 + len(arguments.lod):
+        raise WrongArguments("--lod needs exactly one other file")
     plan: Plan = [(path, None) for path in inputs]
     if command.saves:
         plan = list(outputs_of(inputs, arguments.output, arguments.in_place))
@@ -264,15 +270,23 @@ def _do_files(
     for folder in {target.parent for _source, target in plan if target}:
         remove_leftovers(folder)
     start, left = time.perf_counter(), left_to_do(plan, arguments)
-    if (arguments.jobs and len(left) > 1) or (left and arguments.timeout is not None):
+    as_one = getattr(arguments, "together", False) or bool(getattr(arguments, "lod", ()))
+    if not as_one and (
+        (arguments.jobs and len(left) > 1) or (left and arguments.timeout is not None)
+    ):
         from .jobs import do_files
 
         done = do_files(left, arguments, say, stop)
     else:
         done = []
-        for source, target in left:
+        jobs = [Job(*each, options, arguments, say, stopped_by(stop)) for each in left]
+        if as_one:
+            jobs[0].others = [
+                replace(each, warnings=jobs[0].warnings, used=jobs[0].used) for each in jobs[1:]
+            ]
+            jobs = jobs[:1]
+        for job in jobs:
             stop.check()
-            job = Job(source, target, options, arguments, say, stopped_by(stop))
             done.append(do_file(command, job))
     results, codes = [each.result for each in done], [DONE, *(each.code for each in done)]
     try:
@@ -281,7 +295,7 @@ def _do_files(
     except (Refused, OSError) as error:
         complain(f"araplbs: {error}")
         codes.append(FAILED)
-    if len(plan) > 1:
+    if len(plan) > 1 and not as_one:
         failed = sum("error" in each for each in results)
         already = f", {len(plan) - len(left)} already done" if arguments.resume else ""
         seconds = time.perf_counter() - start
@@ -304,6 +318,10 @@ def do_file(command: Command, job: Job) -> Done:
             raise Refused("no such file")
         known = {"contents": contents_read(job.source, job.arguments)} if folder else {}
         outcome = command.work(job)
+        if job.others:
+            done.result["with"] = [
+                {"input": str(each.source), "output": str(each.target)} for each in job.others
+            ]
         done.result |= known | {"characters": outcome.characters, "warnings": job.warnings}
         done.code, done.pictures = outcome.code, outcome.pictures
         if folder and done.pictures:

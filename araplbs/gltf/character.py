@@ -123,13 +123,13 @@ def characters_of(document: Document) -> list[Character]:
     for armature in find_armatures(document, nodes, read_skins(document)):
         skinned = read_meshes(document, nodes, armature)
         if skinned:
-            found.append(Character(document, nodes, armature, _welded(skinned)))
+            found.append(Character(document, nodes, armature, welded(skinned)))
     if not found:
         raise Refused(NO_SKIN)
     return found
 
 
-def _welded(skinned: list[SkinnedMesh]) -> list[SkinnedMesh]:
+def welded(skinned: list[SkinnedMesh]) -> list[SkinnedMesh]:
     """Moves vertices that coincide up to rounding to exactly the same position, because the solver
     treats them as one point."""
     if len(skinned) < 2:

@@ -193,7 +193,7 @@ def _present(
         bones.append(bone_of[which])
         weights.append(values[at, slot])
     entries = np.concatenate(vertices), np.concatenate(bones), np.concatenate(weights)
-    return _summed(len(used), *entries, len(places))
+    return summed(len(used), *entries, len(places))
 
 
 def read_sets(
@@ -216,7 +216,7 @@ def read_sets(
     return found
 
 
-def _summed(
+def summed(
     count: int, vertices: Integers, bones: Integers, weights: Array, bone_count: int
 ) -> SparseWeights:
     """SparseWeights of entries, with entries for the same bone summed."""

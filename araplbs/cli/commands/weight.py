@@ -19,6 +19,9 @@ from ..worse import FAIL, KEEP, add_if_worse, is_worse
 
 if TYPE_CHECKING:
     from ...gltf.character import Character
+    from ...gltf.file.container import Document
+    from ...gltf.several import Joined
+    from ...model.sparse_weights import SparseWeights
 
 # Panel options for data that glTF files cannot contain.
 WITHOUT = frozenset(
@@ -86,6 +89,28 @@ def _add(parser: argparse.ArgumentParser) -> None:
     )
     add_if_worse(parser)
     _add_part(parser)
+    group = parser.add_argument_group("a character in several files")
+    group.add_argument(
+        "--together",
+        action="store_true",
+        help="the files are parts of one character with the same skeleton, and are weighted as one",
+    )
+    group.add_argument(
+        "--lod",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also give this level of detail the new weights; repeatable",
+    )
+    group.add_argument(
+        "--lod-influences",
+        action="append",
+        default=[],
+        type=int,
+        metavar="N",
+        help="largest number of influences in each level, in the order of --lod; the last number "
+        "also applies to all further levels (default: --max-influences)",
+    )
 
 
 def _add_part(parser: argparse.ArgumentParser) -> None:
@@ -131,6 +156,29 @@ def _read_part(arguments: argparse.Namespace) -> None:
             raise WrongArguments(f"{flag} cannot be used if some of the weights are kept")
 
 
+def _check_several(arguments: argparse.Namespace) -> None:
+    """Raises WrongArguments for arguments that do not suit a character in several files."""
+    given = [name for name in ("together", "lod") if getattr(arguments, name)]
+    if len(given) > 1:
+        raise WrongArguments("--together and --lod cannot be used together")
+    if arguments.lod_influences and not arguments.lod:
+        raise WrongArguments("--lod-influences needs --lod")
+    if any(number < 1 for number in arguments.lod_influences):
+        raise WrongArguments(
+            f"--lod-influences is {min(arguments.lod_influences)}: must be 1 or more"
+        )
+    for path in arguments.lod:
+        refuse_input(path)
+    for name in given:
+        for other in ("resume", "plan", "timeout", *(AGAINST_PART if name == "together" else ())):
+            if getattr(arguments, other) not in (None, False):
+                flag = AGAINST_PART.get(other, f"--{other}")
+                if flag != "--float-weights":
+                    raise WrongArguments(f"--{name} and {flag} cannot be used together")
+    if arguments.together and any(is_obj(name) for name in arguments.input):
+        raise WrongArguments("--together cannot be used with .obj files")
+
+
 def _are_vertices(value: object) -> bool:
     return isinstance(value, list) and all(type(each) is int for each in value)
 
@@ -158,6 +206,7 @@ def _check(arguments: argparse.Namespace) -> None:
             raise WrongArguments("--from and --skeleton cannot be used together")
     elif arguments.skeleton is None and any(is_obj(name) for name in arguments.input):
         raise WrongArguments("an .obj file has no skeleton: specify one with --from or --skeleton")
+    _check_several(arguments)
     _read_part(arguments)
     refuse_animation(arguments)
 
@@ -217,7 +266,10 @@ def _work(job: Job) -> Outcome:
         job.refuse_used(predicted.document)
         predicted.give_skeleton(document)
     characters = job.characters(document)
+    joined = _join(job, characters) if arguments.together else None
+    characters = [joined] if joined else characters
     choices = _choices_of(job, characters)
+    first: list[tuple[Character, list[SparseWeights]]] = []  # with their final weights
     for character, parts in zip(characters, choices, strict=True):
         if predicted and job.options.start_from == "PRESENT":
             predicted.give_weights(character, numbers)
@@ -231,7 +283,9 @@ def _work(job: Job) -> Outcome:
             outcome.code = FINDINGS
         if is_worse(report) and arguments.if_worse == KEEP:
             report["kept"] = True
+            first.append((character, character.weights))
         else:
+            first.append((character, found.rows))
             changed = character.changed(found.rows) if arguments.keeps else None
             character.write(found.rows, FLOAT if arguments.float_weights else None, changed)
         report["notes"], report["warnings"] = notes(report), warnings(report)
@@ -247,13 +301,62 @@ def _work(job: Job) -> Outcome:
             rows = found.solution.rows
             picture = worst_picture(found.problem, rows, job.options, None, arguments.threads)
             outcome.pictures.append(picture)
+    levels = [] if joined else _carry(job, document, first, outcome)
     job.save(document)
+    for level, carried in levels:
+        level.save(carried)
+    members = joined.members[1:] if joined else ()
+    for each, member in zip(job.others, members, strict=bool(joined)):
+        each.save(member.document)
     if arguments.save_parts:
         found_parts = [part for report in outcome.characters for part in report["doubtful_parts"]]
         write_json(arguments.save_parts, CHOICES, {"parts": found_parts})
     if any(is_worse(report) and "kept" not in report for report in outcome.characters):
         job.say(f"{job.source}: {WORSE_THAN_BEFORE}")
     return outcome
+
+
+def _join(job: Job, first: list[Character]) -> Joined:
+    """The characters of all files as one."""
+    from ...gltf.several import joined
+
+    members = []
+    for each in [job, *job.others]:
+        found = first if each is job else each.characters(each.read())
+        if len(found) > 1:
+            raise Refused(f"{each.source} has {len(found)} skeletons: --together needs one")
+        members += found
+    return joined(members)
+
+
+def _carry(
+    job: Job,
+    document: Document,
+    first: list[tuple[Character, list[SparseWeights]]],
+    outcome: Outcome,
+) -> list[tuple[Job, Document]]:
+    """Gives the levels of detail the weights of the first level. Returns what is to be saved."""
+    from ...features.transfer.options import TransferOptions
+    from ...features.transfer.transfer import transfer_summary, transfer_warnings
+    from ...gltf.graft import graft
+    from ...gltf.several import carry_to_level
+
+    limits = job.arguments.lod_influences or [job.options.max_influences]
+    found = []
+    for number, level in enumerate(job.others):
+        options = TransferOptions(max_influences=limits[min(number, len(limits) - 1)])
+        other = level.read()
+        if not any("skin" in node for node in other.items("nodes")):
+            graft(other, document)
+        for character in level.characters(other):
+            report = carry_to_level(first, character, options, job.arguments.threads, job.progress)
+            report["warnings"] = transfer_warnings(report)
+            report["input"] = str(level.source)
+            for line in [*(f"warning: {w}" for w in report["warnings"]), transfer_summary(report)]:
+                job.say(f"  {level.source.name}: {character.name}: {line}")
+            outcome.characters[0].setdefault("levels", []).append(report)
+        found.append((level, other))
+    return found
 
 
 COMMAND = Command(
@@ -271,7 +374,9 @@ COMMAND = Command(
   araplbs weight body.glb -o rigged.glb --skeleton skeleton.glb
   araplbs weight mesh.obj -o rigged.glb --from rig.txt
   araplbs weight in.glb -o out.glb --only-bones LeftArm/
-  araplbs weight in.glb -o out.glb --keep-mesh Face --keep-bones Jaw""",
+  araplbs weight in.glb -o out.glb --keep-mesh Face --keep-bones Jaw
+  araplbs weight --together body.glb hair.glb -o out/
+  araplbs weight hero.glb -o out/ --lod hero_lod1.glb --lod hero_lod2.glb""",
     Options,
     _work,
     without=WITHOUT,
