@@ -2,9 +2,9 @@
 monitors its workers. This file contains the code that runs on a worker, and prints the progress on
 this machine.
 
-A worker needs Dask and a Blender with the extension, and must access the files under the same
-paths. A worker keeps a Blender process for each of its threads (process.py), which ends with the
-worker.
+A worker needs Dask and a Blender with the extension, or the package araplbs for glTF files, and
+must access the files under the same paths. A worker keeps a process for each of its threads
+(process.py), which ends with the worker.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -55,11 +55,13 @@ class _Sent:
 
 
 def on_worker(task: Task, command: list[str], kind: Any) -> dict[str, Any]:
-    """Runs on a worker and returns Blender's reply and the worker's host. Raises process.Died if
-    Blender did not survive the task; Dask then assigns the task to a worker again. `kind` is the
-    class WorkerProcess, which is sent with the call."""
+    """Runs on a worker and returns the reply of a process and the worker's host. Raises
+    process.Died if the process did not survive the task; Dask then assigns the task to a worker
+    again. command: starts the process; if it is empty, the worker's own Python runs araplbs. `kind`
+    is the class WorkerProcess, which is sent with the call."""
     import os
     import socket
+    import sys
 
     from distributed import get_worker
 
@@ -74,22 +76,24 @@ def on_worker(task: Task, command: list[str], kind: Any) -> dict[str, Any]:
     words = list(task["arguments"])
     if not any(word.startswith("--threads=") for word in words):
         words.append(f"--threads={max(1, (os.cpu_count() or 1) // worker.state.nthreads)}")
+    command = command or [sys.executable, "-P", "-m", "araplbs"]
+    name = "Blender" if task.get("program", "blender") == "blender" else "araplbs"
     place = {"host": socket.gethostname(), "worker": worker.name}
     try:
-        blender = idle.pop()
-        if (blender.command, blender.lives) != (command, True):
-            blender.end()
-            blender = None
+        process_here = idle.pop()
+        if (process_here.command, process_here.lives) != (command, True):
+            process_here.end()
+            process_here = None
     except IndexError:
-        blender = None
-    if blender is None:
+        process_here = None
+    if process_here is None:
         try:
-            blender = kind(command)
+            process_here = kind(command, name=name)
         except OSError as error:
-            return place | {"error": f"Blender cannot be started on {place['host']}: {error}"}
-        blender.command = command
-    reply = blender.do(words, wanted, task["timeout"])
-    idle.append(blender)
+            return place | {"error": f"{name} cannot be started on {place['host']}: {error}"}
+        process_here.command = command
+    reply = process_here.do(words, wanted, task["timeout"])
+    idle.append(process_here)
     return place | reply
 
 
@@ -102,8 +106,10 @@ def _end_idle(dask_worker: Any) -> None:
 class Farm:
     """A plan on the workers of a scheduler."""
 
-    def __init__(self, address: str, command: str, patience: float) -> None:
-        self.address, self.command, self.patience = address, shlex.split(command), patience
+    def __init__(self, address: str, commands: Mapping[str, str], patience: float) -> None:
+        """commands: the command line that starts each program of tasks."""
+        self.address, self.patience = address, patience
+        self.commands = {name: shlex.split(command) for name, command in commands.items()}
         self.distributed = _load()
         self.client: Any = None
 
@@ -176,7 +182,7 @@ class Farm:
             future = self.client.submit(
                 _Sent(on_worker),
                 task,
-                self.command,
+                self.commands[task.get("program", "blender")],
                 _Sent(process.WorkerProcess),
                 key=f"araplbs-{number}-{time.time_ns():x}",
                 resources=self._resources(task, kinds),
@@ -217,9 +223,11 @@ def _has_report(task: Task) -> bool:
     return any(word.startswith("--report=") for word in task["arguments"])
 
 
-def run_plan(tasks: Sequence[Task], address: str, command: str, patience: float) -> int:
-    """Returns the exit code."""
-    farm = Farm(address, command, patience)
+def run_plan(
+    tasks: Sequence[Task], address: str, commands: Mapping[str, str], patience: float
+) -> int:
+    """Returns the exit code. commands: see Farm."""
+    farm = Farm(address, commands, patience)
     progress = Progress(tasks, 1)
     failures = 0
 

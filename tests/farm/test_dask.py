@@ -15,7 +15,11 @@ from contextlib import suppress
 import pytest
 from conftest import CHARACTERS, farm
 from gate import Gate
+from paths import TESTS
 from patience import HANGS, wait_until
+
+sys.path.append(str(TESTS / "package"))
+from gltf_files import plain
 
 pytest.importorskip("distributed")
 pytestmark = [
@@ -178,6 +182,28 @@ def test_all(plan, cluster, blender, reference, tmp_path):
     table = json.loads((tmp_path / "reports/table.json").read_text())
     strains = [row["surface_strain"] for row in table["rows"]]
     assert strains == sorted(strains, reverse=True)
+
+
+def test_gltf_files(cluster, tmp_path, monkeypatch):
+    """The workers need no Blender. A second run skips what is done."""
+    monkeypatch.chdir(tmp_path)
+    araplbs = [sys.executable, "-m", "araplbs", "weight"]
+    for name in "abcdef":
+        plain().write(tmp_path / f"{name}.glb")
+    words = ["*.glb", "-o", "out/", "--report", "reports/", "--plan"]
+    done = subprocess.run([*araplbs, *words], capture_output=True, text=True, check=True)
+    (tmp_path / "plan.jsonl").write_text(done.stdout)
+    watch = ("run", "plan.jsonl", "--scheduler", cluster.address)
+    for _ in range(2):
+        done = subprocess.run(farm(*watch), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "6 of 6 files, 0 failed" in done.stdout
+    subprocess.run([*araplbs, "*.glb", "-o", "here/", "-q"], check=True)
+    for name in "abcdef":
+        one, other = (tmp_path / folder / f"{name}.glb" for folder in ("out", "here"))
+        assert one.read_bytes() == other.read_bytes()
+    assert subprocess.run(farm("merge", "reports"), check=False).returncode == 0
+    assert len(json.loads((tmp_path / "reports/table.json").read_text())["rows"]) == 6
 
 
 def test_killed_worker(plan, held, gate, blender, reference, tmp_path):

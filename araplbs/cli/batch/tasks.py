@@ -314,6 +314,7 @@ def _is_task(task: Any) -> bool:
         and re.fullmatch("[a-z][a-z-]*", words[0]) is not None
         and words[0] not in NO_TASKS
         and all(isinstance(task.get(name), str) for name in ("input", "output"))
+        and task.get("program", "blender") in ("araplbs", "blender")
         and all(type(each) in (int, float) and 0 <= each < math.inf for each in numbers)
     )
 
