@@ -19,8 +19,10 @@ BLOCKS = dict(re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTAL
 @pytest.fixture
 def main(core, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("in.glb", "predicted.glb"):
-        plain().write(tmp_path / name)
+    for name in ("in", "predicted", "body", "hair", "hero", "hero_lod1"):
+        glb = plain()
+        glb.json["nodes"][2]["name"] = "Arm"
+        glb.write(tmp_path / f"{name}.glb")
     write_rig(tmp_path / "mesh.obj", tmp_path / "rig.txt")
     return core("cli.main").main
 
@@ -36,9 +38,8 @@ def test_the_skill_is_the_page():
 
 
 def test_commands_of_the_first_table(main, capsys):
-    lines = re.findall(r"`(araplbs [^`]*\.glb)`", PAGE)
-    lines += re.findall(r"`(araplbs weight [^`]*\.txt)`", PAGE)
-    assert len(lines) == 4
+    lines = re.findall(r"`(araplbs (?:weight|check) [^`]*(?:\.glb|\.txt|/))`", PAGE)
+    assert len(lines) == 7
     for line in lines:
         assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
 
