@@ -166,9 +166,11 @@ def check_summary(report: dict[str, Any]) -> str:
         for found in report["findings"]
         if found.get("new", True)
     ]
-    counts = [
-        f"{title}: " + ", ".join(f"{count} {name}" for name, count in report[key].items())
-        for key, title in (("health", "findings"), ("health_new", "new"))
-        if key in report
-    ]
-    return "\n    ".join([*lines, f"{report['vertices']:,} vertices, {'; '.join(counts)}"])
+    counts = _in_words(report["health"])
+    if "health_new" in report:
+        counts += "; new: " + _in_words(report["health_new"])
+    return "\n    ".join([*lines, f"{report['vertices']:,} vertices, findings: {counts}"])
+
+
+def _in_words(health: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in health.items())
