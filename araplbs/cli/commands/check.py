@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ...features.check.findings import check_summary, mark_new
+from ...features.check.findings import check_summary, in_words, mark_new
 from ...gltf.character import Character
 from ...gltf.check import Checked, check_character
 from ...model.options import Options
@@ -82,7 +82,8 @@ def _work(job: Job) -> Outcome:
         if baseline is not None:
             _compare(report, found, baseline)
         outcome.characters.append(report)
-        job.say(f"{job.source}: {character.name}: {check_summary(report)}")
+        new = f"; new: {in_words(report['health_new'])}" if "health_new" in report else ""
+        job.say(f"{job.source}: {character.name}: {check_summary(report)}{new}")
         if job.arguments.report:
             from ...reports.worst_picture import worst_picture
 

@@ -166,11 +166,10 @@ def check_summary(report: dict[str, Any]) -> str:
         for found in report["findings"]
         if found.get("new", True)
     ]
-    counts = _in_words(report["health"])
-    if "health_new" in report:
-        counts += "; new: " + _in_words(report["health_new"])
+    counts = in_words(report["health"])
     return "\n    ".join([*lines, f"{report['vertices']:,} vertices, findings: {counts}"])
 
 
-def _in_words(health: dict[str, int]) -> str:
+def in_words(health: dict[str, int]) -> str:
+    """The number of findings at each level."""
     return ", ".join(f"{count} {name}" for name, count in health.items())
