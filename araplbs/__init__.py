@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from ._engine import InitialWeights as InitialWeights
     from .api.baseline import baseline_weights
     from .api.gltf import GltfCharacter, GltfFile, load_gltf, save_gltf
+    from .api.picture import picture
     from .api.rows import Rows
     from .api.weights import Weights, weights
     from .base.refusal import Refused
@@ -84,6 +85,7 @@ _PLACES = {
     "GltfFile": ".api.gltf",
     "GltfCharacter": ".api.gltf",
     "baseline_weights": ".api.baseline",
+    "picture": ".api.picture",
     "Refused": ".base.refusal",
 }
 
@@ -127,6 +129,7 @@ __all__ = [
     "nearest_rotations",
     "optimize_joints",
     "part_doubts",
+    "picture",
     "posed_energy",
     "prune",
     "reach_chains",

@@ -10,14 +10,19 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 from ..base.progress import Listener
+from ..base.refusal import Refused
+from ..disk.outputs import PICTURE
 from ..gltf.character import Character, characters_of
 from ..gltf.file.container import Document, read_document, save_document
 from ..gltf.graft import graft
+from ..gltf.picture import character_sheet
 from ..gltf.work import Part, weigh_character
-from ..model.sparse_weights import SparseWeights, join_sparse_weights, sparse_of
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights, join_sparse_weights
+from ..reports.pictures import png
 from ..skeleton.skeleton import Skeleton
 from .options import options_of
-from .rows import Rows
+from .rows import Rows, rows_of
 from .weights import Weights, weights_of
 
 
@@ -94,24 +99,40 @@ class GltfCharacter:
         found, _report = weigh_character(self._character, table, (), threads, progress, part=part)
         return weights_of(found, table, self.name)
 
+    def picture(
+        self,
+        weights: Any = None,
+        *,
+        before: Any = None,
+        threads: int = 0,
+        progress: Listener | None = None,
+    ) -> bytes:
+        """Draw the character with these weights, below those in the file or those of `before`. With
+        no weights, draw only those in the file. Returns the bytes of a PNG file, like
+        araplbs.picture(), which describes the forms of weights. Raises ValueError, and Refused if
+        the character has no surface."""
+        earlier = None if before is None else self._parts("before", before)
+        after = None if weights is None else self._parts("weights", weights)
+        own = self._character
+        sheet = character_sheet(own, Options(), after, earlier, threads, progress)
+        if sheet is None:
+            raise Refused(f"{self.name} has no surface to draw")
+        return png(sheet, PICTURE.generator)
+
+    def _parts(self, name: str, weights: Any) -> list[SparseWeights]:
+        """The weights of each mesh. Raises ValueError."""
+        rows = rows_of(name, weights, int(self.first[-1]), len(self.skeleton.names))
+        return [rows.slice(a, b) for a, b in zip(self.first, self.first[1:], strict=False)]
+
     def set_weights(self, weights: Any) -> None:
-        """Store weights in the loaded file: Weights, Rows, or an array (n, m). Weights that are the
-        same as in the file keep their bytes. Raises ValueError."""
-        rows = weights.rows if isinstance(weights, Weights) else weights
-        n, m = int(self.first[-1]), len(self.skeleton.names)
-        if not isinstance(rows, tuple):
-            dense = np.asarray(rows, np.float64)
-            if dense.shape != (n, m):
-                raise ValueError(f"weights has shape {dense.shape}: expected ({n}, {m})")
-            rows = sparse_of(dense)
-        rows = SparseWeights(*rows)
-        if rows.count != n:
-            raise ValueError(f"weights has {rows.count} rows, but there are {n} vertices")
-        parts = [rows.slice(a, b) for a, b in zip(self.first, self.first[1:], strict=False)]
+        """Store weights in the loaded file: Weights, Rows, an array (n, m) or a sparse matrix of
+        SciPy. Weights that are the same as in the file keep their bytes. Raises ValueError."""
+        parts = self._parts("weights", weights)
         changed = self._character.changed(parts)
-        off = np.flatnonzero(~(np.abs(rows.sums() - 1) <= 1e-6) & np.concatenate(changed))
-        if len(off) or (rows.weights < 0).any():
-            raise ValueError(f"the weights of vertex {off[0] if len(off) else 0} do not sum to 1")
+        for part, own, first in zip(parts, changed, self.first, strict=False):
+            off = np.flatnonzero(~(np.abs(part.sums() - 1) <= 1e-6) & own)
+            if len(off):
+                raise ValueError(f"the weights of vertex {first + off[0]} do not sum to 1")
         self._character.write(parts, changed=changed)
         for each, part in zip(self._character.skinned, parts, strict=True):
             each.mesh.weights = part

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Floats
-from ..model.sparse_weights import SparseWeights, dense_of
+from ..model.sparse_weights import SparseWeights, dense_of, sparse_of
 
 
 class Rows(SparseWeights):
@@ -77,3 +77,35 @@ class Rows(SparseWeights):
         bones[vertices[order], slot] = self.bones[order]
         weights[vertices[order], slot] = self.weights[order]
         return bones, weights
+
+
+def rows_of(name: str, value: Any, count: int, bones: int) -> SparseWeights:
+    """Convert weights in any form: Weights, Rows or another tuple (start, bones, weights), a sparse
+    matrix of SciPy, or an array (n, m). name: of the argument, for messages. Raises ValueError."""
+    value = getattr(value, "rows", value) if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        rows = SparseWeights(*value)
+    elif hasattr(value, "tocsr"):
+        _refuse_shape(name, value.shape, count, bones)
+        matrix = value.tocsr(copy=True)
+        matrix.sum_duplicates()  # also sorts the bones of each row
+        start, own = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+        rows = SparseWeights(start, own, matrix.data.astype(float))
+    else:
+        dense = np.asarray(value, np.float64)
+        _refuse_shape(name, dense.shape, count, bones)
+        if not (dense >= 0).all() or np.isinf(dense).any():
+            raise ValueError(f"{name} has weights that are negative or not finite")
+        rows = sparse_of(dense)
+    if rows.count != count:
+        raise ValueError(f"{name} has {rows.count} rows, but there are {count} vertices")
+    if len(rows.bones) and not 0 <= rows.bones.min() <= rows.bones.max() < bones:
+        raise ValueError(f"{name} refers to bone {rows.bones.max()}, but there are {bones} bones")
+    if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
+        raise ValueError(f"{name} has weights that are negative or not finite")
+    return rows
+
+
+def _refuse_shape(name: str, shape: tuple[int, ...], count: int, bones: int) -> None:
+    if shape != (count, bones):
+        raise ValueError(f"{name} has shape {shape}: expected ({count}, {bones})")

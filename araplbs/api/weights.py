@@ -12,13 +12,12 @@ from ..character.mesh import Mesh
 from ..character.part_choices import with_choices
 from ..model.edits import Edits
 from ..model.options import Options
-from ..model.sparse_weights import SparseWeights, sparse_of
 from ..reports.report import make_report, notes, summary, warnings
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 from ..solvers.weigh import Weighed, weigh
 from .options import options_of
-from .rows import Rows
+from .rows import Rows, rows_of
 
 
 class Weights(NamedTuple):
@@ -92,7 +91,7 @@ def weights(
         or number of a joint}. The whole part follows this bone. See Weights.doubtful_parts.
     animation (p, m, 3, 4) or (p, m, 4, 4): additional poses in which the skin should keep its
         shape, as each joint's transform from rest.
-    start: initial weights, (n, m) or Rows.
+    start: initial weights: Weights, Rows, an array (n, m) or a sparse matrix of SciPy.
     threads: number of threads; 0 uses the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or all
         processors if neither is set.
     progress: called as progress(stage, fraction, energy); if it returns False, araplbs.Cancelled is
@@ -162,7 +161,7 @@ def mesh_of_arrays(
         triangles=faces,
         edges=lines,
         matrix=np.eye(4),
-        weights=None if start is None else _start(start, len(points), bones),
+        weights=None if start is None else rows_of("start", start, len(points), bones),
         edits=Edits(rigid=parts),
     )
 
@@ -195,25 +194,6 @@ def _part(number: int, part: Any, count: int) -> Any:
         worst = found.min() if found.min() < 0 else found.max()
         raise ValueError(f"rigid[{number}] contains {worst}, but there are {count} vertices")
     return found.astype(np.int64)
-
-
-def _start(start: Any, count: int, bones: int) -> SparseWeights:
-    if isinstance(start, tuple):
-        rows = SparseWeights(*start)
-    else:
-        dense = np.asarray(start, np.float64)
-        if dense.shape != (count, bones):
-            raise ValueError(f"start has shape {dense.shape}: expected ({count}, {bones})")
-        if not (dense >= 0).all() or np.isinf(dense).any():
-            raise ValueError("start has weights that are negative or not finite")
-        rows = sparse_of(dense)
-    if rows.count != count:
-        raise ValueError(f"start has {rows.count} rows, but there are {count} vertices")
-    if len(rows.bones) and not 0 <= rows.bones.min() <= rows.bones.max() < bones:
-        raise ValueError(f"start refers to bone {rows.bones.max()}, but there are {bones} bones")
-    if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
-        raise ValueError("start has weights that are negative or not finite")
-    return rows
 
 
 def _poses(animation: Any, bones: int, options: Options) -> Poses | None:

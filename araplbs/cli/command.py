@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.option_table import OptionTable
 from ..base.progress import Listener
-from ..disk.outputs import refuse_used
+from ..disk.outputs import PICTURE, refuse_used, write_content
 from ..gltf.file.container import (
     Document,
     files_of,
@@ -18,9 +18,12 @@ from ..gltf.file.container import (
     refuse_loss,
     save_document,
 )
+from .files import picture_path
 
 if TYPE_CHECKING:
     from ..gltf.character import Character
+    from ..model.options import Options
+    from ..model.sparse_weights import SparseWeights
 
 
 @dataclass
@@ -36,6 +39,7 @@ class Job:
     warnings: list[str] = field(default_factory=list)
     used: list[str] = field(default_factory=list)  # separate files of the documents
     others: list[Job] = field(default_factory=list)  # further files, processed with this one
+    sheets: list[Any] = field(default_factory=list)  # pixels of a picture of each character
 
     def read(self, path: Path | None = None) -> Document:
         """Reads the input, or another file for it. Raises Refused if an output would replace a file
@@ -63,6 +67,28 @@ class Job:
                 self.say(f"  {character.name}: warning: {line}")
         return found
 
+    @property
+    def draws(self) -> bool:
+        """Whether pictures of the characters are asked for."""
+        return bool(
+            getattr(self.arguments, "picture", None) or getattr(self.arguments, "report", 0)
+        )
+
+    def draw(
+        self,
+        character: Character,
+        options: Options,
+        after: Sequence[SparseWeights] | None = None,
+    ) -> None:
+        """Draws the picture of a character, if it is asked for: its weights in the file, and those
+        after the work."""
+        if self.draws:
+            from ..gltf.picture import character_sheet
+
+            threads = self.arguments.threads
+            sheet = character_sheet(character, options, after, None, threads, self.progress)
+            self.sheets.append(sheet)
+
     def save(self, document: Document) -> None:
         """Writes the document to the output of the command."""
         assert self.target is not None
@@ -77,6 +103,32 @@ def reports_of(arguments: argparse.Namespace) -> list[str]:
     return [path for path in named if path and path != "-"]
 
 
+def add_pictures(job: Job, done: Done) -> None:
+    """Writes the picture of a file, with all its characters, and keeps those of its page."""
+    sheets = [sheet for sheet in job.sheets if sheet is not None]
+    arguments = job.arguments
+    if getattr(arguments, "report", None):
+        done.pictures = [None if sheet is None else png_of([sheet]) for sheet in job.sheets]
+    if getattr(arguments, "picture", None) and sheets:
+        path = picture_path(job.source, arguments.picture)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_used(job.used, [path])
+        write_content(path, PICTURE, png_of(sheets))
+        done.result["picture"] = str(path)
+        job.say(f"{job.source}: saved {path}")
+
+
+def png_of(sheets: Sequence[Any]) -> bytes:
+    """A PNG file with sheets of several characters, one below another."""
+    import numpy as np
+
+    from ..reports.pictures import png
+
+    width = max(sheet.shape[1] for sheet in sheets)
+    parts = [np.pad(s, ((0, 0), (0, width - s.shape[1]), (0, 0)), mode="edge") for s in sheets]
+    return png(np.concatenate(parts), PICTURE.generator)
+
+
 @dataclass
 class Outcome:
     """The result for one file. characters: one report per character; code: the requested exit
@@ -84,7 +136,6 @@ class Outcome:
 
     characters: list[dict[str, Any]] = field(default_factory=list)
     code: int = 0
-    pictures: list[bytes | None] = field(default_factory=list)
 
 
 @dataclass
@@ -114,5 +165,6 @@ class Command:
     only: frozenset[str] | None = None
     add: Callable[[argparse.ArgumentParser], None] | None = None
     check: Callable[[argparse.Namespace], None] | None = None
+    draws: bool = False  # whether it has --picture
     defaults: Callable[[argparse.Namespace], dict[str, Any]] | None = None
     page: bool = True

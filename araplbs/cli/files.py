@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..base.refusal import Refused
 from ..disk.files import identity
-from ..disk.outputs import CHOICES, REPORT_PAGE, RESULTS, Kind, Outputs
+from ..disk.outputs import CHOICES, PICTURE, REPORT_PAGE, RESULTS, Kind, Outputs
 from ..gltf.file.container import GLTF, SUFFIXES, is_gltf
 from .batch.reports import report_files
 from .batch.tasks import report_folder
@@ -19,7 +19,7 @@ from .patterns import expanded
 KNOWN = ", ".join(SUFFIXES[:-1]) + " or " + SUFFIXES[-1]
 
 
-OBJ = ".obj"
+OBJ, PNG = ".obj", ".png"
 RIGS = (".txt",)  # extensions of predicted rigs
 
 
@@ -83,9 +83,27 @@ def outputs_of(
     return plan
 
 
+def _pictures(inputs: Sequence[Path], picture: str) -> list[Path]:
+    """The files of --picture. Raises WrongArguments."""
+    if not picture:
+        raise WrongArguments("--picture is empty: specify a .png file or a folder")
+    found = [picture_path(source, picture) for source in inputs]
+    if len(found) > 1 and found[0] == Path(picture):
+        raise WrongArguments(f"--picture {picture} is one file, but there are {len(inputs)} inputs")
+    if found[0] != Path(picture) and Path(picture).suffix and not os.path.isdir(picture):
+        raise WrongArguments(f"--picture {picture}: is neither a {PNG} file nor a folder")
+    return found
+
+
 def _as_gltf(name: str) -> str:
     """The name of an output as a glTF file, because .obj files cannot store weights."""
     return str(Path(name).with_suffix(".glb")) if is_obj(name) else name
+
+
+def picture_path(source: Path, picture: str) -> Path:
+    """The file of --picture for an input: the named file, or a file in the named folder."""
+    is_file = Path(picture).suffix.lower() == PNG and not os.path.isdir(picture)
+    return Path(picture) if is_file else Path(picture, source.name + PNG)
 
 
 def refuse_outputs(
@@ -113,6 +131,11 @@ def refuse_outputs(
         files.append((Path(arguments.report), REPORT_PAGE, "page", None))
     if getattr(arguments, "save_parts", None):
         files.append((Path(arguments.save_parts), CHOICES, "list of parts", None))
+    if getattr(arguments, "picture", None) is not None:
+        files += [
+            (path, PICTURE, "picture", None)
+            for path in _pictures([source for source, _target in plan], arguments.picture)
+        ]
     for path, kind, what, source in files:
         if kind is GLTF and not in_place and identity(path) in known:
             raise WrongArguments(

@@ -39,7 +39,7 @@ from .batch.tasks import (
     report_folder,
 )
 from .batch.tasks import check as check_batch
-from .command import Command, Done, Job, reports_of
+from .command import Command, Done, Job, add_pictures, reports_of
 from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import inputs_of, outputs_of, refuse_outputs
 from .options import add_options, offered, read_options, warn_old_flags
@@ -128,7 +128,7 @@ def _plan(command: Command, arguments: argparse.Namespace) -> Plan:
     plan: Plan = [(path, None) for path in inputs]
     if command.saves:
         plan = list(outputs_of(inputs, arguments.output, arguments.in_place))
-    refuse_outputs(plan, arguments, command.page)
+    refuse_outputs(plan, arguments, command.draws)
     return plan
 
 
@@ -232,6 +232,13 @@ def make_parser(command: Command) -> Parser:
     parser.add_argument(
         "--json", metavar="FILE|-", help="write a machine-readable report; -: standard output"
     )
+    if command.draws:
+        parser.add_argument(
+            "--picture",
+            metavar="FILE.png|FOLDER",
+            help="draw the character in its worst poses and in named poses, with the stretch, the "
+            "findings and the bones, before and after; for several inputs a folder",
+        )
     add_threads(parser)
     parser.set_defaults(report=None, in_place=False, resume=False, plan=False, merge=True)
     group = parser.add_argument_group("many files")
@@ -323,7 +330,8 @@ def do_file(command: Command, job: Job) -> Done:
                 {"input": str(each.source), "output": str(each.target)} for each in job.others
             ]
         done.result |= known | {"characters": outcome.characters, "warnings": job.warnings}
-        done.code, done.pictures = outcome.code, outcome.pictures
+        done.code = outcome.code
+        add_pictures(job, done)
         if folder and done.pictures:
             place = job.target or job.source
             write_pictures(folder, place, outcome.characters, done.pictures)

@@ -13,7 +13,10 @@ from ..features.check.findings import NAMES
 from ..features.compare.style import STYLE
 from ..measures.deformation import in_percent
 
-ABOUT = "The sampled pose with the most stretch. Gray means no stretch, dark 100 %."
+ABOUT = (
+    "The findings, the worst of 12 random poses, and poses with names. Gray means no stretch, dark "
+    "100 %. Lines lead to the bones that move the worst places."
+)
 
 
 def write_report_page(
@@ -56,7 +59,7 @@ def _character(report: dict[str, Any], picture: bytes | None) -> list[str]:
     if picture:
         data = base64.b64encode(picture).decode("ascii")
         parts.append(
-            f'<figure><img alt="" src="data:image/png;base64,{data}">'
+            f'<figure><img alt="" style="max-width: 100%" src="data:image/png;base64,{data}">'
             f"<figcaption>{ABOUT}</figcaption></figure>"
         )
     return parts

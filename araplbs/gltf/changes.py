@@ -30,8 +30,9 @@ from ..features.reduce_bones.reduce_bones import (
 from ..features.repair.repair import Repaired, RepairInput, repair
 from ..features.transfer.options import TransferOptions
 from ..features.transfer.source import Source
-from ..features.transfer.transfer import Transferred, transfer, transfer_report
+from ..features.transfer.transfer import transfer, transfer_report
 from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
 from ..reports.report import names_in_line
 from .animations import poses_of
 from .character import Character
@@ -100,9 +101,9 @@ def transfer_in_character(
     options: TransferOptions,
     threads: int = 0,
     progress: Listener | None = None,
-) -> tuple[list[Transferred], dict[str, Any]]:
-    """Returns (the result for each target, report). The targets take the weights of the sources,
-    and the weights are stored in the document. Sources and targets are given by mesh or node names.
+) -> tuple[list[SparseWeights], dict[str, Any]]:
+    """Returns (the weights of all meshes, report). The targets take the weights of the sources, and
+    the weights are stored in the document. Sources and targets are given by mesh or node names.
     Raises Refused."""
     start, names = time.perf_counter(), [character.names_of(each) for each in character.skinned]
     wanted: list[list[int]] = []
@@ -126,7 +127,7 @@ def transfer_in_character(
     character.write(rows, changed=changed)
     written: list[dict[str, Any]] = [{} for _mesh in meshes]
     report = transfer_report(source, meshes, done, options, character.name, written, start)
-    return done, report
+    return rows, report
 
 
 def quantize_character(character: Character, options: QuantizeOptions) -> dict[str, Any]:

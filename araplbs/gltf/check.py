@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..character.control_bones import leave_out_in_steps
 from ..character.mesh import Mesh
 from ..character.pose_sets import checked_poses
 from ..character.problem import Problem
-from ..features.check.check import check
+from ..features.check.check import CHECK_POSES, check
 from ..features.check.findings import Finding, as_json, health
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
@@ -24,7 +25,6 @@ from .character import Character
 from .work import poses_asked_for
 
 OF_FORMAT = {"SPLIT_EDGES"}  # in glTF, every seam of textures or normals splits edges
-CHECK_POSES = 12  # random poses, as in Check Weights
 
 
 @dataclass
@@ -47,12 +47,16 @@ class Checked:
 
 
 def problem_as_it_is(
-    character: Character, options: Options, threads: int = 0, progress: Listener | None = None
+    character: Character,
+    options: Options,
+    threads: int = 0,
+    progress: Listener | None = None,
+    also: Sequence[SparseWeights] = (),
 ) -> tuple[Problem, SparseWeights]:
     """Returns (the Problem, its weights in the file). Joints that only control the rig are excluded
-    unless they have weights."""
+    unless they have weights, in the file or in the SparseWeights `also`."""
     used = np.zeros(len(character.skeleton.names), bool)
-    for rows in character.weights:
+    for rows in [*character.weights, *also]:
         used[rows.bones] = True
 
     def leave_out(meshes: list[Mesh], skeleton: Skeleton) -> Steps[tuple[list[Mesh], Skeleton]]:

@@ -84,11 +84,7 @@ def _work(job: Job) -> Outcome:
         outcome.characters.append(report)
         new = f"; new: {in_words(report['health_new'])}" if "health_new" in report else ""
         job.say(f"{job.source}: {character.name}: {check_summary(report)}{new}")
-        if job.arguments.report:
-            from ...reports.worst_picture import worst_picture
-
-            problem, threads = found.problem, job.arguments.threads
-            outcome.pictures.append(worst_picture(problem, found.rows, job.options, None, threads))
+        job.draw(character, job.options)
     outcome.code = code_of_findings(job.arguments, outcome.characters)
     return outcome
 
@@ -101,11 +97,13 @@ COMMAND = Command(
   araplbs check out.glb
   araplbs check *.glb --fail-on medium --json findings.json
   araplbs check out.glb --baseline in.glb
+  araplbs check out.glb --picture out.png
 
 exit codes: 0 no finding reaches --fail-on, 3 a finding does, 1 a file could not be checked""",
     Options,
     _work,
     saves=False,
+    draws=True,
     only=ONLY,
     add=_add,
     check=_check,

@@ -45,6 +45,10 @@ def _work(job: Job) -> Outcome:
         about = f"{job.source.name}: {', '.join(found.case.problem.names)}"
         content = found.as_dict()
         job.say(f"  {character.name}: {compare_summary(content)}")
+        if job.draws:
+            from ...gltf.picture import comparison_sheet
+
+            job.sheets.append(comparison_sheet(found, about, arguments.threads, job.progress))
         made.append((character.name, page(found, about, None, arguments.threads), content))
     index = write_comparisons(Path(arguments.output), made)
     job.say(f"{job.source}: saved {index}")
@@ -58,10 +62,12 @@ COMMAND = Command(
     "which none was optimized. The file itself is not changed.",
     """examples:
   araplbs compare in.glb -o report/
-  araplbs compare in.glb -o report/ --method present --method heat --method ours""",
+  araplbs compare in.glb -o report/ --method present --method heat --method ours
+  araplbs compare in.glb -o report/ --method present --method ours --picture out.png""",
     CompareOptions,
     _work,
     saves=False,
+    draws=True,
     add=_add,
     check=_check,
     page=False,

@@ -13,12 +13,13 @@ from .weight import WITHOUT, refuse_animation
 def _work(job: Job) -> Outcome:
     document, outcome = job.read(), Outcome()
     for character in job.characters(document):
-        _done, report = repair_character(
+        done, report = repair_character(
             character, job.options, kinds_of(job.arguments), job.arguments.threads, job.progress
         )
         for line in [*repair_notes(report), repair_summary(report)]:
             job.say(f"  {character.name}: {line}")
         outcome.characters.append(report)
+        job.draw(character, job.options, done.weights)
     job.save(document)
     return outcome
 
@@ -30,11 +31,13 @@ COMMAND = Command(
     "to the last bit.",
     """examples:
   araplbs repair in.glb -o out.glb
-  araplbs repair in.glb -o out.glb --kind speckle --kind bleeding""",
+  araplbs repair in.glb -o out.glb --kind speckle --kind bleeding
+  araplbs repair in.glb -o out.glb --picture out.png""",
     Options,
     _work,
     without=WITHOUT | {"start_from"},
     add=add_kinds,
+    draws=True,
     check=refuse_animation,
     page=False,
 )

@@ -9,6 +9,7 @@ from ...features.transfer.options import TransferOptions
 from ...features.transfer.transfer import transfer_summary, transfer_warnings
 from ...gltf.changes import transfer_in_character
 from ...gltf.character import Character
+from ...model.options import Options
 from ..command import Command, Job, Outcome
 from ..own_arguments import add_sources_and_targets
 
@@ -16,7 +17,7 @@ from ..own_arguments import add_sources_and_targets
 def _work(job: Job) -> Outcome:
     arguments, document = job.arguments, job.read()
     character = _with_mesh(job.characters(document), arguments.source[0])
-    _done, report = transfer_in_character(
+    rows, report = transfer_in_character(
         character,
         arguments.source,
         arguments.target,
@@ -29,6 +30,7 @@ def _work(job: Job) -> Outcome:
     for line in report["warnings"]:
         job.say(f"  {character.name}: warning: {line}")
     job.say(f"  {character.name}: {transfer_summary(report)}")
+    job.draw(character, Options(), rows)
     job.save(document)
     return Outcome([report])
 
@@ -46,10 +48,12 @@ COMMAND = Command(
     "Gives target meshes the weights of source meshes with the same skeleton: for example, "
     "clothes get the weights of the body, or a simplified mesh those of the original.",
     """examples:
-  araplbs transfer in.glb -o out.glb --source Body --target Shirt --target Skirt""",
+  araplbs transfer in.glb -o out.glb --source Body --target Shirt --target Skirt
+  araplbs transfer in.glb -o out.glb --source Body --target Shirt --picture out.png""",
     TransferOptions,
     _work,
     without=frozenset(("sources", "bones")),
+    draws=True,
     add=partial(add_sources_and_targets, what="a mesh, or its node,"),
     page=False,
 )

@@ -295,12 +295,7 @@ def _work(job: Job) -> Outcome:
         for line in report["warnings"]:
             job.say(f"  {character.name}: warning: {line}")
         job.say(f"  {character.name}: {summary(report)}")
-        if arguments.report:
-            from ...reports.worst_picture import worst_picture
-
-            rows = found.solution.rows
-            picture = worst_picture(found.problem, rows, job.options, None, arguments.threads)
-            outcome.pictures.append(picture)
+        job.draw(character, job.options, found.rows)
     levels = [] if joined else _carry(job, document, first, outcome)
     job.save(document)
     for level, carried in levels:
@@ -368,6 +363,7 @@ COMMAND = Command(
   araplbs weight in.glb -o out.glb
   araplbs weight in.glb -o out.glb --max-influences 8 --report page.html
   araplbs weight in.glb -o out.glb --preset unity
+  araplbs weight in.glb -o out.glb --picture out.png
   araplbs weight characters/*.glb -o weighted/ --jobs 4
   araplbs weight in.glb -o out.glb --save-parts parts.json
   araplbs weight in.glb -o out.glb --parts parts.json
@@ -381,6 +377,7 @@ COMMAND = Command(
     _work,
     without=WITHOUT,
     also_reads=(OBJ,),
+    draws=True,
     add=_add,
     check=_check,
     defaults=_defaults,

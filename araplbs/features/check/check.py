@@ -43,6 +43,7 @@ CHECKS = (
 )
 LEAST = 0.05  # severity; lower values are not reported
 PREPARED = 0.6  # share of the time before the first check
+CHECK_POSES = 12  # random poses in which weights are checked
 MOST_OF_A_KIND = 40  # findings, the worst first: nobody reads more
 
 

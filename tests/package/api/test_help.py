@@ -21,6 +21,7 @@ EXCEPTIONS = ("Cancelled", "InputError", "Refused", "SolverError")
 WITHOUT_SOURCE = {
     *EXCEPTIONS,
     *("GltfCharacter", "GltfFile", "Rows", "Skeleton", "Weights", "load_gltf", "save_gltf"),
+    "picture",
     "mesh_extent",
 }
 SHAPE = re.compile(r"\((?:\d|[a-z])[\w +]*(?:, ?[\w ]+)*,?\)")  # (n, 3), (m,), (3 or 4, 4)

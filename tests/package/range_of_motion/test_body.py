@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from araplbs.body.acts import acts_of, turns_to, within_reach
-from araplbs.body.body import find_body
+from araplbs.body.body import Body, find_body
 from araplbs.body.chains import Tree
+from araplbs.body.limbs import Limb
+from araplbs.body.named_poses import _fist, named_poses
 from araplbs.body.twists import twist_shares
 from araplbs.model.options import Options
 from araplbs.skeleton.poses import sample
@@ -362,3 +364,82 @@ def angles(transforms, bones):
         cosine = (np.trace(own, axis1=1, axis2=2) - 1) / 2
         found[bones.names[b]] = float(np.arccos(np.clip(cosine, -1, 1)).max())
     return found
+
+
+def named(bones):
+    body, tree = bones.body()
+    heads, parents = np.array(bones.heads, float), np.array(bones.parents)
+    return {each.name: each for each in named_poses(tree, body, heads, parents, UP)}
+
+
+def place(pose, bones, name, point):
+    transform = pose.transforms[bones.names.index(name)]
+    return transform[:, :3] @ point + transform[:, 3]
+
+
+def test_named_poses_of_a_human():
+    """Hands are above the head, thighs are level, and fingers turn down to the palms."""
+    bones = human()
+    poses = named(bones)
+    assert list(poses) == ["Arms up", "Sit", "Fist", "Twist"]
+    top = max(head[2] for head in bones.heads)
+    for side, sign in (("L", 1), ("R", -1)):
+        hand = np.array([0.72, 0, 1.42]) * (sign, 1, 1)
+        assert place(poses["Arms up"], bones, f"arm_{side}.2", hand)[2] > top
+        thigh = bones.names.index(f"leg_{side}")
+        knee = place(poses["Sit"], bones, f"leg_{side}", np.array(bones.tails[thigh]))
+        assert abs(knee[2] - bones.heads[thigh][2]) < 0.1 and knee[1] < -0.3
+        tip = bones.tails[bones.names.index(f"finger1_{side}")]
+        assert place(poses["Fist"], bones, f"finger1_{side}", tip)[2] < tip[2] - 0.04
+        turn = poses["Twist"].transforms[bones.names.index(f"arm_{side}.3"), :, :3]
+        assert np.trace(turn) < 2.5
+    around = {bones.names[b] for b in poses["Fist"].around}
+    assert around == {"finger0_L", "finger1_L", "finger2_L"}
+    still = poses["Sit"].transforms[bones.names.index("spine")]
+    np.testing.assert_allclose(still, np.eye(3, 4), atol=1e-12)
+
+
+def test_a_thumb_tells_the_palm():
+    """Thumbs that point forward have palms below, whichever way `up` is. Fingers are straight."""
+    hand = [(0.7, 0, 1), (0.8, 0, 1)]
+    for sign, forward in ((1, -1), (-1, -1), (1, 1)):
+        bones = Bones().both("leg", [(0.1, 0, 0.9), (0.1, -0.02, 0.5), (0.1, 0, 0.1)])
+        for name, y in (("wrist_L", forward), ("wrist_R", forward)):
+            side = 1 if name.endswith("L") else -1
+            bones.add(name, np.array(hand) * (side, 1, 1))
+            for k in range(3):
+                steps = [(0.8 + 0.03 * i, 0.03 * (k - 1), 1) for i in range(4)]
+                bones.add(f"{k}_{name}", np.array(steps) * (side, 1, 1), name)
+            steps = [(0.75 + 0.01 * i, y * (0.04 + 0.03 * i), 1) for i in range(3)]
+            bones.add(f"thumb_{name}", np.array(steps) * (side, 1, 1), name)
+        legs = [Limb(np.array([(s * 0.1, 0, 0.9), (s * 0.1, 0, 0.1)])) for s in (1, -1)]
+        body = Body((tuple(legs),), None, UP, np.array([0.0, -1, 0]))
+        hands = [bones.names.index(name) for name in ("wrist_L", "wrist_R")]
+        fist = _fist(bones.tree(), hands, body, sign * UP)
+        for name, side in (("1_wrist_L", 1), ("1_wrist_R", -1)):
+            tip = fist.own[bones.names.index(name)] @ (side, 0, 0)
+            assert tip[2] * forward > 0.5
+
+
+def test_named_poses_of_other_bodies():
+    assert list(named(Bones().both("leg", [(0.1, 0, 1), (0.1, -0.02, 0.5), (0.1, 0, 0)])))
+    poses = named(dog())
+    assert list(poses) == ["Walk", "Head down", "Tail up", "Twist"]
+    tail = np.array([0, 1, 0.7])
+    assert place(poses["Tail up"], dog(), "tail.1", tail)[2] > 0.8
+
+
+def test_named_poses_without_a_body():
+    """A snake curls and twists, and a lone hand makes a fist toward the bend of its fingers."""
+    snake = Bones().add("s", [(0, k / 10, 0) for k in range(11)])
+    poses, end = named(snake), np.array([0, 1.0, 0])
+    assert list(poses) == ["Curl", "Twist"]
+    assert np.linalg.norm(place(poses["Curl"], snake, "s.9", end)) < 0.8
+    np.testing.assert_allclose(place(poses["Twist"], snake, "s.9", end), end, atol=1e-9)
+    hand = Bones().add("wrist", [(0, 0, 0), (0, 0, -0.1)])
+    for k in range(4):
+        joints = [(0, 0, -0.1), (0, 0.005, -0.14), (0, 0.02, -0.17), (0, 0.04, -0.19)]
+        hand.add(f"f{k}", np.array(joints) + np.array([0.03 * k, 0, 0]), "wrist")
+    (fist,) = named(hand).values()
+    assert fist.name == "Fist" and len(fist.around) == 12
+    assert place(fist, hand, "f1", np.array([0.03, 0.005, -0.14]))[1] > 0.03
