@@ -35,9 +35,11 @@ def run(
     sent: Sequence[str] = (),
     folder: str | None = None,
     environment: Mapping[str, str] | None = None,
+    hear: Callable[[str], object] = lambda _line: None,
 ) -> tuple[int, str, str]:
     """Runs python -m WORDS SENT and returns (exit code, output, error messages). sent: arguments of
-    any length, which are sent over the pipe.
+    any length, which are sent over the pipe. hear: called in a thread with each line of the error
+    messages as soon as it is written.
 
     check() is called repeatedly. If it raises an exception, the child has ended when the exception
     leaves this function. Raises Refused if the child cannot be started.
@@ -58,20 +60,33 @@ def run(
             f"{error.strerror}"
         ) from None
     pipe, process.stdin = process.stdin, None  # communicate() would close it
+    errors, process.stderr = process.stderr, None  # communicate() would read it at the end
+    lines: list[str] = []
+
+    def read() -> None:
+        for line in errors:
+            lines.append(line)
+            hear(line)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
     try:
         with suppress(OSError):  # it has ended
             pipe.write(json.dumps(sent) + "\n")
             pipe.flush()
         while True:
             try:
-                output, errors = process.communicate(timeout=POLL)
-                return process.returncode, output, errors
+                output, _nothing = process.communicate(timeout=POLL)
+                reader.join()
+                return process.returncode, output, "".join(lines)
             except subprocess.TimeoutExpired:
                 check()
     finally:
         with suppress(OSError):
             pipe.close()
         _end(process)
+        reader.join()
+        errors.close()
 
 
 def _end(process: subprocess.Popen[str]) -> None:

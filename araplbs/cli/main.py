@@ -58,6 +58,7 @@ COMMANDS = (
     ("quantize", "store weights in 8 or 16 bits with an exact sum"),
 )
 SCHEMA = 1  # of the output of --json
+PROGRESS = "progress: "  # begins a line of --progress
 EPILOG = """examples:
   araplbs weight in.glb -o out.glb
   araplbs weight characters/*.glb -o weighted/ --preset game-8 --jobs 4
@@ -240,6 +241,9 @@ def make_parser(command: Command) -> Parser:
             "findings and the bones, before and after; for several inputs a folder",
         )
     add_threads(parser)
+    parser.add_argument(
+        "--progress", action="store_true", help="print the progress to standard error"
+    )
     parser.set_defaults(report=None, in_place=False, resume=False, plan=False, merge=True)
     group = parser.add_argument_group("many files")
     add_jobs(group)
@@ -274,6 +278,17 @@ def _do_files(
             except BrokenPipeError:  # the work goes on without a reader
                 _print_nowhere(stream)
 
+    last = ""
+
+    def progress(stage: str, fraction: float, *_energy: object) -> bool:
+        nonlocal last
+        stop.check()
+        line = f"{PROGRESS}{100 * fraction:.0f} % {stage}"
+        if arguments.progress and line != last:
+            last = line
+            complain(line)
+        return True
+
     for folder in {target.parent for _source, target in plan if target}:
         remove_leftovers(folder)
     start, left = time.perf_counter(), left_to_do(plan, arguments)
@@ -286,7 +301,7 @@ def _do_files(
         done = do_files(left, arguments, say, stop)
     else:
         done = []
-        jobs = [Job(*each, options, arguments, say, stopped_by(stop)) for each in left]
+        jobs = [Job(*each, options, arguments, say, progress) for each in left]
         if as_one:
             jobs[0].others = [
                 replace(each, warnings=jobs[0].warnings, used=jobs[0].used) for each in jobs[1:]

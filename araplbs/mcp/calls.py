@@ -1,5 +1,5 @@
-"""The tools of the server. Each tool runs a command in a separate process and returns the command's
-JSON output.
+"""The calls of the server's tools. Each call runs a command in a separate process and returns what
+an assistant needs of the command's report.
 
 A separate process keeps the server responsive, and ends with the call: if the call is cancelled or
 takes too long, and if the server ends for any reason (child.py). Only files on this machine are
@@ -9,6 +9,7 @@ accepted, and the command's rules for outputs apply.
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -22,10 +23,21 @@ from ..base import child
 from ..base.refusal import Refused
 from ..cli.batch.tasks import TIMEOUT
 from ..cli.errors import DONE, FAILED, FINDINGS
+from ..cli.main import PROGRESS
 from ..gltf.file.container import is_gltf
 
-Value = str | int | float | bool
+Value = str | int | float | bool | list[str]
 LINES = 20  # of a command's error messages
+MOST_BYTES = 4000  # of an answer; an assistant pays for each
+MOST_KEYS = 24  # of a report; only tables of bones have more
+LEFT_OUT = ("generator", "schema", "version", "options", "poses", "parts", "engine")
+WEIGHED = {  # entries of a report of weight
+    *("armature", "objects", "vertices", "control_bones", "deforming_bones", "most_influences"),
+    *("deformation", "compared", "kept", "misfit", "limb_shifts", "notes", "warnings", "seconds"),
+}
+SEEN = ("surface_strain", "limb_drift", "volume_change")  # of the measures of a comparison
+OF_GLTF = "araplbs"  # the module of the command for .glb, .gltf and .vrm files
+NUMBERS = itertools.count(1)
 OTHER_PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(//|\\\\)|\\\\|//")
 NO_TEXT = re.compile("[\0\ufffd\ud800-\udfff]")  # also what server.py puts for half a character
 GOOD = (DONE, FINDINGS)  # exit codes of calls that did not fail
@@ -34,73 +46,42 @@ GOOD = (DONE, FINDINGS)  # exit codes of calls that did not fail
 @dataclass(frozen=True)
 class Limits:
     """timeout: seconds after which a call is ended, 0 for none. check: called repeatedly, raises an
-    exception to end the call."""
+    exception to end the call. hear: called with each line of the command's messages. folder: for
+    the whole reports."""
 
     timeout: float = TIMEOUT
     check: Callable[[], object] = lambda: None
+    hear: Callable[[str], object] = lambda _line: None
+    folder: str = "."
 
 
 class _TimedOut(Exception):
     pass
 
 
-def weigh(
-    source: str,
-    target: str,
-    options: Mapping[str, Value],
-    limits: Limits = Limits(),
-    *,
-    part: Mapping[str, Sequence[str]] = {},
-) -> dict[str, Any]:
-    """Runs weight SOURCE -o TARGET. part: {option that keeps some of the weights: its values}."""
-    only = [f"--{name}={each}" for name, values in part.items() for each in values]
-    return run("weight", source, [*_output(target), *only], options, limits)
-
-
-def check(
-    source: str, fail_on: str, options: Mapping[str, Value], limits: Limits = Limits()
-) -> dict[str, Any]:
-    """Runs check SOURCE; "findings_as_severe" states whether there is a finding at or above the
-    level."""
-    answer = run("check", source, ["--fail-on", fail_on], options, limits)
-    return answer | {"findings_as_severe": answer["exit_code"] == FINDINGS}
-
-
-def repair(
-    source: str,
-    target: str,
-    kinds: Sequence[str],
-    options: Mapping[str, Value],
-    limits: Limits = Limits(),
-) -> dict[str, Any]:
-    """Runs repair SOURCE -o TARGET --kind KIND."""
-    only = [word for kind in kinds for word in ("--kind", kind.lower())]
-    return run("repair", source, [*_output(target), *only], options, limits)
-
-
-def compare(
-    source: str, folder: str, methods: Sequence[str], limits: Limits = Limits()
-) -> dict[str, Any]:
-    """Runs compare SOURCE -o FOLDER; "page" is the path of the page."""
-    only = [word for name in methods for word in ("--method", name)]
-    answer = run("compare", source, ["--output", _local(folder), *only], {}, limits)
-    page, figures = Path(folder, "index.html"), Path(folder, "report.json")
-    if answer["exit_code"]:
-        return answer
-    return answer | {"page": str(page), "report": json.loads(figures.read_text("utf-8"))}
-
-
-def run(
+def call(
     command: str,
     source: str,
-    words: Sequence[str],
-    options: Mapping[str, Value],
-    limits: Limits,
+    words: Sequence[str] = (),
+    options: Mapping[str, Value] = {},
+    limits: Limits = Limits(),
+    target: str = "",
+    picture: str = "",
 ) -> dict[str, Any]:
-    """Returns {"exit_code", "messages", and the output of --json}."""
+    """Runs a command on a file. target: its output, for compare a folder. picture: the file of
+    --picture. Returns {"exit_code", "messages"}, and the entries of its report, shortened.
+    "details" is the path of the whole report. Raises Refused."""
+    drawn = ["--picture", _local(picture)] if picture else []
+    if drawn and not is_gltf(source):
+        raise Refused(f"{source}: pictures are drawn of .glb, .gltf and .vrm files only")
     module = _module(_local(source))
-    json_of = [] if command == "compare" else ["--json", "-"]
-    whole = [module, command, source, *words, *json_of, "--quiet", *_flags(options)]
+    to = _output(target, command == "compare") if target or command != "check" else []
+    details = Path(limits.folder, f"{next(NUMBERS)}-{command}.json")
+    whole = [module, command, source, *to, *words, *drawn, *_flags(options), "--quiet"]
+    if command != "compare":  # which writes a report into its folder
+        whole += ["--json", str(details)]
+    if module == OF_GLTF:
+        whole.append("--progress")
     end = time.monotonic() + limits.timeout
 
     def check() -> None:
@@ -109,21 +90,92 @@ def run(
             raise _TimedOut
 
     try:
-        code, output, errors = child.run(whole, check)
+        code, _said, errors = child.run(whole, check, hear=limits.hear)
     except _TimedOut:
         line = f"stopped after {limits.timeout:g} s (--timeout of the server)"
         return {"exit_code": FAILED, "messages": [line]}
-    lines = [line.removeprefix("araplbs: ") for line in errors.splitlines() if line.strip()]
-    answer: dict[str, Any] = {"exit_code": code, "messages": lines[-LINES:]}
-    if json_of and output.strip():
-        answer |= json.loads(output)
-    return answer
+    lines = [line for line in errors.splitlines() if line.strip() and not line.startswith(PROGRESS)]
+    messages = [line.removeprefix("araplbs: ") for line in lines]
+    answer: dict[str, Any] = {"exit_code": code, "messages": messages[-LINES:]}
+    if command == "compare" and not code:
+        answer["page"], details = str(Path(target, "index.html")), Path(target, "report.json")
+    if drawn and not code % FINDINGS:
+        answer["picture"] = picture
+    return answer | _report(details)
+
+
+def _report(path: Path) -> dict[str, Any]:
+    """The entries of a written report that an assistant reads first, and the path of the whole."""
+    if not path.is_file():
+        return {}
+    content = json.loads(path.read_text("utf-8"))
+    return {"details": str(path), **_brief(content)}
+
+
+def _output(target: str, is_folder: bool) -> list[str]:
+    """The words for an output. For a file, the commands also accept a folder, but nobody would know
+    the file's name."""
+    folder = os.path.isdir(_local(target)) or target.endswith(("/", os.sep))
+    if folder and not is_folder:
+        raise Refused(f"{target}: is a folder; specify the file to write")
+    return ["--output", target]
+
+
+def repeated(flag: str, values: Sequence[str]) -> list[str]:
+    """The words of an argument with several values."""
+    return [f"--{flag}={value}" for value in values]
+
+
+def _brief(content: dict[str, Any]) -> dict[str, Any]:
+    """A report without what is only for programs, and with counts instead of vertices."""
+    found = {name: value for name, value in content.items() if name not in LEFT_OUT}
+    for result in [*found.get("files", []), found]:
+        for report in result.get("characters") or result.get("armatures") or ():
+            for finding in [*report.get("findings", []), *report.get("repairs", [])]:
+                if isinstance(finding.get("vertices"), list):
+                    finding["vertices"] = len(finding["vertices"])
+            for method in report.get("methods", ()):
+                measures = method.pop("measures", {}).get("random", {})
+                method |= {name: measures.get(name) for name in SEEN}
+            is_weight = content.get("command") == "weight"
+            for name in report.keys() - WEIGHED if is_weight else LEFT_OUT:
+                report.pop(name, None)
+    return found
+
+
+def as_text(answer: dict[str, Any]) -> str:
+    """The answer as JSON of at most MOST_BYTES. Long lists and texts are shortened as far as
+    necessary, and say how many entries are missing."""
+    for most, letters in ((10, 300), (10, 160), (5, 160), (3, 120), (1, 80), (0, 40)):
+        text = json.dumps(_shortened(answer, most, letters), ensure_ascii=False)
+        if len(text.encode("utf-8", "replace")) <= MOST_BYTES:
+            break
+    return text
+
+
+def _shortened(value: Any, most: int, letters: int, name: str = "") -> Any:
+    if isinstance(value, str):
+        kept = name in ("details", "page", "picture", "output") or len(value) <= letters
+        return value if kept else value[: letters - 3] + "..."
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    if isinstance(value, dict):
+        many = len(value) > MOST_KEYS  # named after bones
+        keys = list(value)[: most if many else None]
+        found = {key: _shortened(value[key], most, letters, key) for key in keys}
+        return found | ({"...": f"{len(value) - len(keys)} more"} if len(keys) < len(value) else {})
+    if isinstance(value, list):
+        kept_most = max(most, 1) if name in ("files", "characters", "messages") else most
+        items = [_shortened(each, most, letters) for each in value[:kept_most]]
+        left = len(value) - len(items)
+        return items + ([f"{left} more"] if left else [])
+    return value
 
 
 def _module(source: str) -> str:
     """The module whose commands process a file."""
     if is_gltf(source):
-        return "araplbs"
+        return OF_GLTF
     if not source.lower().endswith(".blend"):
         raise Refused(f"{source}: must be a .glb, .gltf, .vrm or .blend file")
     if importlib.util.find_spec("bpy") is None:
@@ -132,13 +184,6 @@ def _module(source: str) -> str:
             f"blender -c araplbs weight {os.path.basename(source)} in a shell"
         )
     return "araplbs.blender"
-
-
-def _output(target: str) -> list[str]:
-    """The output file. The commands also accept a folder, but nobody would know the file's name."""
-    if os.path.isdir(_local(target)) or target.endswith(("/", os.sep)):
-        raise Refused(f"{target}: is a folder; specify the file to write")
-    return ["--output", target]
 
 
 def _local(path: str) -> str:
@@ -158,16 +203,18 @@ def _flags(options: Mapping[str, Value]) -> list[str]:
         plain = name.lower().strip().lstrip("-").replace("_", "-").replace(" ", "-")
         if not re.fullmatch(r"[a-z][a-z-]*", plain) or plain in RESERVED:
             raise Refused(f"{name!r} is not an option of the tool")
-        if plain in ("skeleton", "from"):
-            value = _local(str(value))  # files to read
         if isinstance(value, bool):
             words.append(f"--{'' if value else 'no-'}{plain}")
-        else:
-            words.append(f"--{plain}={value}")
+        else:  # any text may be the name of a file to read
+            values = value if isinstance(value, list) else [value]
+            words += [f"--{plain}={_local(v) if isinstance(v, str) else v}" for v in values]
     return words
 
 
 # Options of the command that name files, or that are arguments of the tools.
 RESERVED = frozenset(
-    ("output", "o", "in-place", "json", "report", "quiet", "q", "jobs", "resume", "plan", "help")
+    (
+        *("output", "o", "in-place", "json", "report", "picture", "progress", "quiet", "q"),
+        *("jobs", "resume", "plan", "help"),
+    )
 )

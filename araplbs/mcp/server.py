@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import io
-import json
 import re
 import signal
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 import araplbs
@@ -22,6 +21,7 @@ from ..base.printed import complain
 from ..base.refusal import Refused
 from ..cli.batch.tasks import TIMEOUT
 from ..cli.errors import WRONG, WrongArguments
+from ..cli.main import COMMANDS, PROGRESS
 from ..cli.parser import Parser
 from . import calls
 from .calls import Limits, Value
@@ -40,7 +40,8 @@ settings:
 
   {"mcpServers": {"araplbs": {"command": "python", "args": ["-m", "araplbs.mcp"]}}}
 
-Its tools are weight, check, repair and compare. They work on files on this machine."""
+Its tools are the commands of araplbs. They work on files on this machine."""
+TOOLS = [name.replace("-", "_") for name, _help in COMMANDS]
 
 
 def skill() -> str:
@@ -90,27 +91,33 @@ def make_server(timeout: float = TIMEOUT, left: threading.Event | None = None) -
     refuse_old(MCP)
     about: dict[str, Any] = {"instructions": f"{skill()}\n\n{limit}, and writes nothing then."}
     try:
+        from mcp.server.mcpserver import Context
         from mcp.server.mcpserver import MCPServer as Server
 
         about["version"] = araplbs.__version__
     except ModuleNotFoundError as error:
         if error.name == "mcp":
             raise
-        from mcp.server.fastmcp import FastMCP as Server  # before mcp 2
+        from mcp.server.fastmcp import Context  # before mcp 2
+        from mcp.server.fastmcp import FastMCP as Server
     server = Server("araplbs", **about)
     tools = Tools(timeout, left or threading.Event())
-    for tool in (tools.weight, tools.check, tools.repair, tools.compare):
-        server.tool()(tool)
+    for name in TOOLS:
+        tool = getattr(tools, name)
+        tool.__func__.__annotations__["context"] = Context  # by which the package finds it
+        server.tool(structured_output=False)(tool)
     return server
 
 
 class Tools:
-    """The tools, with their descriptions for an assistant."""
+    """The tools, with their descriptions for an assistant. context: of a call, to report its
+    progress."""
 
     def __init__(self, timeout: float, left: threading.Event) -> None:
         from anyio import CapacityLimiter
 
         self._timeout, self._left, self._limiter = timeout, left, CapacityLimiter(CALLS)
+        self._folder = TemporaryDirectory(prefix="araplbs-mcp-")  # of whole reports
 
     async def weight(
         self,
@@ -121,7 +128,9 @@ class Tools:
         keep_bones: list[str] | None = None,
         keep_meshes: list[str] | None = None,
         only_selected: str | None = None,
-    ) -> dict[str, Any]:
+        picture: str = "",
+        context: Any = None,
+    ) -> Any:
         """Gives the skinned meshes of a character new skinning weights. Use it when bone heat
         fails, when a generated or predicted rig deforms badly, or for a skeleton without weights.
 
@@ -133,9 +142,12 @@ class Tools:
             "*Hand*", or "LeftArm/" for a joint and all joints below it. keep_meshes: names of
             meshes that stay. only_selected: a JSON file {"mesh": [vertices]}; all others stay.
             Not for .blend files.
+        picture: a .png file to write. The answer then shows the character in its worst poses and in
+            named ones, before and after, with stretch in color and findings marked. Look at it.
 
         exit_code is 0 if the file was written. For each character, warnings say what to look at,
         and control_bones names the bones that were left out because they only control the rig.
+        details is the file with the whole report.
         """
         part = {
             "only-bones": only_bones or [],
@@ -143,20 +155,28 @@ class Tools:
             "keep-mesh": keep_meshes or [],
             "only-selected": [only_selected] if only_selected else [],
         }
-        call = partial(calls.weigh, part=part)
-        return await self._answer(call, input, output, options or {})
+        words = [f"--{name}={each}" for name, values in part.items() for each in values]
+        return await self._answer(context, "weight", input, output, words, options, picture)
 
     async def check(
-        self, input: str, fail_on: str = "high", options: dict[str, Value] | None = None
-    ) -> dict[str, Any]:
-        """Reports faults of the weights of a file. Changes nothing.
+        self,
+        input: str,
+        fail_on: str = "high",
+        options: dict[str, Value] | None = None,
+        picture: str = "",
+        context: Any = None,
+    ) -> Any:
+        """Reports faults of the weights of a file, the ten worst first. Changes nothing.
 
         input: a .glb, .gltf, .vrm or .blend file on this machine.
         fail_on: high, medium, low or never: exit_code is 3 for a finding as severe as this.
+        picture: as for weight.
 
-        Each finding has kind, level, mesh, bone, vertices and words, a sentence for people.
+        Each finding has kind, level, mesh, bone, a count of vertices, and words, a sentence for
+        people. health counts all findings by level.
         """
-        return await self._answer(calls.check, input, fail_on, options or {})
+        words = ["--fail-on", fail_on]
+        return await self._answer(context, "check", input, "", words, options, picture)
 
     async def repair(
         self,
@@ -164,47 +184,137 @@ class Tools:
         output: str,
         kinds: list[str] | None = None,
         options: dict[str, Value] | None = None,
-    ) -> dict[str, Any]:
+        picture: str = "",
+        context: Any = None,
+    ) -> Any:
         """Repairs the weights where check finds something, and leaves all others unchanged.
 
-        input, output: as for weight.
+        input, output, picture: as for weight.
         kinds: repair only findings of these kinds, as check names them.
         """
-        return await self._answer(calls.repair, input, output, kinds or [], options or {})
+        words = calls.repeated("kind", [kind.lower() for kind in kinds or []])
+        return await self._answer(context, "repair", input, output, words, options, picture)
+
+    async def transfer(
+        self,
+        input: str,
+        output: str,
+        sources: list[str],
+        targets: list[str],
+        options: dict[str, Value] | None = None,
+        picture: str = "",
+        context: Any = None,
+    ) -> Any:
+        """Gives clothes, hair or simplified meshes the weights of the mesh beneath.
+
+        input, output, picture: as for weight.
+        sources, targets: names of meshes with the same skeleton; targets get new weights.
+        """
+        words = calls.repeated("source", sources) + calls.repeated("target", targets)
+        return await self._answer(context, "transfer", input, output, words, options, picture)
 
     async def compare(
-        self, input: str, output: str, methods: list[str] | None = None
-    ) -> dict[str, Any]:
+        self,
+        input: str,
+        output: str,
+        methods: list[str] | None = None,
+        picture: str = "",
+        context: Any = None,
+    ) -> Any:
         """Weights a character by several methods and judges them in poses that none was optimized
         for. Takes a minute or more.
 
-        input: as for weight. output: a folder for the page, index.html.
+        input, picture: as for weight. output: a folder for the page, index.html.
         methods: only these; "present" are the weights in the file, "ours" those of weight.
         """
-        return await self._answer(calls.compare, input, output, methods or [])
+        words = calls.repeated("method", methods or [])
+        return await self._answer(context, "compare", input, output, words, None, picture)
 
-    async def _answer(self, call: Callable[..., dict[str, Any]], *arguments: Any) -> Any:
+    async def joints(
+        self,
+        input: str,
+        output: str,
+        options: dict[str, Value] | None = None,
+        context: Any = None,
+    ) -> Any:
+        """Moves joints to better positions, and weights the character with them.
+
+        input, output: as for weight. options: for example {"anchor": 1, "also_weights": false}.
+        """
+        return await self._answer(context, "joints", input, output, [], options)
+
+    async def reduce_bones(
+        self,
+        input: str,
+        output: str,
+        options: dict[str, Value] | None = None,
+        context: Any = None,
+    ) -> Any:
+        """Computes weights for fewer bones, as for an engine with a limit.
+
+        input, output: as for weight. options: {"bones": 30} or {"remove": "ends"}.
+        """
+        return await self._answer(context, "reduce-bones", input, output, [], options)
+
+    async def quantize(
+        self,
+        input: str,
+        output: str,
+        options: dict[str, Value] | None = None,
+        context: Any = None,
+    ) -> Any:
+        """Stores weights in 8 or 16 bits with an exact sum.
+
+        input, output: as for weight. options: for example {"bits": 16, "platform": "mobile"}.
+        """
+        return await self._answer(context, "quantize", input, output, [], options)
+
+    async def _answer(
+        self,
+        context: Any,
+        command: str,
+        input: str,
+        output: str,
+        words: list[str],
+        options: dict[str, Value] | None,
+        picture: str = "",
+    ) -> Any:
         """Waits for a call in a thread, which ends the call's process if the call is cancelled. A
         failure is marked as an error, with the same entries as a success."""
         from anyio import from_thread, to_thread
         from mcp.types import CallToolResult
 
+        heard, told = [(0.0, "")], [0.0]  # percent, which must grow, and stage
+
+        def hear(line: str) -> None:
+            if line.startswith(PROGRESS):
+                percent, _sign, stage = line.removeprefix(PROGRESS).strip().partition(" % ")
+                heard[0] = float(percent), stage
+
         def check() -> None:
             from_thread.check_cancelled()
             if self._left.is_set():
                 raise Refused("the client has closed the connection")
+            percent, stage = heard[0]
+            if percent > told[0] and context is not None:
+                told[0] = percent
+                from_thread.run(context.report_progress, percent, 100.0, stage)
 
-        limits = Limits(self._timeout, check)
+        limits = Limits(self._timeout, check, hear, self._folder.name)
+
+        def call() -> dict[str, Any]:
+            return calls.call(command, input, words, options or {}, limits, output, picture)
+
         try:
-            answer = await to_thread.run_sync(call, *arguments, limits, limiter=self._limiter)
+            answer = await to_thread.run_sync(call, limiter=self._limiter)
         except Refused as error:
             answer = {"exit_code": WRONG, "messages": [str(error)]}
-        if answer["exit_code"] in calls.GOOD:
-            return answer
-        content = [{"type": "text", "text": json.dumps(answer, indent=2)}]
-        return CallToolResult.model_validate(
-            {"content": content, "structuredContent": answer, "isError": True}
-        )
+        content = [{"type": "text", "text": calls.as_text(answer)}]
+        if "picture" in answer:
+            data = base64.b64encode(Path(answer["picture"]).read_bytes()).decode()
+            content.append({"type": "image", "data": data, "mimeType": "image/png"})
+        failed = answer["exit_code"] not in calls.GOOD
+        return CallToolResult.model_validate({"content": content, "isError": failed})
 
 
 def main(argv: list[str]) -> int:

@@ -228,25 +228,27 @@ def _mean_of_samples(samples: Floats) -> Integers:
 
 
 def png(pixels: Integers, generator: str = "") -> bytes:
-    """The bytes of a PNG file with pixels (height, width, 4) uint8. Colors have 6 bits, which is
-    invisible on a shaded surface and halves the file size. generator: the program named in the
-    file."""
-    height, width = pixels.shape[:2]
+    """The bytes of a PNG file with pixels (height, width, 3 or 4) uint8, the fourth being their
+    opacity. Colors have 6 bits, which is invisible on a shaded surface and halves the file size.
+    generator: the program named in the file."""
+    height, width, channels = pixels.shape
     kept = pixels.copy()
     kept[..., :3] = (kept[..., :3] & 0xFC) | 2
-    kept[kept[..., 3] == 0] = 0
-    rows = kept.reshape(height, width * 4).astype(np.int16)
+    if channels == 4:
+        kept[kept[..., 3] == 0] = 0
+    rows = kept.reshape(height, width * channels).astype(np.int16)
     left, above, corner = (np.zeros_like(rows) for _ in range(3))
-    left[:, 4:], above[1:], corner[1:, 4:] = rows[:, :-4], rows[:-1], rows[:-1, :-4]
+    left[:, channels:], above[1:] = rows[:, :-channels], rows[:-1]
+    corner[1:, channels:] = rows[:-1, :-channels]
     # Paeth's filter: the neighbor nearest to left + above - corner.
     to_left, to_above = np.abs(above - corner), np.abs(left - corner)
     to_corner = np.abs(left + above - 2 * corner)
     guess = np.where(to_above <= to_corner, above, corner)
     guess = np.where((to_left <= to_above) & (to_left <= to_corner), left, guess)
-    filtered = np.empty((height, width * 4 + 1), np.uint8)
+    filtered = np.empty((height, width * channels + 1), np.uint8)
     filtered[:, 0] = 4
     filtered[:, 1:] = (rows - guess).astype(np.uint8)
-    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, 6 if channels == 4 else 2, 0, 0, 0)
     return b"".join(
         [
             b"\x89PNG\r\n\x1a\n",

@@ -102,7 +102,7 @@ def sheet(
     threads: int = 0,
     progress: Listener | None = None,
 ) -> Array | None:
-    """The pixels of the sheet, (height, width, 4) uint8; None if there is no surface. up (3,): the
+    """The pixels of the sheet, (height, width, 3) uint8; None if there is no surface. up (3,): the
     upward direction in the space of the mesh, by default Z. Raises araplbs.Cancelled when progress
     (a Listener) stops it."""
     progress = Progress.of(progress)
@@ -137,7 +137,7 @@ def sheet(
         at = TOP + len(bands) * tall + k * LINE
         write(canvas, first, 2 * GAP, at, 10, color)
         write(canvas, rest, 2 * GAP + (len(first) + 1) * letter_width(10), at, 10)
-    return np.dstack([canvas, np.full(canvas.shape[:2], 255, np.uint8)])
+    return canvas
 
 
 def _scale(canvas: Array) -> None:

@@ -27,7 +27,7 @@ def size(path):
     width, height = (int.from_bytes(content[k : k + 4], "big") for k in (16, 20))
     start = content.index(b"IDAT")
     length = int.from_bytes(content[start - 4 : start], "big")
-    assert len(zlib.decompress(content[start + 4 : start + 4 + length])) == height * (4 * width + 1)
+    assert len(zlib.decompress(content[start + 4 : start + 4 + length])) == height * (3 * width + 1)
     return width, height
 
 

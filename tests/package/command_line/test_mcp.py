@@ -3,6 +3,7 @@ tests/farm/test_mcp.py tests the server."""
 
 import inspect
 import io
+import json
 import os
 import re
 import subprocess
@@ -23,41 +24,101 @@ def calls(core, tmp_path, monkeypatch):
     return core("mcp.calls")
 
 
+def weigh(calls, source, target, options, *limits):
+    return calls.call("weight", source, [], options, *(limits or [calls.Limits()]), target)
+
+
 def test_weight_check_and_repair(calls, tmp_path):
-    done = calls.weigh("in.glb", "out.glb", {"max_influences": 2, "symmetric": False})
-    assert done["exit_code"] == 0 and done["schema"] == 1 and done["messages"] == []
+    done = weigh(calls, "in.glb", "out.glb", {"max_influences": 2, "symmetric": False})
+    assert done["exit_code"] == 0 and done["messages"] == []
     (character,) = done["files"][0]["characters"]
-    assert character["most_influences"] == 2 and character["options"]["symmetric"] is False
-    found = calls.check("out.glb", "high", {})
-    assert found["exit_code"] == 0 and found["findings_as_severe"] is False
+    assert character["most_influences"] == 2 and "options" not in character
+    whole = json.loads((tmp_path / done["details"]).read_text())
+    assert whole["schema"] == 1
+    assert whole["files"][0]["characters"][0]["options"]["symmetric"] is False
+    found = calls.call("check", "out.glb", ["--fail-on", "high"])
+    assert found["exit_code"] == 0
     assert "findings" in found["files"][0]["characters"][0]
-    done = calls.repair("out.glb", "repaired.glb", ["SPECKLE"], {})
+    words = calls.repeated("kind", ["speckle", "bleeding"])
+    done = calls.call("repair", "out.glb", words, target="repaired.glb")
     assert done["exit_code"] == 0 and (tmp_path / "repaired.glb").exists()
 
 
-def test_findings_as_severe(calls):
-    codes = {level: calls.check("in.glb", level, {}) for level in ("low", "never")}
-    assert codes["never"]["exit_code"] == 0
-    low = codes["low"]
-    assert low["findings_as_severe"] == bool(low["files"][0]["characters"][0]["findings"])
+def test_findings_count_their_vertices(calls, tmp_path):
+    done = calls.call("check", "in.glb", ["--fail-on", "low"])
+    assert done["exit_code"] == 3
+    whole = json.loads((tmp_path / done["details"]).read_text())["files"][0]["characters"][0]
+    for brief, full in zip(
+        done["files"][0]["characters"][0]["findings"], whole["findings"], strict=True
+    ):
+        assert brief["vertices"] == len(full["vertices"])
+
+
+def test_all_other_commands(calls, tmp_path):
+    for command, options in (("joints", {}), ("reduce-bones", {"bones": 3}), ("quantize", {})):
+        done = calls.call(command, "in.glb", [], options, target=f"{command}.glb")
+        assert done["exit_code"] == 0 and (tmp_path / f"{command}.glb").exists(), done
+    done = calls.call("transfer", "in.glb", ["--source=a", "--target=b"], target="t.glb")
+    assert done["exit_code"] == 1 and "no skinned mesh 'a'" in done["messages"][0]
 
 
 def test_compare(calls, tmp_path):
-    done = calls.compare("in.glb", "page", ["present", "ours"])
+    words = calls.repeated("method", ["present", "ours"])
+    done = calls.call("compare", "in.glb", words, target="page")
     assert done["exit_code"] == 0 and (tmp_path / done["page"]).exists()
-    assert done["report"]["characters"] or done["report"]
+    (character,) = done["characters"]
+    assert [each["identifier"] for each in character["methods"]] == ["PRESENT", "OURS"]
+    assert character["methods"][1]["surface_strain"] > 0
+    assert (tmp_path / done["details"]).name == "report.json"
+
+
+def test_pictures_and_progress(calls, tmp_path):
+    heard = []
+    limits = calls.Limits(hear=heard.append)
+    done = calls.call("check", "in.glb", [], {}, limits, picture="sheet.png")
+    assert done["picture"] == "sheet.png" and done["exit_code"] == 0
+    assert (tmp_path / "sheet.png").read_bytes().startswith(b"\x89PNG")
+    assert any(re.fullmatch(r"progress: \d+ % pictures\n", line) for line in heard)
+    assert done["messages"] == [], "without the progress"
+    done = calls.call("check", "in.glb", [], {"swing": 500}, picture="other.png")
+    assert done["exit_code"] == 2 and "picture" not in done
+    with pytest.raises(araplbs.Refused, match=r"drawn of .glb, .gltf and .vrm files only"):
+        calls.call("check", "in.blend", picture="x.png")
+
+
+def test_answers_are_short(calls):
+    """An answer has at most 4 kB, whatever is in it, and says what is missing."""
+    finding = {"kind": "STRETCH", "vertices": 12, "words": "ü" * 500, "value": 0.123456789}
+    report = {
+        "findings": [finding] * 300,
+        "control_bones": {f"bone {k}": "Moves no skin" for k in range(500)},
+        "warnings": ["w" * 1000] * 40,
+    }
+    names = [f"/a/long/folder/{k}.glb" for k in range(3)]
+    files = [{"input": name, "output": name, "characters": [report] * 4} for name in names]
+    answer = {"exit_code": 3, "messages": ["m"] * 20, "details": "d" * 600, "files": files}
+    text = calls.as_text(answer)
+    assert len(text.encode()) <= 4000
+    found = json.loads(text)
+    assert found["details"] == "d" * 600 and found["exit_code"] == 3
+    one = {"exit_code": 0, "files": [{"characters": [report | {"warnings": []}]}]}
+    (character,) = json.loads(calls.as_text(one))["files"][0]["characters"]
+    assert character["findings"][-1].endswith(" more")
+    assert character["control_bones"]["..."].endswith(" more")
+    small = {"exit_code": 0, "files": [{"characters": [{"findings": [{"value": 0.5}] * 10}]}]}
+    assert json.loads(calls.as_text(small)) == small
 
 
 def test_what_fails(calls, tmp_path):
     """A failure is an answer with a message, not an exception."""
-    done = calls.weigh("in.glb", "in.glb", {})
+    done = weigh(calls, "in.glb", "in.glb", {})
     assert done["exit_code"] == 2 and "would replace an input" in done["messages"][0]
-    done = calls.weigh("in.glb", "out.glb", {"swing": 500})
+    done = weigh(calls, "in.glb", "out.glb", {"swing": 500})
     assert done["exit_code"] == 2 and "must be from 0 to 180 degrees" in done["messages"][0]
-    done = calls.weigh("missing.glb", "out.glb", {})
+    done = weigh(calls, "missing.glb", "out.glb", {})
     assert done["exit_code"] == 2 and done["messages"] == ["missing.glb: no such file"]
     (tmp_path / "bad.glb").write_bytes(b"glTF")
-    done = calls.weigh("bad.glb", "out.glb", {})
+    done = weigh(calls, "bad.glb", "out.glb", {})
     assert done["exit_code"] == 1 and done["files"][0]["error"]
 
 
@@ -72,13 +133,18 @@ def test_what_fails(calls, tmp_path):
         (("in.glb", "", {}), "'' is not a file path"),
         (("in.fbx", "out.glb", {}), "must be a .glb, .gltf, .vrm or .blend file"),
         (("in.glb", "out.glb", {"output": "other.glb"}), "'output' is not an option of the tool"),
+        (("in.glb", "out.glb", {"picture": "x.png"}), "'picture' is not an option of the tool"),
+        (
+            ("in.glb", "out.glb", {"from": "ftp://example.org/a"}),
+            "only files on this machine",
+        ),
         (("in.glb", "out.glb", {"in_place": True}), "'in_place' is not an option of the tool"),
         (("in.glb", "out.glb", {"a b=c": 1}), "'a b=c' is not an option of the tool"),
     ],
 )
 def test_refused(calls, tmp_path, arguments, words):
     with pytest.raises(araplbs.Refused, match=words.replace("\\", ".")):
-        calls.weigh(*arguments)
+        weigh(calls, *arguments)
     assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
 
 
@@ -93,25 +159,24 @@ def test_refused(calls, tmp_path, arguments, words):
     ],
 )
 def test_outputs_that_are_no_files(calls, tmp_path, output, words):
-    for call in (calls.weigh, lambda *a: calls.repair(*a[:2], [], a[2])):
-        with pytest.raises(araplbs.Refused, match=words):
-            call("in.glb", output, {})
+    with pytest.raises(araplbs.Refused, match=words):
+        weigh(calls, "in.glb", output, {})
     assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="wine starts such a process")
 def test_arguments_that_are_too_long(calls):
     with pytest.raises(araplbs.Refused, match=r"have 3,000,\d+ characters, cannot be started: "):
-        calls.weigh("in.glb", "out.glb", {"seed": "9" * 3_000_000})
+        weigh(calls, "in.glb", "out.glb", {"seed": "9" * 3_000_000})
 
 
 def test_time_limit(calls, tmp_path):
     """Nothing is written after the limit."""
     limits = calls.Limits(1e-9)
-    done = calls.weigh("in.glb", "out.glb", {}, limits)
+    done = weigh(calls, "in.glb", "out.glb", {}, limits)
     assert done == {"exit_code": 1, "messages": ["stopped after 1e-09 s (--timeout of the server)"]}
     assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
-    assert calls.weigh("in.glb", "out.glb", {}, calls.Limits(timeout=0))["exit_code"] == 0
+    assert weigh(calls, "in.glb", "out.glb", {}, calls.Limits(timeout=0))["exit_code"] == 0
     assert calls.Limits().timeout == 3600
 
 
@@ -131,12 +196,15 @@ def test_call_that_is_withdrawn(calls, tmp_path, monkeypatch):
                 raise Withdrawn
 
         with pytest.raises(Withdrawn):
-            calls.weigh("in.glb", "out.glb", {}, calls.Limits(check=check))
+            weigh(calls, "in.glb", "out.glb", {}, calls.Limits(check=check))
         at_gate[0].wait_until_gone()
     assert [path.name for path in tmp_path.iterdir()] == ["in.glb"]
 
 
-CALL = "from araplbs.mcp.calls import weigh; weigh('in.glb', 'out.glb', {})"
+CALL = """
+from araplbs.mcp.calls import call
+call("weight", "in.glb", target="out.glb")
+"""
 
 
 def kill_a_call(code, folder, monkeypatch):
@@ -160,7 +228,7 @@ def test_server_is_killed(tmp_path, calls, monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_parent_that_ignores_signals(tmp_path, calls, monkeypatch):
     """The child ends although it has inherited the ignored signal."""
-    ignores = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    ignores = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
     kill_a_call(ignores + CALL, tmp_path, monkeypatch)
 
 
@@ -180,15 +248,16 @@ def test_requests_of_a_client(core):
 
 def test_tools_leave_the_server_free(core):
     """A version of the package mcp that does not use threads waits for tools that do not wait."""
-    tools = core("mcp.server").Tools
-    for name in ("weight", "check", "repair", "compare"):
-        assert inspect.iscoroutinefunction(getattr(tools, name)), name
+    server = core("mcp.server")
+    assert len(server.TOOLS) == len(core("cli.main").COMMANDS) == 8
+    for name in server.TOOLS:
+        assert inspect.iscoroutinefunction(getattr(server.Tools, name)), name
 
 
 def test_blend_files_need_blender(calls, monkeypatch):
     monkeypatch.setattr(calls.importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(araplbs.Refused, match="need Blender as a Python module: pip install bpy"):
-        calls.weigh("in.blend", "out.blend", {})
+        weigh(calls, "in.blend", "out.blend", {})
 
 
 def server(*words, code=None):
