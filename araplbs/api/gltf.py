@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..base.progress import Listener
 from ..base.refusal import Refused
 from ..disk.outputs import PICTURE
 from ..gltf.character import Character, characters_of
-from ..gltf.file.container import Document, read_document, save_document
+from ..gltf.file.container import NO_PATH, Document, document_of, read_document, save_document
 from ..gltf.graft import graft
 from ..gltf.picture import character_sheet
 from ..gltf.work import Part, weigh_character
@@ -21,9 +22,12 @@ from ..model.options import Options
 from ..model.sparse_weights import SparseWeights, join_sparse_weights
 from ..reports.pictures import png
 from ..skeleton.skeleton import Skeleton
+from .option_types import FileOptions
 from .options import options_of
 from .rows import Rows, rows_of
 from .weights import Weights, weights_of
+
+Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
 
 
 class GltfCharacter:
@@ -85,9 +89,10 @@ class GltfCharacter:
         keep_bones: Sequence[str] = (),
         keep_meshes: Sequence[str] = (),
         only_vertices: Mapping[str, Any] | None = None,
+        preset: str | None = None,
         threads: int = 0,
         progress: Listener | None = None,
-        **options: Any,
+        **options: Unpack[FileOptions],
     ) -> Weights:
         """Compute new weights, like `araplbs weight`, with the options of araplbs.weights. The
         weights are not stored in the file until set_weights() is called.
@@ -95,7 +100,8 @@ class GltfCharacter:
         only_bones, keep_bones: names of bones, patterns such as "*Hand*", or "LeftArm/" for a bone
         and all bones below it. keep_meshes: names of meshes. only_vertices: {name of a mesh: its
         vertices}. All other weights stay the same, also in the file, to the last bit."""
-        table, part = options_of(options), Part(only_bones, keep_bones, keep_meshes, only_vertices)
+        table = options_of(options, preset=preset)
+        part = Part(only_bones, keep_bones, keep_meshes, only_vertices)
         found, _report = weigh_character(self._character, table, (), threads, progress, part=part)
         return weights_of(found, table, self.name)
 
@@ -156,15 +162,25 @@ class GltfFile:
         save_document(self._document, path)
 
 
-def load_gltf(path: str | Path, *, skeleton: str | Path | None = None) -> GltfFile:
-    """Read the characters of a .glb, .gltf or .vrm file. skeleton: another file, whose skeleton is
-    assigned to meshes without a skin. Raises araplbs.Refused, with a sentence as its message, for
-    files that cannot be used, such as files that are truncated, have compressed meshes, or lack a
-    skin."""
-    document = read_document(path)
+def load_gltf(path: Source, *, skeleton: Source | None = None) -> GltfFile:
+    """Read the characters of a .glb, .gltf or .vrm file. path: its path, its bytes, or a file
+    opened for reading bytes. skeleton: another file, whose skeleton is assigned to meshes without a
+    skin. Raises araplbs.Refused, with a sentence as its message, for files that cannot be used,
+    such as files that are truncated, have compressed meshes, or lack a skin. Bytes cannot refer to
+    other files. Raises TypeError for a file that is not open for reading bytes."""
+    document = _document(path)
     if skeleton is not None:
-        graft(document, read_document(skeleton))
+        graft(document, _document(skeleton))
     return GltfFile(characters_of(document))
+
+
+def _document(source: Source) -> Document:
+    if isinstance(source, (str, os.PathLike)):
+        return read_document(Path(source))
+    content = source if isinstance(source, (bytes, bytearray, memoryview)) else source.read()
+    if isinstance(content, str):
+        raise TypeError("the file is open for text: open it with mode 'rb'")
+    return document_of(NO_PATH, bytes(content))
 
 
 def save_gltf(file: GltfFile, path: str | Path) -> None:

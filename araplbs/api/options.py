@@ -4,7 +4,7 @@ settings."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -12,6 +12,8 @@ import numpy as np
 
 from ..base.old_names import present_with_warning
 from ..base.option_table import given_value
+from ..base.refusal import Refused
+from ..disk.presets import preset_named
 from ..model.options import Options
 
 # Options for data that arrays cannot contain.
@@ -32,13 +34,19 @@ def names_of(without: Container[str] = WITHOUT) -> dict[str, str]:
 
 
 def options_of(
-    given: dict[str, Any],
+    given: Mapping[str, Any],
     defaults: dict[str, Any] | None = None,
     without: Container[str] = WITHOUT,
+    preset: str | None = None,
 ) -> Options:
-    """Build the Options from keyword arguments. Raises TypeError for an unknown name and ValueError
-    for a value out of range."""
+    """Build the Options from keyword arguments, which take precedence over the preset. Raises
+    TypeError for an unknown name and ValueError for a value out of range or an unknown preset."""
     known, values = names_of(without), dict(defaults or {})
+    if preset is not None:
+        try:
+            values |= {k: v for k, v in preset_named(preset).items() if k in known}
+        except Refused as error:
+            raise ValueError(f"preset is {preset!r}: {error}") from None
     kinds = {option.name: option for option in fields(Options)}
     for name, value in present_with_warning(given).items():
         if name not in known:

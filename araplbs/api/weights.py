@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..reports.report import make_report, notes, summary, warnings
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 from ..solvers.weigh import Weighed, weigh
+from .option_types import GivenOptions
 from .options import options_of
 from .rows import Rows, rows_of
 
@@ -70,9 +71,10 @@ def weights(
     parts: Sequence[Mapping[str, Any]] = (),
     animation: Any = None,
     start: Any = None,
+    preset: str | None = None,
     threads: int = 0,
     progress: Listener | None = None,
-    **options: Any,
+    **options: Unpack[GivenOptions],
 ) -> Weights:
     """Compute skinning weights for a character, with all features of Auto-weight in Blender. These
     include symmetry, control bones, loose and rigid parts, and joints without tails.
@@ -92,6 +94,8 @@ def weights(
     animation (p, m, 3, 4) or (p, m, 4, 4): additional poses in which the skin should keep its
         shape, as each joint's transform from rest.
     start: initial weights: Weights, Rows, an array (n, m) or a sparse matrix of SciPy.
+    preset: "unity", "vrchat", "game-4"..., as with --preset; options given explicitly take
+        precedence.
     threads: number of threads; 0 uses the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or all
         processors if neither is set.
     progress: called as progress(stage, fraction, energy); if it returns False, araplbs.Cancelled is
@@ -119,7 +123,7 @@ def weights(
     defaults: dict[str, Any] = {"bone_directions": "JOINTS" if tails is None else "AUTOMATIC"}
     if start is not None:
         defaults["start_from"] = "PRESENT"
-    table = options_of(options, defaults)
+    table = options_of(options, defaults, preset=preset)
     mesh = mesh_of_arrays(vertices, triangles, edges, rigid, start, len(skeleton.names))
     poses = _poses(animation, len(skeleton.names), table)
     found = weigh(

@@ -2,8 +2,8 @@
 crouch and bends of head, tail and back. Without a body, the longest chain curls and twists.
 
 Limbs, hands and trunk are found by shape (body.py, chains.py). A fist curls all chains of a hand
-toward the palm. The palm is where the fingers bend at rest. If they are straight, the thumb tells
-the palm, and without a thumb, the palm faces down."""
+toward the palm. The palm is where the fingers bend at rest. If they are straight, it follows from
+the thumb, and without a thumb, it faces down."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST = 4  # poses
 CURL, THUMB = math.radians(70), math.radians(30)  # of each joint of a finger and of a thumb
 KNUCKLES = 3  # joints of a finger that curl; earlier bones of its chain are in the palm
 APART = math.cos(math.radians(25))  # the finger that points farther from all others is a thumb
-BENT = 0.1  # radians; a larger mean bend of the fingers tells the palm
+BENT = 0.1  # radians; with a larger mean bend of the fingers, the palm follows from it
 TWIST, WRIST = math.radians(70), math.radians(75)  # of the trunk, and of each hand
 COIL = math.radians(150)  # of a chain, if there is no body
 

@@ -111,7 +111,6 @@ def add_pictures(job: Job, done: Done) -> None:
         done.pictures = [None if sheet is None else png_of([sheet]) for sheet in job.sheets]
     if getattr(arguments, "picture", None) and sheets:
         path = picture_path(job.source, arguments.picture)
-        path.parent.mkdir(parents=True, exist_ok=True)
         refuse_used(job.used, [path])
         write_content(path, PICTURE, png_of(sheets))
         done.result["picture"] = str(path)

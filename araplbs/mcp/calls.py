@@ -72,8 +72,6 @@ def call(
     --picture. Returns {"exit_code", "messages"}, and the entries of its report, shortened.
     "details" is the path of the whole report. Raises Refused."""
     drawn = ["--picture", _local(picture)] if picture else []
-    if drawn and not is_gltf(source):
-        raise Refused(f"{source}: pictures are drawn of .glb, .gltf and .vrm files only")
     module = _module(_local(source))
     to = _output(target, command == "compare") if target or command != "check" else []
     details = Path(limits.folder, f"{next(NUMBERS)}-{command}.json")

@@ -144,6 +144,7 @@ class Tools:
             Not for .blend files.
         picture: a .png file to write. The answer then shows the character in its worst poses and in
             named ones, before and after, with stretch in color and findings marked. Look at it.
+            Not for .blend files.
 
         exit_code is 0 if the file was written. For each character, warnings say what to look at,
         and control_bones names the bones that were left out because they only control the rig.
@@ -284,7 +285,7 @@ class Tools:
         from anyio import from_thread, to_thread
         from mcp.types import CallToolResult
 
-        heard, told = [(0.0, "")], [0.0]  # percent, which must grow, and stage
+        heard, sent = [(0.0, "")], [0.0]  # percent, which must grow, and stage
 
         def hear(line: str) -> None:
             if line.startswith(PROGRESS):
@@ -296,8 +297,8 @@ class Tools:
             if self._left.is_set():
                 raise Refused("the client has closed the connection")
             percent, stage = heard[0]
-            if percent > told[0] and context is not None:
-                told[0] = percent
+            if percent > sent[0] and context is not None:
+                sent[0] = percent
                 from_thread.run(context.report_progress, percent, 100.0, stage)
 
         limits = Limits(self._timeout, check, hear, self._folder.name)

@@ -33,6 +33,7 @@ import numpy as np
 from ..base.extent import size_of
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..body.chains import Tree
+from ..character.control_bones import REASONS
 from ..skeleton.skeleton import hanging
 
 if TYPE_CHECKING:
@@ -43,7 +44,12 @@ MUCH_TORN, SOME_TORN = 1.5, 2  # limit with this many bones that random poses te
 HELD_AT_A_PRICE, IN_VAIN = 0.03, 0.01  # shares of the energy; second: bone still hardly moves
 DEAF, OF_BONES = 4, 0.12  # bones that hardly move skin: minimum number and share
 USUAL_SWING = 1.05  # radians: larger poses stretch more, so no doubt is raised
-BY_ROLE = ("ROOT", "OUTSIDE", "LEAF")  # reasons for excluding a bone that need no second check
+BY_ROLE = {  # reasons for excluding a bone that need no second check
+    each
+    for identifier, _name, words in REASONS
+    if identifier in ("ROOT", "OUTSIDE", "LEAF")
+    for each in (identifier, words)
+}
 
 AT_ONCE = 64  # bones whose distances to all others are computed together
 NEAR, FAR = 0.5, 0.05  # shares of the distance to the parent, and of the skeleton size

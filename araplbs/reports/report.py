@@ -80,7 +80,7 @@ def make_report(
     far_from_bones: objects with vertices so far from all bones that this is probably unintentional;
         see extent.py for both.
     taken_as_one: vertices that were welded to vertices at other positions, if there are many.
-    control_bones: the excluded bones and the reasons: {bone: identifier in REASONS}.
+    control_bones: the excluded bones and the reasons: {bone: sentence in REASONS}.
     bone_directions: the source of the bones: TAILS, LENGTHS (tails whose lengths are wrong by one
         factor) or JOINTS.
     misfit: {"scale", "turn": [axis, degrees], "shift"}, the change that would make the skeleton fit
@@ -147,7 +147,7 @@ def make_report(
         if engine.get("volume")
         else taken_as_one(problem.arguments["vertices"], engine["welded"]),
         "control_bones": {
-            bones[b]: REASONS[problem.skeleton.control[b]][0]
+            bones[b]: REASONS[problem.skeleton.control[b]][2]
             for b in problem.skeleton.left_out.nonzero()[0]
         },
         "chain_ends": marked_ends(problem.skeleton),
@@ -237,7 +237,7 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
         whole = "follows its nearest bone as a whole", "follow their nearest bones as a whole"
         lines += unseen_lines(report, True, *whole)
     for identifier, _name, description in REASONS:
-        names = [bone for bone, why in found.items() if why == identifier]
+        names = [bone for bone, why in found.items() if why in (identifier, description)]
         if names:
             reason = Sentence(description[0].lower() + description[1:])
             line = "Control bones left out ({reason}): {names}"

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ...base.refusal import Refused
-from ...features.compare.files import refuse_folder, write_comparisons
+from ...disk.outputs import COMPARISON_PAGE, refuse_foreign
+from ...features.compare.files import is_page, refuse_folder, write_comparisons, write_page
 from ...features.compare.methods import find_methods
 from ...features.compare.options import CompareOptions
 from ...features.compare.page import page
@@ -20,7 +21,11 @@ from ..own_arguments import add_methods
 
 def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--output", "-o", required=True, metavar="FOLDER", help="folder of the page"
+        "--output",
+        "-o",
+        required=True,
+        metavar="FOLDER|PAGE.html",
+        help="folder of the page, or a .html file for the page alone",
     )
     add_methods(parser)
 
@@ -30,7 +35,10 @@ def _check(arguments: argparse.Namespace) -> None:
         raise WrongArguments(f"only one FILE can be compared at a time, not {len(arguments.input)}")
     try:
         find_methods(arguments.method)
-        refuse_folder(arguments.output)
+        if is_page(arguments.output):
+            refuse_foreign(arguments.output, COMPARISON_PAGE)
+        else:
+            refuse_folder(arguments.output)
     except Refused as error:
         raise WrongArguments(str(error)) from None
 
@@ -50,7 +58,10 @@ def _work(job: Job) -> Outcome:
 
             job.sheets.append(comparison_sheet(found, about, arguments.threads, job.progress))
         made.append((character.name, page(found, about, None, arguments.threads), content))
-    index = write_comparisons(Path(arguments.output), made)
+    if is_page(arguments.output):
+        index = write_page(Path(arguments.output), made)
+    else:
+        index = write_comparisons(Path(arguments.output), made)
     job.say(f"{job.source}: saved {index}")
     return Outcome([content for _name, _page, content in made])
 
@@ -62,6 +73,7 @@ COMMAND = Command(
     "which none was optimized. The file itself is not changed.",
     """examples:
   araplbs compare in.glb -o report/
+  araplbs compare in.glb -o page.html --json report.json
   araplbs compare in.glb -o report/ --method present --method heat --method ours
   araplbs compare in.glb -o report/ --method present --method ours --picture out.png""",
     CompareOptions,

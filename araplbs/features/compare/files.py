@@ -93,6 +93,20 @@ def write_comparisons(
     return folder / INDEX
 
 
+def is_page(output: str | Path) -> bool:
+    """Whether an output names the file of a page rather than a folder."""
+    return Path(output).suffix.lower() in (".html", ".htm") and not Path(output).is_dir()
+
+
+def write_page(path: Path, made: Sequence[tuple[str, str, dict[str, Any]]]) -> Path:
+    """Writes the page of the only character. Raises Refused if there are several."""
+    if len(made) != 1:
+        names = ", ".join(name for name, _page, _content in made)
+        raise Refused(f"has {len(made)} characters ({names}): specify a folder instead of {path}")
+    write_content(path, COMPARISON_PAGE, made[0][1])
+    return path
+
+
 def page_about(folder: str | Path, source: str | Path) -> Path | None:
     """The index.html that an earlier comparison of this file wrote to a folder, or None."""
     report, page = Path(folder, REPORT), Path(folder, INDEX)

@@ -40,6 +40,8 @@ IMAGES = {
 }
 DATA_URI = "data:application/octet-stream;base64,"
 
+NO_PATH = Path("<bytes>")  # of a document that is not a file, so it cannot use other files
+
 
 @dataclass
 class Document:
@@ -71,10 +73,10 @@ def is_gltf(path: str | Path) -> bool:
 
 def read_document(path: str | Path) -> Document:
     """Reads a glTF 2.0 file. Raises Refused for files in other formats and for incomplete files."""
-    return _document_of(Path(path), read_input(path, MOST_BYTES))
+    return document_of(Path(path), read_input(path, MOST_BYTES))
 
 
-def _document_of(path: Path, content: bytes) -> Document:
+def document_of(path: Path, content: bytes) -> Document:
     if content[:4] == MAGIC:
         return _read_binary(path, content)
     if path.suffix.lower() in (".glb", ".vrm"):
@@ -195,6 +197,8 @@ def _data_of(number: int, uri: str) -> bytes:
 def _file_of(document: Document, uri: str) -> Path | None:
     """The file to which a URI refers from the folder of the document. None for data in the URI
     itself, for other addresses and for malformed URIs."""
+    if document.path == NO_PATH:
+        return None
     try:
         split = urlsplit(uri)
         name = unquote(split.path)
@@ -338,7 +342,7 @@ def save_document(document: Document, path: str | Path) -> None:
 def _refuse_difference(document: Document, path: Path) -> None:
     """Reads a written file. Raises Refused if it differs from the document."""
     try:
-        again = _document_of(document.path.with_suffix(path.suffix), path.read_bytes())
+        again = document_of(document.path.with_suffix(path.suffix), path.read_bytes())
     except Refused as error:
         raise Refused(f"was not written, because it could not be read again: {error}") from None
     if _apart_from_places(again) != _apart_from_places(document):

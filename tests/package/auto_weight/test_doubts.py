@@ -4,6 +4,7 @@ possible remedies."""
 import numpy as np
 import pytest
 import shapes
+from araplbs.character.control_bones import REASONS
 from araplbs.character.mesh import Mesh
 from araplbs.character.pose_sets import pose_set
 from araplbs.character.problem import Problem
@@ -241,7 +242,8 @@ def test_many_bones_that_hardly_move_their_skin():
 
 
 def test_bones_that_were_left_out():
-    left = {"root": "ROOT", "leaf": "LEAF", "far": "OUTSIDE"}
+    words = {identifier: each for identifier, _name, each in REASONS}
+    left = {"root": words["ROOT"], "leaf": words["LEAF"], "far": "OUTSIDE"}  # as in old reports
     assert doubt_about(report(0.8, control_bones=left)).remedy == ""
     doubt = doubt_about(report(0.8, control_bones={**left, "hand": "TWIN"}))
     assert doubt.remedy == CONTROL and "1 bone was" in doubt.note and "Include" in doubt.line

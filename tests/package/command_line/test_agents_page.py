@@ -1,14 +1,17 @@
 """docs/manual/agents.md equals SKILL.md in the package and describes the commands correctly."""
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import araplbs
 import pytest
 from gltf_files import plain
-from paths import PACKAGE, ROOT
+from paths import PACKAGE, ROOT, environment
 from rig_files import write_rig
 
 PAGE = (ROOT / "docs/manual/agents.md").read_text("utf-8")
@@ -106,6 +109,27 @@ def test_findings(core):
     assert sorted(named) == sorted(kind for kind, *_about in core("features.check.findings").KINDS)
     levels = core("features.check.findings").LEVELS
     assert all(f"`{name}`" in table for name in levels)
+
+
+def test_pictures(main, tmp_path):
+    """The commands of this section work, and so do those that give the page to an assistant."""
+    section = PAGE.partition("## Pictures")[2].partition("## ")[0]
+    lines = re.findall(r"^araplbs (.+)$", section, re.MULTILINE)
+    assert len(lines) == 2
+    for line in lines:
+        assert main([*shlex.split(line), "-q"]) == 0
+    assert {"out.png", "findings.png"} <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the lines are for a POSIX shell")
+def test_the_skill_is_put_where_assistants_look(tmp_path):
+    block = PAGE.partition("for example:\n\n```\n")[2].partition("```")[0]
+    assert ".claude" in block
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").symlink_to(sys.executable)
+    path = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(["sh", "-ec", block], cwd=tmp_path, env=environment() | path, check=True)
+    assert (tmp_path / ".claude/skills/araplbs/SKILL.md").read_text("utf-8") == SKILL
 
 
 def test_exit_codes(main):

@@ -65,6 +65,21 @@ def test_compare_and_transfer(main, tmp_path):
     size(tmp_path / "t.png")
 
 
+def test_comparison_in_a_file(main, tmp_path, capsys):
+    """A .html file is the page alone, and no folder of this name is made."""
+    words = ["in.glb", "--method", "present", "-q", "--json", "r.json", "-o"]
+    for _again in range(2):
+        assert main(["compare", *words, "page.html"]) == 0
+    assert (tmp_path / "page.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert sorted(os.listdir()) == ["in.glb", "page.html", "r.json"]
+    (tmp_path / "own.html").write_text("<p>mine")
+    assert main(["compare", *words, "own.html"]) == 2
+    assert "already exists and is not a comparison" in capsys.readouterr().err
+    (tmp_path / "folder.html").mkdir()
+    assert main(["compare", *words, "folder.html"]) == 0
+    assert (tmp_path / "folder.html/index.html").exists()
+
+
 def test_file_without_weights(main, tmp_path):
     """Only the new weights are drawn."""
     assert main(["weight", "in.glb", "-o", "out.glb", "--picture", "both.png", "-q"]) == 0
