@@ -22,6 +22,7 @@ class GivenOptions(TypedDict, total=False):
     random_poses: int
     swing: float
     twist: float
+    limb_twist: float
     reach_poses: float
     seed: int
     my_animation: Literal["none", "active", "all", "pose_library", "markers"]
