@@ -35,11 +35,11 @@ def run(
     sent: Sequence[str] = (),
     folder: str | None = None,
     environment: Mapping[str, str] | None = None,
-    hear: Callable[[str], object] = lambda _line: None,
+    on_line: Callable[[str], object] = lambda _line: None,
 ) -> tuple[int, str, str]:
     """Runs python -m WORDS SENT and returns (exit code, output, error messages). sent: arguments of
-    any length, which are sent over the pipe. hear: called in a thread with each line of the error
-    messages as soon as it is written.
+    any length, which are sent over the pipe. on_line: called in a thread with each new line of the error
+    messages.
 
     check() is called repeatedly. If it raises an exception, the child has ended when the exception
     leaves this function. Raises Refused if the child cannot be started.
@@ -66,7 +66,7 @@ def run(
     def read() -> None:
         for line in errors:
             lines.append(line)
-            hear(line)
+            on_line(line)
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()

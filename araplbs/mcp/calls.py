@@ -46,12 +46,12 @@ GOOD = (DONE, FINDINGS)  # exit codes of calls that did not fail
 @dataclass(frozen=True)
 class Limits:
     """timeout: seconds after which a call is ended, 0 for none. check: called repeatedly, raises an
-    exception to end the call. hear: called with each line of the command's messages. folder: for
+    exception to end the call. on_line: called with each line of the command's messages. folder: for
     the whole reports."""
 
     timeout: float = TIMEOUT
     check: Callable[[], object] = lambda: None
-    hear: Callable[[str], object] = lambda _line: None
+    on_line: Callable[[str], object] = lambda _line: None
     folder: str = "."
 
 
@@ -88,7 +88,7 @@ def call(
             raise _TimedOut
 
     try:
-        code, _said, errors = child.run(whole, check, hear=limits.hear)
+        code, _said, errors = child.run(whole, check, on_line=limits.on_line)
     except _TimedOut:
         line = f"stopped after {limits.timeout:g} s (--timeout of the server)"
         return {"exit_code": FAILED, "messages": [line]}

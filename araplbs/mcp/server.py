@@ -285,23 +285,23 @@ class Tools:
         from anyio import from_thread, to_thread
         from mcp.types import CallToolResult
 
-        heard, sent = [(0.0, "")], [0.0]  # percent, which must grow, and stage
+        latest, sent = [(0.0, "")], [0.0]  # percent, which must grow, and stage
 
-        def hear(line: str) -> None:
+        def on_line(line: str) -> None:
             if line.startswith(PROGRESS):
                 percent, _sign, stage = line.removeprefix(PROGRESS).strip().partition(" % ")
-                heard[0] = float(percent), stage
+                latest[0] = float(percent), stage
 
         def check() -> None:
             from_thread.check_cancelled()
             if self._left.is_set():
                 raise Refused("the client has closed the connection")
-            percent, stage = heard[0]
+            percent, stage = latest[0]
             if percent > sent[0] and context is not None:
                 sent[0] = percent
                 from_thread.run(context.report_progress, percent, 100.0, stage)
 
-        limits = Limits(self._timeout, check, hear, self._folder.name)
+        limits = Limits(self._timeout, check, on_line, self._folder.name)
 
         def call() -> dict[str, Any]:
             return calls.call(command, input, words, options or {}, limits, output, picture)

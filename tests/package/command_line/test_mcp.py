@@ -74,7 +74,7 @@ def test_compare(calls, tmp_path):
 
 def test_pictures_and_progress(calls, tmp_path):
     heard = []
-    limits = calls.Limits(hear=heard.append)
+    limits = calls.Limits(on_line=heard.append)
     done = calls.call("check", "in.glb", [], {}, limits, picture="sheet.png")
     assert done["picture"] == "sheet.png" and done["exit_code"] == 0
     assert (tmp_path / "sheet.png").read_bytes().startswith(b"\x89PNG")
