@@ -23,7 +23,7 @@ from ..skeleton.chain_ends import marked_ends
 from ..skeleton.poses import BONE_BY_BONE, BY_CONTROLS, FURTHER
 from ..skeleton.skeleton import Skeleton
 from ..solvers.solve import Solution
-from .doubts import doubt_about, torn_off
+from .doubts import MUCH, doubt_about, torn_off
 from .notes import bare_bones
 from .stretched import where_stretched
 from .warning_lines import (
@@ -106,6 +106,8 @@ def make_report(
     """
     engine = solution.report
     bones, torn = problem.skeleton.names, torn_off(problem.skeleton)
+    parts = engine.get("doubtful_parts")
+    strain = engine["deformation"]["after"]["surface_strain"]
     taken = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
         "energy_after most_influences mean_influences symmetric_bones unknowns damping "
@@ -141,7 +143,7 @@ def make_report(
             for vertex, size, bone in engine.get("rigid_bones", ())
             for name, place in [problem.place(vertex)]
         ],
-        "doubtful_parts": as_entries(problem, engine.get("doubtful_parts", ())),
+        "doubtful_parts": as_entries(problem, parts) if parts else [],
         "far_from_bones": problem.far_from_bones(),
         "taken_as_one": 0
         if engine.get("volume")
@@ -163,7 +165,9 @@ def make_report(
             for limb in problem.limb_shifts()
         ],
         "torn_off": [bones[b] for b in torn],
-        "stretched": where_stretched(problem, solution, options, torn),
+        "stretched": where_stretched(problem, solution, options, torn)
+        if strain is not None and strain > MUCH
+        else None,
         "posed_by": problem.posed_by,
         "control_evidence": {
             bones[b]: words for b, words in problem.skeleton.evidence.items() if words

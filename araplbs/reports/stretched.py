@@ -14,7 +14,6 @@ from ..base.extent import triangle_areas
 from ..character.pose_sets import measured_poses
 from ..measures.deformation import measure
 from ..skeleton.skeleton import hanging
-from .doubts import MUCH
 
 if TYPE_CHECKING:
     from ..character.problem import Problem
@@ -68,8 +67,7 @@ def where_stretched(
 ) -> dict[str, Any] | None:
     """The entry "stretched" of a report, see make_report(). torn: bones at the end of a limb that
     have another parent."""
-    strain = solution.report["deformation"]["after"]["surface_strain"]
-    if strain is None or strain <= MUCH or problem.numbers is not None:
+    if problem.numbers is not None:  # a patch
         return None
     found = stretched(problem, solution.rows, measured_poses(problem, options), torn)
     places = map(problem.place, found["parts"])

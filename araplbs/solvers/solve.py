@@ -61,7 +61,9 @@ def solve(
     report = {
         **found,
         "rigid_bones": rigid_bones(solver.rigid_parts, rows),
-        "doubtful_parts": doubtful_parts(problem, rows, threads, progress),
+        "doubtful_parts": doubtful_parts(problem, rows, threads, progress)
+        if found["parts"] > 1
+        else [],
         **({"held_together": held} if held else {}),
         **report_deformation(problem, options, before, rows, threads, progress, later),
     }

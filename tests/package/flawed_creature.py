@@ -169,10 +169,10 @@ def loose_part(s):
 
 
 def doubtful_part(s):
-    """A button at the elbow."""
+    """A button at the elbow, on the side of the other bone."""
     button = creature.vertices_of(s.first, 3)
     s.vertices = s.vertices.copy()
-    s.vertices[button] += (0.8, -0.24, 1.35) - s.vertices[button].mean(axis=0)
+    s.vertices[button] += (0.88, -0.24, 1.35) - s.vertices[button].mean(axis=0)
     s.weights[button] = 0
     s.give(button, "arm.L")
     return "arm.L", button
