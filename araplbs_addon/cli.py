@@ -10,12 +10,12 @@ from araplbs.base.refusal import NothingNew, Refused
 from araplbs.blender import files
 from araplbs.blender.arguments import COMMAND
 from araplbs.blender.files import Lines, warn
+from araplbs.cli.batch import tasks
+from araplbs.cli.batch.reports import write_pictures
 from araplbs.disk.blend_file import is_whole
 from araplbs.disk.files import placed, refuse_input
 from araplbs.disk.outputs import BLEND, carries, refuse_foreign, replaced
 from araplbs.disk.presets import FOLDER
-from araplbs.cli.batch import tasks
-from araplbs.cli.batch.reports import write_pictures
 from araplbs.reports.report import notes, warnings
 
 from .blender.data.opened_file import blocked_drivers, enter_edit_mode, leave_edit_mode
