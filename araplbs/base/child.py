@@ -38,8 +38,8 @@ def run(
     on_line: Callable[[str], object] = lambda _line: None,
 ) -> tuple[int, str, str]:
     """Runs python -m WORDS SENT and returns (exit code, output, error messages). sent: arguments of
-    any length, which are sent over the pipe. on_line: called in a thread with each new line of the error
-    messages.
+    any length, which are sent over the pipe. on_line: called in a thread with each new line of the
+    error messages.
 
     check() is called repeatedly. If it raises an exception, the child has ended when the exception
     leaves this function. Raises Refused if the child cannot be started.

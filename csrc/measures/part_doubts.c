@@ -200,7 +200,7 @@ arap_status arap_part_doubts_create(arap_context *context, const arap_geometry *
     *out = (arap_part_doubts){0};
     arap_status status =
         arap_check_sparse_weights(&context->error, rows, geometry->vertex_count, bones->count);
-    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
+    if (!status) status = arap_mesh_create(context, geometry, bones, ARAP_WELD_TOLERANCE, &mesh);
     if (!status) status = arap_skeleton_create(context, bones, &mesh, &skeleton);
     if (!status) status = make_study(context, &s);
     if (status) goto done;

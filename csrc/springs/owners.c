@@ -367,7 +367,7 @@ arap_status arap_find_owners(arap_context *context, const arap_geometry *geometr
     arap_owners owners = {0};
     double *thick = NULL;
     arap_status status = arap_progress(context, "mesh", 0);
-    if (!status) status = arap_mesh_create(context, geometry, ARAP_WELD_TOLERANCE, &mesh);
+    if (!status) status = arap_mesh_create(context, geometry, bones, ARAP_WELD_TOLERANCE, &mesh);
     if (!status) status = arap_skeleton_create(context, bones, &mesh, &skeleton);
     if (!status) status = arap_mesh_connect(context, &mesh, NULL, 0);
     if (status) goto done;

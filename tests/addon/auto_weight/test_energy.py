@@ -31,10 +31,10 @@ FINER = {"mh_subdiv1"}  # mh_base with four times the vertices
 SOUPS = {"fox_soup"}
 
 # Limits for Surface Strain, by area and in the worst percent, relative to heat. Springs that keep
-# limbs on their bones cost some strain. The largest values in unseen poses are 1.14 (q_eagle, because
-# of two slivers at the tip of its tail; .87 in the worst percent) and 1.13 (q_cat_wire, if its thin
-# legs twist; .92 by area); in animations, they are 1.06 (m2m_dragon)
-# and 1.09 (q_cat_wire).
+# limbs on their bones cost some strain. The largest values in unseen poses are 1.14 (q_eagle,
+# because of two slivers at the tip of its tail; .87 in the worst percent) and 1.13 (q_cat_wire, if
+# its thin legs twist; .92 by area); in animations, they are 1.06 (m2m_dragon) and 1.09
+# (q_cat_wire).
 MOST = {"deformation": (1.15, 1.15), "animation_deformation": (1.06, 1.1)}
 
 
