@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base.arrays import Floats, Integers
-from ..skeleton.skeleton import hanging
 from .acts import Act, Turns, about, acts_of, turns_to
 from .body import Body
 from .chains import FINGERS, Tree
@@ -192,7 +191,11 @@ def _coiled(chain: list[int], heads: Floats) -> list[_Turned]:
 def _carried(pose: _Turned, heads: Floats, parents: Integers) -> Floats:
     """The transforms of all bones (m, 3, 4). Bones that are not turned follow their parents."""
     found = np.tile(np.eye(4), (len(parents), 1, 1))
-    for bone in np.argsort(hanging(parents).sum(axis=1), kind="stable").tolist():
+    depths, above = np.zeros(len(parents), np.int64), np.array(parents)
+    while (above >= 0).any():
+        depths += above >= 0
+        above = np.where(above >= 0, parents[above], -1)
+    for bone in np.argsort(depths, kind="stable").tolist():
         if parents[bone] >= 0:
             found[bone] = found[parents[bone]]
         if bone in pose.turns:
