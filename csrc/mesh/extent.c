@@ -258,7 +258,7 @@ static arap_status main_group(arap_context *context, const arap_geometry *g,
         own->vertices++;
         left++;
     }
-    double size = bones && count > 1 ? count_joints(bones, parts, count) : 0;
+    double size = bones && bones->heads && count > 1 ? count_joints(bones, parts, count) : 0;
     if (size > 0) {
         grow(parts, count, find_most(parts, count, part_joints), size, out);
         goto done;
