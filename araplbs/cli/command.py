@@ -18,6 +18,7 @@ from ..gltf.file.container import (
     refuse_loss,
     save_document,
 )
+from ..usd.stage import UsdDocument, is_usd
 from .files import picture_path
 
 if TYPE_CHECKING:
@@ -41,10 +42,13 @@ class Job:
     others: list[Job] = field(default_factory=list)  # further files, processed with this one
     sheets: list[Any] = field(default_factory=list)  # pixels of a picture of each character
 
-    def read(self, path: Path | None = None) -> Document:
+    def read(self, path: Path | None = None) -> Any:
         """Reads the input, or another file for it. Raises Refused if an output would replace a file
         that it uses, or if the output of the input would lose files."""
-        document = read_document(self.source if path is None else path)
+        source = self.source if path is None else path
+        if is_usd(source):
+            return UsdDocument(source)
+        document = read_document(source)
         if path is None and self.target is not None:
             refuse_loss(document, self.target)
         self.refuse_used(document)
@@ -56,11 +60,16 @@ class Job:
         self.used += map(str, used)
         refuse_used(used, [*([self.target] if self.target else []), *reports_of(self.arguments)])
 
-    def characters(self, document: Document) -> list[Character]:
+    def characters(self, document: Any) -> list[Character]:
         """The characters of a document. Reports joints whose bind matrices are doubtful."""
         from ..gltf.character import characters_of  # loads NumPy
 
-        found = characters_of(document)
+        if isinstance(document, UsdDocument):
+            from ..usd.character import usd_characters
+
+            found: Any = usd_characters(document)
+        else:
+            found = characters_of(document)
         for character in found:
             for line in character.doubts:
                 self.warnings.append(f"{character.name}: {line}")
@@ -89,10 +98,13 @@ class Job:
             sheet = character_sheet(character, options, after, None, threads, self.progress)
             self.sheets.append(sheet)
 
-    def save(self, document: Document) -> None:
+    def save(self, document: Any) -> None:
         """Writes the document to the output of the command."""
         assert self.target is not None
-        save_document(document, self.target)
+        if isinstance(document, UsdDocument):
+            document.save(self.target)
+        else:
+            save_document(document, self.target)
         self.say(f"{self.source}: saved {self.target}")
 
 

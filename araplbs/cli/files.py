@@ -11,6 +11,7 @@ from ..base.refusal import Refused
 from ..disk.files import identity
 from ..disk.outputs import CHOICES, PICTURE, REPORT_PAGE, RESULTS, Kind, Outputs
 from ..gltf.file.container import GLTF, SUFFIXES, is_gltf
+from ..usd.stage import USD, is_usd
 from .batch.reports import report_files
 from .batch.tasks import report_folder
 from .errors import WrongArguments
@@ -66,7 +67,7 @@ def outputs_of(
     folder = os.path.isdir(output) or output.endswith(("/", os.sep))
     if folder:
         plan = [(path, Path(output, _as_gltf(path.name))) for path in inputs]
-    elif is_gltf(output):
+    elif is_gltf(output) or is_usd(output):
         if len(inputs) > 1:
             raise WrongArguments(
                 f"--output {output} is one file, but there are {len(inputs)} inputs"
@@ -76,6 +77,9 @@ def outputs_of(
         plan = [(path, Path(output, _as_gltf(path.name))) for path in inputs]
     else:
         raise WrongArguments(f"--output {output}: is neither a {KNOWN} file nor a folder")
+    for source, target in plan:
+        if is_usd(source) != is_usd(target):
+            raise WrongArguments(f"{source} cannot become {target}: glTF stays glTF, USD stays USD")
     names = [os.path.normcase(target) for _source, target in plan]
     for k, name in enumerate(names):
         if name in names[:k]:
@@ -116,7 +120,7 @@ def refuse_outputs(
     in_place = getattr(arguments, "in_place", False)
     known = {identity(source) for source, _target in plan}
     files: list[tuple[Path, Kind, str, Path | None]] = [
-        (target, GLTF, "output", source if in_place else None)
+        (target, USD if is_usd(target) else GLTF, "output", source if in_place else None)
         for source, target in plan
         if target is not None
     ]
@@ -137,7 +141,7 @@ def refuse_outputs(
             for path in _pictures([source for source, _target in plan], arguments.picture)
         ]
     for path, kind, what, source in files:
-        if kind is GLTF and not in_place and identity(path) in known:
+        if kind in (GLTF, USD) and not in_place and identity(path) in known:
             raise WrongArguments(
                 f"the output {path} would replace an input: use --in-place to allow this"
             )

@@ -192,7 +192,7 @@ def _armature(nodes: Nodes, top: int, skins: list[Skin], bones: list[int]) -> Ar
     along, across = (turned[:, :3, :3] @ AXES[:3, axis] for axis in (1, 2))
     # Blender's importer divides them by the scale of the armature, which the engine knows.
     scale = 1.0 if top == ROOT else float(nodes.place(top)[2].max())
-    lengths = _lengths(parents, steps) / (scale if scale > 0 else 1.0)
+    lengths = bone_lengths(parents, steps) / (scale if scale > 0 else 1.0)
     m, joints = len(bones), {joint for skin in skins for joint in skin.joints}
     skeleton = Skeleton(
         names=_names(nodes, bones),
@@ -208,11 +208,11 @@ def _armature(nodes: Nodes, top: int, skins: list[Skin], bones: list[int]) -> Ar
     return Armature(top, skins, bones, rest, skeleton, name)
 
 
-def _lengths(parents: Array, steps: Floats) -> Floats:
+def bone_lengths(parents: Array, steps: Floats, least: float = LEAST_LENGTH) -> Floats:
     """Bone lengths (m,): the distance to the nearest child that does not coincide with the joint,
     or else the length of the parent."""
     nearest = np.full(len(parents), np.inf)
-    far = steps > LEAST_LENGTH
+    far = steps > least
     has_parent = parents >= 0
     np.minimum.at(nearest, parents[has_parent & far], steps[has_parent & far])
     for bone, parent in enumerate(parents.tolist()):

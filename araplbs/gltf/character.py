@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from ..base.refusal import Refused
 from ..character.mesh import Mesh
 from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_facts import BoneFacts
+from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
-from .animations import Clip, read_clips
+from .animations import Clip, poses_of, read_clips
 from .armature import Armature, find_armatures, read_skins
 from .facts import read_facts
 from .file.container import Document, read_document
@@ -24,6 +25,7 @@ from .meshes import SkinnedMesh, read_meshes
 from .nodes import Nodes
 from .write_skin import write_weights
 
+Skinned = TypeVar("Skinned", bound=Any)  # a dataclass with a `mesh`
 SAME_PLACE = 1e-6  # share of the size; vertices within this distance coincide
 NO_SKIN = (
     "has no skin: no mesh is bound to joints. Use the joints of another file with --skeleton, "
@@ -61,6 +63,10 @@ class Character:
     def weights(self) -> list[SparseWeights]:
         """The current weights in the file."""
         return [each.mesh.weights for each in self.skinned]
+
+    def poses(self, most: int) -> Poses:
+        """At most this many poses from its animations."""
+        return poses_of(self.nodes, self.armature, self.clips, most)
 
     @property
     def doubts(self) -> list[str]:
@@ -129,7 +135,7 @@ def characters_of(document: Document) -> list[Character]:
     return found
 
 
-def welded(skinned: list[SkinnedMesh]) -> list[SkinnedMesh]:
+def welded(skinned: list[Skinned]) -> list[Skinned]:
     """Moves vertices that coincide up to rounding to exactly the same position, because the solver
     treats them as one point."""
     if len(skinned) < 2:

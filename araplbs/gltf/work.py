@@ -22,7 +22,6 @@ from ..reports.report import make_report
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton, hanging
 from ..solvers.weigh import Weighed, weigh
-from .animations import poses_of
 from .character import Character
 
 
@@ -109,8 +108,7 @@ def poses_asked_for(character: Character, options: Options) -> Poses | None:
     """The poses that the options request from the character's animations."""
     if options.animation == "NONE":
         return None
-    poses = poses_of(character.nodes, character.armature, character.clips, options.animation_frames)
-    return poses.weighted(options.pose_weight)
+    return character.poses(options.animation_frames).weighted(options.pose_weight)
 
 
 def weigh_character(

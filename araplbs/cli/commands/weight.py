@@ -11,6 +11,8 @@ from ...base.refusal import Refused
 from ...disk.inputs import read_input_text
 from ...disk.outputs import CHOICES, write_json
 from ...model.options import Options
+from ...usd.stage import SUFFIXES as USD_SUFFIXES
+from ...usd.stage import is_usd
 from ..command import Command, Job, Outcome
 from ..errors import FINDINGS, WrongArguments
 from ..files import OBJ, RIGS, is_obj, refuse_input
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 WITHOUT = frozenset(
     ("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig", "deformer")
 )
+AGAINST_USD = ("only_bones", "keep_bones", "keep_mesh", "only_selected")
 ANIMATIONS = ("NONE", "ALL")
 # Arguments that replace all weights, or change how they are stored.
 AGAINST_PART = {"skeleton": "--skeleton", "predicted": "--from", "float_weights": "--float-weights"}
@@ -179,6 +182,16 @@ def _check_several(arguments: argparse.Namespace) -> None:
         raise WrongArguments("--together cannot be used with .obj files")
 
 
+def _refuse_for_usd(arguments: argparse.Namespace) -> None:
+    """Raises WrongArguments for arguments that do not apply to USD files."""
+    names = ("skeleton", "predicted", "parts", "save_parts", "together", "lod", *AGAINST_USD)
+    for path in filter(is_usd, [*arguments.input, *arguments.lod]):
+        for name in names:
+            if getattr(arguments, name):
+                flag = "from" if name == "predicted" else name.replace("_", "-")
+                raise WrongArguments(f"{path}: --{flag} does not apply to USD files")
+
+
 def _are_vertices(value: object) -> bool:
     return isinstance(value, list) and all(type(each) is int for each in value)
 
@@ -208,6 +221,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise WrongArguments("an .obj file has no skeleton: specify one with --from or --skeleton")
     _check_several(arguments)
     _read_part(arguments)
+    _refuse_for_usd(arguments)
     refuse_animation(arguments)
 
 
@@ -376,7 +390,7 @@ COMMAND = Command(
     Options,
     _work,
     without=WITHOUT,
-    also_reads=(OBJ,),
+    also_reads=(OBJ, *USD_SUFFIXES),
     draws=True,
     add=_add,
     check=_check,

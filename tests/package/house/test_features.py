@@ -27,7 +27,7 @@ PAIRS = {
 MOST_PAIRS = 13
 # Rooms that stand above the features: they put them together.
 ABOVE = {
-    "araplbs": {"gltf", "api", "cli", "blender", "mcp"},
+    "araplbs": {"gltf", "usd", "api", "cli", "blender", "mcp"},
     "araplbs_addon": {"features", "cli", "script", "ui", "registration"},
 }
 

@@ -11,7 +11,7 @@ from paths import ADDON, PACKAGE
 # From the ground up.
 PACKAGE_ROOMS = [
     *("base", "disk", "model", "body", "skeleton", "character", "measures", "solvers"),
-    *("reports", "features", "gltf", "api", "cli", "farm", "blender", "mcp"),
+    *("reports", "features", "gltf", "usd", "api", "cli", "farm", "blender", "mcp"),
 ]
 LAYERS = [
     *(
@@ -37,6 +37,8 @@ OPTIONAL = {
     "solvers/tet_mesh.py": {"meshio"},
     "solvers/fill_tets.py": {"tetgen"},
     "disk/blend_file.py": {"zstandard"},
+    "usd/stage.py": {"pxr"},
+    "usd/character.py": {"pxr"},
     "api/rows.py": {"scipy"},
     "mcp/server.py": {"anyio", "mcp"},
     "farm/dask_client.py": {"cloudpickle", "distributed"},

@@ -1,0 +1,319 @@
+"""Loads the characters of a USD file. Each character is a Skeleton of UsdSkel with all meshes bound
+to it.
+
+The rest pose is the bind pose: joints lie at their bindTransforms, and points are moved by the
+geomBindTransform of their mesh. Both are in the space of the skeleton. Only the primvars
+skel:jointIndices and skel:jointWeights are written, and skel:joints if a mesh gets weights of a
+joint that it does not list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..base.refusal import Refused
+from ..character.mesh import Mesh
+from ..gltf.armature import AXES, LEAST_LENGTH, bone_lengths
+from ..gltf.character import welded
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..skeleton.bone_facts import BoneFacts
+from ..skeleton.poses import Poses
+from ..skeleton.skeleton import Skeleton
+from .stage import UsdDocument, reason
+
+NO_SKIN = "has no skin: no mesh is bound to a Skeleton (UsdSkel)"
+
+
+@dataclass
+class UsdMesh:
+    """A mesh prim. joints: the bone of each joint that its weights can name."""
+
+    prim: Any
+    joints: list[int]
+    mesh: Mesh
+    materials: dict[str, np.ndarray]  # the vertices of each material
+
+
+@dataclass
+class UsdCharacter:
+    """A Skeleton of the file and the meshes bound to it, with Z up."""
+
+    document: UsdDocument
+    name: str
+    skeleton: Skeleton
+    skinned: list[UsdMesh]
+    order: list[str]  # the paths of the joints in the Skeleton
+    axes: np.ndarray  # (4, 4) from the file to the space of the skeleton
+    animation: Any  # UsdSkelSkeletonQuery
+
+    @property
+    def meshes(self) -> list[Mesh]:
+        return [each.mesh for each in self.skinned]
+
+    @property
+    def weights(self) -> list[SparseWeights]:
+        """The current weights in the file."""
+        return [each.mesh.weights for each in self.skinned]
+
+    @property
+    def doubts(self) -> list[str]:
+        return []
+
+    def facts(self, skeleton: Skeleton) -> BoneFacts:
+        """The file contains only names and parents of bones."""
+        return BoneFacts(skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side)
+
+    def poses(self, most: int) -> Poses:
+        """At most this many poses, evenly spread over the time samples of its animation."""
+        query = self.animation.GetAnimQuery()
+        times = query.GetJointTransformTimeSamples() if query else []
+        pick = np.unique(np.linspace(0, len(times) - 1, min(most, len(times))).round())
+        found: list[Floats] = [np.zeros((0, len(self.order), 4, 4))]
+        for k in pick.astype(int).tolist():
+            found.append(_matrices(self.animation.ComputeSkinningTransforms(times[k]))[None])
+        transforms = self.axes @ np.concatenate(found) @ self.axes.T
+        if not np.isfinite(transforms).all():
+            raise Refused("has non-finite poses in its animation")
+        return Poses(transforms[:, :, :3], np.zeros((len(transforms), 0, 3, 4)))
+
+    def parts_of(self, materials: Sequence[str], named: Sequence[str]) -> list[list[Any]]:
+        """Returns [[vertices of a rigid part]] for each mesh: a mesh with one of the names `named`,
+        or everything with one of these materials. Raises Refused for an unknown name."""
+        known = {name for each in self.skinned for name in each.materials}
+        missing = sorted(set(materials) - known)
+        missing += sorted(set(named) - {each.mesh.name for each in self.skinned})
+        if missing:
+            raise Refused(f"has no material or mesh '{missing[0]}'")
+        return [
+            [np.arange(len(each.mesh.vertices))]
+            if each.mesh.name in named
+            else [each.materials[name] for name in materials if name in each.materials]
+            for each in self.skinned
+        ]
+
+    def write(
+        self,
+        rows: Sequence[SparseWeights],
+        component: int | None = None,
+        changed: Sequence[Bools] | None = None,
+    ) -> None:
+        """Stores SparseWeights of its meshes in the stage without changing the file itself. USD has
+        floats only, so `component` has no effect."""
+        assert changed is None
+        for each, own in zip(self.skinned, rows, strict=True):
+            _write(each, own, self.order)
+
+
+def usd_characters(document: UsdDocument) -> list[UsdCharacter]:
+    """The characters of an open file. Raises Refused."""
+    from pxr import Tf
+
+    try:
+        return _characters(document)
+    except Tf.ErrorException as error:
+        raise Refused(f"cannot be used: {reason(error)}") from None
+
+
+def _characters(document: UsdDocument) -> list[UsdCharacter]:
+    from pxr import Usd, UsdGeom, UsdSkel
+
+    stage, cache, found = document.stage, UsdSkel.Cache(), []
+    instances = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
+    up = UsdGeom.GetStageUpAxis(stage)
+    axes = AXES if up == UsdGeom.Tokens.y else np.eye(4)
+    roots = iter(Usd.PrimRange.Stage(stage, instances))
+    for prim in roots:
+        if not prim.IsA(UsdSkel.Root):
+            continue
+        roots.PruneChildren()
+        root = UsdSkel.Root(prim)
+        cache.Populate(root, instances)
+        for binding in cache.ComputeSkelBindings(root, instances):
+            targets = [
+                each for each in binding.GetSkinningTargets() if each.GetPrim().IsA(UsdGeom.Mesh)
+            ]
+            if targets:
+                query = cache.GetSkelQuery(binding.GetSkeleton())
+                found.append(_character(document, query, targets, axes))
+    if not found:
+        raise Refused(NO_SKIN)
+    return found
+
+
+def _character(
+    document: UsdDocument, query: Any, targets: Sequence[Any], axes: Floats
+) -> UsdCharacter:
+    prim = query.GetPrim()
+    order, topology = [str(each) for each in query.GetJointOrder()], query.GetTopology()
+    m = len(order)
+    binds = query.GetJointWorldBindTransforms()
+    if not m or binds is None or len(binds) != m:
+        raise Refused(f"{prim.GetPath()} has {len(binds or [])} bindTransforms for {m} joints")
+    rest = axes @ _matrices(binds) @ axes.T
+    if not np.isfinite(rest).all() or (np.abs(np.linalg.det(rest)) <= 0).any():
+        raise Refused(f"{prim.GetPath()} has a bindTransform without volume, or that is not finite")
+    parents = np.array([topology.GetParent(joint) for joint in range(m)], np.int32)
+    skeleton = _skeleton(order, parents, rest @ axes)
+    skinned = [_mesh(each, order, axes) for each in targets]
+    used = [bone for each in skinned for bone in each.joints]
+    skeleton.deform = np.isin(np.arange(m), used)
+    above = prim.GetParent()
+    name = prim.GetName() if above.IsPseudoRoot() else above.GetName()
+    return UsdCharacter(document, name, skeleton, welded(skinned), order, axes, query)
+
+
+def _skeleton(order: list[str], parents: Integers, rest: Floats) -> Skeleton:
+    heads, m = rest[:, :3, 3].copy(), len(order)
+    steps = np.linalg.norm(heads - np.where(parents[:, None] < 0, 0, heads[parents]), axis=1)
+    sizes = np.linalg.norm(rest[:, :3, :3], axis=1)  # of the axes of joints
+    along, across = (rest[:, :3, axis] / sizes[:, None, axis] for axis in (1, 2))
+    names = [path.rsplit("/", 1)[-1] for path in order]
+    if len(set(names)) < m:
+        names = order
+    # In any unit: a child is near if it is so relative to the longest step.
+    unit = steps[parents >= 0].max(initial=0) or 1.0
+    lengths = bone_lengths(parents, steps / unit, LEAST_LENGTH) * unit
+    return Skeleton(
+        names=list(names),
+        heads=heads,
+        tails=heads + lengths[:, None] * along,
+        parents=parents,
+        roll_axes=across,
+        deform=np.ones(m, bool),
+        limits=np.full((m, 3, 2), np.nan),
+        opposite=np.arange(m),
+    )
+
+
+def _mesh(query: Any, order: list[str], axes: Floats) -> UsdMesh:
+    from pxr import UsdGeom
+
+    prim = query.GetPrim()
+    name, path = prim.GetName(), prim.GetPath()
+    if prim.IsInstanceProxy():
+        raise Refused(f"{path} is part of an instance, which cannot have weights of its own")
+    own, place = query.GetJointOrder(), {joint: bone for bone, joint in enumerate(order)}
+    named = order if own is None else [str(each) for each in own]
+    unknown = [joint for joint in named if joint not in place]
+    if unknown:
+        raise Refused(f"{path} lists the joint '{unknown[0]}', which its Skeleton does not have")
+    joints = [place[joint] for joint in named]
+    mesh = UsdGeom.Mesh(prim)
+    points = np.array(mesh.GetPointsAttr().Get() or [], np.float64).reshape(-1, 3)
+    if not len(points):
+        raise Refused(f"{path} has no points")
+    corners = np.array(mesh.GetFaceVertexIndicesAttr().Get() or [], np.int64)
+    sizes = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], np.int64)
+    if (sizes < 0).any() or sizes.sum() != len(corners):
+        raise Refused(f"{path} has {len(corners)} corners for faces of {sizes.sum()} corners")
+    if len(corners) and not 0 <= corners.min() <= corners.max() < len(points):
+        raise Refused(f"{path} has corners outside of its {len(points)} points")
+    triangles = _fans(corners, sizes)
+    if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
+        triangles = np.ascontiguousarray(triangles[:, ::-1])
+    bind = axes @ _matrices([query.GetGeomBindTransform()])[0]
+    placed = points @ bind[:3, :3].T + bind[:3, 3]
+    made = Mesh(
+        name=name,
+        vertices=np.ascontiguousarray(placed),
+        triangles=triangles,
+        edges=np.zeros((0, 2), np.int64),
+        matrix=np.eye(4),
+        weights=_present(query, joints, len(points), path),
+    )
+    return UsdMesh(prim, joints, made, _materials(prim, corners, sizes))
+
+
+def _fans(corners: Integers, sizes: Integers) -> Integers:
+    """The triangles (f, 3) of faces of any size."""
+    first = np.cumsum(sizes) - sizes
+    count = np.maximum(sizes - 2, 0)
+    face = np.repeat(np.arange(len(sizes)), count)
+    k = np.arange(len(face)) - np.repeat(np.cumsum(count) - count, count)
+    at = np.stack([first[face], first[face] + k + 1, first[face] + k + 2], axis=1)
+    return corners[at].reshape(-1, 3)
+
+
+def _present(query: Any, joints: list[int], count: int, path: Any) -> SparseWeights:
+    """The weights in the file. Weights of a whole mesh apply to all its vertices."""
+    found = query.ComputeVaryingJointInfluences(count)
+    if not found:
+        raise Refused(f"{path} has joint influences that do not fit to its {count} points")
+    which, values = (np.array(each) for each in found)
+    values = values.astype(np.float64)
+    keep = np.isfinite(values) & (values > 0)
+    if len(which) % count or len(which) != len(values):
+        raise Refused(f"{path} has {len(which)} joint indices for {len(values)} weights")
+    vertices = np.repeat(np.arange(count), len(which) // count)[keep]
+    which, values = which[keep].astype(np.int64), values[keep]
+    if len(which) and not 0 <= which.min() <= which.max() < len(joints):
+        raise Refused(f"{path} has a joint index outside of its {len(joints)} joints")
+    bones = np.array(joints, np.int64)[which]
+    most = max(joints, default=0) + 1
+    key, place = np.unique(vertices * most + bones, return_inverse=True)
+    sums: Any = np.bincount(place.ravel(), values, len(key))
+    return make_sparse_weights(count, key // most, key % most, sums)
+
+
+def _materials(prim: Any, corners: Integers, sizes: Integers) -> dict[str, Integers]:
+    """The vertices of each material: of the whole mesh, or of a subset of its faces."""
+    from pxr import UsdShade
+
+    found: dict[str, Integers] = {}
+    ends = np.cumsum(sizes)
+    parts = [(prim, None)]
+    parts += [
+        (subset.GetPrim(), subset.GetIndicesAttr().Get())
+        for subset in UsdShade.MaterialBindingAPI(prim).GetMaterialBindSubsets()
+    ]
+    for part, faces in parts:
+        material = UsdShade.MaterialBindingAPI(part).ComputeBoundMaterial()[0]
+        if not material:
+            continue
+        own = [corners[ends[f] - sizes[f] : ends[f]] for f in faces] if faces else [corners]
+        name = material.GetPrim().GetName()
+        found[name] = np.union1d(found.get(name, np.zeros(0, np.int64)), np.concatenate(own))
+    return found
+
+
+def _write(each: UsdMesh, rows: SparseWeights, order: list[str]) -> None:
+    from pxr import UsdSkel, Vt
+
+    binding = UsdSkel.BindingAPI(each.prim)
+    used = np.unique(rows.bones).tolist()
+    more = [bone for bone in used if bone not in each.joints]
+    if more:
+        each.joints += more
+        binding.CreateJointsAttr().Set([order[bone] for bone in each.joints])
+    place = np.zeros(len(order), np.int32)
+    place[each.joints] = np.arange(len(each.joints))
+    width = max(1, int(np.diff(rows.start).max(initial=0)))
+    joints, weights = np.zeros((rows.count, width), np.int32), np.zeros((rows.count, width))
+    vertices = rows.vertices
+    sort = np.lexsort((-rows.weights, vertices))
+    slot = np.arange(len(sort)) - rows.start[vertices[sort]]
+    joints[vertices[sort], slot] = place[rows.bones[sort]]
+    weights[vertices[sort], slot] = rows.weights[sort]
+    made: list[tuple[Callable[..., Any], Any]] = [
+        (binding.CreateJointIndicesPrimvar, Vt.IntArray.FromNumpy(joints.ravel())),
+        (
+            binding.CreateJointWeightsPrimvar,
+            Vt.FloatArray.FromNumpy(weights.ravel().astype(np.float32)),
+        ),
+    ]
+    for create, values in made:
+        primvar = create(False, width)
+        primvar.GetAttr().Clear()  # also values at times
+        if primvar.IsIndexed():
+            primvar.BlockIndices()
+        primvar.Set(values)
+
+
+def _matrices(found: Any) -> Floats:
+    """Matrices of USD, which multiply rows, as (k, 4, 4) that multiply columns."""
+    return np.array(found, np.float64).reshape(-1, 4, 4).swapaxes(1, 2)
