@@ -43,6 +43,7 @@ WANTED = {
         "araplbs/blender/standard_output.py": "to nothing, for --quiet, and to the standard output",
         "araplbs/cli/main.py": "to nothing, for a pipe that is closed",
         "araplbs/gltf/file/container.py": "glTF files, at places that the user names",
+        "araplbs/usd/stage.py": "USD files, at places that the user names",
         "araplbs/arrays.py": "reads a member of an archive, writes nothing",
         "araplbs/replay.py": "a program of its own, and the files of Report a Problem",
         "araplbs/disk/files.py": "outputs of the command line, at places that the user names",

@@ -34,7 +34,8 @@ ELSEWHERE = (
         "presets",
         "languages",
     ),
-    *("araplbs/replay.py", "araplbs/arrays.py", "araplbs/gltf", "araplbs/api", "araplbs/cli"),
+    *("araplbs/replay.py", "araplbs/arrays.py", "araplbs/gltf", "araplbs/usd"),
+    *("araplbs/api", "araplbs/cli"),
     *(
         "araplbs/reports/problem_report.py",
         "blender/data/restart.py",

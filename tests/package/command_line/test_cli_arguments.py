@@ -34,7 +34,7 @@ WRONG = [
     (["weight", "missing.glb", "-o", "out.glb"], "missing.glb: no such file"),
     (["weight", "*.vrm", "-o", "folder"], "*.vrm: no file matches this"),
     (["weight", "folder", "-o", "out.glb"], "folder: is a folder"),
-    (["weight", "notes.txt", "-o", "out.glb"], "is not a .glb, .gltf, .vrm or .obj file by its"),
+    (["weight", "notes.txt", "-o", "out.glb"], "is not a .glb, .gltf, .vrm, .obj, .usd"),
     (["weight", "in.glb", "-o", "notes.txt"], "is neither a .glb"),
     (["weight", "in.glb", "-o", "out.fbx"], "is neither a .glb"),
     (["weight", "in.glb", "-o", "in.glb"], "would replace an input: use --in-place"),

@@ -1,5 +1,6 @@
 """Every block of docs/manual/gltf.md runs without changes."""
 
+import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -63,10 +64,14 @@ def test_there_are_commands_of_all_kinds(core):
 
 def test_commands(core, folder):
     """The commands run in order, because some commands read the outputs of others."""
+    if importlib.util.find_spec("pxr"):
+        importlib.import_module("usd_files").write_character(folder / "in.usdc")
     for line in commands():
         program, *arguments = shlex.split(line)
         if "--together" in arguments:
             Path("rigged.glb").replace("body.glb")
+        if "in.usdc" in arguments and not (folder / "in.usdc").exists():
+            continue  # without usd-core
         if arguments[0] == "reduce-bones":
             arguments[-1] = "3"  # the chain has five joints
         if arguments[0] == "compare":
