@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import araplbs
+
 from ..base.progress import Listener
 from ..base.steps import Steps, finish
 from ..character.coincident_bones import part_doubles
@@ -21,6 +23,9 @@ from ..skeleton.bone_facts import BoneFacts
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 from .solve import Solution, solve
+
+# A chain of so many takes 2 s and 200 MB, which grow with the square of the number.
+MOST_JOINTS = 4000
 
 LeaveOut: TypeAlias = Callable[[list[Mesh], Skeleton], Steps[tuple[list[Mesh], Skeleton]]]
 
@@ -79,6 +84,9 @@ def weigh(
     for bones that an artist has painted. These weights are used as initial weights only if the
     options request it. Raises Refused, ValueError and araplbs.Cancelled.
     """
+    count = int(skeleton.deform.sum())
+    if count > MOST_JOINTS:
+        raise araplbs.InputError(f"{count} joints deform: at most {MOST_JOINTS} are possible")
     present: Sequence[SparseWeights | None] = [mesh.weights for mesh in meshes]
 
     def leave_out(meshes: list[Mesh], skeleton: Skeleton) -> Steps[tuple[list[Mesh], Skeleton]]:

@@ -269,3 +269,9 @@ def test_rounded_joints_decide_nothing(seed):
     found, exact = (araplbs.Solver(*TUBE, *bones, **bones.more) for bones in (rounded, BONES))
     np.testing.assert_allclose(found.initial_weights, exact.initial_weights, atol=1e-4)
     np.testing.assert_array_equal(found._inside["spring_bone"], exact._inside["spring_bone"])
+
+
+def test_too_many_joints_are_refused_before_the_work():
+    heads = np.column_stack([np.zeros((4001, 2)), np.linspace(0, 2, 4001)])
+    with pytest.raises(araplbs.InputError, match="4001 joints deform: at most 4000 are possible"):
+        araplbs.weights(*TUBE, heads, np.arange(-1, 4000))
