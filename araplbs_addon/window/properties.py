@@ -136,7 +136,16 @@ def options_of(properties, table=Options):
 
 
 MAIN = ("max_influences", "bone_spring_stiffness", "symmetric", "link_parts", "rigid_parts")
-SAMPLED = ("pose_count", "swing", "twist", "limb_twist", "reach_poses", "seed", "use_joint_limits", "through_rig")
+SAMPLED = (
+    "pose_count",
+    "swing",
+    "twist",
+    "limb_twist",
+    "reach_poses",
+    "seed",
+    "use_joint_limits",
+    "through_rig",
+)
 
 
 def draw_result_options(layout, properties):

@@ -152,7 +152,10 @@ def row_texts(rows, room, width=text_width):
         alone = places.count(place) == 1
         ways = (text for text in _row_ways(place, about, prefix, alone, room, width))
         text = next((text for text in ways if text not in texts), None)
-        texts[text or f"{len(texts) + 1}: {shortened(place, room, width)}"] = None
+        if text is None:
+            number = f"{len(texts) + 1}: "
+            text = number + shortened(place, room - width(number), width)
+        texts[text] = None
     return tuple(texts)
 
 
@@ -170,10 +173,13 @@ def _row_ways(place, about, prefix, alone, room, width):
         yield from _with_about(whole, about, room, width)
         if alone and width(whole) <= room:
             yield whole
-    least = f": {about[:LEAST_NAME]}{DOTS}" if not alone else ""
-    for way in _elided(own, room - width(least), width):
-        yield from _with_about(way, about, room, width)
-        yield way
+    for letters in (0,) if alone else (LEAST_NAME, 3, 1):
+        some = f": {about[:letters]}{DOTS}" if letters else ""
+        left = room - width(some)
+        if 2 * left >= room or letters <= 1:
+            for way in _elided(own, left, width):
+                yield from _with_about(way, about, room, width)
+                yield f"{way}{some}"
 
 
 def _with_about(place, about, room, width):

@@ -15,6 +15,7 @@ sidebar = scenes.addon("window.sidebar")
 translated = scenes.addon("languages.translate").translated
 LANGUAGES = ("en_US", "de_DE", "es", "fr_FR", "ja_JP", "ko_KR", "zh_HANS")
 ROOMS = [room for room in (*test_doors.TAB, *test_doors.BELOW) if room[0] != "preset"]
+NARROW = 220  # pixels
 SCROLLER = 1.6  # units of a list that its bar and edges take
 
 
@@ -163,16 +164,15 @@ def scene_of_rows():
 
 
 class Rows:
-    """The rows that the lists draw in a `with` block: [(texts of all rows, room)]."""
+    """What the lists draw in a `with` block: [(all rows, room)]."""
 
     def __enter__(self):
         self.found, self._modules = [], [scenes.addon(f"ui.{n}_panel") for n in ("bones", "check")]
         self._before = sidebar.row_texts
 
         def noting(rows, room):
-            texts = self._before(rows, room)
-            self.found.append((texts, room))
-            return texts
+            self.found.append((rows, room))
+            return self._before(rows, room)
 
         for module in self._modules:
             module.row_texts = noting
@@ -184,13 +184,11 @@ class Rows:
 
 
 def test_no_two_rows_look_the_same(ui):
+    """In both lists and all languages, at the initial width of the sidebar and with the room that a
+    narrow one leaves."""
     yield from open_sidebar(ui)
-    yield from look_at_rows(ui)
-
-
-def look_at_rows(ui):
-    """Both lists, in all languages."""
     scene_of_rows()
+    narrower = region(ui, "UI").width - NARROW
     with languages() as view, Rows() as rows:
         for below in ("bones", "check"):
             with test_doors.only_below(below):
@@ -200,10 +198,12 @@ def look_at_rows(ui):
                     region(ui, "UI").tag_redraw()
                     yield 6
                     assert rows.found, (below, language)
-                    for texts, room in rows.found:
-                        assert len(set(texts)) == len(texts) >= len(FINGERS)
-                        assert all(sidebar.text_width(text) <= room for text in texts)
-                ui.picture(f"rows-{region(ui, 'UI').width}-{below}")
+                    for about, room in rows.found:
+                        for least in (room, room - narrower):
+                            texts = sidebar.row_texts(about, least)
+                            assert len(set(texts)) == len(texts) >= len(FINGERS)
+                            assert all(sidebar.text_width(text) <= least for text in texts)
+                ui.picture(f"rows-{below}")
 
 
 def test_a_row_frames_what_it_names(ui):
