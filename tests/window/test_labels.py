@@ -164,7 +164,7 @@ def scene_of_rows():
 
 
 class Rows:
-    """What the lists draw in a `with` block: [(all rows, room)]."""
+    """Records the rows and the room of each list that is drawn in a `with` block."""
 
     def __enter__(self):
         self.found, self._modules = [], [scenes.addon(f"ui.{n}_panel") for n in ("bones", "check")]

@@ -148,8 +148,8 @@ class _Repair:
         """The measures of a Repaired."""
         source, rows = self.source, usable(self.problem.join(weights))
         poses = source.measured or measured_poses(self.problem, source.checking)
-        part = self.progress.part(at, 0)
-        return measures_of(self.problem, rows, poses, source.actions, self.threads, part)
+        more = source.actions, self.threads, self.progress.part(at, 0)
+        return measures_of(self.problem, rows, poses, *more)
 
     def _new_weights(
         self, weights: list[SparseWeights], repairs: list[tuple[Finding, Bools]], begin: float
@@ -291,7 +291,6 @@ class _Repair:
                 for k, finding, region in repairs
             }
             worse = {k: verdicts[k][1] for k in taken if verdicts[k][1]}
-            # several small ones for a large one
             if not worse and any(n(after) > n(done.findings) for n in (len, visible)):
                 worse = self._causes(done.findings, after, repairs, taken)
             if not worse:
@@ -313,9 +312,8 @@ class _Repair:
         self, done: Repaired, new: list[SparseWeights], repairs: Repairs, keys: set[int]
     ) -> tuple[list[SparseWeights], list[Bools]]:
         """(the weights with these repairs, the vertices whose weights are new) of each mesh."""
-        where = self.regions.split(
-            sum((region for k, _f, region in repairs if k in keys), self.regions.nothing())
-        )
+        taken = (region for k, _finding, region in repairs if k in keys)
+        where = self.regions.split(sum(taken, self.regions.nothing()))
         return [merged(*each) for each in zip(done.weights, new, where, strict=True)], where
 
     def _causes(
