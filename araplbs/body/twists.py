@@ -18,9 +18,7 @@ LEAST_LIMB = 0.15  # share of the size of the skeleton
 HINGE, END = 1 / 3, 2 / 3  # twists of a hinge and of a hand or foot, relative to a ball joint's
 
 
-def twist_shares(
-    heads: Floats, tails: Floats, parents: Integers, which: Bools
-) -> dict[int, float]:
+def twist_shares(heads: Floats, tails: Floats, parents: Integers, which: Bools) -> dict[int, float]:
     """Largest twists of the joints of limbs, by bone, relative to a ball joint's. which (m,): the
     bones to consider."""
     tree = Tree(heads, tails, parents, which)

@@ -57,7 +57,8 @@ READING = (
     ),
     (
         "Which poses",
-        "Random poses: every bone swings by up to 60 degrees and twists by up to 10 degrees within "
+        "Random poses: every bone swings by up to 60 degrees and twists by up to 10 degrees (bones "
+        "of limbs up to 75) within "
         "its limits. No method was optimized for them, because they come from another seed. Frames "
         "of the animation are spread evenly over all actions. Pictures of random poses are drawn "
         "relative to the main bone of the body, so the body stands upright.",

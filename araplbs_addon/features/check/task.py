@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 
 # The options that the check uses.
 CHECKED = {
-    *("max_influences", "symmetric", "swing", "twist", "limb_twist", "reach_poses", "seed", "use_joint_limits"),
+    *(
+        "max_influences",
+        "symmetric",
+        "swing",
+        "twist",
+        "limb_twist",
+        "reach_poses",
+        "seed",
+        "use_joint_limits",
+    ),
     "bone_directions",
     *("through_rig", "animation", "animation_frames"),
 }

@@ -8,7 +8,7 @@ import bpy
 from bpy.app import handlers
 from scenes import MODULE, addon, auto_weight, select, tube_and_rig
 
-FILES = 82  # window/old_names.py will be removed in version 0.4
+FILES = 84  # window/old_names.py will be removed in version 0.4
 
 
 class Trace:

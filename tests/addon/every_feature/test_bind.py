@@ -341,10 +341,14 @@ def test_tool_of_an_assistant(tmp_path, monkeypatch):
     tube_and_rig()
     source, out = save(tmp_path / "in.blend"), tmp_path / "out.blend"
     monkeypatch.setenv("PYTHONPATH", SITE)
-    done = calls.weigh(str(source), str(out), {"max_influences": 2})
+    limits = calls.Limits(folder=str(tmp_path))
+    done = calls.call(
+        "weight", str(source), options={"max_influences": 2}, target=str(out), limits=limits
+    )
     assert done["exit_code"] == 0 and done["messages"] == [], done
-    assert done["files"][0]["armatures"][0]["options"]["max_influences"] == 2
-    found = calls.check(str(out), "never", {})
+    whole = json.loads(Path(done["details"]).read_text("utf-8"))
+    assert whole["files"][0]["armatures"][0]["options"]["max_influences"] == 2
+    found = calls.call("check", str(out), ["--fail-on", "never"], limits=limits)
     assert found["exit_code"] == 0 and found["files"][0]["armatures"][0]["vertices"] == 192
 
 

@@ -117,6 +117,7 @@ def test_every_feature_has_its_operator():
         "control_bones": "two operators, on one bone each",
         "edits": "tools, and operators on one correction each",
         "restore": "object.araplbs_restore was that of a session",
+        "touch_up": "an operator for each click on a bone, a limb or a side",
     }
     features = addon("features")
     folders = {module.__name__.split(".")[-2] for module in features.modules()}

@@ -70,9 +70,16 @@ def test_every_joint_alone_to_its_limits():
     shin.use_ik_limit_x = True
     shin.ik_min_x, shin.ik_max_x = 0.0, 1.5
     shin.lock_rotation[1] = shin.lock_rotation[2] = True
-    assert make(rig, combinations=0, acts=False, swing=0.8, twist=0.3) == {"FINISHED"}
+    assert make(rig, combinations=0, acts=False, swing=0.8, twist=0.3, limb_twist=0.6) == {
+        "FINISHED"
+    }
     at = markers(rig)
-    for name, bone in (("arm.R X +46", "arm.R"), ("arm.R Y -17", "arm.R"), ("head Z -46", "head")):
+    for name, bone in (
+        ("arm.R X +46", "arm.R"),
+        ("arm.R Y -34", "arm.R"),
+        ("head Y -17", "head"),
+        ("head Z -46", "head"),
+    ):
         assert turned(rig, at[name]) == {bone}
     assert [name for name in at if name.startswith("shin.L")] == ["shin.L X +86"]
     own = rig.pose.bones["shin.L"]

@@ -311,9 +311,10 @@ def test_instructions(core):
 
 def test_part_of_a_character(calls, core):
     """The tool takes what the command takes, and its description names it."""
-    part = {"keep-bones": ["joint 0"], "keep-mesh": ["Face"]}
-    done = calls.weigh("in.glb", "out.glb", {}, part=part)
-    assert done["exit_code"] == 1 and "has no skinned mesh 'Face'" in done["files"][0]["error"]
-    assert calls.weigh("in.glb", "out.glb", {}, part={"only-bones": ["joint 2/"]})["exit_code"] == 0
+    words = ["--keep-bones=joint 0", "--keep-mesh=Face"]
+    done = calls.call("weight", "in.glb", words, target="out.glb")
+    assert done["exit_code"] == 1 and "has no skinned mesh 'Face'" in str(done)
+    done = calls.call("weight", "in.glb", ["--only-bones=joint 2/"], target="out.glb")
+    assert done["exit_code"] == 0
     about = core("mcp.server").Tools.weight.__doc__
     assert all(word in about for word in ("only_bones", "keep_bones", "keep_meshes", "selected"))

@@ -221,4 +221,6 @@ def test_a_vertex_that_no_way_leads_to_a_sample():
 @pytest.mark.parametrize("seed", [8196, 9752])
 def test_gradients_are_finite(seed):
     """Meshes of the fuzzer with vertices that follow no sample."""
-    assert fuzzing_functions.run(seed) == "mixed done"
+    rng = np.random.default_rng([seed, 77])
+    rng.random()  # with which the fuzzer chose this function
+    fuzzing_functions.mixed(rng)
