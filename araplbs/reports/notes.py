@@ -22,7 +22,8 @@ class Note(NamedTuple):
     """A note about a result. urgent: whether the user should act. At most one of the following is
     not empty: bones, the names of bones; places, [(object, vertex or None for the whole object)] of
     parts; control, whether the note is about control bones; above, the exceeded limit of
-    influences. remedy: one of the above constants; why: the cause."""
+    influences. remedy: one of the above constants; why: the cause. chooses: whether the bones of
+    its parts can be chosen."""
 
     text: str
     urgent: bool = False
@@ -32,6 +33,7 @@ class Note(NamedTuple):
     above: int = 0
     remedy: str = ""
     why: str = ""
+    chooses: bool = False
 
     @property
     def selects(self) -> bool:
@@ -223,7 +225,8 @@ def _choices(report: dict[str, Any]) -> Note | None:
     parts = report.get("doubtful_parts", ())
     places = tuple((part["object"], part["vertex"]) for part in parts)
     why = Sentence("Click the other bone to give it the part")
-    return _counted(parts, "part fits two bones", "parts fit two bones", places=places, why=why)
+    more: dict[str, Any] = {"places": places, "why": why, "chooses": True}
+    return _counted(parts, "part fits two bones", "parts fit two bones", **more)
 
 
 def _rigid(report: dict[str, Any]) -> Note | None:

@@ -62,7 +62,8 @@ def draw_result(layout, context, outcome):
     _draw_gains(context, column, outcome)
     for index, note in enumerate(outcome.notes):
         _draw_note(context, column, index, note)
-    _draw_parts(context, column, outcome)
+        if note.chooses:
+            _draw_parts(context, column, outcome)
     for warning in outcome.warnings[:MOST_WARNINGS]:
         draw_wrapped(column, context, warning, icon="ERROR")
     more = len(outcome.warnings) - MOST_WARNINGS

@@ -217,7 +217,7 @@ def test_joints_panel(ui):
         yield 5
         ui.picture("joints-panel-closed")
         assert "VIEW3D_PT_araplbs_joints" not in draws.since()
-        yield from click(ui, inside(ui, "UI", (60, 325)))
+        yield from click(ui, inside(ui, "UI", (60, 397)))
         yield from still(ui)
         ui.picture("joints-panel")
         assert "VIEW3D_PT_araplbs_joints" in draws.since(), "it does not open"
