@@ -65,6 +65,7 @@ DECLARED = {"bl_label", "bl_description"}
 WORDS = {"text", "title", "heading", "message"}  # arguments of layouts
 NO_SENTENCE = re.compile(
     r"^araplbs|\(\?|\\d|\[\"|</|^--|^[a-z_ ]+_[a-z_]+( |$)|araplbs_|ARAPLBS_|\{WHICH\}| \| None$"
+    r"|^(dict|list)\[|\.png$"
 )
 IDENTIFIER = re.compile(r"[A-Z0-9_]+")
 EDGES = " ,.;:\n"
