@@ -50,7 +50,6 @@ SETS = (
     (outcomes.BEFORE, "Before"),
     (outcomes.AFTER, "After"),
 )
-VIEWS = {"Play": PLAY, "Wipe": WIPE, "Pictures": PICTURES}
 EDGES_OF_BOX = 0.6  # units
 BESIDE_SETS = 2.6  # units: two buttons with an icon, and the edges of the box
 ARROW = "\N{RIGHTWARDS ARROW}"
@@ -88,10 +87,12 @@ def _draw_views(layout, outcome):
     """Draws the buttons that show the result in motion, in pictures, and next to the earlier
     weights."""
     layout.operator_context = "INVOKE_DEFAULT"
-    texts = ["Play", *(["Wipe"] if outcome.slots[outcomes.BEFORE] else ()), "Pictures"]
-    row = abreast(layout, *texts, others=EDGES_OF_BOX)
-    for text in texts:
-        row.operator(VIEWS[text], text=text)
+    earlier = outcome.slots[outcomes.BEFORE]
+    row = abreast(layout, "Play", *(["Wipe"] if earlier else ()), "Pictures", others=EDGES_OF_BOX)
+    row.operator(PLAY, text="Play")
+    if earlier:
+        row.operator(WIPE, text="Wipe")
+    row.operator(PICTURES, text="Pictures")
 
 
 def _draw_parts(context, layout, outcome):
