@@ -44,8 +44,9 @@ def test_cures_are_one_click_away(ui):
         yield from click(ui, find(buttons, "araplbs_repair"))
         yield from wait_for_end()
         yield from still(ui)
-        assert at_hand() is outcome and outcome.token != token, "one click to the repair"
-        assert outcome.facts["problems"][1] <= before
+        repaired = at_hand()
+        assert repaired and repaired.token != token, "one click to the repair"
+        assert repaired.facts["problems"][1] <= before
         ui.picture("cures-repaired")
 
 
