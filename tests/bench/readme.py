@@ -56,6 +56,7 @@ class Pages:
         self.kinds = rows("wild.md", "| kind")
         self.rig_means = rows("rigs.md", "| strain by area")
         self.rig_means.pop("strain by area")
+        self.rig_likeness = rows("rigs.md", "| likeness")["mean"]
 
     def mean(self, name, column=OURS):
         return number(self.means[name][column])
@@ -101,15 +102,18 @@ class Pages:
 
     def kind(self, name):
         """From wild.md: the number of files, the ratio to heat's strain and its number of files,
-        the same for the file's strain, and how many fall short."""
+        the same for the file's strain, our L1 and heat's, our overreach and heat's, and how many
+        fall short."""
         cells = self.kinds[name]
-        return cells[0], *ratio_of(cells[1]), *ratio_of(cells[3]), cells[-1]
+        beside = *both_of(cells[7]), *both_of(cells[8])
+        return cells[0], *ratio_of(cells[1]), *ratio_of(cells[3]), *beside, cells[-1]
 
     def rigs(self):
         """The same row for rigs.md."""
         short, files = self.fall_short("rigs.md")
         means = [(cells[0], cells[2]) for cells in self.rig_means.values()]
-        return files, *means[0], *means[1], short
+        beside = (each for cell in self.rig_likeness for each in both_of(cell))
+        return files, *means[0], *means[1], *beside, short
 
 
 def as_text(seconds):
@@ -119,6 +123,11 @@ def as_text(seconds):
 def ratio_of(cell):
     """("0.61", "7") of "0.61 (7)"."""
     return re.fullmatch(r"([\d.]+) \((\d+)\)", cell).groups()
+
+
+def both_of(cell):
+    """("0.36", "0.47") of "0.41; 0.36 / 0.47", dashes if there is nothing to compare with."""
+    return cell.partition("; ")[2].split(" / ") if ";" in cell else ("-", "-")
 
 
 def two(value):
@@ -137,7 +146,8 @@ def count(value):
 N = r"([\d.,]*\d)"
 SHARE = r"(all \d+ of our|\d+ of our \d+)"
 STRETCH = rf"\| {N} \({N} characters\) \| {N} \({N} characters\) \| {N} \| {N} \|"
-FILES = rf"\| {N} \| {N} \({N}\) \| {N} \({N}\) \| {N} \|"  # a row of the table of files
+BOTH = r"(-|[\d.]+) / (-|[\d.]+)"
+FILES = rf"\| {N} \| {N} \({N}\) \| {N} \({N}\) \| {BOTH} \| {BOTH} \| {N} \|"
 CLAIMS = (  # (pattern of a piece of README, with a group for each number; these by the pages)
     (
         rf"stretches about {N} % less in random poses and {N} % less in animations than with "
@@ -169,6 +179,24 @@ CLAIMS = (  # (pattern of a piece of README, with a group for each number; these
         ),
     ),
     (
+        rf"The drift of the median limb is {N} against {N} of its radius in random poses",
+        lambda p: (two(p.mean("median drift, random")), two(p.mean("median drift, random", HEAT))),
+    ),
+    *(
+        (
+            rf"\| {weights} \| {N} \| {N} % \| {N} \| {N} % \|",
+            lambda p, column=column: (
+                two(p.mean("L1, painted", column)), f"{p.mean('over, painted %', column):.1f}",
+                two(p.mean("median drift, random", column)),
+                f"{p.mean('astray, random %', column):.0f}",
+            ),
+        )
+        for weights, column in (
+            ("Auto-weight", OURS), ("Blender's automatic weights", HEAT),
+            ("the artists' own weights", ARTIST),
+        )
+    ),
+    (
         rf"The first row omits {N} of the {N} characters, because Blender's method leaves some of "
         rf"their vertices without weights\. The values for animations omit the {N} characters",
         lambda p: (
@@ -193,10 +221,6 @@ CLAIMS = (  # (pattern of a piece of README, with a group for each number; these
     (
         rf"Above 10,000 vertices, it takes {N} times as long \({N} to {N} s\)",
         lambda p: (p.ratio("above 10,000"), *p.span(10_000, np.inf)),
-    ),
-    (
-        rf"{N} against {N} of the limb's radius in random poses",
-        lambda p: (two(p.mean("drift, random")), two(p.mean("drift, random", HEAT))),
     ),
     (
         rf"bodies lose {N} % of their volume, against {N} %",
