@@ -201,6 +201,7 @@ WRITERS = {
     "araplbs/disk/outputs.py": {"write_text", "write_bytes", "whole_file"},
     "araplbs/disk/files.py": {"copyfile", "open", "replace"},
     "araplbs/gltf/file/container.py": {"write_bytes"},  # to a temporary file
+    "araplbs/usd/stage.py": {"copyfile"},  # as above
     "araplbs/replay.py": {"open", "replace"},  # problems and weights: test_replay.py
     "features/auto_weight/presets.py": {"write_text"},  # a user's preset, where Blender keeps them
 }
