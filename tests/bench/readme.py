@@ -56,7 +56,6 @@ class Pages:
         self.kinds = rows("wild.md", "| kind")
         self.rig_means = rows("rigs.md", "| strain by area")
         self.rig_means.pop("strain by area")
-        self.rig_likeness = rows("rigs.md", "| likeness")["mean"]
 
     def mean(self, name, column=OURS):
         return number(self.means[name][column])
@@ -102,18 +101,15 @@ class Pages:
 
     def kind(self, name):
         """From wild.md: the number of files, the ratio to heat's strain and its number of files,
-        the same for the file's strain, our L1 and heat's, our overreach and heat's, and how many
-        fall short."""
+        the same for the file's strain, and how many fall short."""
         cells = self.kinds[name]
-        beside = *both_of(cells[7]), *both_of(cells[8])
-        return cells[0], *ratio_of(cells[1]), *ratio_of(cells[3]), *beside, cells[-1]
+        return cells[0], *ratio_of(cells[1]), *ratio_of(cells[3]), cells[-1]
 
     def rigs(self):
         """The same row for rigs.md."""
         short, files = self.fall_short("rigs.md")
         means = [(cells[0], cells[2]) for cells in self.rig_means.values()]
-        beside = (each for cell in self.rig_likeness for each in both_of(cell))
-        return files, *means[0], *means[1], *beside, short
+        return files, *means[0], *means[1], short
 
 
 def as_text(seconds):
@@ -123,11 +119,6 @@ def as_text(seconds):
 def ratio_of(cell):
     """("0.61", "7") of "0.61 (7)"."""
     return re.fullmatch(r"([\d.]+) \((\d+)\)", cell).groups()
-
-
-def both_of(cell):
-    """("0.36", "0.47") of "0.41; 0.36 / 0.47", dashes if there is nothing to compare with."""
-    return cell.partition("; ")[2].split(" / ") if ";" in cell else ("-", "-")
 
 
 def two(value):
@@ -146,8 +137,7 @@ def count(value):
 N = r"([\d.,]*\d)"
 SHARE = r"(all \d+ of our|\d+ of our \d+)"
 STRETCH = rf"\| {N} \({N} characters\) \| {N} \({N} characters\) \| {N} \| {N} \|"
-BOTH = r"(-|[\d.]+) / (-|[\d.]+)"
-FILES = rf"\| {N} \| {N} \({N}\) \| {N} \({N}\) \| {BOTH} \| {BOTH} \| {N} \|"
+FILES = rf"\| {N} \| {N} \({N}\) \| {N} \({N}\) \| {N} \|"  # a row of the table of files
 CLAIMS = (  # (pattern of a piece of README, with a group for each number; these by the pages)
     (
         rf"stretches about {N} % less in random poses and {N} % less in animations than with "
@@ -191,10 +181,13 @@ CLAIMS = (  # (pattern of a piece of README, with a group for each number; these
                 f"{p.mean('astray, random %', column):.0f}",
             ),
         )
-        for weights, column in (
-            ("Auto-weight", OURS), ("Blender's automatic weights", HEAT),
-            ("the artists' own weights", ARTIST),
-        )
+        for weights, column in (("Auto-weight", OURS), ("Blender's automatic weights", HEAT))
+    ),
+    (
+        rf"\| the artists' own weights \| - \| {N} % \| - \| {N} % \|",
+        lambda p: (
+            f"{p.mean('over, painted %', ARTIST):.1f}", f"{p.mean('astray, random %', ARTIST):.0f}",
+        ),
     ),
     (
         rf"The first row omits {N} of the {N} characters, because Blender's method leaves some of "
