@@ -25,8 +25,7 @@ def twist_shares(heads: Floats, tails: Floats, parents: Integers, which: Bools) 
     if len(tree.bones) < 2:
         return {}
     size = float(np.ptp(heads[which], axis=0).max())
-    chains = [c for c in tree.chains() if len(c.bones) > 1]
-    chains = [c for c in chains if c.length >= LEAST_LIMB * size]
+    chains = [c for c in tree.chains() if len(c.bones) > 1 and c.length >= LEAST_LIMB * size]
     pairs = find_pairs(tree, chains, np.zeros(3), size)
     shares: dict[int, float] = {}
     for chain in (chain for pair in (pairs[0] if pairs else ()) for chain in pair):

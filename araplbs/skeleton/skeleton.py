@@ -126,8 +126,9 @@ class Skeleton:
         """The largest twist of each bone in random poses, (m,). options: with `twist` and
         `limb_twist`."""
         twists = np.full(len(self.names), float(options.twist))
-        for bone, share in self.twist_shares.items():
-            twists[bone] = max(share * options.limb_twist, options.twist)
+        if options.limb_twist > options.twist:
+            for bone, share in self.twist_shares.items():
+                twists[bone] = max(share * options.limb_twist, options.twist)
         return twists
 
     def twist_arguments(self, options: Any) -> dict[str, Any]:
