@@ -19,10 +19,11 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import araplbs
 import numpy as np
-from araplbs.arrays import NotArrays, open_regular, read_arrays
-from araplbs.base.old_names import ARGUMENTS, present
+
+from .arrays import NotArrays, open_regular, read_arrays
+from .base.engine import engine
+from .base.old_names import ARGUMENTS, present
 
 FORMAT = "araplbs problem 1"
 LEFT_OUT = {"threads", "progress"}  # specific to the machine and the caller rather than the problem
@@ -41,7 +42,7 @@ def save(path, arguments, about=None):
     with them."""
     arrays = {}
     shape = {name: _pack(v, arrays) for name, v in arguments.items() if name not in LEFT_OUT}
-    head = {"format": FORMAT, "version": araplbs.__version__, "arguments": shape}
+    head = {"format": FORMAT, "version": engine.__version__, "arguments": shape}
     head["about"] = about or {}
     text = np.frombuffer(json.dumps(head).encode(), np.uint8)
     with open(path, "wb") as file:
@@ -122,7 +123,7 @@ def _unpack(value, arrays):
 def solve(arguments, threads=0):
     """Solves the problem completely and returns (solver, seconds)."""
     start = time.perf_counter()
-    solver = araplbs.Solver(**arguments, threads=threads)
+    solver = engine.Solver(**arguments, threads=threads)
     solver.solve()
     return solver, time.perf_counter() - start
 
@@ -216,7 +217,7 @@ def main(argv=None):
     except (NoProblem, OSError) as error:
         return _fail(error, 2)
     sizes = [len(arguments[name]) for name in WANTED]
-    print(f"araplbs {araplbs.__version__}, {araplbs.linear_algebra}, {araplbs.simd}")
+    print(f"araplbs {engine.__version__}, {engine.linear_algebra}, {engine.simd}")
     print(f"kept by version {_short(about.pop('version'))}")
     for name, value in list(about.items())[:MOST_LINES]:
         print(f"  {_short(name)}: {_short(value)}")

@@ -2,7 +2,7 @@
 
 An update of the Blender extension replaces the engine's file. Windows refuses to replace a loaded
 file. On other systems, the replacement would change the memory of the running program. Each file
-therefore uses `import araplbs`, which loads nothing, and accesses the engine's names only in
+therefore imports the object `engine`, which loads nothing, and accesses its names only in
 functions.
 """
 
@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from .refusal import Refused
 
@@ -59,9 +60,22 @@ def load() -> ModuleType:
     return _engine
 
 
+if TYPE_CHECKING:
+    from .. import _engine as engine
+else:
+
+    class _OnFirstUse:
+        """The engine, loaded when one of its names is first used."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(load(), name)
+
+    engine = _OnFirstUse()
+
+
 def engine_errors(*names: str) -> tuple[type[Exception], ...]:
     """The engine's exceptions with these names, for `except` and isinstance(). The result is empty
     before the engine is loaded, because no code can have raised them yet. It omits exceptions that
     an older engine lacks."""
-    engine = sys.modules.get(NAME)
-    return tuple(getattr(engine, name) for name in names if hasattr(engine, name))
+    loaded = sys.modules.get(NAME)
+    return tuple(getattr(loaded, name) for name in names if hasattr(loaded, name))

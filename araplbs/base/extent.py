@@ -8,10 +8,10 @@ may be whole objects.
 
 from __future__ import annotations
 
-import araplbs
 import numpy as np
 
 from .arrays import Floats, Integers
+from .engine import engine
 
 FAR_FROM_BONES = 20.0  # multiple of the size of the skeleton or the mesh, whichever is larger
 TAKEN_AS_ONE = 0.5  # share of the vertices: a smaller share can come from seams with small gaps
@@ -23,7 +23,7 @@ def box_of(
     """The bounding box, (2, 3): of a mesh without stray vertices and distant objects, or of
     points without outliers."""
     faces = np.zeros((0, 3), np.int32) if triangles is None else triangles
-    return araplbs.mesh_extent(points, faces, edges=edges)
+    return engine.mesh_extent(points, faces, edges=edges)
 
 
 def sides_of(

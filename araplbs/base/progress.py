@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import araplbs
+from .engine import engine
 
 # Called as (stage, fraction of the whole, relative energy or None, which the engine omits); returns
 # False to stop the work.
@@ -49,7 +49,7 @@ class Progress:
 
     def check(self, stage: str, fraction: float, energy: float | None = None) -> None:
         if not self(stage, fraction, energy):
-            raise araplbs.Cancelled(f"stopped: {stage}")
+            raise engine.Cancelled(f"stopped: {stage}")
 
     def part(
         self, begin: float, size: float, stage: str | None = None, energies: bool = False

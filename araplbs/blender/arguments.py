@@ -9,8 +9,7 @@ from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
-import araplbs
-
+from ..base.engine import engine
 from ..cli.batch import tasks
 from ..cli.errors import WrongArguments
 from ..cli.options import add_options, preset_given, read_options, warn_old_flags
@@ -95,7 +94,7 @@ def make_parser(commands: Sequence[Command], prog: str = f"blender -c {COMMAND}"
         + "\n".join(f"  {prog} weight {words}" for words in EXAMPLES["weight"])
         + f"\n\n{EXIT_CODES}\n'{prog} COMMAND --help' lists the options of a command.",
     )
-    parser.add_argument("--version", action="version", version=f"araplbs {araplbs.__version__}")
+    parser.add_argument("--version", action="version", version=f"araplbs {engine.__version__}")
     parsers = parser.add_subparsers(
         dest="command", required=True, prog=prog, metavar="COMMAND", help=argparse.SUPPRESS
     )

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import araplbs
-
+from ..base.engine import engine
 from ..base.faults import sentence
 from ..base.printed import complain, say
 from ..base.refusal import Refused
@@ -150,7 +149,7 @@ def _do_files(
     failures = sum("error" in result for result in results)
     code = 1 if failures else 0
     try:
-        content = {"schema": SCHEMA, "version": araplbs.__version__, "command": arguments.command}
+        content = {"schema": SCHEMA, "version": engine.__version__, "command": arguments.command}
         content |= {"fingerprint": tasks.fingerprint(arguments), "files": results}
         if arguments.json == "-":
             output.write(json_text(RESULTS, content))

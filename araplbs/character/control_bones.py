@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
+from ..base.engine import engine
 from ..base.refusal import Refused
 from ..base.steps import Steps
 from ..base.worker import work_in_steps
@@ -132,7 +132,7 @@ def _find_in_steps(
     wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
     geometry = join_geometry(meshes, wholes)
     control: Integers = yield from work_in_steps(
-        lambda progress: araplbs.control_bones(
+        lambda progress: engine.control_bones(
             **geometry,
             bone_heads=skeleton.heads,
             bone_tails=skeleton.tails,

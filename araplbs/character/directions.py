@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Bools, Floats
+from ..base.engine import engine
 from ..base.steps import Steps
 from ..base.worker import work_in_steps
 from ..skeleton.poses import BENDY
@@ -41,7 +41,7 @@ def read_directions_in_steps(
     wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
     geometry = join_geometry(meshes, wholes)
     tails, ways, found = yield from work_in_steps(
-        lambda progress: araplbs.bone_directions(
+        lambda progress: engine.bone_directions(
             **geometry,
             bone_heads=skeleton.heads,
             bone_tails=skeleton.drawn_tails if automatic else None,

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
+from ..base.engine import engine
 from ..base.extent import size_of
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Surface:
         if self.split:
             own = np.flatnonzero(self.split.groups != np.arange(len(self.vertices)))
             edges = np.vstack([edges, np.column_stack([own, self.split.groups[own]])])
-        found: Any = araplbs.nearest_points(
+        found: Any = engine.nearest_points(
             self.vertices, self.triangles, self.vertices[:0], edges=edges
         )
         return found[3]
@@ -186,7 +186,7 @@ def _kind(
     near = CLOSE * surface.size
     heights = nearest_on(surface, host, points, threads)[2]
     if (np.abs(heights) <= near).mean() >= MOST:
-        back = araplbs.nearest_points(
+        back = engine.nearest_points(
             surface.vertices,
             own_triangles,
             there,
@@ -201,9 +201,7 @@ def _kind(
 
 def nearest_on(surface: Surface, host: Integers, points: Floats, threads: int = 0) -> Any:
     """The result of araplbs.nearest_points for these points and the triangles of the host."""
-    return araplbs.nearest_points(
-        surface.vertices, surface.triangles[host], points, threads=threads
-    )
+    return engine.nearest_points(surface.vertices, surface.triangles[host], points, threads=threads)
 
 
 def _find_split(surface: Surface) -> Split | None:
@@ -323,7 +321,7 @@ def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers
     apart, last = FREE * surface.size, tied[of]
     while not tied[small].all() and last.any():
         asked = np.flatnonzero(~tied[part] & np.isin(part, small))
-        heights = araplbs.nearest_points(
+        heights = engine.nearest_points(
             surface.vertices, triangles[last],
             surface.vertices[asked], radius=np.full(len(asked), apart), threads=threads,
         )[2]  # fmt: skip

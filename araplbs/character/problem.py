@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import araplbs
 import numpy as np
 
 from ..base.affine import moved
 from ..base.arrays import Array, Bools, Floats, Index, Integers
+from ..base.engine import engine
 from ..base.extent import far_from_bones
 from ..base.progress import Listener
 from ..model.edits import Edits, Pairs
@@ -116,13 +116,13 @@ class Problem:
 
     def solver(
         self, options: Options, threads: int = 0, progress: Listener | None = None, **more: Any
-    ) -> araplbs.Solver:
+    ) -> engine.Solver:
         """The araplbs.Solver of this problem. Settings of the problem take precedence over the
         options (for example, complete poses determine pose_count), and `more` takes precedence over
         both."""
         closed = closed_vertices(self.surface)
         arguments = {**self.solver_arguments(options), **closed, **more}
-        return araplbs.Solver(**arguments, threads=threads, progress=progress)
+        return engine.Solver(**arguments, threads=threads, progress=progress)
 
     def solver_arguments(self, options: Options) -> dict[str, Any]:
         """Keyword arguments for araplbs.Solver, without those for closed_vertices()."""

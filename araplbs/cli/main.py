@@ -18,8 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-import araplbs
-
+from ..base.engine import engine
 from ..base.faults import sentence
 from ..base.printed import complain, printable
 from ..base.progress import Listener
@@ -193,7 +192,7 @@ def _without_command(argv: list[str], names: list[str]) -> int:
         description="Skinning weights for characters in .glb, .gltf and .vrm files.",
         epilog=EPILOG,
     )
-    parser.add_argument("--version", action="version", version=f"araplbs {araplbs.__version__}")
+    parser.add_argument("--version", action="version", version=f"araplbs {engine.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, text in COMMANDS:
         commands.add_parser(name, help=text, add_help=False)
@@ -376,7 +375,7 @@ def _write_report(
         return  # without loading NumPy for the version
     content = {
         "schema": SCHEMA,
-        "version": araplbs.__version__,
+        "version": engine.__version__,
         "command": arguments.command,
         "files": [each.result for each in done],
     }

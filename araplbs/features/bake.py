@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Floats
+from ..base.engine import engine
 from ..base.option_table import OptionTable, option, option_of, setting
 from ..base.progress import Listener, Progress
 from ..base.refusal import Refused
@@ -173,14 +173,14 @@ def bake(
 
     common: dict[str, Any] = {"weights": tuple(weights), "threads": threads}
     target = problem.vertices, problem.frames, problem.transforms
-    before = araplbs.bake(*target, **common, iterations=0, progress=progress.part(0, 0.2))
+    before = engine.bake(*target, **common, iterations=0, progress=progress.part(0, 0.2))
     candidates = None
     if options.only_present:
         candidates = np.zeros((weights.count, given), bool)
         candidates[weights.vertices, weights.bones] = weights.weights > 0
         candidates[~candidates.any(axis=1)] = True
     locked = problem.locked_bones
-    after = araplbs.bake(
+    after = engine.bake(
         *target,
         **common,
         triangles=problem.triangles,

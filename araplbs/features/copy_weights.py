@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
+from ..base.engine import engine
 from ..base.extent import size_of
 from ..base.option_table import OptionTable, option
 from ..base.refusal import Refused
@@ -101,7 +101,7 @@ def copy_weights(
     if not len(source.triangles):
         raise Refused(f"'{source.name}' has no faces")
     image = target.points * [-1.0, 1.0, 1.0]
-    corners, at, heights, _parts = araplbs.nearest_points(
+    corners, at, heights, _parts = engine.nearest_points(
         source.points, source.triangles, image, threads=threads
     )
     size = max(size_of(source.points, source.triangles), 1e-30)

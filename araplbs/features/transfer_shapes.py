@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Floats, Integers
+from ..base.engine import engine
 from ..base.extent import size_of
 from ..base.option_table import OptionTable, option, option_of, setting
 from ..base.progress import Listener, Progress
@@ -149,7 +149,7 @@ def _transfer_to(
     vertices, triangles, shapes = given
     rest = mesh.vertices @ to[:3, :3].T + to[:3, 3]
     try:
-        found, matched, _distances, _angles, lifted, below = araplbs.transfer_shapes(
+        found, matched, _distances, _angles, lifted, below = engine.transfer_shapes(
             vertices,
             triangles,
             shapes,

@@ -14,9 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-import araplbs
-
 from ..base.child import own_input
+from ..base.engine import engine
 from ..base.printed import complain
 from ..base.refusal import Refused
 from ..cli.batch.tasks import TIMEOUT
@@ -46,7 +45,7 @@ TOOLS = [name.replace("-", "_") for name, _help in COMMANDS]
 
 def skill() -> str:
     """The text of SKILL.md, which describes how scripts and assistants use the commands."""
-    text = Path(araplbs.__file__).with_name("SKILL.md").read_text("utf-8")
+    text = Path(__file__).parents[1].joinpath("SKILL.md").read_text("utf-8")
     return text.partition("\n---\n")[2].strip()
 
 
@@ -94,7 +93,7 @@ def make_server(timeout: float = TIMEOUT, left: threading.Event | None = None) -
         from mcp.server.mcpserver import Context
         from mcp.server.mcpserver import MCPServer as Server
 
-        about["version"] = araplbs.__version__
+        about["version"] = engine.__version__
     except ModuleNotFoundError as error:
         if error.name == "mcp":
             raise

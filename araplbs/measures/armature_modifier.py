@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Floats, Integers
+from ..base.engine import engine
 from ..base.progress import Listener, Progress
 from ..base.refusal import Refused
 from ..character.problem import Problem
@@ -184,9 +184,9 @@ def _pose(
         return blend_linearly(points, rows, transforms)
     own, some = tuple(rows._replace(bones=bones.astype(np.int32))), transforms[:, used]
     if deformer is None or not deformer.preserve_volume:
-        return araplbs.linear_skinning(points, own, some, threads=threads)
+        return engine.linear_skinning(points, own, some, threads=threads)
     axes = columns.axes()[used]  # columns stay in the order of the bones
-    return araplbs.dual_quaternion_skinning(points, own, some, bone_axes=axes, threads=threads)
+    return engine.dual_quaternion_skinning(points, own, some, bone_axes=axes, threads=threads)
 
 
 def _parts(
@@ -230,7 +230,7 @@ def _energy(problem: Problem, poses: Poses, posed: Floats, threads: int) -> floa
     arguments, weight = problem.arguments, poses.all_weights.sum()
     if not weight:  # none of these poses count
         return 0.0
-    return weight * araplbs.posed_energy(
+    return weight * engine.posed_energy(
         arguments["vertices"],
         arguments["triangles"],
         posed,
@@ -264,9 +264,9 @@ def deformed(
     return seen.measures(**wanted)
 
 
-def _measures(problem: Problem, threads: int) -> araplbs.Deformation:
+def _measures(problem: Problem, threads: int) -> engine.Deformation:
     arguments, bones = problem.arguments, bones_of(problem.skeleton)
-    return araplbs.Deformation(
+    return engine.Deformation(
         arguments["vertices"], arguments["triangles"], **bones, threads=threads
     )
 

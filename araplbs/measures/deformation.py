@@ -5,8 +5,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import araplbs
-
+from ..base.engine import engine
 from ..base.progress import Listener, Progress
 from ..base.sentence import Sentence, joined
 from ..character.problem import Problem
@@ -46,7 +45,7 @@ def measure(problem: Problem, rows: SparseWeights, poses: Poses, **more: Any) ->
     """Computes araplbs.deformation for a Problem with these SparseWeights, blended linearly, over
     Poses."""
     arguments, skeleton = problem.arguments, problem.skeleton
-    return araplbs.deformation(
+    return engine.deformation(
         arguments["vertices"],
         arguments["triangles"],
         tuple(rows),
@@ -123,7 +122,7 @@ def compare(
     progress = Progress.of(progress)
     progress.check("deformation", 0)
     arguments, skeleton = problem.arguments, problem.skeleton
-    seen = araplbs.Deformation(
+    seen = engine.Deformation(
         arguments["vertices"], arguments["triangles"], **bones_of(skeleton), threads=threads
     )
 

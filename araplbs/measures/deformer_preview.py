@@ -4,10 +4,10 @@ thread may run it."""
 from collections.abc import Sequence
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Floats, Integers
+from ..base.engine import engine
 from ..base.progress import Listener
 from ..character.problem import Problem
 from ..model.sparse_weights import SparseWeights
@@ -38,7 +38,7 @@ class DeformerPreview:
         """The optimized centers of rotation, (n, 3), NaN for vertices without one. Raises
         araplbs.Cancelled when progress(stage, fraction) returns False."""
         if self._centers is None:
-            self._centers = araplbs.rotation_centers(
+            self._centers = engine.rotation_centers(
                 self.vertices,
                 self.triangles,
                 tuple(self._rows),
@@ -56,8 +56,8 @@ class DeformerPreview:
         more: dict[str, Any] = {"bone_axes": self._columns.axes(), "threads": self.threads}
         arguments = self.vertices, tuple(self._rows), transforms
         if deformer == "DUAL_QUATERNIONS":
-            return araplbs.dual_quaternion_skinning(*arguments, **more)
-        return araplbs.center_of_rotation_skinning(*arguments, self.centers(progress), **more)
+            return engine.dual_quaternion_skinning(*arguments, **more)
+        return engine.center_of_rotation_skinning(*arguments, self.centers(progress), **more)
 
 
 def shaded(points: Floats, triangles: Integers, color: Floats | Sequence[float]) -> Floats:

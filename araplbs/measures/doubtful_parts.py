@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
+from ..base.engine import engine
 from ..base.progress import Listener
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def doubtful_parts(
     if problem.numbers is not None or rows.count != len(arguments["vertices"]):
         return []
     given = {name: arguments[name] for name in TAKEN.split() if name in arguments}
-    parts, owners, others, doubts = araplbs.part_doubts(
+    parts, owners, others, doubts = engine.part_doubts(
         weights=tuple(rows), **given, threads=threads, progress=progress
     )
     pinned, chosen = _pinned(problem, parts, owners)

@@ -3,8 +3,7 @@ may run it."""
 
 from typing import Any
 
-import araplbs
-
+from ..base.engine import engine
 from ..character.problem import Problem
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
@@ -33,7 +32,7 @@ def energy(problem: Problem, rows: SparseWeights, poses: Poses, **options: Any) 
             "segment_poses": poses.joints,
             "parameters": problem.parameters,
         }
-    return araplbs.energy(
+    return engine.energy(
         arguments["vertices"],
         arguments["triangles"],
         tuple(rows),

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Integers
+from ..base.engine import engine
 from ..base.extent import taken_as_one
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..body.chains import Tree
@@ -104,10 +104,10 @@ def make_report(
     objects: for each mesh, its vertices, influences and, once written, changed entries.
     linear_algebra: "OpenBLAS", or "plain loops" if OpenBLAS computes wrongly on this processor.
     """
-    engine = solution.report
+    facts = solution.report
     bones, torn = problem.skeleton.names, torn_off(problem.skeleton)
-    parts = engine.get("doubtful_parts")
-    strain = engine["deformation"]["after"]["surface_strain"]
+    parts = facts.get("doubtful_parts")
+    strain = facts["deformation"]["after"]["surface_strain"]
     taken = (
         "welded parts linked_parts links deforming_bones poses iterations energy_before "
         "energy_after most_influences mean_influences symmetric_bones unknowns damping "
@@ -121,33 +121,33 @@ def make_report(
                 problem.names, problem.sizes, written or [None] * len(problem.names), strict=True
             )
         ],
-        "linear_algebra": araplbs.linear_algebra,
+        "linear_algebra": engine.linear_algebra,
         "vertices": sum(problem.sizes),
         "seconds": solution.seconds,
         "triangles": len(problem.arguments["triangles"]),
-        "symmetric": engine["symmetric_vertices"] / engine["vertices"],
-        **{key: engine[key] for key in taken.split()},
+        "symmetric": facts["symmetric_vertices"] / facts["vertices"],
+        **{key: facts[key] for key in taken.split()},
         "above_limit": count_above(problem, solution.rows, options.max_influences),
-        "idle_bones": [bones[b] for b in engine["idle_bones"]],
-        **{key: [bones[b] for b in engine.get(key, ())] for key in ANSWERS},
-        "held_together": dict(engine.get("held_together", {})),
-        "held_cost": engine.get("held_cost", 0.0),
-        "idle_in_skin": [bones[b] for b in idle_in_skin(problem, solution.rows, engine)],
+        "idle_bones": [bones[b] for b in facts["idle_bones"]],
+        **{key: [bones[b] for b in facts.get(key, ())] for key in ANSWERS},
+        "held_together": dict(facts.get("held_together", {})),
+        "held_cost": facts.get("held_cost", 0.0),
+        "idle_in_skin": [bones[b] for b in idle_in_skin(problem, solution.rows, facts)],
         "unseen_parts": [
             {"object": name, "vertex": vertex, "size": part["size"], "rigid": bool(part["rigid"])}
-            for part in engine["unseen_parts"]
+            for part in facts["unseen_parts"]
             for name, vertex in [problem.place(part["vertex"])]
         ],
         "rigid": [
             {"object": name, "vertex": place, "size": size, "bone": bones[bone]}
-            for vertex, size, bone in engine.get("rigid_bones", ())
+            for vertex, size, bone in facts.get("rigid_bones", ())
             for name, place in [problem.place(vertex)]
         ],
         "doubtful_parts": as_entries(problem, parts) if parts else [],
         "far_from_bones": problem.far_from_bones(),
         "taken_as_one": 0
-        if engine.get("volume")
-        else taken_as_one(problem.arguments["vertices"], engine["welded"]),
+        if facts.get("volume")
+        else taken_as_one(problem.arguments["vertices"], facts["welded"]),
         "control_bones": {
             bones[b]: REASONS[problem.skeleton.control[b]][2]
             for b in problem.skeleton.left_out.nonzero()[0]
@@ -172,10 +172,10 @@ def make_report(
         "control_evidence": {
             bones[b]: words for b, words in problem.skeleton.evidence.items() if words
         },
-        "deformation": engine["deformation"],
-        "deformers": engine.get("deformers"),
-        "stage_seconds": dict(engine["seconds"]),
-        "volume": engine.get("volume"),
+        "deformation": facts["deformation"],
+        "deformers": facts.get("deformers"),
+        "stage_seconds": dict(facts["seconds"]),
+        "volume": facts.get("volume"),
         "options": options.as_dict(),
     }
     return report

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Array, Floats, Integers
+from ..base.engine import engine
 from ..base.progress import Listener, Progress
 from ..body.acts import between
 from ..body.body import Body, find_body
@@ -203,7 +203,7 @@ class _Look:
     def _posed(self, rows: SparseWeights, pose: Poses) -> tuple[Floats, Floats]:
         """Returns (points (n, 3), strain (f,)) in one pose."""
         posed = pose_linearly(self.problem, rows, pose)[0]
-        strain = araplbs.surface_strain(self.points, self.triangles, posed, threads=self.threads)
+        strain = engine.surface_strain(self.points, self.triangles, posed, threads=self.threads)
         return posed, strain
 
     def worst(self, poses: Poses) -> list[int]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import araplbs
 import numpy as np
 
+from ..base.engine import engine
 from ..base.extent import triangle_areas
 from ..character.pose_sets import measured_poses
 from ..measures.deformation import measure
@@ -39,7 +39,7 @@ def stretched(
     areas = triangle_areas(vertices, triangles)
     stretch = areas * measured["triangle_strain"] ** 2
     stretch /= max(float(stretch.sum()), 1e-300)
-    parts = araplbs.nearest_points(vertices, triangles, np.zeros((0, 3)))[3][triangles[:, 0]]
+    parts = engine.nearest_points(vertices, triangles, np.zeros((0, 3)))[3][triangles[:, 0]]
     shares = np.bincount(parts, stretch)
     shares[np.bincount(parts, areas).argmax()] = 0
     of_parts = [

@@ -1,10 +1,10 @@
 """Draws the picture of a character in a report: in the sampled pose with the most strain, colored
 by strain."""
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Floats
+from ..base.engine import engine
 from ..character.pose_sets import pose_set
 from ..character.problem import Problem
 from ..disk.outputs import PICTURE
@@ -42,7 +42,7 @@ def worst_picture(
         return None
     poses = poses[spread(len(poses), POSES)]
     posed = pose_linearly(problem, rows, poses)
-    strain = [araplbs.surface_strain(points, triangles, each, threads=threads) for each in posed]
+    strain = [engine.surface_strain(points, triangles, each, threads=threads) for each in posed]
     a, b, c = points[triangles].swapaxes(0, 1)
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     worst = int(np.argmax([(area * each**2).sum() for each in strain]))

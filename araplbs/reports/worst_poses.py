@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Floats, Integers
+from ..base.engine import engine
 from ..base.progress import Listener, Progress
 from ..body.body import find_body
 from ..body.chains import Tree, lengths_of
@@ -177,12 +177,12 @@ def _strain(
     """Returns (points (n, 3), strain (f,)) in one of the poses."""
     posed = pose_linearly(problem, rows, poses[number : number + 1])[0]
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
-    return posed, araplbs.surface_strain(points, triangles, posed, threads=threads)
+    return posed, engine.surface_strain(points, triangles, posed, threads=threads)
 
 
 def vertex_strain_of(rest: Floats, triangles: Integers, posed: Floats, threads: int = 0) -> Floats:
     """The strain at each vertex, (n,), of a surface with points `rest` (n, 3) at points `posed`."""
-    strain = araplbs.surface_strain(rest, triangles, posed, threads=threads)
+    strain = engine.surface_strain(rest, triangles, posed, threads=threads)
     return strain_at_vertices(rest, triangles, strain)
 
 

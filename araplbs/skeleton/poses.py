@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Array, Floats, Integers
+from ..base.engine import engine
 
 if TYPE_CHECKING:
     from ..model.options import Options
@@ -115,7 +115,7 @@ def sample(
     if parents is None:
         parents = skeleton.solver_parents
     place = skeleton.heads, skeleton.tails, parents, options.pose_count
-    transforms = araplbs.sample_poses(*place, **arguments)
+    transforms = engine.sample_poses(*place, **arguments)
     if not skeleton.flexible:
         return transforms, None
     ranges = arguments.pop("bone_ranges", np.full((len(skeleton.names), 4, 2), np.nan))
@@ -123,7 +123,7 @@ def sample(
     ranges[:, 2] = np.array([-1, 1]) * CURVE_SHARE * options.swing * bendy[:, None]
     ranges[skeleton.own_stretch, 3] = STRETCHES
     stretching = zip(skeleton.kinds, skeleton.own_stretch, strict=True)
-    _poses, bends = araplbs.sample_poses(
+    _poses, bends = engine.sample_poses(
         *place,
         **arguments,
         bone_kinds=[STB if kind == RIGID and own else kind for kind, own in stretching],

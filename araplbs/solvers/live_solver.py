@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-import araplbs
 import numpy as np
 
+from ..base.engine import engine
 from ..base.progress import Listener
 from ..base.worker import Worker
 from ..character.pose_sets import measured_poses
@@ -120,7 +120,7 @@ class LiveSolver(Worker):
             return frame is not None and frame.done and frame.asked == self._asked
 
     def _solve(self, _progress: Listener) -> None:
-        with suppress(araplbs.Cancelled):
+        with suppress(engine.Cancelled):
             solver = self._make(self._problem, 0)
             while not self.cancelled and not self._concluding.is_set():
                 solver = self._step(solver)
@@ -129,14 +129,14 @@ class LiveSolver(Worker):
 
     def _make(
         self, problem: Problem, asked: int, weights: SparseWeights | None = None
-    ) -> "araplbs.Solver":
+    ) -> "engine.Solver":
         given = {} if weights is None else {"weights": weights, "start_from_weights": True}
         solver = problem.solver(self._options, self._threads, self.progress, **given)
         self._problem = problem
         self._publish(solver, asked)
         return solver
 
-    def _step(self, solver: "araplbs.Solver") -> "araplbs.Solver":
+    def _step(self, solver: "engine.Solver") -> "engine.Solver":
         with self._lock:
             edits, restart, asked = self._edits, self._restart, self._asked
             self._edits = self._restart = None
@@ -186,7 +186,7 @@ class LiveSolver(Worker):
             frame, number=frame.number + 1, rows=rows, report=report, strains=strains, done=True
         )
 
-    def _publish(self, solver: "araplbs.Solver", asked: int) -> None:
+    def _publish(self, solver: "engine.Solver", asked: int) -> None:
         rows, done = SparseWeights(*solver.sparse_weights), solver.done or self._at_rest
         check(self._problem, rows, self._options.max_influences if done else 0)
         report = solver.report
@@ -210,7 +210,7 @@ class LiveSolver(Worker):
             curve=self._curve,
         )
 
-    def _ties(self, solver: "araplbs.Solver") -> Ties:
+    def _ties(self, solver: "engine.Solver") -> Ties:
         """The current Ties. If they are unchanged, the arrays of the last frame are reused."""
         ties = Ties(*solver.bone_springs)
         if self._options.paper_constraints:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import araplbs
 import numpy as np
 
+from ..base.engine import engine
 from ..base.progress import Listener, Progress, SolverProgress
 from ..character.pose_sets import measured_poses
 from ..character.problem import Problem
@@ -70,7 +70,7 @@ def solve(
     return Solution(rows, report, time.perf_counter() - start)
 
 
-def iterate_to_end(solver: "araplbs.Solver", progress: SolverProgress) -> SparseWeights:
+def iterate_to_end(solver: "engine.Solver", progress: SolverProgress) -> SparseWeights:
     """Runs a solver to its end, with this SolverProgress, and returns the SparseWeights."""
     while not solver.done:
         progress.iterated(float(solver.energies[-1]))
@@ -78,7 +78,7 @@ def iterate_to_end(solver: "araplbs.Solver", progress: SolverProgress) -> Sparse
     return SparseWeights(*solver.sparse_weights)
 
 
-def initial_rows(solver: "araplbs.Solver", listener: Listener | None = None) -> SparseWeights:
+def initial_rows(solver: "engine.Solver", listener: Listener | None = None) -> SparseWeights:
     """The SparseWeights from which a solver starts."""
     progress = Progress.of(listener)
     progress.check("initial weights", 0)
@@ -120,7 +120,7 @@ def check(problem: Problem, rows: SparseWeights, most: int) -> None:
     most: the maximum number of influences per vertex in addition to locked ones, 0 for unlimited.
     """
     if not np.isfinite(rows.weights).all() or (rows.weights < 0).any():
-        raise araplbs.SolverError("the weights are not finite and positive")
+        raise engine.SolverError("the weights are not finite and positive")
     m = len(problem.skeleton.names)
     for part, name, (locked_bones, locked_vertices) in zip(
         problem.split(rows), problem.names, problem.locks, strict=True
@@ -130,9 +130,9 @@ def check(problem: Problem, rows: SparseWeights, most: int) -> None:
         locked_sums = np.bincount(part.vertices, part.weights * is_locked, part.count)
         wrong = np.flatnonzero(free & (locked_sums < 1) & (np.abs(part.sums() - 1) > 1e-6))
         if len(wrong):
-            raise araplbs.SolverError(
+            raise engine.SolverError(
                 f"the weights of vertex {wrong[0]} of '{name}' do not sum to 1"
             )
         open_count = np.bincount(part.vertices[~is_locked], minlength=part.count)
         if most and (open_count[free] > most).any():
-            raise araplbs.SolverError(f"a vertex of '{name}' has too many influences")
+            raise engine.SolverError(f"a vertex of '{name}' has too many influences")

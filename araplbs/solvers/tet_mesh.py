@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import araplbs
 import numpy as np
 
 from ..base import child
 from ..base.arrays import Floats, Integers
+from ..base.engine import engine
 from ..base.extent import sides_of
 from ..base.refusal import Refused
 
@@ -178,7 +178,7 @@ def fill(
 
     def check() -> None:
         if cancelled():
-            raise araplbs.Cancelled("cancelled during tets")
+            raise engine.Cancelled("cancelled during tets")
 
     need_for_inside()
     points, faces = weld(vertices, triangles)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ..base.arrays import Array, Bools, Integers
+from ..base.engine import engine
 from ..base.progress import Listener, SolverProgress
 from ..base.refusal import Refused
 from ..character.mesh import Mesh
@@ -94,7 +94,7 @@ class Embedding:
 
     def __init__(self, problem: Problem, mesh: TetMesh, threads: int = 0) -> None:
         vertices = problem.arguments["vertices"]
-        tets, self.coordinates, self.distances = araplbs.embed(
+        tets, self.coordinates, self.distances = engine.embed(
             mesh.vertices, mesh.tets, vertices, threads=threads
         )
         self.corners = mesh.tets[tets]  # (p, 4)
@@ -219,7 +219,7 @@ def solve_volume(
 def surface_report(
     problem: Problem,
     options: Options,
-    solver: "araplbs.Solver",
+    solver: "engine.Solver",
     mesh: TetMesh,
     embedding: Embedding,
     rows: SparseWeights,

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import araplbs
-
+from ..base.engine import engine
 from ..base.progress import Listener
 from ..base.steps import Steps, finish
 from ..character.coincident_bones import part_doubles
@@ -86,7 +85,7 @@ def weigh(
     """
     count = int(skeleton.deform.sum())
     if count > MOST_JOINTS:
-        raise araplbs.InputError(f"{count} joints deform: at most {MOST_JOINTS} are possible")
+        raise engine.InputError(f"{count} joints deform: at most {MOST_JOINTS} are possible")
     present: Sequence[SparseWeights | None] = [mesh.weights for mesh in meshes]
 
     def leave_out(meshes: list[Mesh], skeleton: Skeleton) -> Steps[tuple[list[Mesh], Skeleton]]:

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import araplbs
-
+from ...base.engine import engine
 from ...base.printed import say
 from ...base.refusal import Refused
 from ...disk.files import content_mark
@@ -70,7 +69,7 @@ def write_report(arguments: argparse.Namespace, result: dict[str, Any]) -> None:
     if "error" not in result:
         result = result | {"contents": result["contents"] | {"output": content_mark(output)}}
     content = {
-        "version": araplbs.__version__,
+        "version": engine.__version__,
         "fingerprint": fingerprint(arguments),
         "files": [result],
     }
@@ -189,7 +188,7 @@ def merge(folder: str | Path) -> tuple[int, list[str]]:
     refuse_foreign(table, TABLE)
     refuse_foreign(index, REPORT_PAGE)
     found.sort(key=lambda row: ("error" not in row, -(row.get("surface_strain") or 0)))
-    write_json(table, TABLE, {"version": araplbs.__version__, "rows": found})
+    write_json(table, TABLE, {"version": engine.__version__, "rows": found})
     write_content(index, REPORT_PAGE, page(found))
     return len(found), bad
 

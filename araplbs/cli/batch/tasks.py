@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import araplbs
-
+from ...base.engine import engine
 from ...base.printed import complain
 from ...base.refusal import Refused
 from ...disk.blend_file import count
@@ -156,7 +155,7 @@ def option_arguments(arguments: argparse.Namespace) -> list[str]:
 
 def fingerprint(arguments: argparse.Namespace) -> str:
     """A hash of the version, the command and all options that affect the weights."""
-    content = [araplbs.__version__, arguments.command, option_arguments(arguments)]
+    content = [engine.__version__, arguments.command, option_arguments(arguments)]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Floats
-from ...base.engine import engine_errors
+from ...base.engine import engine, engine_errors
 from ...base.refusal import Refused
 from ...base.steps import Steps
 from ...base.worker import work_in_steps
@@ -24,7 +23,7 @@ def diffused_parameters_in_steps(
     arguments = Problem([mesh], skeleton).arguments
     try:
         found = yield from work_in_steps(
-            lambda _progress: araplbs.diffuse_parameters(
+            lambda _progress: engine.diffuse_parameters(
                 arguments["vertices"],
                 arguments["triangles"],
                 skeleton.heads,

@@ -6,10 +6,10 @@ from functools import cached_property
 from threading import Event
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Bools, Floats, Index, Integers
+from ...base.engine import engine
 from ...base.extent import size_of
 from ...base.progress import Listener, Progress
 from ...character.mesh_faults import Shell, Surface, find_islands, find_shells, noise
@@ -159,7 +159,7 @@ class Inspected:
             parameters = self.problem.parameters
             more = {**bones, **joints_of(self.skeleton, poses)}
             more["parameters"] = None if parameters is None else parameters[which]
-        return araplbs.linear_skinning(
+        return engine.linear_skinning(
             self.vertices[which],
             (start, rows.bones[at], rows.weights[at]),
             poses.transforms,
@@ -173,8 +173,8 @@ class Inspected:
         return self.measured(self.poses, per_triangle=True)
 
     @cached_property
-    def seen(self) -> "araplbs.Deformation":
-        return araplbs.Deformation(
+    def seen(self) -> "engine.Deformation":
+        return engine.Deformation(
             self.vertices, self.triangles, **bones_of(self.skeleton), threads=self.threads
         )
 
@@ -251,7 +251,7 @@ class Inspected:
         radius = np.full(len(points), np.inf)
         radius[: len(vertices)] = max(COVERED, TOUCHES) * self.size
         radius[len(points) - len(images) :] = SIDES * self.size
-        return araplbs.nearest_points(
+        return engine.nearest_points(
             vertices,
             self.triangles,
             points,
@@ -303,7 +303,7 @@ class Inspected:
     def inspection(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Returns (contrast (n,), roughness (n,), straight (e,), along (e,)) of
         araplbs.inspect_weights, in which coincident vertices are connected."""
-        return araplbs.inspect_weights(
+        return engine.inspect_weights(
             self.vertices,
             self.triangles,
             tuple(self.rows),

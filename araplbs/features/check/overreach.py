@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-import araplbs
 import numpy as np
 
+from ...base.engine import engine
 from .quantities import counted, ramp
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def overreaches(look: Inspected) -> list[Overreach]:
     moving &= skeleton.deform
     if not len(look.triangles) or not moving.any():
         return []
-    owner = araplbs.skin_owners(
+    owner = engine.skin_owners(
         look.vertices,
         look.triangles,
         skeleton.heads,

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
+from ...base.engine import engine
 from .inspected import COVERED, TOUCHES
 from .quantities import counted, ramp, share_of
 
@@ -210,7 +210,7 @@ def _come_through(look: Inspected, some: Integers, cloth: int, pose: int) -> Ite
     points = look.posed(some, slice(pose, pose + 1))[0]
     surface = look.posed(used, slice(pose, pose + 1))[0]
     local = local.reshape(-1, 3)
-    corners, at, heights, _parts = araplbs.nearest_points(
+    corners, at, heights, _parts = engine.nearest_points(
         surface, local, points, threads=look.threads
     )
     above = _is_above(points, surface[corners], at, heights)
@@ -269,5 +269,5 @@ def _crosses(
     above = _is_above(look.vertices[around], below, at[around], heights[around])
     above &= heights[around] > 0
     posed = look.posed(deep, slice(pose, pose + 1))[0]
-    now = araplbs.nearest_points(surface[0], surface[1], posed, threads=look.threads)[2]
+    now = engine.nearest_points(surface[0], surface[1], posed, threads=look.threads)[2]
     return bool(2 * np.count_nonzero(above) > len(around) and (now < 0).any())

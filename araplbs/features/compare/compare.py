@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Integers
-from ...base.engine import engine_errors
+from ...base.engine import engine, engine_errors
 from ...base.progress import Listener, Progress
 from ...base.refusal import Refused
 from ...model.options import Options
@@ -79,7 +78,7 @@ class Comparison:
             "bones": int(problem.skeleton.deform.sum()),
             "poses": {kind: len(poses) for kind, poses in self.case.poses.items()},
             "options": self.options.as_dict(),
-            "engine": araplbs.__version__,
+            "engine": engine.__version__,
             "seconds": self.seconds,
             "notes": self.case.notes,
             "parts": {name: [names[b] for b in bones] for name, bones in self.parts},

@@ -10,8 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import araplbs
-
+from ...base.engine import engine
 from ...base.refusal import Refused
 from ...disk.files import remove_leftovers
 from ...disk.outputs import (
@@ -88,7 +87,7 @@ def write_comparisons(
         {"page": name, **content} for name, (_name, _page, content) in zip(names, made, strict=True)
     ]
     about = {"file": _way(folder, source)} if source else {}
-    content = {"version": araplbs.__version__, **about, "characters": characters}
+    content = {"version": engine.__version__, **about, "characters": characters}
     write_json(folder / REPORT, COMPARISON, content)
     return folder / INDEX
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Floats
+from ...base.engine import engine
 from ...base.progress import Progress
 from ...character.problem import Problem
 from ...measures.armature_modifier import pose_linearly
@@ -104,7 +104,7 @@ class Judge:
         self.case, self.problem, self.threads = case, case.problem, threads
         arguments, skeleton = case.problem.arguments, case.problem.skeleton
         self.points, self.triangles = arguments["vertices"], arguments["triangles"]
-        self.seen = araplbs.Deformation(
+        self.seen = engine.Deformation(
             self.points, self.triangles, **bones_of(skeleton), threads=threads
         )
         nearest = nearest_bones(self.points, skeleton.heads, skeleton.tails, skeleton.deform)
@@ -199,7 +199,7 @@ class Judge:
             posed = [pose_linearly(self.problem, result, view.pose)[0] for view in views]
         progress.check("pictures", 1.0)
         for view, points in zip(views, posed, strict=True):
-            each = araplbs.surface_strain(self.points, self.triangles, points, threads=self.threads)
+            each = engine.surface_strain(self.points, self.triangles, points, threads=self.threads)
             if view.kind == RANDOM:
                 points = turned_back(self.problem.skeleton, view.pose, points)
             shown.append(points)

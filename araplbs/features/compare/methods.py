@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Array, Floats
+from ...base.engine import engine
 from ...base.progress import Progress, SolverProgress
 from ...base.refusal import Refused
 from ...character.problem import Problem
@@ -76,7 +76,7 @@ def _given(identifier: str, missing: str) -> Callable[[Work], SparseWeights]:
 def _solved(work: Work, arguments: dict[str, Any]) -> SparseWeights:
     """The SparseWeights of a finished solver."""
     progress = SolverProgress(work.progress)
-    solver = araplbs.Solver(**arguments, threads=work.threads, progress=progress)
+    solver = engine.Solver(**arguments, threads=work.threads, progress=progress)
     return iterate_to_end(solver, progress)
 
 
@@ -104,7 +104,7 @@ def _automatic(
 ) -> Callable[[Work], SparseWeights]:
     def make(work: Work) -> SparseWeights:
         arguments = {name: work.problem.arguments[name] for name in GEOMETRY}
-        rows = araplbs.baseline_weights(
+        rows = engine.automatic_weights(
             **arguments,
             method=method,
             max_influences=work.options.max_influences,
@@ -135,19 +135,19 @@ def _ours_for_dual(work: Work) -> Posed:
 
 
 def _dual_quaternions(work: Work, rows: SparseWeights | None = None) -> Posed:
-    return _deformer(work, rows or work.weights_of("OURS"), araplbs.dual_quaternion_skinning)
+    return _deformer(work, rows or work.weights_of("OURS"), engine.dual_quaternion_skinning)
 
 
 def _rotation_centers(work: Work) -> Posed:
     rows = work.weights_of("OURS")
-    centers = araplbs.rotation_centers(
+    centers = engine.rotation_centers(
         work.problem.arguments["vertices"],
         work.problem.arguments["triangles"],
         tuple(_columns_of(work.problem, rows)[1]),
         threads=work.threads,
         progress=work.progress,
     )
-    return _deformer(work, rows, araplbs.center_of_rotation_skinning, centers)
+    return _deformer(work, rows, engine.center_of_rotation_skinning, centers)
 
 
 def _columns_of(problem: Problem, rows: SparseWeights) -> tuple[Columns, SparseWeights]:
@@ -180,7 +180,7 @@ def _elastic(method: Literal["mixed", "free"]) -> Callable[[Work], Posed]:
         start = work.weights_of("OURS")
 
         def pose(poses: Poses, progress: Progress) -> Floats:
-            posed: Any = araplbs.elastic_poses(
+            posed: Any = engine.elastic_poses(
                 arguments["vertices"],
                 arguments["triangles"],
                 poses.transforms,

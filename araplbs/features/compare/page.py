@@ -8,8 +8,7 @@ from dataclasses import fields
 from html import escape
 from typing import TYPE_CHECKING
 
-import araplbs
-
+from ...base.engine import engine
 from ...base.progress import Listener
 from ...disk.outputs import COMPARISON_PAGE, page_head
 from ...measures.likeness import KEPT, LEAST, SUM_ERROR
@@ -337,7 +336,7 @@ def _footer(comparison: Comparison) -> str:
     )
     return (
         f'<section><h2>The methods</h2><div class="columns"><dl>{methods}</dl></div></section>'
-        f"<footer>Auto-weight (ARAP) {araplbs.__version__}; {escape(options)}; seed of the "
+        f"<footer>Auto-weight (ARAP) {engine.__version__}; {escape(options)}; seed of the "
         f"poses {JUDGE_SEED}. Computed in {comparison.seconds:.1f} s, without pictures."
         "</footer>"
     )

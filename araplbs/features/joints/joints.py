@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Bools, Floats
+from ...base.engine import engine
 from ...base.extent import size_of
 from ...base.progress import Listener, Progress, SolverProgress
 from ...base.refusal import Refused
@@ -151,7 +151,7 @@ class JointRun:
             self._kept.wait(PATIENCE)
         return self._conclude(solver, energies, first, start, whole)
 
-    def _make(self, progress: Progress) -> "araplbs.JointSolver":
+    def _make(self, progress: Progress) -> "engine.JointSolver":
         arguments = {k: v for k, v in self.problem.arguments.items() if k in SHARED}
         if self.problem.arguments.get("start_from_weights"):
             arguments["weights"] = self.problem.arguments["weights"]
@@ -163,7 +163,7 @@ class JointRun:
                 arguments["poses"] = poses
         factors = self._factors[:, None]
         joint_stiffness = np.repeat(self.options.joint_stiffness * factors, 2, axis=1)
-        return araplbs.JointSolver(
+        return engine.JointSolver(
             **self.options.engine_arguments("JointSolver"),
             **arguments,
             pinned=self.pinned,
@@ -172,7 +172,7 @@ class JointRun:
             threads=self._threads,
         )
 
-    def _publish(self, solver: "araplbs.JointSolver", energies: list[float], start: float) -> None:
+    def _publish(self, solver: "engine.JointSolver", energies: list[float], start: float) -> None:
         skeleton = moved_skeleton(self.problem.skeleton, solver.heads, solver.tails)
         strain = self._strain(solver, skeleton)
         self._first_strain = strain if self._first_strain is None else self._first_strain
@@ -187,13 +187,13 @@ class JointRun:
             strains=(self._first_strain, strain),
         )
 
-    def _strain(self, solver: "araplbs.JointSolver", skeleton: Skeleton) -> float:
+    def _strain(self, solver: "engine.JointSolver", skeleton: Skeleton) -> float:
         """The Surface Strain in some of the poses, with the current joints and weights."""
         few = spread(len(solver.poses), SHOWN_POSES)
         arguments = self.problem.arguments
         begin, bones, weights = solver.sparse_weights
         rows, poses = (begin, bones, weights), solver.poses[few]
-        found = araplbs.deformation(
+        found = engine.deformation(
             arguments["vertices"],
             arguments["triangles"],
             rows,
@@ -213,7 +213,7 @@ class JointRun:
 
     def _conclude(
         self,
-        solver: "araplbs.JointSolver",
+        solver: "engine.JointSolver",
         energies: list[float],
         first: SparseWeights,
         start: float,

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
+from ...base.engine import engine
 from ...base.extent import size_of
 from ...base.option_table import OptionTable, option, option_of
 from ...base.progress import Listener, Progress
@@ -141,7 +141,7 @@ def reduce_bones(
     flagged = int(np.count_nonzero(skeleton.deform | unused))
 
     def seen(found: SparseWeights) -> tuple[float, float]:
-        measured = araplbs.deformation(
+        measured = engine.deformation(
             vertices, triangles, tuple(found), transforms, **bones_of(skeleton), threads=threads
         )
         return float(measured["area"]), float(measured["p99"])
@@ -150,7 +150,7 @@ def reduce_bones(
         same, now = seen(rows), time.perf_counter() - start
         strain = {"before": same, "after": same}
         return Fewer(rows, gone, replaced_by, (0.0, 0.0), strain, now, flagged)
-    baked = araplbs.bake(
+    baked = engine.bake(
         vertices,
         frames,
         transforms[:, stay],

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
+from ...base.engine import engine
 from ...base.refusal import Refused
 from ...character.mesh import Mesh
 from ...character.patch import JoinedMeshes, nearest_of
@@ -172,7 +172,7 @@ class Regions:
         if self.symmetry is None or not len(triangles):
             return out
         images = reflected(points, self.symmetry)
-        corners, at, _heights, _parts = araplbs.nearest_points(
+        corners, at, _heights, _parts = engine.nearest_points(
             points, triangles, images, threads=self.threads
         )
         nearest = corners[np.arange(len(points)), at.argmax(1)]

@@ -7,10 +7,10 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
+from ...base.engine import engine
 from ...base.extent import size_of
 from ...base.option_table import OptionTable, option, option_of
 from ...base.progress import Listener, Progress
@@ -118,7 +118,7 @@ def _restore(
     given = _Joined(chosen, skeleton)
     scale, rows = given.columns()
     try:
-        found, matched, _distances, _angles = araplbs.transfer_weights(
+        found, matched, _distances, _angles = engine.transfer_weights(
             given.vertices,
             given.triangles,
             tuple(rows),
@@ -174,7 +174,7 @@ def sources_of(
     for each in kept:
         near = np.zeros(1, bool)
         if len(triangles):
-            distances = araplbs.match_surfaces(
+            distances = engine.match_surfaces(
                 points, triangles, each.vertices, each.triangles, threads=threads
             )[1]
             near = distances <= COVERED_WITHIN * each.size

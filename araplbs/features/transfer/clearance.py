@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
+from ...base.engine import engine
 from ...model.sparse_weights import dense_of, sparse_of
 from ...skeleton.skeleton import Skeleton
 
@@ -34,7 +34,7 @@ class Clearance:
         """source: a Source. points (k, 3). `above` (k,) bool: points above the skin at rest.
         `skin_weights` (k, m): weights of the nearest points of the skin."""
         cells = np.column_stack([source.triangles, source.triangles[:, 2]])
-        nearest, shares, _distances = araplbs.embed(source.vertices, cells, points, threads=threads)
+        nearest, shares, _distances = engine.embed(source.vertices, cells, points, threads=threads)
         shares[:, 2] += shares[:, 3]
         corners = source.triangles[nearest]
         used = np.zeros(len(source.vertices), bool)
@@ -53,7 +53,7 @@ class Clearance:
         weights[place[rows.vertices[taken]], rows.bones[taken]] = rows.weights[taken]
         weights /= np.maximum(weights.sum(1, keepdims=True), 1e-30)
         self.skin_weights = np.einsum("kc,kcm->km", self._shares, weights[self._corners])
-        self._transforms = araplbs.sample_poses(
+        self._transforms = engine.sample_poses(
             skeleton.heads, skeleton.tails, skeleton.solver_parents, POSES, seed=SEED,
             bone_roll_axes=skeleton.roll_axes, bone_deform=skeleton.deform,
             bone_limits=skeleton.limits,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import araplbs
-
 from ...base.arrays import Bools, Floats, Integers
+from ...base.engine import engine
 from ...base.extent import size_of
 from ...base.refusal import Refused
 from ...character.mesh import Mesh
@@ -50,7 +49,7 @@ class Source:
         self, mesh: Mesh, options: TransferOptions, threads: int = 0
     ) -> tuple[Bools, Floats, Floats]:
         """Returns (matched (n,), distances (n,), angles (n,)) for the vertices of a Mesh."""
-        return araplbs.match_surfaces(
+        return engine.match_surfaces(
             self.vertices,
             self.triangles,
             *target_arrays(mesh)[:2],

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import araplbs
 import numpy as np
 
 from ...base.arrays import Bools, Floats
+from ...base.engine import engine
 from ...base.progress import Listener, Progress, SolverProgress
 from ...base.refusal import Refused
 from ...base.sentence import Sentence, joined
@@ -116,7 +116,7 @@ def _matched(
     """The result of araplbs.transfer_weights."""
     vertices, triangles, edges = target_arrays(mesh)
     try:
-        return araplbs.transfer_weights(
+        return engine.transfer_weights(
             source.vertices,
             source.triangles,
             tuple(source.rows),

@@ -1,5 +1,6 @@
 """A module in araplbs/ or araplbs_addon/ imports only from its own folder or from folders below it,
-and the package imports only NumPy and itself."""
+and the package imports only NumPy and its own modules, by relative names: `import araplbs` would
+reach all of them."""
 
 import ast
 import sys
@@ -32,7 +33,7 @@ ROOMS = {
 }
 MOST_LINES = 400  # of a module
 # What the package may import, and where something else is asked for when it is used.
-NEEDED = {*sys.stdlib_module_names, "numpy", "araplbs"}
+NEEDED = {*sys.stdlib_module_names, "numpy"}
 OPTIONAL = {
     "solvers/tet_mesh.py": {"meshio"},
     "solvers/fill_tets.py": {"tetgen"},
@@ -132,6 +133,7 @@ def read(file):
         ("cli/batch/pool.py", "import bpy"),
         ("solvers/solve.py", "import meshio"),
         ("replay.py", "from bpy import context"),
+        ("measures/energy.py", "import araplbs"),
     ],
 )
 def test_the_search_in_the_package_finds_them(file, text):

@@ -139,13 +139,13 @@ def test_a_garment_of_many_vertices_is_refined_by_levels(monkeypatch):
     wide = shapes.tube(40, 40, radius=0.5)
     source = transfer.Source([mesh_of("Body", BODY, smooth_weights(BODY[0]))], skeleton_of(BONES))
     target = mesh_of("Skirt", wide, np.zeros((len(wide[0]), 4)))
-    made = transfer.araplbs.Solver
+    made = transfer.engine.Solver
 
     def solver(*arguments, **settings):
         seen.append(made(*arguments, **settings))
         return seen[-1]
 
-    monkeypatch.setattr(transfer.araplbs, "Solver", solver)
+    monkeypatch.setattr(transfer.engine, "Solver", solver)
     options = transfer.TransferOptions(distance=0.2)
     [done] = transfer.transfer(source, [target], skeleton_of(BONES), options)
     assert done.refined.all() and seen[0].report["coarse_vertices"] > 0
