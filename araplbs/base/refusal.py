@@ -8,9 +8,6 @@ class Refused(Exception):
     Raised by load_gltf(), GltfCharacter.weigh() and all functions that read files and options.
     """
 
-    def __init__(self, *arguments: object) -> None:
-        super().__init__(*arguments)
-
 
 class BadOption(Refused, ValueError):
     """An option has a value outside its limits."""

@@ -4,6 +4,7 @@ mode."""
 import bmesh
 import bpy
 import pytest
+from bpy.app import handlers
 from flaws import (
     check,
     choose,
@@ -25,6 +26,7 @@ from scenes import (
     new_scene,
     select,
     snapshot,
+    tube_and_rig,
 )
 
 FLAWS = ("UNWEIGHTED", "UNNORMALIZED", "SPECKLE")
@@ -241,3 +243,24 @@ def test_bones_that_were_left_out_are_not_idle():
     assert "root" not in idle()
     root.araplbs_deforms = True
     assert "root" in idle()
+
+
+def test_findings_are_monitored_only_while_there_are_any():
+    """Handlers that run at every update cost time in every scene."""
+    module = addon("features.check.findings_list")
+
+    def monitored():
+        names = ("depsgraph_update_post", "undo_post", "redo_post")
+        return [
+            any(handler.__module__ == module.__name__ for handler in getattr(handlers, name))
+            for name in names
+        ]
+
+    tube, rig = tube_and_rig()
+    auto_weight(tube, rig)
+    assert monitored() == [False] * 3
+    select(tube, rig)
+    bpy.ops.object.araplbs_check()
+    assert monitored() == [True] * 3
+    module._forget()  # as when another file is opened
+    assert monitored() == [False] * 3

@@ -46,7 +46,7 @@ def lacks(thing, *, source):
         yield "its source"
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@pytest.mark.parametrize("name", sorted(set(PUBLIC) - {"Refused"}))  # an exception
 def test_every_name_has_a_signature(name):
     found = inspect.signature(public(name))
     assert str(found).startswith("(")

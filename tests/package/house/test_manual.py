@@ -53,18 +53,6 @@ def test_links(page):
             assert part in {anchor(head) for head in heads}, link
 
 
-@pytest.mark.parametrize("page", sorted(MANUAL.glob("*.md")), ids=lambda page: page.stem)
-def test_a_page_opens_with_its_task(page):
-    """A page first states when to use the tool, a few steps, and the expected result. The reasons
-    come afterwards."""
-    if page.stem in {"README", "terms", "first_minutes"}:  # an index, a table, steps throughout
-        return
-    text = page.read_text("utf-8")
-    opening, seen, _rest = text.partition("**What you should see.**")
-    assert seen and len(opening) < 1500 and opening.splitlines()[2].startswith("Use this page ")
-    assert 3 <= len(re.findall(r"^\d\. ", opening, re.M)) <= 5
-
-
 # Words of the solver, which a rigger does not need, and the pages that are for others as well.
 OF_THE_SOLVER = re.compile(
     r"\b(?:one-rings?|truss|spokes?|laplacian|p99|L1|factoriz\w+|conjugate|energy)\b", re.I

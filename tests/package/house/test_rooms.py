@@ -31,7 +31,6 @@ LAYERS = [
 ROOMS = {
     "blender": ["data", "poses", "rig", "read", "write"],
 }
-MOST_LINES = 400  # of a module
 # What the package may import, and where something else is asked for when it is used.
 NEEDED = {*sys.stdlib_module_names, "numpy"}
 OPTIONAL = {
@@ -157,16 +156,10 @@ def test_types_are_of_rooms_below():
     assert list(wrong_in_package("base/extent.py", text))
 
 
-def test_modules_are_small():
-    for file in FILES:
-        assert len(read(file).splitlines()) <= MOST_LINES, file
-
-
 def test_every_room_says_what_belongs_there():
     rooms = [ADDON / layer / room for layer, rooms in ROOMS.items() for room in rooms]
     for room in [*rooms, *(PACKAGE / each for each in PACKAGE_ROOMS)]:
-        said = ast.get_docstring(ast.parse(read(room / "__init__.py")))
-        assert said and len(said.splitlines()) == 2, room
+        assert ast.get_docstring(ast.parse(read(room / "__init__.py"))), room
 
 
 def test_every_file_is_looked_at():
