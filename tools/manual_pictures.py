@@ -38,7 +38,7 @@ DRAWN_BY = {
     "first_screen": ("panel.py",),
     "first_result": ("panel.py", "result_box.py"),
     "first_session": ("session_box.py", "../features/edits/tools.py"),
-    "check": ("check_panel.py", "../../araplbs/features/check/causes.py"),
+    "check": ("check_panel.py", "../../araplbs/features/check/kinds.py"),
     "control_bones": ("bones_panel.py",),
     "joints_panel": ("../features/joints/panel.py",),
     "joint_ghosts": ("../window/live_operator.py",),
@@ -64,8 +64,8 @@ def words(picture):
                 found |= {name for each in node.args[1:] for name in _constants(each)}
             elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Sentence":
                 found |= _constants(node.args[0])
-            elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Dict):
-                found |= {text for each in node.value.values for text in _constants(each)}
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Kind":
+                found |= _constants(node.args[3])  # its cause
     labels = {option.name: option.metadata["name"] for option in fields(Options)}
     return sorted(labels.get(name, name) for name in found)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping
 
-from ..features.check.findings import KINDS, LEVELS
+from ..features.check.findings import LEVELS
 from .errors import DONE, FINDINGS
 
 
@@ -40,9 +40,9 @@ def code_of_findings(
 
 
 def _repaired() -> list[str]:
-    from ..features.repair.report import EVERY_KIND
+    from ..features.check.kinds import KINDS, OF_MESH
 
-    return [kind.lower() for kind, _name, _about in KINDS if kind in EVERY_KIND]
+    return [kind.id.lower() for kind in KINDS if kind.id not in OF_MESH]
 
 
 def add_kinds(parser: argparse.ArgumentParser) -> None:

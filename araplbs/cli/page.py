@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..disk.outputs import REPORT_PAGE, page_head, write_content
-from ..features.check.findings import NAMES
+from ..features.check.kinds import KIND_OF
 from ..features.compare.style import STYLE
 from ..measures.deformation import in_percent
 
@@ -51,7 +51,7 @@ def _character(report: dict[str, Any], picture: bytes | None) -> list[str]:
     parts.append(f'<table style="max-width: 34em">{cells}</table>')
     lines = [*report.get("notes", []), *(f"Warning: {w}" for w in report.get("warnings", []))]
     lines += [
-        f"{found['level']}: {NAMES[found['kind']]}: {found['words']}"
+        f"{found['level']}: {KIND_OF[found['kind']].name}: {found['words']}"
         for found in report.get("findings", [])
     ]
     if lines:

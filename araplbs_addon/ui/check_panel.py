@@ -2,9 +2,8 @@
 poses."""
 
 import bpy
-from araplbs.features.check.beyond_repair import BEYOND
-from araplbs.features.check.causes import CAUSES
-from araplbs.features.check.findings import NAMES, OF_MESH, counted, level
+from araplbs.features.check.findings import counted, level
+from araplbs.features.check.kinds import KIND_OF
 from bpy.types import Panel, UIList
 
 from ..features.auto_weight.operator import IDNAME as AUTO_WEIGHT
@@ -37,24 +36,22 @@ _ICONS = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_it
 _STRIP = "STRIP_COLOR_0" if "STRIP_COLOR_01" in _ICONS else "SEQUENCE_COLOR_0"
 LEVEL_ICONS = {"high": f"{_STRIP}1", "medium": f"{_STRIP}2", "low": f"{_STRIP}3"}
 RESULT_ICONS = {"BETTER": "TRIA_DOWN", "UNCHANGED": "REMOVE", "REPAIRED": "CHECKMARK"}
-# Remedies for kinds of findings that Repair leaves: operator, text of the button, options.
+# The operator of each cure, with its options.
 CURES = {
-    "BONE_OUTSIDE": (JOINTS, "Optimize Joints", {}),
-    "DEAF_BONE": (AUTO_WEIGHT, "Use Joints", {"bone_directions": "JOINTS"}),
-    "IDLE_BONE": (AUTO_WEIGHT, "Use Joints", {"bone_directions": "JOINTS"}),
-    "INFLUENCES": (QUANTIZE, "Quantize Weights", {}),
-    "LOOSE_PART": (MARK_RIGID, "Mark Rigid Part", {"source": "SELECTED"}),
-    "DOUBTFUL_PART": (give_part.IDNAME, "", {}),  # with the name of the bone as its text
-    "SPLIT_EDGES": (mend_mesh.IDNAME, "Merge Vertices", {}),
-    "NOISE": (mend_mesh.IDNAME, "Smooth Surface", {}),
-    **dict.fromkeys(
-        ("INNER_SHELL", "DOUBLE_SHELL", "ISLANDS"), (mend_mesh.IDNAME, "Remove Vertices", {})
-    ),
+    "Optimize Joints": (JOINTS, {}),
+    "Use Joints": (AUTO_WEIGHT, {"bone_directions": "JOINTS"}),
+    "Quantize Weights": (QUANTIZE, {}),
+    "Mark Rigid Part": (MARK_RIGID, {"source": "SELECTED"}),
+    "Give Part to Bone": (give_part.IDNAME, {}),  # with the name of the bone as its text
+    "Merge Vertices": (mend_mesh.IDNAME, {}),
+    "Smooth Surface": (mend_mesh.IDNAME, {}),
+    "Remove Vertices": (mend_mesh.IDNAME, {}),
 }
 
 
 def _draw_cure(layout, finding):
-    idname, text, options = CURES[finding.kind]
+    text = KIND_OF[finding.kind].cure
+    idname, options = CURES[text]
     row, more = layout.row(), {}
     row.operator_context = "INVOKE_DEFAULT"
     if idname == give_part.IDNAME:
@@ -70,7 +67,8 @@ class DATA_UL_araplbs_findings(UIList):
             return
         finding, is_left = found.rows[index], index < len(found.findings)
         result = found.result(index) if is_left else None
-        about = tuple((found.place(each), translated(NAMES[each.kind])) for each in found.rows)
+        names = (translated(KIND_OF[each.kind].name) for each in found.rows)
+        about = tuple(zip(map(found.place, found.rows), names, strict=True))
         room = list_room(context) - (unit(context) if any(found.list.results) else 0)
         text = row_texts(about, room)[index]
         icon = LEVEL_ICONS[level(finding.severity)] if is_left else "CHECKMARK"
@@ -79,7 +77,7 @@ class DATA_UL_araplbs_findings(UIList):
         row.label(text=text, icon=icon, translate=False)
         if result:
             row.label(icon=RESULT_ICONS[result.result])
-        if not is_left or finding.kind in BEYOND or finding.kind in OF_MESH:
+        if not is_left or not KIND_OF[finding.kind].is_repairable:
             row.label(icon="BLANK1")
         else:
             row.prop(item, "repair", text="")
@@ -157,8 +155,8 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         if result:
             words = result.words or "Improved by the repair, but still found"
             draw_wrapped(box, context, words, icon=RESULT_ICONS[result.result])
-        draw_wrapped(box, context, CAUSES[finding.kind], icon="QUESTION")
-        if finding.kind in CURES:
+        draw_wrapped(box, context, KIND_OF[finding.kind].cause, icon="QUESTION")
+        if KIND_OF[finding.kind].cure:
             _draw_cure(box, finding)
         if show_pose.has_pose(finding):
             box.operator(show_pose.IDNAME, icon="POSE_HLT").index = -1

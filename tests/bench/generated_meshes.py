@@ -133,7 +133,7 @@ def measure(name, vertices, triangles, bones, heat):
         "as it is": add_on("model.sparse_weights").SparseWeights(*plain.sparse_weights),
         "ours": rows,
     }
-    kinds = add_on("features.check.findings").OF_MESH
+    kinds = add_on("features.check.kinds").OF_MESH
     checked = add_on("model.options").Options(pose_count=12)
     few = add_on("character.pose_sets").pose_set(problem, checked)
     findings = add_on("features.check.check").check(problem, rows, few, checked)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ...features.check.findings import check_summary, in_words, mark_new
+from ...features.check.report import check_summary, in_words, mark_new
 from ...gltf.character import Character
 from ...gltf.check import Checked, check_character
 from ...model.options import Options

@@ -10,37 +10,12 @@ from ...character.problem import Problem
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights
 from ...skeleton.poses import Poses
-from .bones import bones_outside, doubtful, drifting_limbs, idle_bones
-from .gaps import bleeding
 from .inspected import Inspected
-from .mesh import mesh_faults
-from .overreach import overreaching
-from .response import deaf_bones
-from .rows import asymmetry, influences, speckles, unnormalized, unweighted
-from .surface import intersections, loose_parts, strained
+from .kinds import KINDS
 
 if TYPE_CHECKING:
     from .findings import Finding
 
-# In execution order. Each check returns Findings of an Inspected.
-CHECKS = (
-    ("vertices", unweighted),
-    ("vertices", unnormalized),
-    ("vertices", influences),
-    ("surface strain", strained),
-    ("limbs", drifting_limbs),
-    ("bones", bones_outside),
-    ("bones", idle_bones),
-    ("bones", deaf_bones),
-    ("bones", overreaching),
-    ("parts", loose_parts),
-    ("parts", doubtful),
-    ("parts", intersections),
-    ("gaps", bleeding),
-    ("speckle", speckles),
-    ("symmetry", asymmetry),
-    ("mesh", mesh_faults),
-)
 LEAST = 0.05  # severity; lower values are not reported
 PREPARED = 0.6  # share of the time before the first check
 CHECK_POSES = 12  # random poses in which weights are checked
@@ -69,8 +44,9 @@ def findings_of(look: Inspected, progress: Listener | None = None) -> list[Findi
     progress = Progress.of(progress)
     found = []
     look.prepare(progress)
-    for done, (stage, find) in enumerate(CHECKS):
-        progress.check(stage, PREPARED + (1 - PREPARED) * done / len(CHECKS))
+    checks = list(dict.fromkeys((kind.stage, kind.find) for kind in KINDS))
+    for done, (stage, find) in enumerate(checks):
+        progress.check(stage, PREPARED + (1 - PREPARED) * done / len(checks))
         some = [finding for finding in find(look) if finding.severity >= LEAST]
         some.sort(key=lambda finding: -finding.severity)
         found += some[:MOST_OF_A_KIND]

@@ -13,7 +13,8 @@ from ...model.options import Options
 from ...model.sparse_weights import SparseWeights
 from ...reports.sheet import Mark, Shown, sheet
 from .check import CHECK_POSES, check
-from .findings import NAMES, OF_MESH, Finding, level
+from .findings import Finding, level
+from .kinds import KIND_OF, OF_MESH
 
 
 def checked_sheet(
@@ -43,8 +44,8 @@ def marks_of(findings: Sequence[Finding], problem: Problem) -> list[Mark]:
     return [
         Mark(
             level(each.severity),
-            " ".join([NAMES[each.kind], *([names[each.bone]] if each.bone >= 0 else [])]),
-            f"{NAMES[each.kind]}: {each.words}",
+            " ".join([KIND_OF[each.kind].name, *([names[each.bone]] if each.bone >= 0 else [])]),
+            f"{KIND_OF[each.kind].name}: {each.words}",
             problem.images(each.mesh, each.vertices)[1],
         )
         for each in findings

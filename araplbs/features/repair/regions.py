@@ -18,16 +18,11 @@ from ...character.patch import JoinedMeshes, nearest_of
 from ...model.sparse_weights import join_sparse_weights
 from ...skeleton.skeleton import Skeleton
 from ...skeleton.symmetry import TOLERANCE, Symmetry, reflected, symmetry_plane
-from ..check.beyond_repair import BEYOND
+from ..check.kinds import KIND_OF
 
 if TYPE_CHECKING:
     from ..check.findings import Finding
 
-# Number of rings around the findings that are solved with them.
-RINGS = {
-    "STRETCH": 2, "COLLAPSE": 2, "DRIFT": 2, "BLEEDING": 1, "INTERSECTION": 2, "IDLE_BONE": 2,
-    "DEAF_BONE": 2, "OVERREACH": 1,
-}  # fmt: skip
 WIDER = 4  # additional rings if the first ones were not enough
 COVERS = 0.03  # maximum distance of cloth from the skin beneath, as a share of the total size
 
@@ -85,9 +80,9 @@ class Regions:
     def region(self, finding: Finding, wider: bool = False) -> Bools:
         """The region to solve again; wider: after an unsuccessful repair. Raises Refused if nothing
         can be solved."""
-        kind, rings = finding.kind, RINGS.get(finding.kind, 0)
-        if kind in BEYOND:
-            raise Refused(BEYOND[kind])
+        kind, rings = finding.kind, KIND_OF[finding.kind].rings
+        if reason := KIND_OF[kind].beyond_repair:
+            raise Refused(reason)
         about = self.about(finding)
         if wider and kind == "INTERSECTION":
             about = np.isin(self.parts, self.parts[about])

@@ -28,8 +28,9 @@ from ...skeleton.poses import Poses
 from ...skeleton.skeleton import Skeleton, hanging
 from ..check.before_after import visible
 from ..check.check import check
-from ..check.findings import NAMES, Finding
+from ..check.findings import Finding
 from ..check.inspected import usable
+from ..check.kinds import KIND_OF
 from ..new_vertices import solve_new
 from ..transfer.options import TransferOptions
 from ..transfer.source import Source
@@ -371,8 +372,8 @@ class _Repair:
             if severity > max(there.get(kind, 0.0), finding.severity) + SLACK:
                 return (
                     now,
-                    f"New weights would cause other problems ({NAMES[kind]}), so the old weights "
-                    "were kept",
+                    f"New weights would cause other problems ({KIND_OF[kind].name}), so the old "
+                    "weights were kept",
                 )
         return now, ""
 

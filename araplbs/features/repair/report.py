@@ -6,14 +6,15 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ...reports.report import names_in_line
-from ..check.findings import KINDS, NAMES, OF_MESH, as_json
+from ..check.findings import as_json
+from ..check.kinds import KIND_OF, OF_MESH
 
 if TYPE_CHECKING:
     from ...base.option_table import OptionTable
     from ...character.problem import Problem
     from .repair import Repaired
 
-EVERY_KIND = frozenset(kind for kind, _name, _about in KINDS) - OF_MESH  # that can be repaired
+EVERY_KIND = frozenset(KIND_OF) - OF_MESH  # that can be repaired
 
 
 def repair_report(
@@ -69,6 +70,6 @@ def repair_notes(report: dict[str, Any]) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for each in report["repairs"]:
         if each["why"]:
-            place = f"{NAMES[each['kind']]} {each['bone'] or each['mesh']}"
+            place = f"{KIND_OF[each['kind']].name} {each['bone'] or each['mesh']}"
             reasons.setdefault(each["why"], []).append(place)
     return [f"{why}: {names_in_line(places)}" for why, places in reasons.items()]

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import bpy
 from araplbs.base.refusal import Refused
-from araplbs.features.check.beyond_repair import BEYOND
-from araplbs.features.check.findings import NAMES, OF_MESH
+from araplbs.features.check.kinds import KIND_OF
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty
 
@@ -215,9 +214,9 @@ def show_findings(active=-1, marks=None):
         check.findings.clear()
         for k, finding in enumerate(found.rows):
             item = check.findings.add()
-            item.name = f"{NAMES[finding.kind]} {found.place(finding)}"
+            item.name = f"{KIND_OF[finding.kind].name} {found.place(finding)}"
             is_marked = marks and k < len(marks)
-            item.repair = marks[k] if is_marked else finding.kind not in (*BEYOND, *OF_MESH)
+            item.repair = marks[k] if is_marked else KIND_OF[finding.kind].is_repairable
         check.active = active
     redraw_views()
 

@@ -6,7 +6,7 @@ import numpy as np
 from araplbs.base.extent import size_of
 from araplbs.base.refusal import Refused
 from araplbs.character.mesh_faults import SEAM
-from araplbs.features.check.findings import OF_MESH
+from araplbs.features.check.kinds import OF_MESH
 from bpy.types import Operator
 
 from ...blender.data.mesh_shape import values_of

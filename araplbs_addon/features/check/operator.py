@@ -2,7 +2,8 @@
 
 from araplbs.base.refusal import Refused
 from araplbs.cli.own_arguments import add_fail_on, code_of_findings
-from araplbs.features.check.findings import check_summary, counted
+from araplbs.features.check.findings import counted
+from araplbs.features.check.report import check_summary
 from araplbs.model.options import Options
 from bpy.props import IntProperty
 from bpy.types import Operator

@@ -14,7 +14,7 @@ from araplbs.base.steps import Steps
 from araplbs.character.mesh import Mesh
 from araplbs.character.pose_sets import checked_poses
 from araplbs.features.check.check import check
-from araplbs.features.check.findings import check_report
+from araplbs.features.check.report import check_report
 from araplbs.model.options import Options
 from araplbs.skeleton.skeleton import Skeleton
 

@@ -4,7 +4,7 @@ a label at the end of a line."""
 import blf
 import gpu
 import numpy as np
-from araplbs.features.check.findings import NAMES
+from araplbs.features.check.kinds import KIND_OF
 from bpy_extras import view3d_utils
 
 from ...blender.poses.posed import posed_vertices
@@ -53,7 +53,7 @@ def nearest_to_middle(points):
 
 def label_of(finding):
     """A label such as 'Stretch: upperarm_l'."""
-    return f"{translated(NAMES[finding.kind])}: {found.place(finding)}"
+    return f"{translated(KIND_OF[finding.kind].name)}: {found.place(finding)}"
 
 
 def draw_name(context):

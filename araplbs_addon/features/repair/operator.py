@@ -6,7 +6,8 @@ from functools import partial
 from araplbs.base.refusal import Refused
 from araplbs.cli.own_arguments import add_kinds, kinds_of
 from araplbs.features.check.before_after import VISIBLE
-from araplbs.features.check.findings import KINDS, level
+from araplbs.features.check.findings import level
+from araplbs.features.check.kinds import KINDS
 from araplbs.features.repair.report import EVERY_KIND, repair_lines, repair_notes, repair_summary
 from araplbs.features.repair.rows import gone, outcomes_of
 from araplbs.model.options import Options
@@ -53,7 +54,7 @@ weights are not better, the old ones are kept"""
     kinds: EnumProperty(
         name="Kinds",
         description="The kinds of findings that are repaired",
-        items=[kind for kind in KINDS if kind[0] in EVERY_KIND],
+        items=[kind[:3] for kind in KINDS if kind.id in EVERY_KIND],
         options={"ENUM_FLAG"},
         default=set(EVERY_KIND),
     )

@@ -56,5 +56,5 @@ def test_what_opens_is_named_with_how_far():
 def test_a_clean_mesh_has_no_such_finding():
     tube, rig = add_mesh("Tube", *tube_arrays()), add_armature()
     auto_weight(tube, rig)
-    of_mesh = package("features.check.findings").OF_MESH
+    of_mesh = package("features.check.kinds").OF_MESH
     assert not of_mesh & set(kinds(tube, rig))

@@ -10,8 +10,8 @@ from flawed_creature import FLAWS, OF_MESH, N, asymmetry, bleeding, speckle
 
 
 def test_every_kind_has_a_flaw(core):
-    assert set(FLAWS) == {kind for kind, _name, _about in core("features.check.findings").KINDS}
-    assert set(OF_MESH) == core("features.check.findings").OF_MESH
+    assert set(FLAWS) == set(core("features.check.kinds").KIND_OF)
+    assert set(OF_MESH) == core("features.check.kinds").OF_MESH
 
 
 def test_sound(subject):

@@ -86,7 +86,7 @@ def test_baseline(main, folder, capsys):
 def test_what_is_new(core, changes, new):
     old = {"kind": "STRETCH", "level": "medium", "mesh": "Body", "bone": "Arm", "vertices": [1, 2]}
     now = {"findings": [old | changes]}
-    core("features.check.findings").mark_new(now, {"findings": [old]}, {"Body"})
+    core("features.check.report").mark_new(now, {"findings": [old]}, {"Body"})
     assert now["findings"][0]["new"] is new
     level = now["findings"][0]["level"]
     assert now["health_new"] == dict.fromkeys(("high", "medium", "low"), 0) | {level: int(new)}
@@ -95,7 +95,7 @@ def test_what_is_new(core, changes, new):
 def test_vertices_of_other_meshes_are_not_compared(core):
     old = {"kind": "STRETCH", "level": "low", "mesh": "Body", "bone": "Arm", "vertices": [1]}
     now = {"findings": [old | {"bone": "Hand"}]}
-    core("features.check.findings").mark_new(now, {"findings": [old]}, ())
+    core("features.check.report").mark_new(now, {"findings": [old]}, ())
     assert now["findings"][0]["new"]
 
 
