@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         Solver,
         SolverError,
         __version__,
-        automatic_weights,
         bake,
+        baseline_weights,
         bone_directions,
         center_of_rotation_skinning,
         control_bones,
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from ._engine import BoneKind as BoneKind  # for annotations: not in the engine
     from ._engine import Floats as Floats
     from ._engine import InitialWeights as InitialWeights
-    from .api.baseline import baseline_weights
     from .api.gltf import GltfCharacter, GltfFile, load_gltf, save_gltf
     from .api.picture import picture
     from .api.rows import Rows
@@ -84,7 +83,6 @@ _PLACES = {
     "save_gltf": ".api.gltf",
     "GltfFile": ".api.gltf",
     "GltfCharacter": ".api.gltf",
-    "baseline_weights": ".api.baseline",
     "picture": ".api.picture",
     "Refused": ".base.refusal",
 }
@@ -104,7 +102,6 @@ __all__ = [
     "SolverError",
     "Weights",
     "__version__",
-    "automatic_weights",
     "bake",
     "baseline_weights",
     "bone_directions",
@@ -154,10 +151,6 @@ def __getattr__(name: str) -> "Any":
         return getattr(import_module(_PLACES[name], __name__), name)
     from .base.engine import load
 
-    if name == "automatic_weights":
-        from warnings import warn
-
-        warn("automatic_weights is now baseline_weights", DeprecationWarning, stacklevel=2)
     return getattr(load(), name)
 
 

@@ -336,7 +336,7 @@ class Solver:
           strong, and 0 means no term.
           Reported energies do not include this term. damping: strength of the pull toward the
           initial weights where the energy does not determine the weights. initial: the method for
-          the initial weights, one of the methods of `automatic_weights`. On a volume, attach holds
+          the initial weights, one of the methods of `baseline_weights`. On a volume, attach holds
           the vertices that lie on bones.
           deformer: the deformer that will blend the weights. With "dual_quaternions" (Blender's
           Preserve Volume; rigid bones only), another stage follows with the same influence
@@ -1148,7 +1148,7 @@ class Deformation:
         root of the area-weighted mean of its square over the triangles of each vertex.
         """
 
-def automatic_weights(
+def baseline_weights(
     vertices: ArrayLike,
     triangles: ArrayLike | None,
     bone_heads: ArrayLike,

@@ -23,7 +23,6 @@ import numpy as np
 
 from .arrays import NotArrays, open_regular, read_arrays
 from .base.engine import engine
-from .base.old_names import ARGUMENTS, present
 
 FORMAT = "araplbs problem 1"
 LEFT_OUT = {"threads", "progress"}  # specific to the machine and the caller rather than the problem
@@ -58,8 +57,7 @@ def load(path):
             raise NoProblem(f"{path} is not a problem file: {reason}") from None
     try:
         head = _head(arrays)
-        saved = {name: _unpack(v, arrays) for name, v in head["arguments"].items()}
-        arguments = present(saved, ARGUMENTS)
+        arguments = {name: _unpack(v, arrays) for name, v in head["arguments"].items()}
         if head["format"] != FORMAT:
             raise NoProblem(f"{path} is of another version: {head['format']}")
         for name in LEFT_OUT & arguments.keys():

@@ -13,16 +13,13 @@ from .parts import begin, end, is_part
 from .preferences import ARAPLBS_preferences
 from .ui import bones_panel, menus, overlay, panels
 from .window.guard import guarded
-from .window.old_names import old_operators
 
-_FEATURES = features.classes()
 CLASSES = (
     ARAPLBS_preferences,
     edits.ARAPLBS_edit,
     edits.ARAPLBS_mesh,
     *window.classes(),
-    *old_operators(_FEATURES),  # first: Blender loses a class if a class derived from it follows
-    *_FEATURES,
+    *features.classes(),
     *panels.CLASSES,
 )
 

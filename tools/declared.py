@@ -26,7 +26,7 @@ SECTIONS = {
     "Solver": [*COMMON, "SOLVER"],
     "JointSolver": [*COMMON, "JOINTS"],
     "optimize_joints": [*COMMON, "JOINTS"],
-    "automatic_weights": ["AUTOMATIC"],
+    "baseline_weights": ["BASELINE"],
     "bake": ["BAKE"],
     "elastic_poses": ["ELASTIC"],
     "match_surfaces": ["MATCH"],

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..base.old_names import present_with_warning
 from ..base.option_table import given_value
 from ..base.refusal import Refused
 from ..disk.presets import preset_named
@@ -48,7 +47,7 @@ def options_of(
         except Refused as error:
             raise ValueError(f"preset is {preset!r}: {error}") from None
     kinds = {option.name: option for option in fields(Options)}
-    for name, value in present_with_warning(given).items():
+    for name, value in given.items():
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f": did you mean {near[0]!r}?" if near else ""

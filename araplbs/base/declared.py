@@ -54,7 +54,7 @@ DECLARED: dict[str, dict[str, tuple[Any, Any, Any]]] = {
         "harmonic": (0.0, 0.0, 1000000.0),
         "damping": (1e-06, 0.0, 1000000.0),
     },
-    "AUTOMATIC": {
+    "BASELINE": {
         "method": ("heat", None, None),
         "max_influences": (4, 0, 1000000),
         "min_weight": (0.001, 0.0, 0.25),

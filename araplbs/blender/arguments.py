@@ -12,7 +12,7 @@ from typing import Any
 from ..base.engine import engine
 from ..cli.batch import tasks
 from ..cli.errors import WrongArguments
-from ..cli.options import add_options, preset_given, read_options, warn_old_flags
+from ..cli.options import add_options, preset_given, read_options
 from ..cli.parser import Parser
 from ..cli.processors import add_threads
 from ..farm import commands as farm
@@ -76,7 +76,6 @@ def read_arguments(
         command: Command = arguments.does
         values = preset_given(arguments, presets)
         arguments.options = read_options(command.table, _options(command), arguments, values)
-    warn_old_flags(argv)
     return arguments
 
 

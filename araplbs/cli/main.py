@@ -41,7 +41,7 @@ from .batch.tasks import check as check_batch
 from .command import Command, Done, Job, add_pictures, reports_of
 from .errors import DONE, FAILED, WRONG, WrongArguments
 from .files import inputs_of, outputs_of, refuse_outputs
-from .options import add_options, offered, read_options, warn_old_flags
+from .options import add_options, offered, read_options
 from .parser import Parser
 from .processors import add_jobs, add_threads
 
@@ -182,7 +182,6 @@ def read_command(argv: list[str]) -> tuple[Command, argparse.Namespace, Any]:
     defaults = command.defaults(arguments) if command.defaults else {}
     offer = offered(command.table, command.without, command.only)
     options = read_options(command.table, offer, arguments, defaults)
-    warn_old_flags(argv)
     return command, arguments, options
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..base.old_names import OPTIONS, old_flags
 from ..base.option_table import OptionTable, given_value
-from ..base.printed import complain
 from ..base.refusal import BadOption, Refused
 from ..disk.presets import preset_named
 from ..model.options import Options
@@ -22,21 +20,11 @@ Table = TypeVar("Table", bound=OptionTable)
 
 
 def flags_of(option: Field[Any]) -> list[str]:
-    """Returns the flags of an option, such as ["--firmness", "--bone-spring-stiffness", "--truss"].
-    The flags are formed from the option's name in the panel, its name in the settings, and its
-    former names."""
+    """Returns the flags of an option, such as ["--firmness", "--bone-spring-stiffness"]: from
+    its name in the panel and its name in the settings."""
     words = option.metadata["name"].lower().replace("(", "").replace(")", "").split()
     own, plain = "--" + "-".join(words), "--" + option.name.replace("_", "-")
-    return [*dict.fromkeys((own, plain, *old_flags(option.name)))]
-
-
-def warn_old_flags(words: Sequence[str], table: type[OptionTable] = Options) -> None:
-    """Prints one line to standard error for each option given under an old name."""
-    given = {str(word).partition("=")[0] for word in words}
-    kept = {flags_of(option)[0] for option in fields(table)}
-    for new in OPTIONS.values():
-        for old in sorted(given.intersection(old_flags(new)) - kept):
-            complain(f"araplbs: {old} is now --{new.replace('_', '-')}")
+    return [*dict.fromkeys((own, plain))]
 
 
 def offered(

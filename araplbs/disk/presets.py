@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..base.old_names import present
 from ..base.refusal import Refused
 from .inputs import read_input_text
 
@@ -49,7 +48,7 @@ def preset_values(text: str) -> dict[str, Any]:
             and target.value.id == "op"
         ):
             values[target.attr] = _plain(node)
-    return present(values)
+    return values
 
 
 def _plain(node: ast.Assign) -> Any:

@@ -8,7 +8,6 @@ from araplbs.model.options import Options
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..languages.translate import OURS
-from .old_names import old_properties, old_values
 
 
 def _property(option, default, update):
@@ -39,13 +38,12 @@ def _property(option, default, update):
     return FloatProperty(precision=decimals, step=10 ** (2 - decimals), **limits, **common)
 
 
-def option_properties(table=Options, update=None, is_operator=True, **defaults):
-    """Returns {name: property} for all options and their old names, as annotations of an operator
-    or of a group of settings. update: called with the properties and the context when a property
+def option_properties(table=Options, update=None, **defaults):
+    """Returns {name: property} for all options, as annotations of an operator or of a
+    group of settings. update: called with the properties and the context when a property
     changes."""
     options = table(**defaults)
-    own = {o.name: _property(o, getattr(options, o.name), update) for o in fields(table)}
-    return own | old_properties(fields(table), is_operator=is_operator)
+    return {o.name: _property(o, getattr(options, o.name), update) for o in fields(table)}
 
 
 def option_names(table=Options):
@@ -127,12 +125,7 @@ class ListedOptions(OptionProperties):
 
 def options_of(properties, table=Options):
     """The options that an operator's properties contain."""
-    old = old_values(properties)
-
-    def value_of(option):
-        return within_limits(option, old.get(option.name, getattr(properties, option.name)))
-
-    return table(**{o.name: value_of(o) for o in fields(table)})
+    return table(**{o.name: within_limits(o, getattr(properties, o.name)) for o in fields(table)})
 
 
 MAIN = ("max_influences", "bone_spring_stiffness", "symmetric", "link_parts", "rigid_parts")

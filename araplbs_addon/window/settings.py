@@ -4,14 +4,10 @@ file.
 Operators started by a button, a menu or a key use these settings. Scripts get the operators'
 defaults. The stretch colors and the selection of the worst vertices also use these settings."""
 
-from dataclasses import fields
-
 import bpy
-from araplbs.model.options import Options
 from bpy.props import PointerProperty, StringProperty
 
 from .last_report import report_of
-from .old_names import old_properties
 from .properties import bone_choice, option_names, option_properties, options_of
 
 
@@ -19,7 +15,7 @@ class ARAPLBS_settings(bpy.types.PropertyGroup):
     """One property for each of the Options, and further properties of the tab. Features add their
     own."""
 
-    __annotations__ = option_properties(is_operator=False) | {
+    __annotations__ = option_properties() | {
         "only_selected_bones": bone_choice(),
         "preset": StringProperty(options={"HIDDEN"}),  # the preset that was loaded last
     }
@@ -42,9 +38,8 @@ def present_options(context):
 
 def own_properties(table, update=None):
     """Returns {name: property} for the options of a feature that Auto-weight does not have."""
-    declared = option_properties(table, update, is_operator=False)
-    taken = {*option_names(), *old_properties(fields(Options))}
-    return {name: prop for name, prop in declared.items() if name not in taken}
+    declared = option_properties(table, update)
+    return {name: prop for name, prop in declared.items() if name not in option_names()}
 
 
 CLASSES = (ARAPLBS_settings,)

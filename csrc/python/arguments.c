@@ -5,7 +5,6 @@
  * letters of shapes get their values. Arrays are copied. Fails with an exception that names the
  * argument. All functions need the GIL. */
 #include "python/arguments.h"
-#include "python/old_names.h"
 
 #include <limits.h>
 #include <string.h>
@@ -278,11 +277,6 @@ static int assign(const arap_signature *signature, const arap_parameter *paramet
         const char *name = PyUnicode_AsUTF8AndSize(key, &length);
         if (!name) return -1;
         int i = place_of(parameters, count, name, length);
-        const char *now = i == count ? arap_new_name(name) : NULL;
-        if (now) {
-            i = place_of(parameters, count, now, (Py_ssize_t)strlen(now));
-            if (i < count && arap_warn_old_name(function, name, now)) return -1;
-        }
         if (i == count || values[i]) {
             PyErr_Format(PyExc_TypeError,
                          i == count ? "%s() got an unexpected keyword argument '%U'"

@@ -13,7 +13,7 @@
 #include "energy/local_kernels.h"
 #include "linalg/blas.h"
 #include "linalg/blas_test.h"
-#include "python/automatic.h"
+#include "python/baseline.h"
 #include "python/bake.h"
 #include "python/deform.h"
 #include "python/deformation.h"
@@ -60,7 +60,7 @@ static PyMethodDef methods[] = {
     {"elastic_poses", KEYWORDS(arap_py_elastic_poses), DOC_elastic_poses},
     {"mixed_elasticity", KEYWORDS(arap_py_mixed_elasticity), DOC_mixed_elasticity},
     {"bake", KEYWORDS(arap_py_bake), DOC_bake},
-    {"automatic_weights", KEYWORDS(arap_py_automatic_weights), DOC_automatic_weights},
+    {"baseline_weights", KEYWORDS(arap_py_baseline_weights), DOC_baseline_weights},
     {"skin_owners", KEYWORDS(arap_py_skin_owners), DOC_skin_owners},
     {"diffuse_parameters", KEYWORDS(arap_py_diffuse_parameters), DOC_diffuse_parameters},
     {"bone_directions", KEYWORDS(arap_py_bone_directions), DOC_bone_directions},

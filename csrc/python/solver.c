@@ -11,7 +11,6 @@
 #include "python/input.h"
 #include "python/inside.h"
 #include "python/object.h"
-#include "python/old_names.h"
 #include "python/report.h"
 #include "rig/joint_skeleton.h"
 
@@ -450,11 +449,6 @@ static PyObject *answers(solver_object *self, int shares) {
 static PyObject *responses(solver_object *self) { return answers(self, 0); }
 static PyObject *shares(solver_object *self) { return answers(self, 1); }
 
-static PyObject *old_springs(solver_object *self) {
-    if (arap_warn_old_name("Solver", "spokes", "bone_springs")) return NULL;
-    return springs(self);
-}
-
 static PyObject *inside(solver_object *self) { return arap_inside_dict(self->solver); }
 
 /* A property: its getter, and whether it needs the returned weights. */
@@ -498,7 +492,6 @@ static PyGetSetDef solver_properties[] = {
     PROPERTY("raw_weights", raw_weights, 0, "current weights before clipping"),
     PROPERTY("constraint_rows", constraint_rows, 0, "rows that keep weights at given values"),
     PROPERTY("bone_springs", springs, 0, "springs that tie vertices to bones"),
-    PROPERTY("spokes", old_springs, 0, "the name of bone_springs before version 0.3"),
     PROPERTY("rigid_parts", rigid_parts, 0, "number of the rigid part of each vertex, or -1"),
     PROPERTY("done", is_done, 0, "whether all work is done"),
     PROPERTY("_inside", inside, 0, "arrays for the tests"),

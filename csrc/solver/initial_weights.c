@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "initial/automatic.h"
+#include "initial/baseline.h"
 #include "mesh/sheets.h"
 #include "solver/excluded.h"
 #include "solver/levels.h"

@@ -19,7 +19,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from scenes import MODULE, auto_weight, select, tube_and_rig
 
 SETTINGS = {"max_influences": 2, "bone_spring_stiffness": 6.0, "symmetric": False, "seed": 7}
-UP_TO_0_2_0 = {"bone_spring_stiffness": "truss"}
 PINNED = (3, 4)  # vertices
 
 
@@ -54,17 +53,10 @@ def weights(tube):
     return [{names[g.group]: g.weight for g in vertex.groups} for vertex in tube.data.vertices]
 
 
-def named_as_here(settings):
-    """SETTINGS under the names that the installed version uses."""
-    there = settings.bl_rna.properties.keys()
-    return {n if n in there else UP_TO_0_2_0[n]: value for n, value in SETTINGS.items()}
-
-
 def save(path):
     tube, rig = tube_and_rig()
     settings = bpy.context.scene.araplbs
-    options = named_as_here(settings)
-    for name, value in options.items():
+    for name, value in SETTINGS.items():
         setattr(settings, name, value)
     select(rig, tube)
     for vertex in tube.data.vertices:
@@ -72,7 +64,7 @@ def save(path):
     pin = bpy.ops.object.araplbs_edit_vertices
     tube.vertex_groups.new(name="upper")
     assert pin("EXEC_DEFAULT", kind="WEIGHT", bone="upper", weight=0.25) == {"FINISHED"}
-    options = {name: getattr(settings, name) for name in options}
+    options = {name: getattr(settings, name) for name in SETTINGS}
     assert auto_weight(tube, rig, **options) == {"FINISHED"}
     select(tube)
     assert bpy.ops.object.araplbs_keep_weights("EXEC_DEFAULT") == {"FINISHED"}

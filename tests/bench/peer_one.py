@@ -2,7 +2,7 @@
 
 peer_one.py METHOD MODEL.npz RESULT.npz
 
-METHOD: "igl", libigl's bounded biharmonic weights on tets, or one of araplbs.automatic_weights.
+METHOD: "igl", libigl's bounded biharmonic weights on tets, or one of araplbs.baseline_weights.
 RESULT.npz contains the weights (vertices, bones of the model), the seconds and the version. If
 something goes wrong, the process ends with a line that states it."""
 
@@ -49,7 +49,7 @@ def biharmonic(model):
 
 
 def ours(model, method):
-    rows = araplbs.automatic_weights(
+    rows = araplbs.baseline_weights(
         model["V"].astype(float), model["F"].astype(np.int64), model["bone_head"].astype(float),
         model["bone_tail"].astype(float), model["bone_parent"].astype(int),
         edges=model.get("wire_edges"), bone_deform=model["bone_deform"].astype(bool),

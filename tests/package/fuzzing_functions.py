@@ -262,7 +262,7 @@ def automatic(rng):
         "link_parts": bool(rng.random() < 0.7),
         "min_weight": float(rng.choice([0, 1e-3, 0.25])),
     }
-    rows = call(rng, araplbs.automatic_weights, vertices, triangles, *bones, **options)
+    rows = call(rng, araplbs.baseline_weights, vertices, triangles, *bones, **options)
     check_rows(rows, len(vertices), len(bones.parents), options["max_influences"])
     promise(bones.deform is None or np.asarray(bones.deform)[rows[1]].all(), "bones", rows[1])
 
@@ -420,7 +420,7 @@ def fans(rng):
         method = str(rng.choice(["bbw", "biharmonic", "heat", "boneglow"]))
         most = int(rng.choice([0, 1, 4]))
         options = {"method": method, "max_influences": most}
-        rows = call(rng, araplbs.automatic_weights, vertices, triangles, *bones, **options)
+        rows = call(rng, araplbs.baseline_weights, vertices, triangles, *bones, **options)
         check_rows(rows, n, m, most)
         return
     source, faces = shapes.sphere(*map(int, rng.integers(4, 16, 2)), radius=rng.uniform(0.1, 2))

@@ -111,7 +111,7 @@ def joints(vertices, bones):
 
 
 def automatic(vertices, bones, method):
-    return lambda progress: araplbs.automatic_weights(
+    return lambda progress: araplbs.baseline_weights(
         *tube(vertices), *chain(bones), method=method, progress=progress, threads=1
     )
 

@@ -397,11 +397,11 @@ CASES = {
     "mixed_elasticity": (
         of(araplbs.mixed_elasticity), lambda b: {**elements(b), "turns": np.zeros((3, 3))}
     ),
-    "automatic_weights, heat": (of(araplbs.automatic_weights), automatic("heat")),
-    "automatic_weights, nearest": (of(araplbs.automatic_weights), automatic("nearest")),
-    "automatic_weights, boneglow": (of(araplbs.automatic_weights), automatic("boneglow")),
-    "automatic_weights, bbw": (of(araplbs.automatic_weights), automatic("bbw")),
-    "automatic_weights, biharmonic": (of(araplbs.automatic_weights), automatic("biharmonic")),
+    "baseline_weights, heat": (of(araplbs.baseline_weights), automatic("heat")),
+    "baseline_weights, nearest": (of(araplbs.baseline_weights), automatic("nearest")),
+    "baseline_weights, boneglow": (of(araplbs.baseline_weights), automatic("boneglow")),
+    "baseline_weights, bbw": (of(araplbs.baseline_weights), automatic("bbw")),
+    "baseline_weights, biharmonic": (of(araplbs.baseline_weights), automatic("biharmonic")),
     "skin_owners": (of(araplbs.skin_owners), joints_alone),
     "diffuse_parameters": (
         of(araplbs.diffuse_parameters), lambda b: {**b.mesh(), **b.bones(), "edges": b.edges()}

@@ -535,7 +535,7 @@ def test_no_operator_is_without_a_door(ui):
     kinds = [
         kind
         for kind in scenes.addon("registration").CLASSES
-        if issubclass(kind, bpy.types.Operator) and not kind.__module__.endswith("old_names")
+        if issubclass(kind, bpy.types.Operator)
     ]
     missing = {as_idname(kind.bl_idname) for kind in kinds} - set(pressed) - set(INSIDE)
     assert not missing, (missing, closed)

@@ -104,7 +104,7 @@ def _automatic(
 ) -> Callable[[Work], SparseWeights]:
     def make(work: Work) -> SparseWeights:
         arguments = {name: work.problem.arguments[name] for name in GEOMETRY}
-        rows = engine.automatic_weights(
+        rows = engine.baseline_weights(
             **arguments,
             method=method,
             max_influences=work.options.max_influences,

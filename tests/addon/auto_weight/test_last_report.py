@@ -80,10 +80,9 @@ def test_of_each_scene():
 
 
 def test_only_options_of_today():
-    """Operators on weights have the options of the table, which are also in the panel, and the old
-    names of these options."""
+    """Operators on weights have the options of the table, which are also in the panel."""
     options = package("model.options").Options().as_dict()
-    beside = {"only_selected_bones", "rna_type", *package("base.old_names").OPTIONS}
+    beside = {"only_selected_bones", "rna_type"}
     for name in ("araplbs_auto_weight", "araplbs_refine_weights"):
         names = set(getattr(bpy.ops.object, name).get_rna_type().properties.keys())
         assert names - beside == set(options), name

@@ -40,7 +40,7 @@ def test_the_package_has_all_names_of_its_engine():
     public = {name for name in vars(_engine) if not name.startswith("_")}
     assert public | {"__version__"} == set(araplbs.__all__) - set(araplbs._PLACES)
     assert set(araplbs.__all__) <= set(dir(araplbs))
-    for name in set(araplbs.__all__) - {*araplbs._PLACES, "automatic_weights"}:
+    for name in set(araplbs.__all__) - set(araplbs._PLACES):
         assert getattr(araplbs, name) is getattr(_engine, name)
         assert getattr(getattr(araplbs, name), "__module__", "araplbs") == "araplbs", name
     with pytest.raises(AttributeError, match="module 'araplbs' has no attribute 'Solvers'"):
@@ -56,9 +56,6 @@ def test_version_is_the_manifests():
 
 
 def test_names_of_the_package():
-    """Each name is in the module that the table states. The old name of baseline_weights works,
-    with a warning."""
+    """Each name is in the module that the table states."""
     for name, place in araplbs._PLACES.items():
         assert getattr(araplbs, name).__module__ == "araplbs" + place, name
-    with pytest.warns(DeprecationWarning, match="is now baseline_weights"):
-        araplbs.automatic_weights  # noqa: B018

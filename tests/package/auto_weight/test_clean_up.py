@@ -188,8 +188,8 @@ def automatic(method):
     path = np.column_stack([np.arange(9), np.arange(9) + 1])
     wires = BODY[0][:10] * [0.1, 0.1, 1] + [0, 0, 0.2] * np.arange(10)[:, None], None, *BONES
     return (
-        *araplbs.automatic_weights(*body, method=method),
-        *araplbs.automatic_weights(*wires, edges=path, method=method),
+        *araplbs.baseline_weights(*body, method=method),
+        *araplbs.baseline_weights(*wires, edges=path, method=method),
     )
 
 

@@ -89,20 +89,6 @@ def test_python_m(problem, tmp_path):
     assert done.returncode == 0 and "solved in" in done.stdout, done.stderr
 
 
-def test_a_file_that_0_2_0_wrote(capsys):
-    """Written on another system: by Report a Problem, in Blender 4.2 on Linux. Its pinned weights
-    still apply."""
-    path = TESTS / "addon/kept/problem_0_2_0.npz"
-    assert replay.main([str(path), "--threads", "1"]) == 0
-    said = capsys.readouterr().out
-    assert "192 vertices" in said and "3 bones" in said and ", 0 bad" in said
-    arguments, about = replay.load(path)
-    assert about["version"] == "0.2.0" and arguments["max_influences"] == 3
-    solver, _seconds = replay.solve(arguments, threads=1)
-    np.testing.assert_allclose(solver.weights[[3, 4, 5, 6], 2], [0.25, 0.25, 0, 0], atol=2e-3)
-    np.testing.assert_allclose(solver.weights.sum(1), 1, atol=1e-5)
-
-
 def head_of(**changes):
     head = {"format": replay.FORMAT, "version": "1", "arguments": {}} | changes
     return np.frombuffer(json.dumps(head).encode(), np.uint8)

@@ -107,12 +107,12 @@ def test_options_reach_the_solver(main, folder):
     dense = rows(File("one.glb"))[1]
     assert ((dense > 0).sum(1) == 1).all()
     report = {}
-    for name, more in (("degrees", ["--swing", "30"]), ("old name", ["--truss", "3"])):
+    for name, more in (("degrees", ["--swing", "30"]), ("plain", ["--bone-spring-stiffness", "3"])):
         assert main(["weight", "in.glb", "-o", "x.glb", "--json", "r.json", *more]) == 0
         files = json.loads((folder / "r.json").read_text())["files"]
         report[name] = files[0]["characters"][0]["options"]
     assert report["degrees"]["swing"] == pytest.approx(np.pi / 6)
-    assert report["old name"]["bone_spring_stiffness"] == 3
+    assert report["plain"]["bone_spring_stiffness"] == 3
 
 
 def test_animations_as_poses(main, folder):

@@ -257,7 +257,7 @@ def test_every_way_of_a_bone_counts():
         gap = np.linalg.norm(mesh[0] - begin - place[:, None] * along, axis=1)
         away[bone] = np.minimum(away[bone], gap)
     clear = np.diff(np.sort(away, axis=0)[:2], axis=0)[0] > 1e-6
-    start, bones, _weights = araplbs.automatic_weights(
+    start, bones, _weights = araplbs.baseline_weights(
         *mesh, heads, tails, parents, bone_ways=parents == 0, method="nearest"
     )
     assert clear.sum() > 0.8 * len(vertices)

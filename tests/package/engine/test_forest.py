@@ -81,7 +81,7 @@ def test_smooth_over_a_cone(around, later):
 @pytest.mark.parametrize("shape", [shapes.cone, shapes.disc])
 @pytest.mark.parametrize("method", ["bbw", "biharmonic"])
 def test_initial_weights_of_a_fan(count, shape, method):
-    rows = araplbs.automatic_weights(*shape(count), *shapes.chain(3), method=method)
+    rows = araplbs.baseline_weights(*shape(count), *shapes.chain(3), method=method)
     weights = shapes.dense(rows, 3)
     np.testing.assert_allclose(weights.sum(1), 1, atol=1e-6)
 

@@ -19,7 +19,7 @@ CORE = 0.85  # of surface_handles.c
 
 def automatic(mesh, bones, method, **more):
     more = {"bone_deform": bones.deform, **more}
-    return shapes.dense(araplbs.automatic_weights(*mesh, *bones, method=method, **more), len(bones))
+    return shapes.dense(araplbs.baseline_weights(*mesh, *bones, method=method, **more), len(bones))
 
 
 def shaken_tube(rng, around=8, along=17):
@@ -443,7 +443,7 @@ def test_biharmonic_weights_are_smoother_than_heat(name):
 
 
 test_bad_input = table(
-    araplbs.automatic_weights,
+    araplbs.baseline_weights,
     GOOD,
     row("method is 'glow': must be", method="glow"),
     row("max_influences is -1: must be", max_influences=-1),
@@ -470,7 +470,7 @@ def test_too_many_vertices_for_a_bilaplacian(method):
     vertices = np.random.default_rng(0).random((200_001, 3))
     refuse(
         ValueError, "has 200001 vertices: too many for biharmonic weights, at most 200000",
-        araplbs.automatic_weights, **{**GOOD, "vertices": vertices, "triangles": None},
+        araplbs.baseline_weights, **{**GOOD, "vertices": vertices, "triangles": None},
         method=method,
     )  # fmt: skip
 

@@ -1,10 +1,10 @@
-/* Automatic weights: see automatic.h.
+/* Baseline weights: see baseline.h.
  *
  * Keeps the max_influences largest entries of every row that the method returns, removes entries
  * below min_weight except the largest, and scales the rest to sum to 1. Neither poses nor the
  * energy are used. The cost is that of the method. Fails if the method fails, and for invalid
  * input. */
-#include "initial/automatic.h"
+#include "initial/baseline.h"
 
 #include <math.h>
 
@@ -19,14 +19,14 @@
 #define FLOOR 1e-6 /* minimum of raw weights, because smaller ones are removed anyway */
 
 static const arap_setting rows[] = {
-#define ARAP_SETTINGS_OF arap_automatic_settings
-#define ARAP_SETTINGS_AUTOMATIC
+#define ARAP_SETTINGS_OF arap_baseline_settings
+#define ARAP_SETTINGS_BASELINE
 #include "settings.def"
 };
-const arap_setting_table arap_automatic_settings_table = {sizeof rows / sizeof *rows, rows};
+const arap_setting_table arap_baseline_settings_table = {sizeof rows / sizeof *rows, rows};
 
-void arap_automatic_settings_default(arap_automatic_settings *settings) {
-    arap_settings_fill(&arap_automatic_settings_table, settings);
+void arap_baseline_settings_default(arap_baseline_settings *settings) {
+    arap_settings_fill(&arap_baseline_settings_table, settings);
 }
 
 arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
@@ -49,7 +49,7 @@ arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
 }
 
 /* Mark in keep (for this row) the entries that remain. */
-static void choose(const double *weight, int count, const arap_automatic_settings *settings,
+static void choose(const double *weight, int count, const arap_baseline_settings *settings,
                    char *keep) {
     int max = settings->max_influences ? settings->max_influences : count, kept = 0;
     for (int e = 0; e < count; e++) keep[e] = 0;
@@ -66,7 +66,7 @@ static void choose(const double *weight, int count, const arap_automatic_setting
 
 /* Convert rows of the mesh to rows of the caller's vertices and bones. */
 static arap_status hand_out(arap_context *context, const arap_mesh *mesh,
-                            const arap_skeleton *skeleton, const arap_automatic_settings *settings,
+                            const arap_skeleton *skeleton, const arap_baseline_settings *settings,
                             const arap_influences *all, arap_influences *out) {
     int n = mesh->input_count;
     arap_rows rows = {0};
@@ -89,14 +89,14 @@ static arap_status hand_out(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
-arap_status arap_automatic_weights(arap_context *context, const arap_geometry *geometry,
-                                   const arap_bones *bones, const arap_automatic_settings *settings,
+arap_status arap_baseline_weights(arap_context *context, const arap_geometry *geometry,
+                                   const arap_bones *bones, const arap_baseline_settings *settings,
                                    arap_influences *out) {
     arap_rigged_mesh rigged = {0};
     arap_islands_report report = {0};
     arap_influences all = {0};
     arap_status status =
-        arap_settings_check(&context->error, &arap_automatic_settings_table, settings);
+        arap_settings_check(&context->error, &arap_baseline_settings_table, settings);
     if (!status)
         status = arap_rigged_mesh_create(context, geometry, bones, settings->link_parts, &rigged);
     if (!status)

@@ -1,6 +1,6 @@
-/* Automatic weights. One function returns the final weights of any method in this folder. */
-#ifndef ARAP_AUTOMATIC_H
-#define ARAP_AUTOMATIC_H
+/* Baseline weights, for comparison. One function returns the final weights of any method in this folder. */
+#ifndef ARAP_BASELINE_H
+#define ARAP_BASELINE_H
 
 #include "base/settings.h"
 #include "initial/heat.h"
@@ -14,19 +14,19 @@ arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
                                const int *order, arap_initial method, double floor,
                                arap_influences *out, arap_islands_report *report);
 
-typedef struct arap_automatic_settings {
-#define ARAP_SETTINGS_AUTOMATIC
+typedef struct arap_baseline_settings {
+#define ARAP_SETTINGS_BASELINE
 #include "settings.def"
-} arap_automatic_settings;
+} arap_baseline_settings;
 
-extern const arap_setting_table arap_automatic_settings_table; /* of arap_automatic_settings */
+extern const arap_setting_table arap_baseline_settings_table; /* of arap_baseline_settings */
 
-void arap_automatic_settings_default(arap_automatic_settings *settings);
+void arap_baseline_settings_default(arap_baseline_settings *settings);
 
 /* Compute final weights for the caller's vertices and bones: at most max_influences per row, none
  * below min_weight, bones in ascending order. Release with arap_influences_clear. */
-arap_status arap_automatic_weights(arap_context *context, const arap_geometry *geometry,
-                                   const arap_bones *bones, const arap_automatic_settings *settings,
+arap_status arap_baseline_weights(arap_context *context, const arap_geometry *geometry,
+                                   const arap_bones *bones, const arap_baseline_settings *settings,
                                    arap_influences *out);
 
 #endif

@@ -1,23 +1,23 @@
-/* The functions automatic_weights and skin_owners of the module: see the stubs. Arguments are
- * copied and the work runs without the GIL. Cost and failures are those of initial/automatic.c and
+/* The functions baseline_weights and skin_owners of the module: see the stubs. Arguments are
+ * copied and the work runs without the GIL. Cost and failures are those of initial/baseline.c and
  * springs/owners.c. */
-#include "python/automatic.h"
+#include "python/baseline.h"
 
-#include "initial/automatic.h"
+#include "initial/baseline.h"
 #include "python/error.h"
 #include "python/input.h"
 #include "python/report.h"
 #include "rig/joint_skeleton.h"
 #include "springs/owners.h"
 
-PyObject *arap_py_automatic_weights(PyObject *module, PyObject *args, PyObject *kwargs) {
+PyObject *arap_py_baseline_weights(PyObject *module, PyObject *args, PyObject *kwargs) {
     static const arap_signature signature = {
-        .function = "automatic_weights",
+        .function = "baseline_weights",
         .names = "vertices triangles? bone_heads bone_tails? bone_parents * edges tets bone_ways "
                  "bone_deform progress threads **",
-        .tables = {&arap_automatic_settings_table}};
+        .tables = {&arap_baseline_settings_table}};
     PyObject *result = NULL;
-    arap_automatic_settings settings;
+    arap_baseline_settings settings;
     void *const places[] = {&settings};
     arap_inputs in;
     arap_geometry geometry;
@@ -26,14 +26,14 @@ PyObject *arap_py_automatic_weights(PyObject *module, PyObject *args, PyObject *
     arap_influences weights = {0};
     arap_py_context run;
     arap_status status;
-    arap_automatic_settings_default(&settings);
+    arap_baseline_settings_default(&settings);
     if (arap_open(&signature, args, kwargs, places, &in, &run) ||
         arap_geometry_from_inputs(&in, &geometry) || arap_bones_from_inputs(&in, &bones))
         goto done;
     ARAP_BEGIN_WORK
     status = arap_complete_bones(&run.context, &geometry, &bones, &joints);
     if (!status)
-        status = arap_automatic_weights(&run.context, &geometry, &bones, &settings, &weights);
+        status = arap_baseline_weights(&run.context, &geometry, &bones, &settings, &weights);
     arap_joint_skeleton_clear(&joints);
     ARAP_END_WORK
     if (status)
