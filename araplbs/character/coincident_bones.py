@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,15 +82,20 @@ def find_doubles(skeleton: Skeleton) -> list[Double]:
 def _same_place(skeleton: Skeleton) -> Bools:
     """Returns (m, m) bool: whether both ends of these two deform bones coincide."""
     deform = np.flatnonzero(skeleton.deform)
-    heads, tails = skeleton.heads[deform], skeleton.tails[deform]
+    both = np.hstack([skeleton.heads, skeleton.tails])[deform]
+    both, place = np.unique(both, axis=0, return_inverse=True)  # a file may have thousands at one
+    heads, tails = both[:, :3], both[:, 3:]
     length = np.linalg.norm(tails - heads, axis=1)
-    found = np.zeros((len(skeleton.deform),) * 2, bool)
+    same = np.diag(length > 0)
     for one, other in close_pairs(heads, heads, COINCIDENT * length):
         near = COINCIDENT * np.minimum(length[one], length[other])
         close = one != other
         for ends in (heads, tails):
             close &= np.linalg.norm(ends[one] - ends[other], axis=1) < near
-        found[deform[one[close]], deform[other[close]]] = True
+        same[one[close], other[close]] = True
+    found = np.zeros((len(skeleton.deform),) * 2, bool)
+    found[np.ix_(deform, deform)] = same[np.ix_(place.ravel(), place.ravel())]
+    np.fill_diagonal(found, False)
     return found
 
 
@@ -141,10 +147,12 @@ def lesser_copies(skeleton: Skeleton, sums: Floats, has_parts: Bools) -> Bools:
     parts of their own stay.
     """
     found, pairs = np.zeros(len(skeleton.names), bool), defaultdict(list)
-    for original, copy in np.argwhere(_same_place(skeleton)).tolist():
-        name, longer = skeleton.names[original], skeleton.names[copy]
-        if name != longer and name in longer:
-            pairs[tuple(longer.split(name, 1))].append((original, copy))
+    same_place = _same_place(skeleton)
+    for original in np.flatnonzero(same_place.any(1)).tolist():
+        name = skeleton.names[original]
+        for copy, longer in compress(enumerate(skeleton.names), same_place[original].tolist()):
+            if name in longer and name != longer:
+                pairs[tuple(longer.split(name, 1))].append((original, copy))
     for added, chain in pairs.items():
         originals, copies = np.array(chain).T
         joined = np.isin(skeleton.parents[copies], copies)  # unlike twist bones, on originals

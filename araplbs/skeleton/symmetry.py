@@ -121,8 +121,11 @@ def _drawn_partners(skeleton: Skeleton) -> Integers | None:
 
     opposite = skeleton.other_side
     named = fits(own, opposite) & (opposite[opposite] == own)
-    for bone in np.flatnonzero(named & (opposite == own)):  # a star of limbs from one joint?
-        named[bone] = np.count_nonzero(fits(np.full(m, bone), own) & (opposite == own)) < CROWD
+    middle = np.flatnonzero(named & (opposite == own))  # a star of limbs from one joint?
+    keys = np.column_stack([ends.reshape(m, 6), kinds])[middle]  # equal bones are looked at once
+    _keys, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    at_image = [fits(np.full(m, bone), own) & (opposite == own) for bone in middle[first]]
+    named[middle] = np.array([each.sum() < CROWD for each in at_image], bool)[place.ravel()]
     sided = deform & deform[opposite] & (opposite != own)
     if np.count_nonzero(named & sided) < LEAST_SHARE * np.count_nonzero(sided):
         return None  # the sides of names are elsewhere

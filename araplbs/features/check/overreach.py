@@ -109,6 +109,7 @@ def _foreign(hangs: Bools) -> Bools:
     last column, for skin without an owner, is off."""
     others = np.where(np.eye(len(hangs), dtype=bool), 0, hangs * hangs.sum(1))
     parent = np.where(others.any(1), others.argmax(1), -1)
-    foreign = (hangs @ hangs.T) & ~hangs.T
+    related = hangs.astype(np.float32)  # products of bool arrays are slow
+    foreign = (related @ related.T > 0) & ~hangs.T
     foreign[np.arange(len(hangs)), parent] &= parent < 0
     return np.column_stack([foreign, np.zeros(len(hangs), bool)])
