@@ -36,7 +36,7 @@ SUITESPARSE = Path(
 )
 
 # The part of CHOLMOD that csrc/ uses: real double, int32 indices, no graph partitioning (METIS).
-CHOLMOD_MODULES = ("Core", "Utility", "Check", "Cholesky", "MatrixOps", "Modify", "Supernodal")
+CHOLMOD_MODULES = ("Core", "Utility", "Cholesky", "Supernodal")
 # The BLAS and LAPACK names, without their type letter, that CHOLMOD calls or csrc/ may call.
 BLAS_ROUTINES = [
     *("gemm", "gemv", "ger", "symm", "symv", "syr", "syrk", "syr2k", "trmm", "trmv", "trsm"),
@@ -134,7 +134,7 @@ def flags_of(source):
     names = {f"{p}{r}_": f"scipy_{p}{r}_" for p in "sdcz" for r in BLAS_ROUTINES}
     names |= {f"d{r}_": f"arap_d{r}_" for r in THROUGH_US}
     blas = [f"-D{theirs}={ours}" for theirs, ours in names.items()]
-    common = [*blas, "-DNPARTITION", "-DNCAMD"]
+    common = [*blas, "-DNPARTITION", "-DNCAMD", "-DNCHECK", "-DNMATRIXOPS", "-DNMODIFY"]
     common += [] if source.name in FUSED else ["-ffp-contract=off"]
     # CHOLMOD's error messages name source files; this keeps the machine's folders out of the
     # binary.
