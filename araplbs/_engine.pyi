@@ -451,8 +451,8 @@ class Solver:
         vertices: number of vertices of the given mesh.
         welded: vertices merged into others.
         collapsed_triangles: triangles that lost their area to welding.
-        far_vertices: vertices at least 50 times the size of the mesh away from all others; they and
-          their faces and edges are ignored.
+        far_vertices: vertices at least 50 times the size of the mesh away from all others, or stray
+          vertices at least twice its size away; they and their faces and edges are ignored.
         coarse_vertices: vertices of the coarsest mesh solved; 0 if only the mesh itself was.
         lumped_parts: small parts of the coarsest mesh whose vertices shared their weights at first.
         parts: parts of the mesh, each connected by faces and wires.

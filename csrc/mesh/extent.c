@@ -7,7 +7,9 @@
  *   - A vertex is far away if it is more than FENCE diagonals outside the box that leaves out the
  *     outermost SHARE of the coordinates at both ends of each axis.
  *   - Vertices of no face, edge or tet do not count, unless all vertices are like this.
- *   - Among the others, vertices more than SPARSE diagonals outside such a box do not count.
+ *   - Among the others, vertices more than SPARSE diagonals outside such a box do not count. If a
+ *     face or an edge leads from the inside of this box to such a vertex, and no deforming bone is
+ *     there, the vertex is a stray one, and treated as if it were far away.
  *   - The parts connected by faces, edges and tets grow together, beginning with the part to which
  *     most joints of deforming bones are nearest: an object that is as large as the character must
  *     not decide about the character's units. The box takes in each part whose distance from it is
@@ -97,10 +99,15 @@ static double gap_between(const box *a, const box *b) {
     return sqrt(gap2);
 }
 
-static int is_outside(const box *b, const double *p) {
-    for (int c = 0; c < 3; c++)
-        if (p[c] < b->lo[c] || p[c] > b->hi[c]) return 1;
-    return 0;
+static int is_outside(const box *b, const double *p) { return arap_is_beyond(b->lo, b->hi, p); }
+
+/* Make room in a box for the deforming bones. */
+static void include_bones(box *b, const arap_bones *bones) {
+    for (int k = 0; bones && bones->heads && k < bones->count; k++) {
+        if (bones->deform && !bones->deform[k]) continue;
+        include(b, bones->heads + 3 * (size_t)k);
+        if (bones->tails) include(b, bones->tails + 3 * (size_t)k);
+    }
 }
 
 /* Whether both outer thirds of the box, along its longest side, contain so many vertices that no
@@ -309,12 +316,17 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *g, cons
     extent = whole = box_of(g, near);
     memcpy(out->lo, fence.lo, sizeof out->lo);
     memcpy(out->hi, fence.hi, sizeof out->hi);
+    memcpy(out->dense[0], everything.lo, sizeof everything.lo);
+    memcpy(out->dense[1], everything.hi, sizeof everything.hi);
     if (connect(g, near, counts, part)) {
         status = find_fence(context, g, counts, SPARSE, 0, &sparse);
         if (status) goto done;
         for (size_t i = 0; i < n; i++) counts[i] &= !is_outside(&sparse, vertex_of(g, (int)i));
         status = main_group(context, g, bones, counts, part, &extent);
         if (status) goto done;
+        include_bones(&sparse, bones);
+        memcpy(out->dense[0], sparse.lo, sizeof sparse.lo);
+        memcpy(out->dense[1], sparse.hi, sizeof sparse.hi);
     }
     out->diagonal = diagonal_of(&extent);
     if (out->diagonal > 0 && diagonal_of(&whole) > FARTHEST_APART * out->diagonal)

@@ -8,6 +8,8 @@ typedef struct arap_extent {
     double center[3], diagonal; /* caller's units; diagonal > 0, 1 for a point */
     double box[2][3];    /* of what is connected and dense: it has this center and diagonal */
     double lo[3], hi[3]; /* vertices outside this box are far away; infinite: none are */
+    double dense[2][3];  /* a face from the inside of this box to its outside leads to a stray
+                          * vertex; infinite if there is none */
 } arap_extent;
 
 /* Coordinates and indices must already be checked, bones need not be. With bones, the extent is
@@ -16,9 +18,9 @@ typedef struct arap_extent {
 arap_status arap_extent_find(arap_context *context, const arap_geometry *geometry,
                              const arap_bones *bones, arap_extent *out);
 
-static inline int arap_is_far_off(const arap_extent *extent, const double *point) {
+static inline int arap_is_beyond(const double *lo, const double *hi, const double *point) {
     for (int c = 0; c < 3; c++)
-        if (point[c] < extent->lo[c] || point[c] > extent->hi[c]) return 1;
+        if (point[c] < lo[c] || point[c] > hi[c]) return 1;
     return 0;
 }
 

@@ -269,6 +269,28 @@ static int any_far(const arap_mesh *mesh, const char *far, const int *corners, i
     return 0;
 }
 
+/* Mark the vertices that are far from the dense part of the mesh, but share a face with it. */
+static void mark_stray(const arap_geometry *g, const arap_extent *extent, const arap_mesh *mesh,
+                       char *far) {
+    const int *corners[] = {g->triangles, g->edges, g->tets};
+    const size_t counts[] = {g->triangle_count, g->edge_count, g->tet_count}, sizes[] = {3, 2, 4};
+    if (isinf(extent->dense[0][0])) return;
+    for (int kind = 0; kind < 3; kind++)
+        for (size_t k = 0; k < counts[kind]; k++) {
+            const int *corner = corners[kind] + sizes[kind] * k;
+            size_t outside = 0;
+            int beyond[4];
+            for (size_t c = 0; c < sizes[kind]; c++) {
+                const double *point = g->vertices + 3 * (size_t)corner[c];
+                beyond[c] = arap_is_beyond(extent->dense[0], extent->dense[1], point);
+                outside += (size_t)beyond[c];
+            }
+            if (!outside || outside == sizes[kind]) continue;
+            for (size_t c = 0; c < sizes[kind]; c++)
+                if (beyond[c]) far[mesh->weld[corner[c]]] = 1;
+        }
+}
+
 static int has_area(const arap_geometry *g, size_t triangle) {
     const int *tri = g->triangles + 3 * triangle;
     return arap_triangle_area(g->vertices + 3 * (size_t)tri[0], g->vertices + 3 * (size_t)tri[1],
@@ -310,9 +332,11 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, cons
     if (!mesh->v || !mesh->part || !mesh->main || !far) goto no_memory;
     for (int i = 0; i < mesh->count; i++) {
         memcpy(mesh->v + 3 * (size_t)i, scaled + 3 * (size_t)mesh->first[i], 3 * sizeof(double));
-        far[i] = (char)arap_is_far_off(&extent, g->vertices + 3 * (size_t)mesh->first[i]);
-        mesh->far_count += far[i];
+        far[i] =
+            (char)arap_is_beyond(extent.lo, extent.hi, g->vertices + 3 * (size_t)mesh->first[i]);
     }
+    mark_stray(g, &extent, mesh, far);
+    for (int i = 0; i < mesh->count; i++) mesh->far_count += far[i];
     for (size_t t = 0; t < g->triangle_count; t++) {
         if (any_far(mesh, far, g->triangles + 3 * t, 3)) continue;
         int a = mesh->weld[g->triangles[3 * t]], b = mesh->weld[g->triangles[3 * t + 1]],
