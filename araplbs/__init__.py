@@ -1,12 +1,12 @@
 """Skinning weights that keep characters in shape when posed.
 
-weights() computes weights from arrays in one call, and load_gltf() reads a .glb, .gltf or .vrm
-file. The other names belong to the engine and serve programs that need only parts of it. Its
-central class is Solver. Constants: __version__ is the version of the package; SETTINGS holds the
-type, default, range and meaning of each solver setting, as {"Solver": {name: {...}}, "JointSolver":
-{name: {...}}}; simd names the instruction set that the engine uses on this machine ("avx512",
-"avx2" or "portable"); linear_algebra is "OpenBLAS", or "plain loops" if OpenBLAS computes wrongly
-on this processor.
+weights() computes weights from arrays in one call, load_gltf() reads a .glb, .gltf or .vrm file,
+and load_usd() a USD file. The other names belong to the engine and serve programs that need only
+parts of it. Its central class is Solver. Constants: __version__ is the version of the package;
+SETTINGS holds the type, default, range and meaning of each solver setting, as {"Solver": {name:
+{...}}, "JointSolver": {name: {...}}}; simd names the instruction set that the engine uses on this
+machine ("avx512", "avx2" or "portable"); linear_algebra is "OpenBLAS", or "plain loops" if OpenBLAS
+computes wrongly on this processor.
 
 Arrays are NumPy arrays or anything convertible to them, for n vertices, f triangles, m bones and p
 poses. Coordinates and transforms share one space and unit. Every error raises an exception whose
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from .api.gltf import GltfCharacter, GltfFile, load_gltf, save_gltf
     from .api.picture import picture
     from .api.rows import Rows
+    from .api.usd import UsdCharacter, UsdFile, load_usd
     from .api.weights import Weights, weights
     from .base.refusal import Refused
     from .skeleton.skeleton import Skeleton
@@ -83,6 +84,9 @@ _PLACES = {
     "save_gltf": ".api.gltf",
     "GltfFile": ".api.gltf",
     "GltfCharacter": ".api.gltf",
+    "load_usd": ".api.usd",
+    "UsdFile": ".api.usd",
+    "UsdCharacter": ".api.usd",
     "picture": ".api.picture",
     "Refused": ".base.refusal",
 }
@@ -100,6 +104,8 @@ __all__ = [
     "Skeleton",
     "Solver",
     "SolverError",
+    "UsdCharacter",
+    "UsdFile",
     "Weights",
     "__version__",
     "bake",
@@ -119,6 +125,7 @@ __all__ = [
     "linear_algebra",
     "linear_skinning",
     "load_gltf",
+    "load_usd",
     "match_surfaces",
     "mesh_extent",
     "mixed_elasticity",

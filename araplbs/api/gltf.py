@@ -51,8 +51,8 @@ class GltfCharacter:
 
     def __repr__(self) -> str:
         return (
-            f"GltfCharacter {self.name!r} of {self.first[-1]:,} vertices, {len(self.mesh_names)} "
-            f"meshes and {len(self.skeleton.names)} bones"
+            f"{type(self).__name__} {self.name!r} of {self.first[-1]:,} vertices, "
+            f"{len(self.mesh_names)} meshes and {len(self.skeleton.names)} bones"
         )
 
     @property
@@ -149,12 +149,14 @@ class GltfFile:
     each skeleton that has meshes. save() raises the same exceptions as save_gltf().
     """
 
-    def __init__(self, characters: Sequence[Character]) -> None:
-        self._document: Document = characters[0].document
-        self.characters = [GltfCharacter(each) for each in characters]
+    kind: type[GltfCharacter] = GltfCharacter
+
+    def __init__(self, characters: Sequence[Any]) -> None:
+        self._document = characters[0].document
+        self.characters = [self.kind(each) for each in characters]
 
     def __repr__(self) -> str:
-        return f"GltfFile {self._document.path.name!r}: {self.characters}"
+        return f"{type(self).__name__} {self._document.path.name!r}: {self.characters}"
 
     def save(self, path: str | Path) -> None:
         """Write the file with the weights assigned to its characters. The file is written

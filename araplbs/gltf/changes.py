@@ -34,7 +34,6 @@ from ..features.transfer.transfer import transfer, transfer_report
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
 from ..reports.report import names_in_line
-from .animations import poses_of
 from .character import Character
 from .check import CHECK_POSES, problem_as_it_is
 from .file.accessors import BYTE, FLOAT, SHORT
@@ -216,10 +215,8 @@ def compare_character(
     own = Options(max_influences=options.max_influences, seed=options.seed)
     problem, rows = problem_as_it_is(character, own, threads)
     poses = {RANDOM: judged_poses(problem.skeleton, options)}
-    if options.judged_frames and character.clips:
-        frames = poses_of(
-            character.nodes, character.armature, character.clips, options.judged_frames
-        )
+    frames = character.poses(options.judged_frames)
+    if len(frames.transforms):
         poses[ANIMATION] = frames
     present = rows if len(rows.bones) else None
     return compare(

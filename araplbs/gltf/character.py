@@ -33,8 +33,29 @@ NO_SKIN = (
 )
 
 
+class LoadedCharacter:
+    """The part of a character that is the same in all file formats. skinned: for each mesh, an
+    object with its `mesh`."""
+
+    skinned: list[Any]
+
+    @property
+    def meshes(self) -> list[Mesh]:
+        return [each.mesh for each in self.skinned]
+
+    @property
+    def weights(self) -> list[SparseWeights]:
+        """The current weights in the file."""
+        return [each.mesh.weights for each in self.skinned]
+
+    def changed(self, rows: Sequence[SparseWeights]) -> list[Bools]:
+        """Returns [(n,) bool]: the vertices of each mesh whose new rows differ from those in the
+        file."""
+        return [new.differs_from(old) for new, old in zip(rows, self.weights, strict=True)]
+
+
 @dataclass
-class Character:
+class Character(LoadedCharacter):
     """A skeleton of the file and the meshes bound to it."""
 
     document: Document
@@ -54,15 +75,6 @@ class Character:
     @property
     def skeleton(self) -> Skeleton:
         return self.armature.skeleton
-
-    @property
-    def meshes(self) -> list[Mesh]:
-        return [each.mesh for each in self.skinned]
-
-    @property
-    def weights(self) -> list[SparseWeights]:
-        """The current weights in the file."""
-        return [each.mesh.weights for each in self.skinned]
 
     def poses(self, most: int) -> Poses:
         """At most this many poses from its animations."""
@@ -88,11 +100,6 @@ class Character:
         """Stores SparseWeights of its meshes in the document without changing the file itself. See
         write_weights()."""
         write_weights(self.document, self.armature, self.skinned, rows, component, changed)
-
-    def changed(self, rows: Sequence[SparseWeights]) -> list[Bools]:
-        """Returns [(n,) bool]: the vertices of each mesh whose new rows differ from those in the
-        file."""
-        return [new.differs_from(old) for new, old in zip(rows, self.weights, strict=True)]
 
     def parts_of(self, materials: Sequence[str], named: Sequence[str]) -> list[list[Any]]:
         """Returns [[vertices of a rigid part]] for each mesh: everything in a mesh or node with one

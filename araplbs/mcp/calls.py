@@ -25,6 +25,7 @@ from ..cli.batch.tasks import TIMEOUT
 from ..cli.errors import DONE, FAILED, FINDINGS
 from ..cli.main import PROGRESS
 from ..gltf.file.container import is_gltf
+from ..usd.stage import is_usd
 
 Value = str | int | float | bool | list[str]
 LINES = 20  # of a command's error messages
@@ -36,7 +37,7 @@ WEIGHED = {  # entries of a report of weight
     *("deformation", "compared", "kept", "misfit", "limb_shifts", "notes", "warnings", "seconds"),
 }
 SEEN = ("surface_strain", "limb_drift", "volume_change")  # of the measures of a comparison
-OF_GLTF = "araplbs"  # the module of the command for .glb, .gltf and .vrm files
+OF_GLTF = "araplbs"  # the module of the command for .glb, .gltf, .vrm and USD files
 NUMBERS = itertools.count(1)
 OTHER_PLACE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(//|\\\\)|\\\\|//")
 NO_TEXT = re.compile("[\0\ufffd\ud800-\udfff]")  # also what server.py puts for half a character
@@ -172,10 +173,10 @@ def _shortened(value: Any, most: int, letters: int, name: str = "") -> Any:
 
 def _module(source: str) -> str:
     """The module whose commands process a file."""
-    if is_gltf(source):
+    if is_gltf(source) or is_usd(source):
         return OF_GLTF
     if not source.lower().endswith(".blend"):
-        raise Refused(f"{source}: must be a .glb, .gltf, .vrm or .blend file")
+        raise Refused(f"{source}: must be a .glb, .gltf, .vrm, USD or .blend file")
     if importlib.util.find_spec("bpy") is None:
         raise Refused(
             f"{source}: .blend files need Blender as a Python module: pip install bpy, or run "

@@ -10,6 +10,7 @@ import sys
 import threading
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -45,7 +46,7 @@ TOOLS = [name.replace("-", "_") for name, _help in COMMANDS]
 
 def skill() -> str:
     """The text of SKILL.md, which describes how scripts and assistants use the commands."""
-    text = Path(__file__).parents[1].joinpath("SKILL.md").read_text("utf-8")
+    text = files("araplbs").joinpath("SKILL.md").read_text("utf-8")
     return text.partition("\n---\n")[2].strip()
 
 
@@ -133,7 +134,7 @@ class Tools:
         """Gives the skinned meshes of a character new skinning weights. Use it when bone heat
         fails, when a generated or predicted rig deforms badly, or for a skeleton without weights.
 
-        input: a .glb, .gltf, .vrm or .blend file on this machine, with a mesh and a skeleton.
+        input: a .glb, .gltf, .vrm, USD or .blend file on this machine, with a mesh and a skeleton.
         output: the file to write; it must not be the input.
         options: by the names of the panel, for example {"max_influences": 4, "symmetric": true,
             "control_bones": "leave_out", "preset": "unity"}.
@@ -168,7 +169,7 @@ class Tools:
     ) -> Any:
         """Reports faults of the weights of a file, the ten worst first. Changes nothing.
 
-        input: a .glb, .gltf, .vrm or .blend file on this machine.
+        input: a .glb, .gltf, .vrm, USD or .blend file on this machine.
         fail_on: high, medium, low or never: exit_code is 3 for a finding as severe as this.
         picture: as for weight.
 

@@ -19,7 +19,7 @@ from ..base.arrays import Bools, Floats, Integers
 from ..base.refusal import Refused
 from ..character.mesh import Mesh
 from ..gltf.armature import AXES, LEAST_LENGTH, bone_lengths
-from ..gltf.character import welded
+from ..gltf.character import LoadedCharacter, welded
 from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from ..skeleton.bone_facts import BoneFacts
 from ..skeleton.poses import Poses
@@ -31,16 +31,18 @@ NO_SKIN = "has no skin: no mesh is bound to a Skeleton (UsdSkel)"
 
 @dataclass
 class UsdMesh:
-    """A mesh prim. joints: the bone of each joint that its weights can name."""
+    """A mesh prim. joints: the bone of each joint that its weights can name. stored: the numbers of
+    these joints and the weights in the file, (n, k) each."""
 
     prim: Any
     joints: list[int]
+    stored: tuple[Integers, Floats]
     mesh: Mesh
     materials: dict[str, np.ndarray]  # the vertices of each material
 
 
 @dataclass
-class UsdCharacter:
+class UsdCharacter(LoadedCharacter):
     """A Skeleton of the file and the meshes bound to it, with Z up."""
 
     document: UsdDocument
@@ -50,15 +52,6 @@ class UsdCharacter:
     order: list[str]  # the paths of the joints in the Skeleton
     axes: np.ndarray  # (4, 4) from the file to the space of the skeleton
     animation: Any  # UsdSkelSkeletonQuery
-
-    @property
-    def meshes(self) -> list[Mesh]:
-        return [each.mesh for each in self.skinned]
-
-    @property
-    def weights(self) -> list[SparseWeights]:
-        """The current weights in the file."""
-        return [each.mesh.weights for each in self.skinned]
 
     @property
     def doubts(self) -> list[str]:
@@ -86,7 +79,7 @@ class UsdCharacter:
         or everything with one of these materials. Raises Refused for an unknown name."""
         known = {name for each in self.skinned for name in each.materials}
         missing = sorted(set(materials) - known)
-        missing += sorted(set(named) - {each.mesh.name for each in self.skinned})
+        missing += sorted(set(named).difference(*map(self.names_of, self.skinned)))
         if missing:
             raise Refused(f"has no material or mesh '{missing[0]}'")
         return [
@@ -96,6 +89,9 @@ class UsdCharacter:
             for each in self.skinned
         ]
 
+    def names_of(self, skinned: UsdMesh) -> set[str]:
+        return {skinned.mesh.name}
+
     def write(
         self,
         rows: Sequence[SparseWeights],
@@ -103,10 +99,10 @@ class UsdCharacter:
         changed: Sequence[Bools] | None = None,
     ) -> None:
         """Stores SparseWeights of its meshes in the stage without changing the file itself. USD has
-        floats only, so `component` has no effect."""
-        assert changed is None
-        for each, own in zip(self.skinned, rows, strict=True):
-            _write(each, own, self.order)
+        floats only, so `component` has no effect. changed: for each mesh, (n,) bool; other vertices
+        keep their joints and weights, bit by bit."""
+        for k, (each, own) in enumerate(zip(self.skinned, rows, strict=True)):
+            _write(each, own, self.order, None if changed is None else changed[k])
 
 
 def usd_characters(document: UsdDocument) -> list[UsdCharacter]:
@@ -218,15 +214,16 @@ def _mesh(query: Any, order: list[str], axes: Floats) -> UsdMesh:
         triangles = np.ascontiguousarray(triangles[:, ::-1])
     bind = axes @ _matrices([query.GetGeomBindTransform()])[0]
     placed = points @ bind[:3, :3].T + bind[:3, 3]
+    stored = _stored(query, len(points), path)
     made = Mesh(
         name=name,
         vertices=np.ascontiguousarray(placed),
         triangles=triangles,
         edges=np.zeros((0, 2), np.int64),
         matrix=np.eye(4),
-        weights=_present(query, joints, len(points), path),
+        weights=_present(*stored, joints, path),
     )
-    return UsdMesh(prim, joints, made, _materials(prim, corners, sizes))
+    return UsdMesh(prim, joints, stored, made, _materials(prim, corners, sizes))
 
 
 def _fans(corners: Integers, sizes: Integers) -> Integers:
@@ -239,18 +236,23 @@ def _fans(corners: Integers, sizes: Integers) -> Integers:
     return corners[at].reshape(-1, 3)
 
 
-def _present(query: Any, joints: list[int], count: int, path: Any) -> SparseWeights:
-    """The weights in the file. Weights of a whole mesh apply to all its vertices."""
+def _stored(query: Any, count: int, path: Any) -> tuple[Integers, Floats]:
+    """The joints and weights in the file. Weights of a whole mesh apply to all its vertices."""
     found = query.ComputeVaryingJointInfluences(count)
     if not found:
         raise Refused(f"{path} has joint influences that do not fit to its {count} points")
     which, values = (np.array(each) for each in found)
-    values = values.astype(np.float64)
-    keep = np.isfinite(values) & (values > 0)
     if len(which) % count or len(which) != len(values):
         raise Refused(f"{path} has {len(which)} joint indices for {len(values)} weights")
-    vertices = np.repeat(np.arange(count), len(which) // count)[keep]
-    which, values = which[keep].astype(np.int64), values[keep]
+    return which.reshape(count, -1), values.reshape(count, -1)
+
+
+def _present(which: Integers, weights: Floats, joints: list[int], path: Any) -> SparseWeights:
+    count, width = which.shape
+    values = weights.ravel().astype(np.float64)
+    keep = np.isfinite(values) & (values > 0)
+    vertices = np.repeat(np.arange(count), width)[keep]
+    which, values = which.ravel()[keep].astype(np.int64), values[keep]
     if len(which) and not 0 <= which.min() <= which.max() < len(joints):
         raise Refused(f"{path} has a joint index outside of its {len(joints)} joints")
     bones = np.array(joints, np.int64)[which]
@@ -281,9 +283,13 @@ def _materials(prim: Any, corners: Integers, sizes: Integers) -> dict[str, Integ
     return found
 
 
-def _write(each: UsdMesh, rows: SparseWeights, order: list[str]) -> None:
+def _write(
+    each: UsdMesh, rows: SparseWeights, order: list[str], changed: Bools | None = None
+) -> None:
     from pxr import UsdSkel, Vt
 
+    if changed is not None and not changed.any():
+        return
     binding = UsdSkel.BindingAPI(each.prim)
     used = np.unique(rows.bones).tolist()
     more = [bone for bone in used if bone not in each.joints]
@@ -293,18 +299,21 @@ def _write(each: UsdMesh, rows: SparseWeights, order: list[str]) -> None:
     place = np.zeros(len(order), np.int32)
     place[each.joints] = np.arange(len(each.joints))
     width = max(1, int(np.diff(rows.start).max(initial=0)))
-    joints, weights = np.zeros((rows.count, width), np.int32), np.zeros((rows.count, width))
+    if changed is not None:
+        width = max(width, each.stored[0].shape[1])
+    joints, weights = np.zeros((rows.count, width), np.int32), np.zeros((rows.count, width), "f4")
     vertices = rows.vertices
     sort = np.lexsort((-rows.weights, vertices))
     slot = np.arange(len(sort)) - rows.start[vertices[sort]]
     joints[vertices[sort], slot] = place[rows.bones[sort]]
     weights[vertices[sort], slot] = rows.weights[sort]
+    if changed is not None:
+        for new, old in zip((joints, weights), each.stored, strict=True):
+            new[~changed] = 0
+            new[~changed, : old.shape[1]] = old[~changed]
     made: list[tuple[Callable[..., Any], Any]] = [
         (binding.CreateJointIndicesPrimvar, Vt.IntArray.FromNumpy(joints.ravel())),
-        (
-            binding.CreateJointWeightsPrimvar,
-            Vt.FloatArray.FromNumpy(weights.ravel().astype(np.float32)),
-        ),
+        (binding.CreateJointWeightsPrimvar, Vt.FloatArray.FromNumpy(weights.ravel())),
     ]
     for create, values in made:
         primvar = create(False, width)

@@ -11,6 +11,7 @@ from ...features.check.report import check_summary, in_words, mark_new
 from ...gltf.character import Character
 from ...gltf.check import Checked, check_character
 from ...model.options import Options
+from ...usd.stage import SUFFIXES as USD_SUFFIXES
 from ..command import Command, Job, Outcome
 from ..files import refuse_input
 from ..own_arguments import add_fail_on, code_of_findings
@@ -37,7 +38,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _check(arguments: argparse.Namespace) -> None:
     refuse_animation(arguments)
     if arguments.baseline is not None and not os.path.isdir(arguments.baseline):
-        refuse_input(arguments.baseline)
+        refuse_input(arguments.baseline, USD_SUFFIXES)
         arguments.reads = [arguments.baseline]
 
 
@@ -102,6 +103,7 @@ COMMAND = Command(
 exit codes: 0 no finding reaches --fail-on, 3 a finding does, 1 a file could not be checked""",
     Options,
     _work,
+    also_reads=USD_SUFFIXES,
     saves=False,
     draws=True,
     only=ONLY,

@@ -14,6 +14,7 @@ from ...features.compare.options import CompareOptions
 from ...features.compare.page import page
 from ...features.compare.report import compare_summary
 from ...gltf.changes import compare_character
+from ...usd.stage import SUFFIXES as USD_SUFFIXES
 from ..command import Command, Job, Outcome
 from ..errors import WrongArguments
 from ..own_arguments import add_methods
@@ -78,6 +79,7 @@ COMMAND = Command(
   araplbs compare in.glb -o report/ --method present --method ours --picture out.png""",
     CompareOptions,
     _work,
+    also_reads=USD_SUFFIXES,
     saves=False,
     draws=True,
     add=_add,

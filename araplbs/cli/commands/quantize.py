@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...features.quantize import QuantizeOptions, summary_of_quantized
 from ...gltf.changes import quantize_character
+from ...usd.stage import SUFFIXES as USD_SUFFIXES
 from ..command import Command, Job, Outcome
 
 
@@ -27,5 +28,6 @@ COMMAND = Command(
   araplbs quantize in.glb -o out.glb --bits 16 --platform mobile""",
     QuantizeOptions,
     _work,
+    also_reads=USD_SUFFIXES,
     page=False,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...features.repair.report import repair_notes, repair_summary
 from ...gltf.changes import repair_character
 from ...model.options import Options
+from ...usd.stage import SUFFIXES as USD_SUFFIXES
 from ..command import Command, Job, Outcome
 from ..own_arguments import add_kinds, kinds_of
 from .weight import WITHOUT, refuse_animation
@@ -35,6 +36,7 @@ COMMAND = Command(
   araplbs repair in.glb -o out.glb --picture out.png""",
     Options,
     _work,
+    also_reads=USD_SUFFIXES,
     without=WITHOUT | {"start_from"},
     add=add_kinds,
     draws=True,

@@ -10,6 +10,7 @@ from ...features.transfer.transfer import transfer_summary, transfer_warnings
 from ...gltf.changes import transfer_in_character
 from ...gltf.character import Character
 from ...model.options import Options
+from ...usd.stage import SUFFIXES as USD_SUFFIXES
 from ..command import Command, Job, Outcome
 from ..own_arguments import add_sources_and_targets
 
@@ -52,6 +53,7 @@ COMMAND = Command(
   araplbs transfer in.glb -o out.glb --source Body --target Shirt --picture out.png""",
     TransferOptions,
     _work,
+    also_reads=USD_SUFFIXES,
     without=frozenset(("sources", "bones")),
     draws=True,
     add=partial(add_sources_and_targets, what="a mesh, or its node,"),

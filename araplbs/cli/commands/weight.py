@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WITHOUT = frozenset(
     ("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig", "deformer")
 )
-AGAINST_USD = ("only_bones", "keep_bones", "keep_mesh", "only_selected")
+AGAINST_USD = ("skeleton", "predicted", "together", "lod")
 ANIMATIONS = ("NONE", "ALL")
 # Arguments that replace all weights, or change how they are stored.
 AGAINST_PART = {"skeleton": "--skeleton", "predicted": "--from", "float_weights": "--float-weights"}
@@ -184,11 +184,10 @@ def _check_several(arguments: argparse.Namespace) -> None:
 
 def _refuse_for_usd(arguments: argparse.Namespace) -> None:
     """Raises WrongArguments for arguments that do not apply to USD files."""
-    names = ("skeleton", "predicted", "parts", "save_parts", "together", "lod", *AGAINST_USD)
     for path in filter(is_usd, [*arguments.input, *arguments.lod]):
-        for name in names:
+        for name in AGAINST_USD:
             if getattr(arguments, name):
-                flag = "from" if name == "predicted" else name.replace("_", "-")
+                flag = "from" if name == "predicted" else name
                 raise WrongArguments(f"{path}: --{flag} does not apply to USD files")
 
 

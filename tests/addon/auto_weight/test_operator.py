@@ -245,7 +245,7 @@ def test_every_option_reaches_the_solver(option, monkeypatch, tmp_path):
 
     import araplbs
 
-    monkeypatch.setattr(package("character.problem"), "araplbs", Stand())
+    monkeypatch.setattr(package("character.problem"), "engine", Stand())
     given = {"tet_file": str(files[0]), **NEEDS.get(option.name, {})}
     default = given.get(option.name, option.default)
     value = str(files[1]) if option.name == "tet_file" else another(option, default)

@@ -21,6 +21,7 @@ EXCEPTIONS = ("Cancelled", "InputError", "Refused", "SolverError")
 WITHOUT_SOURCE = {
     *EXCEPTIONS,
     *("GltfCharacter", "GltfFile", "Rows", "Skeleton", "Weights", "load_gltf", "save_gltf"),
+    *("UsdCharacter", "UsdFile", "load_usd"),
     "picture",
     "mesh_extent",
 }

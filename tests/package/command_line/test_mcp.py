@@ -129,7 +129,7 @@ def test_what_fails(calls, tmp_path):
         (("\\\\server\\share\\in.glb", "out.glb", {}), "only files on this machine"),
         (("--help", "out.glb", {}), "'--help' is not a file path"),
         (("in.glb", "", {}), "'' is not a file path"),
-        (("in.fbx", "out.glb", {}), "must be a .glb, .gltf, .vrm or .blend file"),
+        (("in.fbx", "out.glb", {}), "must be a .glb, .gltf, .vrm, USD or .blend file"),
         (("in.glb", "out.glb", {"output": "other.glb"}), "'output' is not an option of the tool"),
         (("in.glb", "out.glb", {"picture": "x.png"}), "'picture' is not an option of the tool"),
         (

@@ -170,6 +170,47 @@ def test_rigid_parts_by_material_and_mesh(tmp_path):
         np.testing.assert_array_equal(found, np.tile(found[:1], (len(found), 1)))
 
 
+def test_other_commands(tmp_path):
+    """Each reads the weights of the file, and keeps those that it does not change, bit by bit."""
+    source = write_character(tmp_path / "in.usda")
+    weighted = weigh(source, tmp_path / "weighted.usda")
+    for more in ([], ["--baseline", str(source)]):
+        assert main(["check", str(weighted), "--fail-on", "never", *more]) == 0
+    assert main(["repair", str(weighted), "-o", str(tmp_path / "x.usda")]) == 0
+    assert (influences(tmp_path / "x.usda", "Body") > 0).any()
+    page, picture = tmp_path / "page.html", tmp_path / "page.png"
+    methods = ["--method", "present", "--method", "ours"]
+    assert main(["compare", str(weighted), "-o", str(page), *methods]) == 0
+    assert main(["check", str(weighted), "--fail-on", "never", "--picture", str(picture)]) == 0
+    assert page.exists() and picture.read_bytes()[:4] == b"\x89PNG"
+    part = weigh(weighted, tmp_path / "part.usda", "--keep-mesh", "Collar", "--seed", "5")
+    np.testing.assert_array_equal(influences(part, "Collar"), influences(weighted, "Collar"))
+    arm = weigh(weighted, tmp_path / "arm.usda", "--only-bones", "Chest/", "--swing", "80")
+    kept = influences(weighted, "Body")[:, :2]
+    np.testing.assert_array_equal(influences(arm, "Body")[:, :2], kept)
+    assert (influences(arm, "Body") != influences(weighted, "Body")).any()
+    assert main(["quantize", str(weighted), "-o", str(tmp_path / "q.usda")]) == 0
+    whole = influences(tmp_path / "q.usda", "Body") * 255
+    np.testing.assert_allclose(whole, np.round(whole), atol=1e-4)
+
+
+def test_from_python(tmp_path):
+    file = araplbs.load_usd(write_character(tmp_path / "in.usda"))
+    [character] = file.characters
+    assert character.name == "Character" and character.mesh_names == ["Body", "Collar"]
+    made = character.weigh(threads=1)
+    character.set_weights(made)
+    file.save(tmp_path / "out.usda")
+    plain = weigh(tmp_path / "in.usda", tmp_path / "plain.usda")
+    for name in character.mesh_names:
+        np.testing.assert_array_equal(
+            influences(tmp_path / "out.usda", name), influences(plain, name)
+        )
+    assert character.picture()[:4] == b"\x89PNG"
+    again = araplbs.load_usd(tmp_path / "out.usda").characters[0]
+    np.testing.assert_allclose(again.weights.toarray(), made.toarray(), atol=1e-6)
+
+
 def edited(path, edit):
     stage = Usd.Stage.Open(str(path))
     edit(stage)
