@@ -1578,15 +1578,15 @@ def part_doubts(
     threads: int = 0,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], Floats]:
     """Measure how clearly each loose part belongs to the bone that moves it. Returns (parts (n,),
-    owners (k,), others (k,), doubts (k,)): the part number of each vertex, and for each part its
-    bone, the bone that fits next best, and how well that bone fits relative to the owner. At 1,
-    both fit equally well.
+    owners (k,), others (k, 2), doubts (k,)): the part number of each vertex, and for each part its
+    bone, the two bones that fit next best, and how well the first of these fits relative to the
+    owner. At 1, both fit equally well.
 
     The owner has more than half of the part's weight, and about the same weight everywhere in the
-    part. It is -1 without such a bone, or in a mesh of a single part. Among the deforming parent
-    and children of the owner, the other bone is the one with the best fit, otherwise -1. A
-    bone fits a part better the larger its weights are in the part and on the surface that the part
-    touches, and the nearer it is. bone_ways: see Solver.
+    part. It is -1 without such a bone, or in a mesh of a single part. The others are the deforming
+    parent and children of the owner with the best fit, otherwise -1. A bone fits a part better the
+    larger its weights are in the part and on the surface that the part touches, and the nearer it
+    is. bone_ways: see Solver.
 
     Raises InputError if the mesh, the weights or the bones cannot be used, ValueError or TypeError
     for any other invalid argument (the message names it), and Cancelled if `progress` returns

@@ -1,4 +1,4 @@
-"""Lists loose parts that two bones fit about equally well, so that an artist can choose. This
+"""Lists loose parts that other bones fit about equally well, so that an artist can choose. This
 module does not use bpy, so any thread may run it."""
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ TAKEN = "vertices triangles edges bone_heads bone_tails bone_parents bone_deform
 
 
 class DoubtfulPart(NamedTuple):
-    """vertices: of the problem, without images; bone, other: indices in the names of the skeleton;
-    doubt: how well the other bone fits relative to the bone; mirror: the index in the list of the
+    """vertices: of the problem, without images; bone, other, third: indices in the names of the
+    skeleton, -1 for no third bone; doubt: how well the other bone fits relative to the bone; mirror: the index in the list of the
     part on the other side, if the same choice exists there and weights are symmetric, otherwise -1;
     chosen: whether the artist has chosen the bone."""
 
     vertices: Integers
     bone: int
     other: int
+    third: int
     doubt: float
     mirror: int = -1
     chosen: bool = False
@@ -49,7 +50,7 @@ def doubtful_parts(
         weights=tuple(rows), **given, threads=threads, progress=progress
     )
     pinned, chosen = _pinned(problem, parts, owners)
-    listed = np.where(pinned, chosen, doubts >= LEAST) & (others >= 0)
+    listed = np.where(pinned, chosen, doubts >= LEAST) & (others[:, 0] >= 0)
     locked = rows.vertices[problem.locked_entries(rows)]
     listed[parts[locked]] = False
     own = np.zeros(rows.count, bool)
@@ -58,10 +59,12 @@ def doubtful_parts(
     found = []
     for part in np.flatnonzero(listed):
         vertices = np.flatnonzero((parts == part) & own)
-        bone, other = int(owners[part]), int(others[part])
+        bone, (other, third) = int(owners[part]), others[part].tolist()
+        if third >= 0 and _locks(problem, vertices, [third]):
+            third = -1
         if len(vertices) and not _locks(problem, vertices, [bone, other]):
             doubt, choice = float(doubts[part]), bool(chosen[part])
-            found.append(DoubtfulPart(vertices, bone, other, doubt, chosen=choice))
+            found.append(DoubtfulPart(vertices, bone, other, third, doubt, chosen=choice))
     found.sort(key=lambda each: (each.chosen, -round(each.doubt, 2)))  # with both sides together
     partners = _partners(problem, found)
     return [each._replace(mirror=k) for each, k in zip(found, partners, strict=True)]
@@ -99,6 +102,7 @@ def _partners(problem: Problem, found: list[DoubtfulPart]) -> list[int]:
     if "symmetry" not in problem.arguments or not found:
         return [-1] * len(found)
     partner, point, normal = (np.asarray(each) for each in problem.arguments["symmetry"])
+    partner = np.append(partner, -1)  # of no third bone
     normal = normal / np.linalg.norm(normal)
     points: Floats = problem.arguments["vertices"]
     centers = np.array([points[each.vertices].mean(axis=0) for each in found])
@@ -112,7 +116,7 @@ def _partners(problem: Problem, found: list[DoubtfulPart]) -> list[int]:
             for j, other in enumerate(found)
             if j != k
             and away[j] <= near
-            and (other.bone, other.other) == (partner[each.bone], partner[each.other])
+            and np.array_equal(other[1:4], partner[list(each[1:4])])
             and len(other.vertices) == len(each.vertices)
         ]
         mirrors.append(min(fits, key=lambda j: away[j], default=-1))
@@ -140,6 +144,7 @@ def as_entries(problem: Problem, parts: Sequence[DoubtfulPart]) -> list[dict[str
             "name": name_of_part(problem, part),
             "bone": bones[part.bone],
             "other": bones[part.other],
+            "third": bones[part.third] if part.third >= 0 else None,
             "doubt": part.doubt,
             "mirror": part.mirror,
             "chosen": part.chosen,

@@ -170,7 +170,7 @@ def choice_lines(report: dict[str, Any] | None) -> list[Sentence]:
             "Loose part {part}: {bone} (or {other})",
             part=part["name"],
             bone=part["bone"],
-            other=part["other"],
+            other=", ".join(filter(None, (part["other"], part["third"]))),
         )
         for part in parts[:MOST_CHOICES]
     ]

@@ -15,6 +15,8 @@ REMEMBERED = 1 << 14  # patterns for names: film rigs have two of each name
 NEVER = r"(?!)"
 SIDE = r"[._ -]?(l|r|left|right)?"
 MIXAMO = r"(mixamorig\d*[:_]?)?"
+FINGER_CONTROLS = r"(f_(index|middle|ring|pinky)|thumb)\.\d+(_master)?"
+NUMBERED = r"(\.[LR])?(\.\d+)?(_\d+)?"  # the last number is added by glTF sites
 FINGERS = r"(Thumb|Index|Middle|Ring|Pinky)"
 CLOUD_RIG = r"STR|FK|IK|MSTR|ROOT|CTR|CTRL|POLE|TGT|TRG|ORG|MCH|HLP|DSP|INT|SWI|SNP|TAN|P"
 
@@ -37,7 +39,7 @@ GENERATORS = (
             r"((ORG|MCH|VIS)-.*|DEF-(thigh|shin|foot|thumb).*)",
         ),
         skin=r"DEF-.*",
-        control=r"(ORG|MCH|VIS|WGT)-.*|.*_(ik|fk|tweak)(_\w+)?(\.[LR])?|root",
+        control=rf"(ORG|MCH|VIS|WGT)-.*|(.*_(ik|fk|tweak)(_\w+)?|root|{FINGER_CONTROLS}){NUMBERED}",
     ),
     Generator(
         "CloudRig",

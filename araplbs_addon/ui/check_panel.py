@@ -42,7 +42,7 @@ CURES = {
     "Use Joints": (AUTO_WEIGHT, {"bone_directions": "JOINTS"}),
     "Quantize Weights": (QUANTIZE, {}),
     "Mark Rigid Part": (MARK_RIGID, {"source": "SELECTED"}),
-    "Give Part to Bone": (give_part.IDNAME, {}),  # with the name of the bone as its text
+    "Give Part to Bone": (give_part.IDNAME, {}),  # with the names of bones as texts
     "Merge Vertices": (mend_mesh.IDNAME, {}),
     "Smooth Surface": (mend_mesh.IDNAME, {}),
     "Remove Vertices": (mend_mesh.IDNAME, {}),
@@ -52,11 +52,14 @@ CURES = {
 def _draw_cure(layout, finding):
     text = KIND_OF[finding.kind].cure
     idname, options = CURES[text]
-    row, more = layout.row(), {}
+    row = layout.row()
     row.operator_context = "INVOKE_DEFAULT"
     if idname == give_part.IDNAME:
-        text, more = give_part.next_bone(finding), {"translate": False}
-    button = row.operator(idname, text=text, **more)
+        choice = give_part.choice(finding)
+        for number, bone in enumerate(choice.offered[1] if choice else ()):
+            row.operator(idname, text=bone, translate=False).other = number
+        return
+    button = row.operator(idname, text=text)
     for name, value in options.items():
         setattr(button, name, value)
 

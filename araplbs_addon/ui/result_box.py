@@ -96,17 +96,18 @@ def _draw_views(layout, outcome):
 
 
 def _draw_parts(context, layout, outcome):
-    """Draws the bone of each loose part that two bones fit, with a button for the other bone. For a
-    pair of mirrored parts, one line is enough."""
+    """Draws the bone of each loose part that other bones fit, with buttons for these. For a pair of
+    mirrored parts, one line is enough."""
     lines = [k for k, part in enumerate(outcome.parts) if not 0 <= part["mirror"] < k]
     for index in lines[:MOST_PARTS]:
         part = outcome.parts[index]
-        of_mesh, bones = outcome.part_of(part), [part["bone"], part["other"]]
-        if of_mesh and of_mesh.is_given(part["other"]):
-            bones.reverse()
-        line = Sentence("{part}: {bone}", part=part["name"], bone=bones[0])
-        button = draw_wrapped(layout, context, line, "BLANK1", beside=bones[1])
-        button.operator(note_cures.GIVE_PART, text=bones[1], translate=False).index = index
+        choice = outcome.choice(part)
+        bone, others = choice.offered if choice else (part["bone"], [part["other"]])
+        line = Sentence("{part}: {bone}", part=part["name"], bone=bone)
+        row = draw_wrapped(layout, context, line, "BLANK1", beside="  ".join(others))
+        for number, other in enumerate(others):
+            button = row.operator(note_cures.GIVE_PART, text=other, translate=False)
+            button.index, button.other = index, number
 
 
 def _draw_sets(layout, context, outcome):

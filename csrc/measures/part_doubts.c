@@ -3,16 +3,18 @@
  * The owner of a part is the bone b with more than half of the part's weight, if the weights of b
  * differ from their mean by at most BENDS on average: a part that bends has no owner. How well a
  * bone fits the part is
- *     fit_b = (w_b + s_b + ANY) / d_b,
+ *     fit_b = (w_b + s_b + ANY) / d_b^2,
  * where w_b is the mean weight of b in the part, s_b its mean weight on the surface that the part
  * touches, and d_b the mean distance of the part from b. Means of the part are weighted by area.
  * The touched surface consists of the points of other parts nearest to the nearest TOUCHING of the
  * part's vertices. Like the energy, w and s favor the bone that keeps the part on what it lies on.
- * ANY lets the distance decide between bones that move neither.
+ * ANY lets the distance decide between bones that move neither. The square is measured: it
+ * lists more of the parts that artists give to another bone (docs/decisions, rules that carry
+ * over).
  *
  * Only the deforming parent and children of the owner are other choices: artists who disagree with
- * the owner nearly always choose one of them. The doubt is the best fit of these, divided by that
- * of the owner. Among equal fits, the first bone counts.
+ * the owner nearly always choose one of the two that fit best. The doubt is the best fit of these,
+ * divided by that of the owner. Among equal fits, the first bone counts.
  *
  * Takes O(n log n) for the touched surface (closest.c) and O(n (1 + relatives)) for the rest. Parts
  * are processed in parallel. Fails on out-of-memory, when cancelled, and for a mesh, weights or
@@ -122,8 +124,8 @@ static void judge_part(void *data, int part, int worker) {
     const arap_skeleton *skeleton = s->skeleton;
     size_t bones = (size_t)skeleton->deform_count;
     double *own = s->means + 2 * (size_t)worker * bones, *touched = own + bones, area = 0;
-    int owner = -1, other = -1;
-    s->out->owner[part] = s->out->other[part] = -1;
+    int owner = -1, *other = s->out->other + ARAP_OTHERS * (size_t)part;
+    s->out->owner[part] = other[0] = other[1] = -1;
     s->out->doubt[part] = 0;
     for (size_t b = 0; b < 2 * bones; b++) own[b] = 0;
     for (int k = s->begin[part]; k < s->begin[part + 1]; k++) {
@@ -136,17 +138,19 @@ static void judge_part(void *data, int part, int worker) {
         !find_touched(s, part, touched))
         return;
     s->out->owner[part] = skeleton->deform_bone[owner];
-    double least = SAME * area, best = 0; /* for bones inside a tiny part */
+    double least = SAME * area, best = 0, next = 0; /* least: for bones inside a tiny part */
     double from = fmax(distance_from(s, part, owner), least);
-    double fit = (own[owner] / area + touched[owner] + ANY) / from;
+    double fit = (own[owner] / area + touched[owner] + ANY) / (from * from);
     for (int b = 0; b < skeleton->deform_count; b++) {
         if (skeleton->deform_parent[b] != owner && skeleton->deform_parent[owner] != b) continue;
         from = fmax(distance_from(s, part, b), least);
-        double doubt = (own[b] / area + touched[b] + ANY) / from / fit;
-        if (doubt > best) best = doubt, other = b;
+        double doubt = (own[b] / area + touched[b] + ANY) / (from * from) / fit;
+        if (doubt > best) {
+            next = best, other[1] = other[0];
+            best = doubt, other[0] = skeleton->deform_bone[b];
+        } else if (doubt > next)
+            next = doubt, other[1] = skeleton->deform_bone[b];
     }
-    if (other < 0) return;
-    s->out->other[part] = skeleton->deform_bone[other];
     s->out->doubt[part] = best;
 }
 
@@ -183,7 +187,8 @@ static arap_status make_study(arap_context *context, study *s) {
     s->gaps = ARAP_NEW(gap, n);
     s->means = ARAP_NEW(double, 2 * (size_t)context->threads * (size_t)s->skeleton->deform_count);
     *s->out = (arap_part_doubts){(int)parts, ARAP_NEW(int, n), ARAP_NEW(int, parts),
-                                 ARAP_NEW(int, parts), ARAP_NEW(double, parts)};
+                                 ARAP_NEW(int, ARAP_OTHERS * parts),
+                                 ARAP_NEW(double, parts)};
     if (s->touched.corner && s->touched.bary && s->touched.height && s->area && s->member &&
         s->begin && s->gaps && s->means && s->out->part && s->out->owner && s->out->other &&
         s->out->doubt)

@@ -4,12 +4,15 @@
 
 #include "base/context.h"
 
+#define ARAP_OTHERS 2
+
 typedef struct arap_part_doubts {
     int count;  /* parts */
     int *part;  /* (vertices) */
     int *owner; /* (count) the bone that moves most of the part, if the part hardly bends; or -1 */
-    int *other; /* (count) the bone that fits next best; -1: no other bone comes into question */
-    double *doubt; /* (count) how well it fits, relative to the owner; 1: equally well */
+    int *other; /* (count, ARAP_OTHERS) the bones that fit next best; -1: none comes into question */
+    double *doubt; /* (count) how well the first of them fits, relative to the owner; 1: equally
+                    * well */
 } arap_part_doubts;
 
 /* Rows are normalized to sum 1. Bones that do not deform own nothing. */

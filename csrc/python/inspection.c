@@ -160,10 +160,10 @@ PyObject *arap_py_part_doubts(PyObject *module, PyObject *args, PyObject *kwargs
         arap_raise(PyModule_GetState(module), &run.context);
         goto done;
     }
-    npy_intp n = geometry.vertex_count, count = found.count;
+    npy_intp n = geometry.vertex_count, count = found.count, others[2] = {count, ARAP_OTHERS};
     part = arap_new_ints(1, &n, found.part);
     owner = part ? arap_new_ints(1, &count, found.owner) : NULL;
-    other = owner ? arap_new_ints(1, &count, found.other) : NULL;
+    other = owner ? arap_new_ints(2, others, found.other) : NULL;
     doubt = other ? arap_new_doubles(1, &count, found.doubt) : NULL;
 
 done:

@@ -336,7 +336,7 @@ def part_doubts(rng):
         rng, araplbs.part_doubts, vertices, triangles, given, *bones, **options
     )
     promise(((parts >= 0) & (parts < len(owners))).all(), "parts", parts)
-    promise(((others < 0) | (owners >= 0)).all() and (others < m).all(), "others", others)
+    promise(((others < 0) | (owners[:, None] >= 0)).all() and (others < m).all(), "others", others)
     promise(np.isfinite(doubts).all() and (doubts >= 0).all(), "doubts", doubts)
 
 

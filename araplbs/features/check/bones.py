@@ -178,12 +178,12 @@ def doubtful(look: Inspected) -> Iterator[Finding]:
     if not look.parts.max(initial=0):
         return
     names = look.skeleton.names
-    for part in doubtful_parts(look.problem, look.rows, look.threads):
-        words = (
-            f"{name_of_part(look.problem, part)}: '{names[part.bone]}' (or '{names[part.other]}')"
-        )
+    for k, part in enumerate(doubtful_parts(look.problem, look.rows, look.threads)):
+        others = "', '".join(names[bone] for bone in (part.other, part.third) if bone >= 0)
+        words = f"{name_of_part(look.problem, part)}: '{names[part.bone]}' (or '{others}')"
         severity = CHOSEN if part.chosen else DOUBTFUL
         for found in look.finding(
             "DOUBTFUL_PART", severity, part.vertices, part.doubt, words, part.bone
         ):
-            yield replace(found, other=part.other)
+            pair = min(k, part.mirror) if part.mirror >= 0 else -1
+            yield replace(found, other=part.other, third=part.third, pair=pair)

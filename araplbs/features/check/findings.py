@@ -24,6 +24,8 @@ class Finding:
     pose: int = -1  # the worst of the examined poses; -1: present in every pose
     owner: int = -1  # the bone that the vertices belong to, of an OVERREACH
     other: int = -1  # another bone that may be meant, as `bone`
+    third: int = -1  # the same
+    pair: int = -1  # equal for mirrored parts about which the same choice can be made
 
 
 # Minimum severity of each level, the worst first.
@@ -63,6 +65,7 @@ def as_json(findings: Iterable[Finding], problem: Problem) -> list[dict[str, Any
             "mesh": problem.names[finding.mesh],
             "bone": names[finding.bone] if finding.bone >= 0 else None,
             "other": names[finding.other] if finding.other >= 0 else None,
+            "third": names[finding.third] if finding.third >= 0 else None,
             "vertices": [int(vertex) for vertex in finding.vertices],
             "value": float(finding.value),
             "words": finding.words,

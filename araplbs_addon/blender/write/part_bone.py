@@ -1,6 +1,8 @@
 """Gives loose parts wholly to a bone, with pinned weights that the next Auto-weight keeps, and
 takes this back."""
 
+from typing import NamedTuple
+
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.character.rigid_parts import loose_parts
@@ -79,17 +81,45 @@ class PartOfMesh:
             pin_whole(self.ob.data, bone, self.vertices)
 
 
-def toggle(part, bones, bone, other, given, pinned=False):
-    """Gives a PartOfMesh to `other`, or back to `bone` if it has been given already. bones: names
-    of all bones; given: a dictionary that remembers the earlier weights; pinned: whether the part
-    was pinned to `bone`. Returns the name of the new bone. Raises Refused."""
-    back = part.is_given(other)
-    to = bone if back else other
-    part.refuse([to, *bones])
-    key = part.ob.session_uid, part.vertex, other
-    if back:
-        part.take_back(given.pop(key, None), bone, pinned)
-    else:
-        given[key] = part.give(other)
-    part.ob.data.update()
-    return to
+class Choice(NamedTuple):
+    """A PartOfMesh, its bone, the other bones that fit it, and whether it was pinned to its
+    bone."""
+
+    part: PartOfMesh
+    bone: str
+    others: list[str]
+    pinned: bool = False
+
+    @property
+    def given(self):
+        """The other bone to which the part has been given, or None."""
+        return next((other for other in self.others if self.part.is_given(other)), None)
+
+    @property
+    def offered(self):
+        """Returns (the bone of the part, the bones to which a click gives it)."""
+        given = self.given
+        return (given, [self.bone]) if given else (self.bone, self.others)
+
+
+def toggle(choices, number, bones, memory):
+    """Gives the parts of Choices to their other bones with this number, or back if the first part
+    has been given already. bones: names of all bones; memory: a dictionary that remembers the
+    earlier weights. Returns the names of the new bones. Raises Refused before anything changes."""
+    if not 0 <= number < len(choices[0].others):
+        raise Refused(f"There is no bone {number}: there are {len(choices[0].others)}")
+    back = choices[0].given is not None
+    choices = [each for each in choices if (each.given is not None) == back]
+    targets = [each.bone if back else each.others[number] for each in choices]
+    for each, to in zip(choices, targets, strict=True):
+        each.part.refuse([to, *bones])
+    for each, to in zip(choices, targets, strict=True):
+        part = each.part
+        part.refuse([to, *bones])  # reads the groups, which may now be more
+        key = part.ob.session_uid, part.vertex, each.given or to
+        if back:
+            part.take_back(memory.pop(key, None), to, each.pinned)
+        else:
+            memory[key] = part.give(to)
+        part.ob.data.update()
+    return targets

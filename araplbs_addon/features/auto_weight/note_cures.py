@@ -151,13 +151,14 @@ the mesh stays"""
 
 
 class OBJECT_OT_araplbs_give_part(OfOutcome, Operator):
-    """Give this loose part to the other bone, also on the other side if weights are symmetric. \
+    """Give this loose part to this bone, also on the other side if weights are symmetric. \
 The next Auto-weight keeps this choice. Click again to take it back"""
 
     bl_idname = GIVE_PART
     bl_label = "Give Part"
 
     index: IntProperty(name="Index", description="Number of the part", min=0)
+    other: IntProperty(name="Other Bone", description="Number of the other bone", min=0)
 
     def execute(self, context):
         outcome = outcome_at_hand(context)
@@ -166,19 +167,10 @@ The next Auto-weight keeps this choice. Click again to take it back"""
         outcome.show(AFTER)
         first = outcome.parts[self.index]
         mirrored = [outcome.parts[first["mirror"]]] if first["mirror"] >= 0 else []
-        chosen = [(each, outcome.part_of(each)) for each in (first, *mirrored)]
-        if not all(part for _entry, part in chosen):
+        choices = [outcome.choice(each) for each in (first, *mirrored)]
+        if not all(choices):
             raise Refused("It no longer exists")
-        was = chosen[0][1].is_given(first["other"])
-        chosen = [each for each in chosen if each[1].is_given(each[0]["other"]) == was]
-        for entry, part in chosen:  # before anything is changed
-            part.refuse([entry["bone"] if was else entry["other"], *outcome.bones])
-        bones = [
-            toggle(
-                part, outcome.bones, entry["bone"], entry["other"], outcome.given, entry["chosen"]
-            )
-            for entry, part in chosen
-        ]
+        bones = toggle(choices, self.other, outcome.bones, outcome.given)
         redraw_views()
         inform(self, f"'{first['name']}' is moved by {names_in_line(bones)}")
         return {"FINISHED"}

@@ -34,7 +34,7 @@ from ...blender.data.mesh_shape import corner_vertices, values_of
 from ...blender.data.ours import mark_ours
 from ...blender.data.references import Reference
 from ...blender.read.read_mesh import coordinates
-from ...blender.write.part_bone import PartOfMesh
+from ...blender.write.part_bone import Choice, PartOfMesh
 from ...blender.write.weight_slots import WeightSlot, WrittenSlot
 from ...languages.translate import inform
 from ...window.session import refuse_session
@@ -139,12 +139,14 @@ class Outcome:
             if before is None or before.count == rows.count:
                 self.to_draw = problem, before, rows, poses
 
-    def part_of(self, entry):
-        """The PartOfMesh of an entry of `parts`. None if its object was renamed."""
+    def choice(self, entry):
+        """The Choice of an entry of `parts`. None if its object was renamed."""
         for each in self.objects:
             ob = each.get()
             if ob.name_full == entry["object"]:
-                return PartOfMesh(ob, entry["vertex"])
+                part = PartOfMesh(ob, entry["vertex"])
+                others = list(filter(None, (entry["other"], entry["third"])))
+                return Choice(part, entry["bone"], others, entry["chosen"])
         return None
 
     def mark(self, which):

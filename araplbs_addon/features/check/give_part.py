@@ -1,10 +1,12 @@
-"""The operator "Give Part to Bone", which gives the loose part of a finding to the other bone."""
+"""The operator "Give Part to Bone", which gives the loose part of a finding to another bone."""
 
 from araplbs.base.refusal import Refused
+from araplbs.reports.report import names_in_line
+from bpy.props import IntProperty
 from bpy.types import Operator
 
 from ...blender.data.views import redraw_views
-from ...blender.write.part_bone import PartOfMesh, toggle
+from ...blender.write.part_bone import Choice, PartOfMesh, toggle
 from ...languages.translate import inform
 from .findings_list import found
 from .operator import INDEX, OfFinding
@@ -12,32 +14,32 @@ from .operator import INDEX, OfFinding
 IDNAME = "object.araplbs_give_found_part"
 
 
-def next_bone(finding):
-    """The name of the bone to which the operator will give the part of the chosen finding."""
+def choice(finding):
+    """The Choice of a finding about a part that other bones fit, None if its mesh has gone."""
     ob, bones = found.objects[finding.mesh].find(), found.list.bones
-    other = bones[finding.other]
-    given = ob and ob.data and PartOfMesh(ob, int(finding.vertices[0])).is_given(other)
-    return bones[finding.bone] if given else other
+    others = [bones[bone] for bone in (finding.other, finding.third) if bone >= 0]
+    part = ob and ob.data and PartOfMesh(ob, int(finding.vertices[0]))
+    return Choice(part, bones[finding.bone], others) if part else None
 
 
 class OBJECT_OT_araplbs_give_found_part(OfFinding, Operator):
-    """Give this loose part to the other bone. The next Auto-weight keeps this choice. Click again \
-to take it back"""
+    """Give this loose part to this bone, also on the other side if weights are symmetric. The \
+next Auto-weight keeps this choice. Click again to take it back"""
 
     bl_idname = IDNAME
     bl_label = "Give Part to Bone"
 
     index: INDEX
+    other: IntProperty(name="Other Bone", description="Number of the other bone", min=0)
 
     def work(self, _context, finding, ob):
         if finding.other < 0:
             raise Refused("This finding is not about a part that two bones fit")
-        bones = found.list.bones
-        part = PartOfMesh(ob, int(finding.vertices[0]))
-        bone, other = bones[finding.bone], bones[finding.other]
-        to = toggle(part, bones, bone, other, found.list.given)
+        pair = [f for f in found.findings if f.pair == finding.pair >= 0 and f is not finding]
+        choices = [each for each in map(choice, (finding, *pair)) if each]
+        bones = toggle(choices, self.other, found.list.bones, found.list.given)
         redraw_views()
-        inform(self, f"The part is moved by '{to}'")
+        inform(self, f"The part is moved by {names_in_line(bones)}")
         return {"FINISHED"}
 
 

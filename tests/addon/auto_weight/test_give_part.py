@@ -152,7 +152,7 @@ def test_parts_are_named_by_their_material(limb):
 
 
 def test_check_lists_them_with_a_button(limb):
-    """A click gives one part to the other bone, and another takes it back."""
+    """As in the Result, a click gives both parts to the other bone, and another takes them back."""
     ob, rig = limb
     select(ob, rig)
     flaws.check()
@@ -162,11 +162,47 @@ def test_check_lists_them_with_a_button(limb):
     assert len(found) == 2 and f"'{bone}' (or '{other}')" in found[0].words
     before = entries(ob)
     press(of_finding("DOUBTFUL_PART"), other)
-    assert boxes(ob, rig).count(other) == 1 and pins(ob) == [("WEIGHT", other)]
+    assert boxes(ob, rig) == [other] * 2 and pins(ob) == [("WEIGHT", other)]
     press(of_finding("DOUBTFUL_PART"), bone)
     assert entries(ob) == before and not pins(ob)
+    with pytest.raises(RuntimeError, match="There is no bone 1: there are 1"):
+        bpy.ops.object.araplbs_give_found_part(index=0, other=1)
+    flaws.check(symmetric=False)
+    press(of_finding("DOUBTFUL_PART"), other)
+    assert boxes(ob, rig).count(other) == 1
     with pytest.raises(RuntimeError, match="There is no finding 99"):
         bpy.ops.object.araplbs_give_found_part(index=99)
     flaws.found().findings[0].other = -1
     with pytest.raises(RuntimeError, match="is not about a part that two bones fit"):
         bpy.ops.object.araplbs_give_found_part(index=0)
+
+
+def test_a_third_bone():
+    """A box that the artist gave to the middle of three bones has a button for each of the others.
+    A click on the second gives it to this bone, and the only button that remains takes it back."""
+    points, faces = tube_arrays()
+    bones = [
+        ("lower", (0, 0, 0.05), (0, 0, 1.35), None),
+        ("middle", (0, 0, 1.35), (0, 0, 1.65), "lower"),
+        ("upper", (0, 0, 1.65), (0, 0, 2.95), "middle"),
+    ]
+    points, faces = list(points), [tuple(face) for face in faces]
+    points += [np.array(c) * BOX / 2 + (0.37, 0, 1.5) for c in CORNERS]
+    faces += [tuple(len(points) - 8 + k for k in side) for side in SIDES]
+    ob, rig = add_mesh("Suit", points, faces), add_armature(bones=bones)
+    addon("blender.data.edits").pin_whole(
+        ob.data, "middle", np.arange(len(points) - 8, len(points))
+    )
+    auto_weight(ob, rig)
+    part, before = at_hand().parts[0], entries(ob)
+    assert {part["other"], part["third"]} == {"lower", "upper"} and part["chosen"]
+    press(of_result(), part["third"])
+    row = weights(ob, deform_names(rig))[-8:, deform_names(rig).index(part["third"])]
+    assert (row > 0.999).all() and pins(ob) == [("WEIGHT", part["third"])]
+    assert [text for idname, text, _button in of_result() if idname == GIVE] == ["middle"]
+    press(of_result(), "middle")
+    assert entries(ob) == before and pins(ob) == [("WEIGHT", "middle")]
+    select(ob, rig)
+    flaws.check()
+    press(of_finding("DOUBTFUL_PART"), part["third"])
+    assert pins(ob) == [("WEIGHT", part["third"])]

@@ -100,7 +100,8 @@ def test_kinds_are_distinct():
 RIGS = {
     "Rigify": (
         ["DEF-spine", "DEF-thigh.L", "DEF-hand.L"],
-        ["ORG-spine", "MCH-spine", "hand_ik.L", "upper_arm_fk.L", "root"],
+        ["ORG-spine", "MCH-spine", "hand_ik.L", "upper_arm_fk.L", "root", "f_index.01.L_12",
+         "f_ring.01_master.L", "thumb.02.R", "forearm_tweak.L.001_9", "hand_fk.L_7", "root_1"],
         ["torso"],
     ),
     "CloudRig": (
