@@ -17,6 +17,10 @@ SIDE = r"[._ -]?(l|r|left|right)?"
 MIXAMO = r"(mixamorig\d*[:_]?)?"
 FINGER_CONTROLS = r"(f_(index|middle|ring|pinky)|thumb)\.\d+(_master)?"
 NUMBERED = r"(\.[LR])?(\.\d+)?(_\d+)?"  # the last number is added by glTF sites
+VOLUMES = (
+    r"PELVIS|BELLY|BUTT|CHEST|NECK|HEAD|(LEFT|RIGHT)_(PEC|HANDLE)|(UPPER|LOWER)_BACK"
+    r"|[LR]_(CLAVICLE|HAND|FOOT|(UPPER|LOWER)_(ARM|LEG))"
+)
 FINGERS = r"(Thumb|Index|Middle|Ring|Pinky)"
 CLOUD_RIG = r"STR|FK|IK|MSTR|ROOT|CTR|CTRL|POLE|TGT|TRG|ORG|MCH|HLP|DSP|INT|SWI|SNP|TAN|P"
 
@@ -108,6 +112,11 @@ GENERATORS = (
         "Biped",
         (r"Bip0*\d+[ _][LR][ _](UpperArm|Forearm)", r"Bip0*\d+[ _][LR][ _](Thigh|Calf)"),
         control=r"Bip0*\d+|Bip0*\d+[ _]Footsteps|.*Nub|Bip0*\d+[ _]Prop\d",
+    ),
+    Generator(  # its collision volumes lie in the limbs
+        "Second Life",
+        (r"m(Pelvis|Torso|Chest|Neck|Head)", r"m(Hip|Knee|Shoulder|Elbow)(Left|Right)", VOLUMES),
+        control=VOLUMES,
     ),
     Generator(
         "OpenXR",

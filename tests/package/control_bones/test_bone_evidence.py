@@ -155,6 +155,11 @@ RIGS = {
         ["Bip001", "Bip001 Footsteps", "Bip001 HeadNub", "Bip001 Prop1"],
         ["Bip001 L UpperArm", "Bip001 R Forearm", "Bip001 L Thigh", "Bip001 R Calf"],
     ),
+    "Second Life": (
+        [],
+        ["PELVIS", "BELLY", "L_UPPER_LEG", "LEFT_PEC", "R_FOOT"],
+        ["mPelvis", "mTorso", "mHipLeft", "mElbowRight", "mWristRight"],
+    ),
     "OpenXR": (
         [],
         ["Index_Tip_L", "Palm_L"],

@@ -214,6 +214,16 @@ def test_a_chain_beside_its_copy_moves_all_the_skin():
         assert np.flatnonzero(left.deform).tolist() == list(skin)
 
 
+def test_collision_volumes_move_no_skin():
+    """They are children of the bones in the same limbs, and have other names."""
+    joints = ("mPelvis", "mTorso", "mChest", "mNeck", "mShoulderLeft", "mElbowLeft")
+    bones = retargeted(joints, on_originals=True)
+    volumes = ["PELVIS", "BELLY", "CHEST", "NECK", "L_UPPER_ARM", "L_LOWER_ARM"]
+    bones = replace(bones, names=[*joints, *volumes], tails=bones.tails - (0, 0, 0.3))
+    left = finish(leave_out_in_steps([mesh_of(shapes.tube(12, 61, 0.3, 6.0, caps=True))], bones))[1]
+    assert np.flatnonzero(left.deform).tolist() == list(range(6))
+
+
 def test_the_lesser_one_is_left_out_unless_it_was_painted():
     """A bendy rig deforms with two bones, one of which is the handle of the other."""
     bones, mesh = skeleton(((1, None),)), mesh_of(BODY)
