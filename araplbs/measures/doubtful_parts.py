@@ -23,9 +23,9 @@ TAKEN = "vertices triangles edges bone_heads bone_tails bone_parents bone_deform
 
 class DoubtfulPart(NamedTuple):
     """vertices: of the problem, without images; bone, other, third: indices in the names of the
-    skeleton, -1 for no third bone; doubt: how well the other bone fits relative to the bone; mirror: the index in the list of the
-    part on the other side, if the same choice exists there and weights are symmetric, otherwise -1;
-    chosen: whether the artist has chosen the bone."""
+    skeleton, -1 for no third bone; doubt: how well the other bone fits relative to the bone;
+    mirror: the index in the list of the part on the other side, if the same choice exists there and
+    weights are symmetric, otherwise -1; chosen: whether the artist has chosen the bone."""
 
     vertices: Integers
     bone: int

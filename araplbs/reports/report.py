@@ -72,8 +72,8 @@ def make_report(
         moves it most.
     doubtful_parts: loose parts that another bone fits about as well, the most doubtful first, each
         with one of its vertices, its number of vertices, a name, its bone, the other bone, a third
-        bone or None, how well the other bone fits relative to the bone, the index of the mirrored part or -1, and whether the
-        artist has chosen the bone.
+        bone or None, how well the other bone fits relative to the bone, the index of the mirrored
+        part or -1, and whether the artist has chosen the bone.
     held_together: {"shells", "closed_edges"}: the parts that took the weights of the surface they
         lie on, and the edges between two sides that were solved as one.
     far_vertices: vertices so far from all others that the engine ignores their faces and edges.

@@ -187,8 +187,7 @@ static arap_status make_study(arap_context *context, study *s) {
     s->gaps = ARAP_NEW(gap, n);
     s->means = ARAP_NEW(double, 2 * (size_t)context->threads * (size_t)s->skeleton->deform_count);
     *s->out = (arap_part_doubts){(int)parts, ARAP_NEW(int, n), ARAP_NEW(int, parts),
-                                 ARAP_NEW(int, ARAP_OTHERS * parts),
-                                 ARAP_NEW(double, parts)};
+                                 ARAP_NEW(int, ARAP_OTHERS * parts), ARAP_NEW(double, parts)};
     if (s->touched.corner && s->touched.bary && s->touched.height && s->area && s->member &&
         s->begin && s->gaps && s->means && s->out->part && s->out->owner && s->out->other &&
         s->out->doubt)

@@ -10,7 +10,7 @@ typedef struct arap_part_doubts {
     int count;  /* parts */
     int *part;  /* (vertices) */
     int *owner; /* (count) the bone that moves most of the part, if the part hardly bends; or -1 */
-    int *other; /* (count, ARAP_OTHERS) the bones that fit next best; -1: none comes into question */
+    int *other; /* (count, ARAP_OTHERS) the bones that fit next best; -1: none that may be meant */
     double *doubt; /* (count) how well the first of them fits, relative to the owner; 1: equally
                     * well */
 } arap_part_doubts;

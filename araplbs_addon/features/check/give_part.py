@@ -1,7 +1,6 @@
 """The operator "Give Part to Bone", which gives the loose part of a finding to another bone."""
 
 from araplbs.base.refusal import Refused
-from araplbs.reports.report import names_in_line
 from bpy.props import IntProperty
 from bpy.types import Operator
 
@@ -39,7 +38,7 @@ next Auto-weight keeps this choice. Click again to take it back"""
         choices = [each for each in map(choice, (finding, *pair)) if each]
         bones = toggle(choices, self.other, found.list.bones, found.list.given)
         redraw_views()
-        inform(self, f"The part is moved by {names_in_line(bones)}")
+        inform(self, f"The part is moved by '{bones[0]}'")
         return {"FINISHED"}
 
 
