@@ -8,9 +8,8 @@
  * touches, and d_b the mean distance of the part from b. Means of the part are weighted by area.
  * The touched surface consists of the points of other parts nearest to the nearest TOUCHING of the
  * part's vertices. Like the energy, w and s favor the bone that keeps the part on what it lies on.
- * ANY lets the distance decide between bones that move neither. The square is measured: it
- * lists more of the parts that artists give to another bone (docs/decisions, rules that carry
- * over).
+ * ANY lets the distance decide between bones that move neither. With the square, more of the parts
+ * that artists give to another bone are listed (docs/decisions/036).
  *
  * Only the deforming parent and children of the owner are other choices: artists who disagree with
  * the owner nearly always choose one of the two that fit best. The doubt is the best fit of these,
