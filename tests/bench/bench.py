@@ -41,6 +41,7 @@ PARTS = {
     "bake": "baking deformations into weights, compared with Dem Bones",
     "joints": "joint optimization together with weights, starting from displaced joints",
     "reach": "inverse kinematics compared with Blender's, and poses of reaching limbs",
+    "paper": "experiments of the 2018 paper, in its energy and in the measures of other pages",
     "poses": "weights optimized for some clips of a character, evaluated on the others",
     "spines": "rigid and bendy bones, stretchable-twistable bones and spines, with pictures",
     "only_new": "weights of new vertices only: time compared with the whole mesh, and weight "
