@@ -47,8 +47,8 @@ class Weights(NamedTuple):
     @property
     def doubtful_parts(self) -> list[dict[str, Any]]:
         """Return the loose parts that another bone fits about as well, the most doubtful first:
-        each with its "vertex", "bone", "other" and "third" (None if only two bones fit). Pass such
-        a part to weights(parts=...) with another bone to move it there."""
+        each with its "vertex", "bone" and "others", one or two other bones. Pass such a part to
+        weights(parts=...) with another bone to move it there."""
         return list(self.report["doubtful_parts"])
 
     def __repr__(self) -> str:

@@ -22,15 +22,14 @@ TAKEN = "vertices triangles edges bone_heads bone_tails bone_parents bone_deform
 
 
 class DoubtfulPart(NamedTuple):
-    """vertices: of the problem, without images; bone, other, third: indices in the names of the
-    skeleton, -1 for no third bone; doubt: how well the other bone fits relative to the bone;
+    """vertices: of the problem, without images; bone: index in the names of the skeleton;
+    others: indices of one or two other bones; doubt: how well these fit relative to the bone;
     mirror: the index in the list of the part on the other side, if the same choice exists there and
     weights are symmetric, otherwise -1; chosen: whether the artist has chosen the bone."""
 
     vertices: Integers
     bone: int
-    other: int
-    third: int
+    others: tuple[int, ...]
     doubt: float
     mirror: int = -1
     chosen: bool = False
@@ -59,12 +58,11 @@ def doubtful_parts(
     found = []
     for part in np.flatnonzero(listed):
         vertices = np.flatnonzero((parts == part) & own)
-        bone, (other, third) = int(owners[part]), others[part].tolist()
-        if third >= 0 and _locks(problem, vertices, [third]):
-            third = -1
-        if len(vertices) and not _locks(problem, vertices, [bone, other]):
+        bone, (first, *more) = int(owners[part]), others[part].tolist()
+        if len(vertices) and not _locks(problem, vertices, [bone, first]):
+            more = [each for each in more if each >= 0 and not _locks(problem, vertices, [each])]
             doubt, choice = float(doubts[part]), bool(chosen[part])
-            found.append(DoubtfulPart(vertices, bone, other, third, doubt, chosen=choice))
+            found.append(DoubtfulPart(vertices, bone, (first, *more), doubt, chosen=choice))
     found.sort(key=lambda each: (each.chosen, -round(each.doubt, 2)))  # with both sides together
     partners = _partners(problem, found)
     return [each._replace(mirror=k) for each, k in zip(found, partners, strict=True)]
@@ -102,7 +100,6 @@ def _partners(problem: Problem, found: list[DoubtfulPart]) -> list[int]:
     if "symmetry" not in problem.arguments or not found:
         return [-1] * len(found)
     partner, point, normal = (np.asarray(each) for each in problem.arguments["symmetry"])
-    partner = np.append(partner, -1)  # of no third bone
     normal = normal / np.linalg.norm(normal)
     points: Floats = problem.arguments["vertices"]
     centers = np.array([points[each.vertices].mean(axis=0) for each in found])
@@ -116,7 +113,7 @@ def _partners(problem: Problem, found: list[DoubtfulPart]) -> list[int]:
             for j, other in enumerate(found)
             if j != k
             and away[j] <= near
-            and np.array_equal(other[1:4], partner[list(each[1:4])])
+            and [other.bone, *other.others] == partner[[each.bone, *each.others]].tolist()
             and len(other.vertices) == len(each.vertices)
         ]
         mirrors.append(min(fits, key=lambda j: away[j], default=-1))
@@ -143,8 +140,7 @@ def as_entries(problem: Problem, parts: Sequence[DoubtfulPart]) -> list[dict[str
             "size": len(part.vertices),
             "name": name_of_part(problem, part),
             "bone": bones[part.bone],
-            "other": bones[part.other],
-            "third": bones[part.third] if part.third >= 0 else None,
+            "others": [bones[bone] for bone in part.others],
             "doubt": part.doubt,
             "mirror": part.mirror,
             "chosen": part.chosen,

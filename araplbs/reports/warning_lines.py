@@ -170,7 +170,7 @@ def choice_lines(report: dict[str, Any] | None) -> list[Sentence]:
             "Loose part {part}: {bone} (or {other})",
             part=part["name"],
             bone=part["bone"],
-            other=", ".join(filter(None, (part["other"], part["third"]))),
+            other=", ".join(part["others"]),
         )
         for part in parts[:MOST_CHOICES]
     ]

@@ -102,7 +102,7 @@ def _draw_parts(context, layout, outcome):
     for index in lines[:MOST_PARTS]:
         part = outcome.parts[index]
         choice = outcome.choice(part)
-        bone, others = choice.offered if choice else (part["bone"], [part["other"]])
+        bone, others = choice.offered if choice else (part["bone"], part["others"][:1])
         line = Sentence("{part}: {bone}", part=part["name"], bone=bone)
         row = draw_wrapped(layout, context, line, "BLANK1", beside="  ".join(others))
         for number, other in enumerate(others):

@@ -167,7 +167,7 @@ def seen_in(
         "had_skin": [names[bone] for bone in facts.get("had_skin", ())],
         "reaching": [(names[bone], names[owner]) for bone, owner in facts.get("reaching", ())],
         "over": [
-            (names[each.bone], names[each.owner])
+            (names[each.bone], names[each.others[0]])
             for each in found
             if each.kind == "OVERREACH" and each.bone not in told
         ],

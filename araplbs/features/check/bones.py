@@ -179,11 +179,11 @@ def doubtful(look: Inspected) -> Iterator[Finding]:
         return
     names = look.skeleton.names
     for k, part in enumerate(doubtful_parts(look.problem, look.rows, look.threads)):
-        others = "', '".join(names[bone] for bone in (part.other, part.third) if bone >= 0)
+        others = "', '".join(names[bone] for bone in part.others)
         words = f"{name_of_part(look.problem, part)}: '{names[part.bone]}' (or '{others}')"
         severity = CHOSEN if part.chosen else DOUBTFUL
         for found in look.finding(
             "DOUBTFUL_PART", severity, part.vertices, part.doubt, words, part.bone
         ):
             pair = min(k, part.mirror) if part.mirror >= 0 else -1
-            yield replace(found, other=part.other, third=part.third, pair=pair)
+            yield replace(found, others=part.others, pair=pair)

@@ -22,9 +22,7 @@ class Finding:
     value: float = 0.0  # the measured value, in the unit of its kind
     words: str = ""  # one line for the user, with names and numbers
     pose: int = -1  # the worst of the examined poses; -1: present in every pose
-    owner: int = -1  # the bone that the vertices belong to, of an OVERREACH
-    other: int = -1  # another bone that may be meant, as `bone`
-    third: int = -1  # the same
+    others: tuple[int, ...] = ()  # bones that the vertices belong to or fit instead, as `bone`
     pair: int = -1  # equal for mirrored parts about which the same choice can be made
 
 
@@ -64,8 +62,7 @@ def as_json(findings: Iterable[Finding], problem: Problem) -> list[dict[str, Any
             "severity": round(float(finding.severity), 3),
             "mesh": problem.names[finding.mesh],
             "bone": names[finding.bone] if finding.bone >= 0 else None,
-            "other": names[finding.other] if finding.other >= 0 else None,
-            "third": names[finding.third] if finding.third >= 0 else None,
+            "others": [names[bone] for bone in finding.others],
             "vertices": [int(vertex) for vertex in finding.vertices],
             "value": float(finding.value),
             "words": finding.words,

@@ -357,7 +357,7 @@ class Inspected:
         words: str,
         bone: Index = -1,
         pose: int = -1,
-        owner: Index = -1,
+        others: tuple[int, ...] = (),
     ) -> list[Finding]:
         """Findings at these vertices of the problem, one for each mesh that contains some of the
         vertices. Images are replaced by their originals."""
@@ -366,7 +366,7 @@ class Inspected:
         for mesh in np.unique(mesh_of):
             own = vertices[mesh_of == mesh] - self.problem.first[mesh]
             own = np.unique(self.problem.sources[mesh][own])
-            about = int(mesh), int(bone), own, float(value), words, pose, int(owner)
+            about = int(mesh), int(bone), own, float(value), words, pose, others
             found.append(Finding(kind, float(severity), *about))
         return found
 

@@ -48,7 +48,7 @@ def overreaching(look: Inspected) -> Iterator[Finding]:
         )
         severity = ramp(area, OVER)
         about = severity, vertices, weight, words, bone
-        yield from look.finding("OVERREACH", *about, owner=owner)
+        yield from look.finding("OVERREACH", *about, others=(int(owner),))
 
 
 def overreaches(look: Inspected) -> list[Overreach]:

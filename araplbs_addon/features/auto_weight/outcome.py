@@ -145,8 +145,7 @@ class Outcome:
             ob = each.get()
             if ob.name_full == entry["object"]:
                 part = PartOfMesh(ob, entry["vertex"])
-                others = list(filter(None, (entry["other"], entry["third"])))
-                return Choice(part, entry["bone"], others, entry["chosen"])
+                return Choice(part, entry["bone"], entry["others"], entry["chosen"])
         return None
 
     def mark(self, which):

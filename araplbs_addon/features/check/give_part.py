@@ -16,7 +16,7 @@ IDNAME = "object.araplbs_give_found_part"
 def choice(finding):
     """The Choice of a finding about a part that other bones fit, None if its mesh has gone."""
     ob, bones = found.objects[finding.mesh].find(), found.list.bones
-    others = [bones[bone] for bone in (finding.other, finding.third) if bone >= 0]
+    others = [bones[bone] for bone in finding.others]
     part = ob and ob.data and PartOfMesh(ob, int(finding.vertices[0]))
     return Choice(part, bones[finding.bone], others) if part else None
 
@@ -32,7 +32,7 @@ next Auto-weight keeps this choice. Click again to take it back"""
     other: IntProperty(name="Other Bone", description="Number of the other bone", min=0)
 
     def work(self, _context, finding, ob):
-        if finding.other < 0:
+        if finding.kind != "DOUBTFUL_PART":
             raise Refused("This finding is not about a part that two bones fit")
         pair = [f for f in found.findings if f.pair == finding.pair >= 0 and f is not finding]
         choices = [each for each in map(choice, (finding, *pair)) if each]

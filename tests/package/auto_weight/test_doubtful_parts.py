@@ -41,9 +41,9 @@ def test_a_part_at_the_joint_is_listed():
     found = weighed(character(JOINT, 0.3, 1.7))
     assert [part["vertex"] for part in found.doubtful_parts] == [336, 344]
     for k, part in enumerate(found.doubtful_parts):
-        assert {part["bone"], part["other"]} == set(NAMES) and part["doubt"] >= LEAST
+        assert {part["bone"], part["others"][0]} == set(NAMES) and part["doubt"] >= LEAST
         assert part["mirror"] == 1 - k and not part["chosen"] and part["name"].startswith("mesh (")
-        line = f"Loose part {part['name']}: {part['bone']} (or {part['other']})"
+        line = f"Loose part {part['name']}: {part['bone']} (or {', '.join(part['others'])})"
         assert line in found.lines
 
 
@@ -51,16 +51,16 @@ def test_a_choice_is_kept():
     """The list of a run can be given to the next one, and also back."""
     mesh = character(JOINT, 0.3)
     first = weighed(mesh)
-    given = [{**part, "bone": part["other"]} for part in first.doubtful_parts]
+    given = [{**part, "bone": part["others"][0]} for part in first.doubtful_parts]
     second = weighed(mesh, parts=given)
-    assert [whole(second, part) for part in given] == [part["other"] for part in given]
+    assert [whole(second, part) for part in given] == [part["others"][0] for part in given]
     assert [(p["vertex"], p["bone"], p["chosen"]) for p in second.doubtful_parts] == [
         (p["vertex"], p["bone"], True) for p in given
     ]
     assert not any("Loose part" in line for line in second.lines)
     back = weighed(mesh, parts=first.doubtful_parts)
     assert [whole(back, part) for part in given] == [
-        part["other"] for part in second.doubtful_parts
+        part["others"][0] for part in second.doubtful_parts
     ]
 
 
@@ -115,7 +115,7 @@ def test_command(main, capsys):
     content = json.loads(Path("parts.json").read_text("utf-8"))
     assert len(content["parts"]) == 2 and "Loose part" in capsys.readouterr().out
     for part in content["parts"]:
-        part["bone"] = part["other"]
+        part["bone"] = part["others"][0]
     with open("parts.json", "w", encoding="utf-8") as file:
         json.dump(content, file)
     given = ["--parts", "parts.json", "--json", "report.json", "-q"]

@@ -44,7 +44,7 @@ def test_what_facts_and_findings_say_about_bones(core):
         finding("LOOSE_PART", 0.9, 1, vertices=np.array([7, 8])),
         finding("LOOSE_PART", 0.1, 0, vertices=np.array([1])),
         finding("STRETCH", 0.9, 0, 0),
-        *(finding("OVERREACH", 0.4, 0, bone, owner=3) for bone in (1, 2)),
+        *(finding("OVERREACH", 0.4, 0, bone, others=(3,)) for bone in (1, 2)),
     ]
     seen_in = core("features.check.before_after").seen_in
     facts = {

@@ -39,7 +39,7 @@ def test_flaw(subject, kind):
     assert [f.severity for f in findings] == sorted((f.severity for f in findings), reverse=True)
     plain = core_json(subject, findings, problem)
     assert json.loads(json.dumps(plain)) == plain
-    keys = "kind level severity mesh bone other third vertices value words"
+    keys = "kind level severity mesh bone others vertices value words"
     assert set(keys.split()) == set(plain[0])
 
 

@@ -134,7 +134,7 @@ def test_a_limb_leaves_the_skin_of_another(subject):
     subject.give(vertices, "back.L", 0.1)
     done, before = repaired(subject, "OVERREACH")
     (finding,) = (each for each in before if each.kind == "OVERREACH")
-    assert finding.bone == NAMES.index("hand.L") and finding.owner == NAMES.index("hips")
+    assert finding.bone == NAMES.index("hand.L") and finding.others == (NAMES.index("hips"),)
     chain = [NAMES.index(name) for name in ("hand.L", "back.L", "front.L")]
     assert not dense(done.weights[0])[vertices][:, chain].any()
 
