@@ -12,24 +12,28 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from .chains import Tree, find_pairs
-from .limbs import as_arm
+from .limbs import Limb, as_arm
 
 LEAST_LIMB = 0.15  # share of the size of the skeleton
 HINGE, END = 1 / 3, 2 / 3  # twists of a hinge and of a hand or foot, relative to a ball joint's
 
 
-def twist_shares(heads: Floats, tails: Floats, parents: Integers, which: Bools) -> dict[int, float]:
-    """Largest twists of the joints of limbs, by bone, relative to a ball joint's. which (m,): the
-    bones to consider."""
+def limbs_of(heads: Floats, tails: Floats, parents: Integers, which: Bools) -> list[Limb]:
+    """The limbs, pair by pair. which (m,): the bones to consider."""
     tree = Tree(heads, tails, parents, which)
     if len(tree.bones) < 2:
-        return {}
+        return []
     size = float(np.ptp(heads[which], axis=0).max())
     chains = [c for c in tree.chains() if len(c.bones) > 1 and c.length >= LEAST_LIMB * size]
     pairs = find_pairs(tree, chains, np.zeros(3), size)
+    return [as_arm(chain) for pair in (pairs[0] if pairs else ()) for chain in pair]
+
+
+def twist_shares(heads: Floats, tails: Floats, parents: Integers, which: Bools) -> dict[int, float]:
+    """Largest twists of the joints of limbs, by bone, relative to a ball joint's. which (m,): the
+    bones to consider."""
     shares: dict[int, float] = {}
-    for chain in (chain for pair in (pairs[0] if pairs else ()) for chain in pair):
-        limb = as_arm(chain)
+    for limb in limbs_of(heads, tails, parents, which):
         for bones, share in ((limb.bones[:1], 1.0), (limb.bones[1:2], HINGE), (limb.feet, END)):
             shares.update(dict.fromkeys(bones, share))
     return shares

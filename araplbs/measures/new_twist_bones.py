@@ -1,0 +1,308 @@
+"""Finds where twist bones help a limb, and shares the limb's weights with them.
+
+If a limb twists, linear blending pinches its skin at the joint, like the wrapper of a candy. A
+twist bone has the head and the direction of its limb, but only half of the twist, so that the skin
+twists in two smaller steps. The twist bone of an upper arm or thigh takes back half of the limb's
+twist. The twist bone of a forearm takes half of the hand's twist about the axis of the forearm.
+
+A twist bone takes weight only from its limb, along the limb: near the twisting joint, all of it.
+Without a twist, each twist bone moves like its limb, so the skin moves exactly as before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..base.engine import engine
+from ..base.refusal import Refused
+from ..base.sentence import names_in_line
+from ..body.limbs import Limb
+from ..body.twists import limbs_of
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..skeleton.bone_names import is_control_name
+from ..skeleton.poses import RIGID
+from ..skeleton.skeleton import Skeleton, hanging
+
+UPPER_ARM, FOREARM, THIGH = "UPPER_ARMS", "FOREARMS", "THIGHS"
+KINDS = (
+    (UPPER_ARM, "Upper Arms", "Half of the twist of each upper arm"),
+    (FOREARM, "Forearms", "Half of the twist of each hand"),
+    (THIGH, "Thighs", "Half of the twist of each thigh"),
+)
+# Shares of the limb's length, from the twisting joint on: the twist bone has all of the limb's
+# weight up to the first share, and none from the second one on.
+FULL, NONE = 0.3, 0.9
+BEGIN, END = 0.4, 0.8  # of a forearm's twist bone; those of other limbs end at the first share
+GROUND = 0.25  # share of the height; limbs that end below this level are legs
+ON_AXIS = 0.1  # share of the limb's length; a child this near to its axis is a twist bone
+TRIED = np.radians(60)  # the twist for which the gain is measured
+LEAST_GAIN = 0.85  # most strain with a twist bone, relative to that without it
+SIDE = re.compile(r"^(.*?)((?:[._ -](?:[lr]|left|right))?(?:\.\d+)?)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class NewTwistBone:
+    """A new child of the bone `limb`. source: the bone whose twist about its axis it reads. share:
+    how much of this twist it adds to that of the limb. Indices are those of the Skeleton."""
+
+    name: str
+    kind: str
+    limb: int
+    source: int
+    share: float
+    head: Floats
+    tail: Floats
+    root: Floats  # of the limb
+    end: Floats
+
+    def part_of(self, points: Floats) -> Floats:
+        """The share of the limb's weight that the twist bone takes at points (n, 3)."""
+        axis = self.end - self.root
+        along = (points - self.root) @ axis / (axis @ axis)
+        if self.kind == FOREARM:
+            along = 1 - along
+        return np.clip((NONE - along) / (NONE - FULL), 0, 1)
+
+
+def missing_twist_bones(
+    skeleton: Skeleton,
+    up: Floats,
+    kinds: Collection[str] = (UPPER_ARM, FOREARM, THIGH),
+    taken: Collection[str] = (),
+) -> list[NewTwistBone]:
+    """Returns the twist bones of these kinds that the skeleton lacks. up (3,): a unit vector.
+    taken: names that they must not have, in addition to those of bones. Both limbs of a pair get
+    them, or neither. Raises Refused if no limb is found, or if all have twist bones already."""
+    which = skeleton.deform & ~skeleton.left_out
+    limbs = limbs_of(skeleton.heads, skeleton.tails, skeleton.parents, which)
+    pairs = [pair for pair in zip(limbs[::2], limbs[1::2], strict=True) if _bend(pair)]
+    if not pairs:
+        raise Refused("No pair of arms or legs was found in the skeleton")
+    used, having = {*skeleton.names, *taken}, []
+    found: list[NewTwistBone] = []
+    for pair in pairs:
+        places = [_places(limb, _is_leg(limb, skeleton, up)) for limb in pair]
+        for both in zip(*places, strict=False):
+            sides = list(zip(pair, both, strict=True))
+            if any(place[0] not in kinds or not _fits(skeleton, place) for _limb, place in sides):
+                continue
+            own = [place[1] for limb, place in sides if _twists(skeleton, which, limb, place)]
+            having += [skeleton.names[bone] for bone in own]
+            for limb, place in sides if not own else ():
+                name = twist_name(skeleton.names[place[1]], used)
+                used.add(name)
+                found.append(_twist_bone(name, limb, place))
+    if not found and having:
+        raise Refused(f"The limbs have twist or bendy bones already: {names_in_line(having)}")
+    if not found:
+        raise Refused("The skeleton has no limbs of the chosen kinds")
+    return found
+
+
+# (kind, limb bone, source, share, number of the limb's first joint)
+Place = tuple[str, int, int, float, int]
+
+
+def _bend(pair: tuple[Limb, Limb]) -> bool:
+    return all(len(limb.bones) > 1 for limb in pair)
+
+
+def _places(limb: Limb, leg: bool) -> list[Place]:
+    """The possible twist bones."""
+    upper = limb.bones[0]
+    places = [(THIGH if leg else UPPER_ARM, upper, upper, -0.5, 0)]
+    if not leg and len(limb.joints) > 2 and limb.feet:
+        places.append((FOREARM, limb.bones[1], limb.feet[0], 0.5, 1))
+    return places
+
+
+def _fits(skeleton: Skeleton, place: Place) -> bool:
+    kind, bone, source, _share, _first = place
+    apart = kind == FOREARM and skeleton.parents[source] != bone
+    return not (apart or is_control_name(skeleton.names[bone]))
+
+
+def _twist_bone(name: str, limb: Limb, place: Place) -> NewTwistBone:
+    kind, bone, source, share, first = place
+    root, end = limb.joints[first : first + 2]
+    begin, finish = (BEGIN, END) if kind == FOREARM else (0, BEGIN)
+    head, tail = (root + part * (end - root) for part in (begin, finish))
+    return NewTwistBone(name, kind, bone, source, share, head, tail, root, end)
+
+
+def _is_leg(limb: Limb, skeleton: Skeleton, up: Floats) -> bool:
+    heights = skeleton.heads[skeleton.deform] @ up
+    return float(limb.end @ up) <= heights.min() + GROUND * np.ptp(heights)
+
+
+def _twists(skeleton: Skeleton, which: Bools, limb: Limb, place: Place) -> bool:
+    """Whether the bone twists along its length already: it is bendy, or another deform bone begins
+    on its axis, behind its first joint."""
+    root, end = limb.joints[place[4] : place[4] + 2]
+    axis, own = end - root, np.zeros(len(which), bool)
+    own[[*limb.bones, *limb.feet]] = True
+    near = which & ~own & hanging(skeleton.parents)[:, limb.bones[0]]
+    away = skeleton.heads - root
+    along = away @ axis / (axis @ axis)
+    off = np.linalg.norm(away - along[:, None] * axis, axis=1)
+    inside = (along > -ON_AXIS) & (along < 1 - ON_AXIS)
+    beside = near & inside & (off < ON_AXIS * np.linalg.norm(axis))
+    return skeleton.kinds[place[1]] != RIGID or bool(beside.any())
+
+
+def twist_name(limb: str, taken: Collection[str]) -> str:
+    """The name of a limb's twist bone in the convention of its name: upper_arm_twist.L for
+    upper_arm.L, LeftArmTwist for LeftArm."""
+    match = SIDE.match(limb)
+    stem, side = (match[1], match[2]) if match and match[1] else (limb, "")
+    marks = re.findall(r"[_ .-]", stem)
+    last = re.split(r"[_ .:-]", stem)[-1]
+    word = "TWIST" if len(last) > 1 and last.isupper() else "twist"
+    word = word.capitalize() if last[:1].isupper() and not last.isupper() else word
+    joint = marks[-1] if marks else "" if word == "Twist" else "_"
+    name, number = f"{stem}{joint}{word}{side}", 0
+    while name in taken:
+        number += 1
+        name = f"{stem}{joint}{word}{number}{side}"
+    return name
+
+
+def shared_weights(
+    points: Floats, rows: SparseWeights, bones: Sequence[NewTwistBone], first: int, most: int = 0
+) -> SparseWeights:
+    """The weights of points (n, 3) after the twist bones, which get the indices from `first` on,
+    have taken their parts from their limbs. most: the limit of influences, 0 for none. A vertex
+    that would exceed it gives either all of the limb's weight or none."""
+    vertices, weights, counts = rows.vertices, rows.weights.copy(), np.diff(rows.start)
+    found = []
+    for number, bone in enumerate(bones, first):
+        entries = np.flatnonzero(rows.bones == bone.limb)
+        own = vertices[entries]
+        part = bone.part_of(points[own])
+        if most:
+            part = np.where(counts[own] < most, part, np.round(part))
+        counts[own] += (part > 0) & (part < 1)
+        found.append((own, np.full(len(own), number), weights[entries] * part))
+        weights[entries] *= 1 - part
+    left = vertices, rows.bones, weights
+    every = [np.concatenate(each) for each in zip(left, *found, strict=True)]
+    some = every[2] > 0
+    return make_sparse_weights(rows.count, *(each[some] for each in every))
+
+
+def with_twist_bones(skeleton: Skeleton, bones: Sequence[NewTwistBone]) -> dict[str, Any]:
+    """The arguments of the engine for the bones of a skeleton, followed by these twist bones."""
+    return {
+        "bone_heads": np.concatenate([skeleton.heads, [bone.head for bone in bones]]),
+        "bone_tails": np.concatenate([skeleton.tails, [bone.tail for bone in bones]]),
+        "bone_deform": np.concatenate([skeleton.deform, np.ones(len(bones), bool)]),
+    }
+
+
+def twisted_poses(
+    skeleton: Skeleton, bones: Sequence[NewTwistBone], bone: NewTwistBone, twist: float = TRIED
+) -> Floats:
+    """The transforms (2, m + k, 3, 4) of all bones and of the k twist bones, if only the source of
+    one of them twists, in both directions."""
+    m = len(skeleton.names)
+    axis = (bone.end - bone.root) / np.linalg.norm(bone.end - bone.root)
+    center = bone.root if bone.kind != FOREARM else bone.end
+    below = hanging(skeleton.parents)[:, bone.source]
+    moving = np.concatenate([below, below[[each.limb for each in bones]]])
+    found = np.tile(np.eye(3, 4), (2, m + len(bones), 1, 1))
+    for pose, angle in zip(found, (-twist, twist), strict=True):
+        pose[moving] = _turned(axis, center, angle)
+        pose[m + bones.index(bone)] = _turned(axis, center, angle / 2)
+    return found
+
+
+def _turned(axis: Floats, center: Floats, angle: float) -> Floats:
+    x, y, z = axis
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+    return np.column_stack([turn, center - turn @ center])
+
+
+def twist_gains(
+    points: Floats,
+    triangles: Integers,
+    rows: SparseWeights,
+    skeleton: Skeleton,
+    bones: Sequence[NewTwistBone],
+    most: int = 0,
+    threads: int = 0,
+) -> dict[str, tuple[float, float]]:
+    """Returns {kind: the strain under a twist (without, with) these twist bones}."""
+    sums = rows.sums()[rows.vertices]
+    rows = rows._replace(weights=rows.weights / np.where(sums > 0, sums, 1))
+    shared = shared_weights(points, rows, bones, len(skeleton.names), most)
+    arguments = with_twist_bones(skeleton, bones)
+    squares: dict[str, Floats] = {}
+    for bone in bones:
+        poses = twisted_poses(skeleton, bones, bone)
+        strains = [
+            engine.deformation(points, triangles, tuple(each), poses, **arguments, threads=threads)
+            for each in (rows, shared)
+        ]
+        own = np.square([strain["area"] for strain in strains])
+        squares[bone.kind] = squares.get(bone.kind, np.zeros(2)) + own
+    return {kind: tuple(np.sqrt(each).tolist()) for kind, each in squares.items()}
+
+
+def helpful(
+    points: Floats,
+    triangles: Integers,
+    rows: SparseWeights,
+    skeleton: Skeleton,
+    bones: Sequence[NewTwistBone],
+    most: int = 0,
+    threads: int = 0,
+) -> list[NewTwistBone]:
+    """The twist bones of the kinds that let the skin stretch less. Raises Refused if no
+    kind does."""
+    gains = twist_gains(points, triangles, rows, skeleton, bones, most, threads)
+    found = [bone for bone in bones if _helps(*gains[bone.kind])]
+    if not found:
+        raise Refused("The skin would not stretch less with twist bones")
+    return found
+
+
+def _helps(without: float, with_bones: float) -> bool:
+    return with_bones < LEAST_GAIN * without
+
+
+def twist_gain(
+    points: Floats,
+    triangles: Integers,
+    rows: SparseWeights,
+    skeleton: Skeleton,
+    up: Floats,
+    most: int = 0,
+    threads: int = 0,
+) -> float | None:
+    """The share of the strain under a twist that helpful twist bones remove; None without any."""
+    try:
+        bones = missing_twist_bones(skeleton, up)
+    except Refused:
+        return None
+    gains = twist_gains(points, triangles, rows, skeleton, bones, most, threads)
+    found = np.array([pair for pair in gains.values() if _helps(*pair)]).reshape(-1, 2)
+    was, now = np.sqrt(np.square(found).sum(axis=0)).tolist()
+    return 1 - now / was if len(found) else None
+
+
+def merged_weights(rows: SparseWeights, limbs: Mapping[int, int]) -> SparseWeights:
+    """The weights in which each of these bones gives its weights to another: {bone: other}."""
+    width = int(max([*limbs, *limbs.values(), rows.bones.max(initial=0)])) + 1
+    owner = np.arange(width)
+    owner[list(limbs)] = list(limbs.values())
+    keys, place = np.unique(rows.vertices * width + owner[rows.bones], return_inverse=True)
+    weights = np.zeros(len(keys))
+    np.add.at(weights, place.ravel(), rows.weights)
+    return make_sparse_weights(rows.count, keys // width, keys % width, weights)
