@@ -17,6 +17,7 @@ from ..gltf.character import Character, characters_of
 from ..gltf.file.container import NO_PATH, Document, document_of, read_document, save_document
 from ..gltf.graft import graft
 from ..gltf.picture import character_sheet
+from ..gltf.twist_bones import CHOICES, add_twist_bones
 from ..gltf.work import Part, weigh_character
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights, join_sparse_weights
@@ -142,6 +143,30 @@ class GltfCharacter:
         self._character.write(parts, changed=changed)
         for each, part in zip(self._character.skinned, parts, strict=True):
             each.mesh.weights = part
+
+    def add_twist_bones(
+        self,
+        kinds: Sequence[str] = ("gain",),
+        *,
+        max_influences: int = 4,
+        threads: int = 0,
+    ) -> list[str]:
+        """Add joints that take half of the twist of limbs, like `araplbs weight --twist-bones`, and
+        share the limbs' weights in the loaded file with them. All animations get keys for them.
+        Call set_weights() before. kinds: "upper-arms", "forearms", "thighs"; "gain" leaves out
+        limbs whose skin would not stretch less. Returns the names of the joints. Raises Refused if
+        nothing is to be added, and ValueError."""
+        wrong = sorted(set(kinds) - set(CHOICES))
+        if wrong or not kinds:
+            known = ", ".join(CHOICES)
+            raise ValueError(f"kinds is {list(kinds)}: must be some of {known}")
+        own = self._character
+        found, rows, names = add_twist_bones(own, own.weights, kinds, max_influences, threads)
+        found.write(rows)
+        for each, part in zip(found.skinned, rows, strict=True):
+            each.mesh.weights = part
+        self._character = found
+        return names
 
 
 class GltfFile:

@@ -98,7 +98,7 @@ def read_clips(document: Document, bones: Iterable[int]) -> list[Clip]:
             place = channel.get("sampler")
             if not isinstance(place, int) or not 0 <= place < len(samplers):
                 raise Refused(f"animation {number} refers to sampler {place!r}")
-            curve = _read_curve(document, node, path, samplers[place], f"animation {number}")
+            curve = read_curve(document, node, path, samplers[place], f"animation {number}")
             if curve is not None:
                 curves.append(curve)
         if any(curve.node in wanted for curve in curves):
@@ -106,7 +106,7 @@ def read_clips(document: Document, bones: Iterable[int]) -> list[Clip]:
     return found
 
 
-def _read_curve(
+def read_curve(
     document: Document, node: int, path: str, sampler: dict[str, Any], what: str
 ) -> Curve | None:
     times = read_floats(document, sampler.get("input"), "SCALAR").ravel()

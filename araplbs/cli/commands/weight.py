@@ -17,6 +17,7 @@ from ..command import Command, Job, Outcome
 from ..errors import FINDINGS, WrongArguments
 from ..files import OBJ, RIGS, is_obj, refuse_input
 from ..options import preset_given
+from ..twist_bones import add_twist_bones_argument, refuse_with_twist_bones, with_twist_bones
 from ..worse import FAIL, KEEP, add_if_worse, is_worse
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 WITHOUT = frozenset(
     ("volume", "tet_file", "tet_space", "use_joint_limits", "through_rig", "deformer")
 )
-AGAINST_USD = ("skeleton", "predicted", "together", "lod")
+AGAINST_USD = ("skeleton", "predicted", "together", "lod", "twist_bones")
 ANIMATIONS = ("NONE", "ALL")
 # Arguments that replace all weights, or change how they are stored.
 AGAINST_PART = {"skeleton": "--skeleton", "predicted": "--from", "float_weights": "--float-weights"}
@@ -90,6 +91,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="store weights as floats even if the file has integers",
     )
+    add_twist_bones_argument(parser)
     add_if_worse(parser)
     _add_part(parser)
     group = parser.add_argument_group("a character in several files")
@@ -187,7 +189,7 @@ def _refuse_for_usd(arguments: argparse.Namespace) -> None:
     for path in filter(is_usd, [*arguments.input, *arguments.lod]):
         for name in AGAINST_USD:
             if getattr(arguments, name):
-                flag = "from" if name == "predicted" else name
+                flag = "from" if name == "predicted" else name.replace("_", "-")
                 raise WrongArguments(f"{path}: --{flag} does not apply to USD files")
 
 
@@ -197,8 +199,7 @@ def _are_vertices(value: object) -> bool:
 
 def _defaults(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of the preset, combined with the effect of --from."""
-    start = {} if arguments.predicted is None else {"start_from": "PRESENT"}
-    return preset_given(arguments) | start
+    return preset_given(arguments) | ({"start_from": "PRESENT"} if arguments.predicted else {})
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -220,6 +221,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise WrongArguments("an .obj file has no skeleton: specify one with --from or --skeleton")
     _check_several(arguments)
     _read_part(arguments)
+    refuse_with_twist_bones(arguments)
     _refuse_for_usd(arguments)
     refuse_animation(arguments)
 
@@ -265,12 +267,9 @@ def _work(job: Job) -> Outcome:
     from ...gltf.work import Part, weigh_character
     from ...reports.report import notes, summary, warnings
 
-    arguments, outcome, numbers = job.arguments, Outcome(), None
+    arguments, outcome = job.arguments, Outcome()
     part = Part(arguments.only_bones, arguments.keep_bones, arguments.keep_mesh, arguments.selected)
-    if is_obj(job.source):
-        document, numbers = read_obj(job.source)
-    else:
-        document = job.read()
+    document, numbers = read_obj(job.source) if is_obj(job.source) else (job.read(), None)
     predicted = None
     if arguments.skeleton is not None:
         graft(document, job.read(Path(arguments.skeleton)))
@@ -300,7 +299,8 @@ def _work(job: Job) -> Outcome:
         else:
             first.append((character, found.rows))
             changed = character.changed(found.rows) if arguments.keeps else None
-            character.write(found.rows, FLOAT if arguments.float_weights else None, changed)
+            changing, rows = with_twist_bones(job, character, found.rows, report)
+            changing.write(rows, FLOAT if arguments.float_weights else None, changed)
         report["notes"], report["warnings"] = notes(report), warnings(report)
         outcome.characters.append(report)
         for line in report["notes"]:
@@ -382,6 +382,7 @@ COMMAND = Command(
   araplbs weight in.glb -o out.glb --parts parts.json
   araplbs weight body.glb -o rigged.glb --skeleton skeleton.glb
   araplbs weight mesh.obj -o rigged.glb --from rig.txt
+  araplbs weight in.glb -o out.glb --twist-bones gain
   araplbs weight in.glb -o out.glb --only-bones LeftArm/
   araplbs weight in.glb -o out.glb --keep-mesh Face --keep-bones Jaw
   araplbs weight --together body.glb hair.glb -o out/
