@@ -14,6 +14,7 @@ from .last_lines import transfer_line
 GIVE_BACK = "GIVE_BACK"  # the earlier weights of bones that have lost their skin
 PLACE = "PLACE"  # better joint positions
 REPAIR = "REPAIR"  # for parts that leave the surface they sit on, and limbs that reach too far
+TWIST = "TWIST"  # bones that take half of the twist of limbs
 SOFT = "SOFT"  # every vertex of a part has its own weights
 UNLOCK = "UNLOCK"  # the vertex groups
 
@@ -50,13 +51,15 @@ def result_notes(
     reaching: Sequence[tuple[str, str]] = (),
     over: Sequence[tuple[str, str]] = (),
     fit_better: Sequence[str] = (),
+    twist_gain: float | None = None,
 ) -> list[Note]:
     """The Notes for a report of weights, the most urgent first. deaf: names of bones that hardly
     move the skin around them; leaving: (object, vertex) of loose parts that leave the surface they
     sit on; lost: names of bones that no longer move their earlier skin; had_skin: names of excluded
     bones that had skin, if this was checked; reaching: (bone, bone whose skin it moves now);
     over: (bone, bone that the skin belongs to that it moves); fit_better: those of the lost bones
-    whose former skin stretches less now."""
+    whose former skin stretches less now; twist_gain: the share of stretch that twist bones would
+    remove."""
     left_out = [bone for bone in report["control_bones"] if bone not in (*lost, *had_skin)]
     ends = set(report.get("chain_ends", ()))
     idle = [bone for bone in bare_bones(report) if bone not in lost]
@@ -122,6 +125,7 @@ def result_notes(
         _choices(report),
         _rigid(report),
         _directions(report),
+        _twists(twist_gain),
     ]
     return _sorted([*found, _locked(locked_groups)])
 
@@ -243,6 +247,13 @@ def _directions(report: dict[str, Any]) -> Note | None:
     if found not in texts:
         return None
     return Note(Sentence(texts[found]), remedy=TAILS, why=Sentence(whys[found]))
+
+
+def _twists(gain: float | None) -> Note | None:
+    if gain is None:
+        return None
+    text = Sentence("Twisted limbs can stretch {share} % less", share=f"{100 * gain:.0f}")
+    return Note(text, remedy=TWIST, why=Sentence("Twist bones take half of the twist"))
 
 
 def _far(report: dict[str, Any]) -> Iterator[Note]:

@@ -4,7 +4,7 @@ from araplbs.base.sentence import Sentence
 from araplbs.measures.standing import is_worse
 from araplbs.reports.doubts import CONTROL, JOINTS, PARENT, SHIFT, TAILS
 from araplbs.reports.last_lines import from_to, percent, problems_in_words
-from araplbs.reports.notes import GIVE_BACK, PLACE, REPAIR, RIGID, SOFT, UNLOCK
+from araplbs.reports.notes import GIVE_BACK, PLACE, REPAIR, RIGID, SOFT, TWIST, UNLOCK
 
 from ..features.auto_weight import give_back, note_cures, result, strip
 from ..features.auto_weight import outcome as outcomes
@@ -21,6 +21,7 @@ from ..features.check import show_pose
 from ..features.joints.operator import IDNAME as JOINT_PLACES
 from ..features.range_of_motion.play import IDNAME as PLAY
 from ..features.repair.operator import IDNAME as REPAIR_WEIGHTS
+from ..features.twist_bones.operator import ADD as ADD_TWIST_BONES
 from ..window import error_view
 from ..window.sidebar import abreast, draw_wrapped
 
@@ -42,6 +43,7 @@ CURES = {
     REPAIR: (REPAIR_WEIGHTS, "Repair", {"which": "RESULT", "kinds": {"LOOSE_PART", "OVERREACH"}}),
     RIGID: (note_cures.RIGID, "Make Rigid", {}),
     SHIFT: (note_cures.SHIFT, "Move Limbs", {}),
+    TWIST: (ADD_TWIST_BONES, "Add Twist Bones", {}),
     UNLOCK: (note_cures.UNLOCK, "Unlock Groups", {}),
 }
 OF_NOTE = {note_cures.PARENT, note_cures.RIGID}  # these operators receive the note's number

@@ -291,6 +291,22 @@ def scene_to_export(ui, segments=3):
     yield 2
 
 
+def scene_of_limbs(ui, added=False):
+    """Two arms in Pose mode. added: with twist bones."""
+    clear()
+    rig = scenes.add_armature(bones=scenes.two_sided_bones())
+    place = scenes.Matrix.Translation((-1.2, 0, 0.9)) @ scenes.rotation(90, "Y")
+    arms = scenes.add_tube(matrix=place, length=2.4, rings=31, radius=0.1)
+    scenes.auto_weight(arms, rig, pose_count=POSES, iterations=1)
+    scenes.select(rig)
+    go_to(ui, "POSE")
+    if added:
+        with ui.override():
+            bpy.ops.object.araplbs_add_twist_bones()
+        bpy.ops.ed.undo_push(message="added")
+    yield 2
+
+
 def scene_of_preset(ui):
     """Settings that form a preset of the artist."""
     yield from scene_to_weight(ui)
@@ -338,6 +354,8 @@ MENUS = (
     ("edit-weights", of(scene_to_weight, "Tube", "EDIT"), "VIEW3D_MT_edit_mesh_weights"),
     ("rigid", of(scene_to_weight, "Tube", "EDIT"), "VIEW3D_MT_araplbs_rigid"),
     ("pose-menu", of(scene_to_weight, "Rig", "POSE"), "VIEW3D_MT_pose"),
+    ("limbs", scene_of_limbs, "VIEW3D_MT_pose"),
+    ("twisted", of(scene_of_limbs, True), "VIEW3D_MT_pose"),
     ("armature", of(scene_to_weight, "Rig", "POSE"), "VIEW3D_MT_edit_armature"),
     ("links", scene_of_copies, "VIEW3D_MT_make_links"),
     ("links-kept", scene_of_clothes, "VIEW3D_MT_make_links"),

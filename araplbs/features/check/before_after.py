@@ -142,9 +142,7 @@ def _fit_better(
     return found
 
 
-def seen_in(
-    facts: dict[str, Any], findings: Iterable[Finding], problem: Problem
-) -> dict[str, list[Any]]:
+def seen_in(facts: dict[str, Any], findings: Iterable[Finding], problem: Problem) -> dict[str, Any]:
     """The arguments of result_notes() in reports/notes.py that the facts and findings of gains()
     provide. Bones that are lost or that move their skin as before are not deaf. Bones that are said
     to reach too far with the earlier weights in mind are not said to do so twice."""
@@ -162,6 +160,7 @@ def seen_in(
             for each in found
             if each.kind == "LOOSE_PART" and level(each.severity) in VISIBLE
         ],
+        "twist_gain": facts.get("twist_gain"),
         "lost": [names[bone] for bone in facts.get("lost", ())],
         "fit_better": [names[bone] for bone in facts.get("fit_better", ())],
         "had_skin": [names[bone] for bone in facts.get("had_skin", ())],

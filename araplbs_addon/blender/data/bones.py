@@ -47,6 +47,13 @@ def visible_bones(armature):
     )
 
 
+def upward(armature):
+    """The axis of the armature that points up, (3,)."""
+    up = np.array(armature.matrix_world.inverted_safe().to_3x3().col[2])
+    axis = int(np.abs(up).argmax())
+    return np.eye(3)[axis] * np.sign(up[axis])
+
+
 def rest_digest(armature):
     """A digest of the deform bones and their rest positions."""
     bones, digest = armature.data.bones, hashlib.blake2b(digest_size=8)

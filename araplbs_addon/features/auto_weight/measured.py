@@ -5,8 +5,10 @@ from araplbs.base.progress import Listener, Progress
 from araplbs.character.pose_sets import measured_poses
 from araplbs.features.check.before_after import gains
 from araplbs.measures.deformation import measured_report
+from araplbs.measures.new_twist_bones import twist_gain
 from araplbs.measures.standing import has_weights
 
+from ...blender.data.bones import upward
 from ...blender.poses.own_actions import poses_of_actions
 from ...task import MEASURING
 from .heat import HEAT_SHARE, HeatWeighting
@@ -28,14 +30,16 @@ class MeasuredWeighting(HeatWeighting):
     before solve(). to_draw: the input of the images in reports/worst_poses.py. facts["heat"]: the
     stretch with Blender's automatic weights, if the meshes had no weights to compare with; None if
     the automatic weights leave vertices without weights. facts["heat_actions"]: the same stretch in
-    the file's own actions."""
+    the file's own actions. facts["twist_gain"]: see twist_gain()."""
 
     facts = findings = judged_poses = to_draw = None
     _actions = None  # Poses of the file's own actions
+    _up = None  # (3,) in armature space
 
     def read_in_steps(self, targets, view_layer, with_entries=False):
         """See WeightingTask."""
         yield from super().read_in_steps(targets, view_layer, with_entries)
+        self._up = upward(targets.armature)
         if has_weights(self.earlier) or self.compared_with_heat:
             skeleton = self.problem.skeleton
             self._actions = poses_of_actions(targets.armature, skeleton, view_layer)
@@ -59,6 +63,10 @@ class MeasuredWeighting(HeatWeighting):
             self._actions,
             self.painted,
         )
+        skin = (self.problem.arguments[name] for name in ("vertices", "triangles"))
+        rows, skeleton = self.solution.rows, self.problem.skeleton
+        most = self.options.max_influences
+        self.facts["twist_gain"] = twist_gain(*skin, rows, skeleton, self._up, most, self.threads)
         known = before if has_weights(before) else None
         self.to_draw = self.problem, known, self.solution.rows, self.judged_poses
         if self.compared_with_heat:

@@ -11,6 +11,7 @@ from araplbs.features.range_of_motion import MotionOptions, in_turn
 from bpy.props import StringProperty
 from bpy.types import Operator
 
+from ...blender.data.bones import upward
 from ...blender.data.references import Reference
 from ...blender.poses.pose_rig import channels_of_bones, set_channels
 from ...blender.rig.rig_relations import owner_of
@@ -21,7 +22,7 @@ from ...window.settings import present_options
 from ...window.window import WindowOperator
 from ...window.work import STEP
 from .operator import find_armature
-from .task import MotionTask, upward
+from .task import MotionTask
 
 IDNAME = "object.araplbs_play_motion"
 POSE = 0.45  # seconds from one pose to the next

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from araplbs.base.arrays import Floats
 from araplbs.base.progress import Listener
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
@@ -22,6 +21,7 @@ from araplbs.features.range_of_motion import (
 from araplbs.skeleton.skeleton import Skeleton
 
 from ...blender.data.binding import is_deformed_by
+from ...blender.data.bones import upward
 from ...blender.data.references import Subjects
 from ...blender.poses.motion_action import refuse_action, write_action
 from ...blender.read.control_bones import is_left_out
@@ -44,13 +44,6 @@ class Reading:
     skeleton: Skeleton
     motion: Motion
     started: float
-
-
-def upward(armature: bpy.types.Object) -> Floats:
-    """The axis of the armature that points up, (3,)."""
-    up = np.array(armature.matrix_world.inverted_safe().to_3x3().col[2])
-    axis = int(np.abs(up).argmax())
-    return np.asarray(np.eye(3)[axis] * np.sign(up[axis]))
 
 
 class MotionTask(Task):

@@ -17,7 +17,7 @@ def player_of(rig, bone=""):
     made.read(targets, bpy.context.view_layer)
     read = made.reading
     in_turn = package("features.range_of_motion").in_turn
-    poses = in_turn(read.motion, read.skeleton, task.upward(rig), bone)
+    poses = in_turn(read.motion, read.skeleton, addon("blender.data.bones").upward(rig), bone)
     reference = addon("blender.data.references").Reference.to(rig)
     return play.Player(reference, poses, read.motion.rest), poses
 

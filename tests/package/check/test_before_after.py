@@ -53,6 +53,7 @@ def test_what_facts_and_findings_say_about_bones(core):
         "had_skin": [0],
         "as_before": [3],
         "reaching": [(1, 3)],
+        "twist_gain": 0.3,
     }
     assert seen_in(facts, findings, problem) == {
         "deaf": ["arm"],
@@ -62,6 +63,7 @@ def test_what_facts_and_findings_say_about_bones(core):
         "had_skin": ["root"],
         "reaching": [("arm", "eye")],
         "over": [("hand", "eye")],
+        "twist_gain": 0.3,
     }
     assert seen_in({}, findings[:1], problem) == {
         "deaf": ["arm"],
@@ -71,6 +73,7 @@ def test_what_facts_and_findings_say_about_bones(core):
         "had_skin": [],
         "reaching": [],
         "over": [],
+        "twist_gain": None,
     }
 
 

@@ -1,0 +1,227 @@
+"""The operators "Add Twist Bones" and "Remove Twist Bones"."""
+
+from math import pi
+
+import bpy
+import numpy as np
+from araplbs.base.refusal import Refused
+from araplbs.base.sentence import names_in_line
+from araplbs.measures.new_twist_bones import (
+    KINDS,
+    helpful,
+    merged_weights,
+    missing_twist_bones,
+    shared_weights,
+)
+from araplbs.model.sparse_weights import join_sparse_weights
+from araplbs.skeleton.skeleton import of_weighted
+from bpy.props import BoolProperty, EnumProperty
+from bpy.types import Operator
+
+from ...blender.data.binding import armature_of, is_deformed_by
+from ...blender.data.bones import upward
+from ...blender.data.mesh_shape import triangle_vertices
+from ...blender.read.read_armature import read_armature
+from ...blender.read.read_mesh import (
+    coordinates,
+    locked_bones,
+    matrix_between,
+    present_weights,
+    refuse_edited,
+    refuse_linked,
+)
+from ...blender.write.all_or_nothing import all_or_nothing
+from ...blender.write.edit_bones import editing
+from ...blender.write.write_weights import write_weights
+from ...languages.translate import inform
+from ...window.menu_entries import Placed
+from ...window.session import refuse_session
+from ...window.settings import present_options
+
+ADD = "object.araplbs_add_twist_bones"
+CONSTRAINT = "Twist (ARAP)"  # marks the bones that Remove Twist Bones removes
+
+
+class _OfArmature(Placed):
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    icon = "GROUP_BONE"
+
+    @classmethod
+    def poll(cls, context):
+        refuse_session()
+        ob = context.active_object
+        armature = ob if ob is None or ob.type != "MESH" else armature_of(ob)
+        if armature is None or armature.type != "ARMATURE":
+            raise Refused("Select an armature, or a mesh with one")
+        refuse_linked(armature)
+        refuse_edited(ob, armature)
+        return True
+
+    def execute(self, context):
+        ob = context.active_object
+        armature = armature_of(ob) if ob.type == "MESH" else ob
+        users = [o for o in bpy.data.objects if o.data == armature.data and o != armature]
+        if users:
+            raise Refused(
+                f"'{armature.name}' shares its bones with '{users[0].name}': make the armature's "
+                "data single-user first"
+            )
+        meshes = {o.data: o for o in context.view_layer.objects if is_deformed_by(o, armature)}
+        meshes = [each for each in meshes.values() if each.type == "MESH" and each.vertex_groups]
+        for mesh in meshes:
+            refuse_linked(mesh)
+            refuse_edited(mesh)
+        skeleton = read_armature(armature, use_joint_limits=False)
+        done = self.change(context, armature, skeleton, meshes)
+        inform(self, f"{self.done}: {names_in_line(done)}")
+        return {"FINISHED"}
+
+
+class OBJECT_OT_araplbs_add_twist_bones(_OfArmature, Operator):
+    """Add bones that take half of the twist of upper arms, forearms and thighs, so that twisted \
+limbs keep their shape. The new bones follow by constraints, and share the weights of their limbs"""
+
+    bl_idname = ADD
+    bl_label = "Add Twist Bones"
+    places = (("VIEW3D_MT_pose", 46), ("VIEW3D_MT_object_parent", 71))
+    done = "Added"
+
+    kinds: EnumProperty(
+        name="Limbs",
+        items=KINDS,
+        default={kind for kind, _name, _about in KINDS},
+        options={"ENUM_FLAG"},
+    )
+    only_helpful: BoolProperty(
+        name="Only Where They Help",
+        description="Leave out limbs whose skin would not stretch less if they twist",
+        default=True,
+    )
+
+    def change(self, context, armature, skeleton, meshes):
+        if not self.kinds:
+            raise Refused("No limbs are chosen")
+        rows = [present_weights(mesh, skeleton) for mesh in meshes]
+        every = join_sparse_weights(rows) if meshes else None
+        if every is not None and len(every.bones):
+            skeleton = of_weighted(skeleton, every)
+        taken = {group.name for mesh in meshes for group in mesh.vertex_groups}
+        bones = missing_twist_bones(skeleton, upward(armature), self.kinds, taken)
+        most, m = present_options(context).max_influences, len(skeleton.names)
+        limbs = np.isin(np.arange(m), [bone.limb for bone in bones])
+        for mesh in meshes:
+            _refuse_locked(mesh, skeleton, limbs)
+        points = [_points(mesh, armature, context.view_layer) for mesh in meshes]
+        if self.only_helpful and every is not None and len(every.bones):
+            first = np.cumsum([0] + [len(each) for each in points])
+            corners = [triangle_vertices(m.data) + k for m, k in zip(meshes, first, strict=False)]
+            whole = np.concatenate(points), np.concatenate(corners)
+            bones = helpful(*whole, every, skeleton, bones, most)
+        names = [bone.name for bone in bones]
+        with all_or_nothing(meshes, armature, made=None), _added(armature, skeleton, bones):
+            for mesh, own, at in zip(meshes, rows, points, strict=True):
+                shared = shared_weights(at, own, bones, m, most)
+                changed = np.append(limbs, np.ones(len(bones), bool))
+                _write(mesh, shared, [*skeleton.names, *names], changed)
+        return names
+
+
+class OBJECT_OT_araplbs_remove_twist_bones(_OfArmature, Operator):
+    """Remove the bones that Add Twist Bones has added. The bones of the limbs get their weights"""
+
+    bl_idname = "object.araplbs_remove_twist_bones"
+    bl_label = "Remove Twist Bones"
+    places = (("VIEW3D_MT_pose", 47), ("VIEW3D_MT_object_parent", 72))
+    done = "Removed"
+
+    def change(self, _context, armature, skeleton, meshes):
+        posed = [bone for bone in armature.pose.bones if CONSTRAINT in bone.constraints]
+        names = [bone.name for bone in posed if bone.parent]
+        if not names:
+            raise Refused(f"'{armature.name}' has no bones from Add Twist Bones")
+        limbs = {
+            skeleton.names.index(bone.name): skeleton.names.index(bone.parent.name)
+            for bone in posed
+            if bone.parent
+        }
+        changed = np.isin(np.arange(len(skeleton.names)), [*limbs, *limbs.values()])
+        skeleton.deform = skeleton.deform | changed
+        for mesh in meshes:
+            _refuse_locked(mesh, skeleton, changed)
+        with all_or_nothing(meshes, armature, made=None):
+            for mesh in meshes:
+                rows = merged_weights(present_weights(mesh, skeleton), limbs)
+                _write(mesh, rows, skeleton.names, changed)
+            with editing(armature) as bones:
+                for name in names:
+                    bones.remove(bones[name])
+        for mesh in meshes:
+            for name in names:
+                if name in mesh.vertex_groups:
+                    mesh.vertex_groups.remove(mesh.vertex_groups[name])
+        return names
+
+
+def _refuse_locked(mesh, skeleton, changed):
+    locked = np.flatnonzero(locked_bones(mesh, skeleton) & changed)
+    if len(locked):
+        name = skeleton.names[locked[0]]
+        raise Refused(f"The vertex group '{name}' of '{mesh.name}' is locked: unlock it first")
+
+
+def _points(mesh, armature, view_layer):
+    matrix = matrix_between(mesh, armature, view_layer)
+    return coordinates(mesh) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def _write(mesh, rows, names, which):
+    used = np.isin(np.arange(len(names)), rows.bones)
+    write_weights(mesh, rows, names, used & which, which, np.ones(rows.count, bool))
+
+
+class _added:
+    """Adds the bones, with their constraints, and removes them again if the block raises."""
+
+    def __init__(self, armature, skeleton, twist_bones):
+        self.armature, self.skeleton, self.twist_bones = armature, skeleton, twist_bones
+
+    def __enter__(self):
+        armature, names, found = self.armature, self.skeleton.names, self.twist_bones
+        with editing(armature) as bones:
+            for each in found:
+                limb, bone = bones[names[each.limb]], bones.new(each.name)
+                bone.head, bone.tail = each.head, each.tail
+                bone.align_roll(limb.z_axis)
+                bone.parent, bone.use_deform = limb, True
+        bpy.context.view_layer.update()  # creates the pose of the new bones
+        for each in found:
+            limb = armature.data.bones[names[each.limb]]
+            for collection in limb.collections:
+                collection.assign(armature.data.bones[each.name])
+            _follow(armature, each, names[each.source])
+
+    def __exit__(self, kind, _error, _trace):
+        if kind is not None:
+            with editing(self.armature) as bones:
+                for each in self.twist_bones:
+                    bones.remove(bones[each.name])
+
+
+def _follow(armature, bone, source):
+    """Rotates a twist bone about its axis by a share of the twist of its source. Read in the rest
+    orientation of the twist bone, this is the twist about the axis of the limb, even if the source
+    points elsewhere."""
+    constraint = armature.pose.bones[bone.name].constraints.new("TRANSFORM")
+    constraint.name = CONSTRAINT
+    constraint.target, constraint.subtarget = armature, source
+    constraint.owner_space, constraint.target_space = "LOCAL", "LOCAL_OWNER_ORIENT"
+    constraint.map_from = constraint.map_to = "ROTATION"
+    constraint.from_rotation_mode = "SWING_TWIST_Y"
+    constraint.use_motion_extrapolate = True
+    constraint.from_min_y_rot, constraint.from_max_y_rot = -pi, pi
+    constraint.map_to_y_from = "Y"
+    constraint.to_min_y_rot, constraint.to_max_y_rot = -pi * bone.share, pi * bone.share
+    constraint.mix_mode_rot = "AFTER"
+
+
+CLASSES = (OBJECT_OT_araplbs_add_twist_bones, OBJECT_OT_araplbs_remove_twist_bones)
