@@ -10,6 +10,7 @@ import numpy as np
 from ..base.arrays import Integers
 from ..skeleton.chain_ends import hung_on_ends
 from ..skeleton.poses import Poses, sample
+from ..skeleton.twist_bones import twisted
 
 if TYPE_CHECKING:
     from ..model.options import Options
@@ -65,6 +66,7 @@ def with_random(
     if given is not None and given.whole:
         return given
     sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"), parents)
+    sampled = twisted(sampled, problem.twist_bones, problem.skeleton.parents)
     if given is None or not len(given):
         return Poses(sampled, None)
     weights = None

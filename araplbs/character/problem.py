@@ -4,6 +4,7 @@ meshes again."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from ..skeleton.misfit import Misfit, misfit_of
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 from ..skeleton.symmetry import symmetry_plane
+from ..skeleton.twist_bones import TwistBone, find_twist_bones, share_weights
 from .mesh import Mesh
 from .mesh_faults import Surface, closed_vertices
 from .mirror_modifier import Whole, image_rows, reflect
+from .pose_sets import pose_set
 from .rigid_parts import labels, parts_of_artist
 
 if TYPE_CHECKING:
@@ -127,7 +130,46 @@ class Problem:
     def solver_arguments(self, options: Options) -> dict[str, Any]:
         """Keyword arguments for araplbs.Solver, without those for closed_vertices()."""
         twists = self.skeleton.twist_arguments(options)
-        return {**options.solver_arguments(), **twists, **self.arguments}
+        found = {**options.solver_arguments(), **twists, **self.arguments}
+        if self.twist_bones and not self.skeleton.flexible:  # the engine cannot pose these
+            poses = pose_set(self, options)
+            found.update(poses=poses.transforms, **poses.weight_arguments, pose_count=0)
+        return found
+
+    @cached_property
+    def twist_bones(self) -> list[TwistBone]:
+        """The twist bones of the rig."""
+        return find_twist_bones(self.skeleton, self.arguments.get("poses"))
+
+    @cached_property
+    def shared_twist_bones(self) -> list[TwistBone]:
+        """The twist bones that take their weights from limbs after the solve: all of them, unless
+        given weights or edits say otherwise."""
+        if not self.twist_bones or "weights" in self.arguments:
+            return []
+        edited = {
+            int(bone)
+            for name in ("constraints", "influences", "released")
+            for bone in self.arguments[name][1]
+        }
+        return [bone for bone in self.twist_bones if not edited & {bone.bone, bone.limb}]
+
+    @property
+    def unshared_arguments(self) -> dict[str, Any]:
+        """Arguments of a solver without the bones that get their weights afterward."""
+        if not self.shared_twist_bones:
+            return {}
+        deform = self.skeleton.deform.copy()
+        deform[[bone.bone for bone in self.shared_twist_bones]] = False
+        return {"bone_deform": deform}
+
+    def with_twist_bones(self, rows: SparseWeights, rigid: Integers, most: int) -> SparseWeights:
+        """Weights from a solver with unshared_arguments, shared with the twist bones. rigid: the
+        rigid part of each vertex, -1 for none. most: the limit of influences, 0 for none."""
+        if not self.shared_twist_bones:
+            return rows
+        found = share_weights(self.arguments["vertices"], rows, self.shared_twist_bones, rigid)
+        return found.cut_down(most, np.zeros(len(found.bones), bool)) if most else found
 
     @property
     def parameters(self) -> Floats | None:

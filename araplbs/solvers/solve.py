@@ -47,15 +47,17 @@ def solve(
     """
     start = time.perf_counter()
     progress = SolverProgress(progress)
-    solver = problem.solver(options, threads, progress)
+    unshared = problem.unshared_arguments
+    solver = problem.solver(options, threads, progress, **unshared)
     later = later and not any(problem.deformers)
     start_rows = None if later else initial_rows(solver, progress)
 
     def before() -> SparseWeights:
         again = start_rows is None
-        return initial_rows(problem.solver(options, threads)) if again else start_rows
+        return initial_rows(problem.solver(options, threads, **unshared)) if again else start_rows
 
     rows, found = iterate_to_end(solver, progress), solver.report
+    rows = problem.with_twist_bones(rows, solver.rigid_parts, options.max_influences)
     rows, held = hold_together(problem, rows, options, threads, found["parts"])
     check(problem, rows, options.max_influences)
     report = {

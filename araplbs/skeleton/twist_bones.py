@@ -1,0 +1,225 @@
+"""Finds the twist bones of a rig, poses them, and shares the weights of their limbs with them.
+
+A twist bone turns only about the axis of its limb, so that the skin twists in smaller steps. In an
+upper arm or a thigh, it takes a share of the twist of its limb. In a forearm or a shin, it takes a
+share of the twist of the hand or foot. The share comes from the poses of the rig, where constraints
+and drivers move the bone. Otherwise, it is the position of the bone along the limb.
+
+Optimization in random poses gives such bones little skin, because they move almost like their
+limbs. They take part in no solve. Instead, each takes weight from its limb, by a hat function along
+it, so a limb that does not twist keeps its shape exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base.arrays import Bools, Floats, Integers
+from ..body.limbs import Limb
+from ..body.twists import limbs_of
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from .bone_names import words_of
+from .poses import RIGID
+from .skeleton import Skeleton, hanging
+
+WORDS = {"twist", "roll"}
+OFF_AXIS = 0.1  # share of the limb's length: maximum distance of a head from the limb
+ALONG = float(np.cos(np.radians(10)))  # of a bone that is known only by its direction
+SAME = 0.1  # share of the limb's length: tolerance between both sides
+FIRST, LAST = 0.2, 0.8  # shares of the length between which the weights change
+TWISTED, SWUNG = (
+    np.radians(10),
+    np.radians(3),
+)  # least twist from which a share is known; most swing
+
+
+@dataclass(frozen=True)
+class TwistBone:
+    """bone: takes the share of the twist of the bone `source` about the axis of the bone `limb`.
+    The source is the limb itself in upper arms and thighs."""
+
+    bone: int
+    limb: int
+    source: int
+    share: float
+    root: Floats  # (3,) of the limb
+    end: Floats
+    at: float  # position along the limb
+
+    @property
+    def axis(self) -> Floats:
+        return (self.end - self.root) / np.linalg.norm(self.end - self.root)
+
+    @property
+    def knot(self) -> float:
+        """Where along the limb the hat function has its peak."""
+        return LAST * self.share if self.source == self.limb else FIRST + LAST * self.share
+
+
+def find_twist_bones(skeleton: Skeleton, poses: Floats | None = None) -> list[TwistBone]:
+    """The twist bones of a skeleton, limb by limb. poses: (p, m, 3, 4) of the rig."""
+    which = skeleton.deform & ~skeleton.left_out
+    limbs = limbs_of(skeleton.heads, skeleton.tails, skeleton.parents, which)
+    found: list[TwistBone] = []
+    for left, right in zip(limbs[::2], limbs[1::2], strict=True):
+        sides = [_of_limb(skeleton, which, limb, poses) for limb in (left, right)]
+        for own, others in (sides, sides[::-1]):
+            found += [t for t in own if any(_are_images(t, o, left, right) for o in others)]
+    return found
+
+
+def _are_images(one: TwistBone, other: TwistBone, left: Limb, right: Limb) -> bool:
+    upper = [bone.source == bone.limb for bone in (one, other)]
+    return upper[0] == upper[1] and abs(one.at - other.at) < SAME
+
+
+def _of_limb(skeleton: Skeleton, which: Bools, limb: Limb, poses: Floats | None) -> list[TwistBone]:
+    found: list[TwistBone] = []
+    if len(limb.bones) < 2 or len(limb.joints) < 3:
+        return found
+    below = hanging(skeleton.parents)
+    places = [(limb.bones[0], limb.bones[0], 0)]
+    if limb.feet and skeleton.parents[limb.feet[0]] == limb.bones[1]:
+        places.append((limb.bones[1], limb.feet[0], 1))
+    for bone, source, k in places:
+        root, end = limb.joints[k : k + 2]
+        length = float(np.linalg.norm(end - root))
+        near = [skeleton.parents == bone, which, ~np.isin(np.arange(len(which)), limb.bones)]
+        for child in np.flatnonzero(np.all(near, axis=0)).tolist():
+            chain = np.count_nonzero(below[:, child] & which) > 1
+            if child in limb.feet or chain or skeleton.kinds[child] != RIGID:
+                continue
+            way = skeleton.heads[child] - root
+            at = float(way @ (end - root)) / length**2
+            off = float(np.linalg.norm(way - at * (end - root)))
+            if off > OFF_AXIS * length or not -OFF_AXIS < at < 1 + OFF_AXIS / 2:
+                continue
+            twist = TwistBone(child, bone, source, float(np.clip(at, 0, 1)), root, end, at)
+            share = None if poses is None else _share_in(skeleton, twist, poses)
+            if share is not None:
+                found.append(TwistBone(child, bone, source, share, root, end, at))
+            elif _looks_like(skeleton, child, twist.axis) and not _turns(skeleton, twist, poses):
+                found.append(twist)
+    return found
+
+
+def _looks_like(skeleton: Skeleton, bone: int, axis: Floats) -> bool:
+    """Whether a bone that no pose twists has the name of a twist bone and, if an artist drew it,
+    its direction."""
+    way = skeleton.drawn_tails[bone] - skeleton.heads[bone]
+    along = abs(float(way @ axis)) >= ALONG * float(np.linalg.norm(way))
+    named = not WORDS.isdisjoint(words_of(skeleton.names[bone]))
+    return named and (along or skeleton.directions != "TAILS")
+
+
+def _relative(transforms: Floats, bone: int, above: int) -> Floats:
+    """The rotations (p, 3, 3) of a bone relative to another one; to rest if that is -1."""
+    own = transforms[:, bone, :, :3]
+    return own if above < 0 else np.swapaxes(transforms[:, above, :, :3], 1, 2) @ own
+
+
+def twist_about(turns: Floats, axis: Floats) -> Floats:
+    """The angles (p,) of the twists of rotations (p, 3, 3) about a unit axis."""
+    odd = turns[:, [2, 0, 1], [1, 2, 0]] - turns[:, [1, 2, 0], [2, 0, 1]]  # 4 w (x, y, z)
+    found: Floats = 2 * np.arctan2(odd @ axis, 1 + np.trace(turns, axis1=1, axis2=2))
+    return np.mod(found + np.pi, 2 * np.pi) - np.pi
+
+
+def _source_twists(skeleton_parents: Integers, bone: TwistBone, transforms: Floats) -> Floats:
+    above = int(skeleton_parents[bone.limb]) if bone.source == bone.limb else bone.limb
+    return twist_about(_relative(transforms, bone.source, above), bone.axis)
+
+
+def _swings(turns: Floats, axis: Floats) -> Floats:
+    """The angles (p,) by which rotations (p, 3, 3) swing a unit axis."""
+    return np.arccos(np.clip((turns @ axis) @ axis, -1, 1))
+
+
+def _turns(skeleton: Skeleton, bone: TwistBone, poses: Floats | None) -> bool:
+    """Whether a bone swings relative to its limb."""
+    if poses is None or not len(poses):
+        return False
+    return bool(_swings(_relative(poses, bone.bone, bone.limb), bone.axis).max() > SWUNG)
+
+
+def _share_in(skeleton: Skeleton, bone: TwistBone, poses: Floats) -> float | None:
+    """The share of the twist that a bone takes in the poses of its rig; None if they do not twist
+    the limb, or if the bone moves like its limb or in another way."""
+    if not len(poses) or _turns(skeleton, bone, poses):
+        return None
+    given = _source_twists(skeleton.parents, bone, poses)
+    taken = twist_about(_relative(poses, bone.bone, bone.limb), bone.axis)
+    some = np.abs(given) < np.pi / 2  # a larger twist may have passed half a turn
+    power = float(given[some] @ given[some])
+    if np.abs(given[some]).max(initial=0) < TWISTED:
+        return None
+    slope = float(taken[some] @ given[some]) / power
+    if abs(slope) < 0.05 or np.abs(taken[some] - slope * given[some]).max() > TWISTED:
+        return None
+    share = 1 + slope if bone.source == bone.limb else slope
+    return float(np.clip(share, 0, 1))
+
+
+def twisted(transforms: Floats, bones: Sequence[TwistBone], parents: Integers) -> Floats:
+    """The transforms (p, m, 3, 4) of all bones, with each twist bone moved by its limb and its
+    share of the twist."""
+    found = transforms.copy()
+    for bone in bones:
+        share = bone.share - 1 if bone.source == bone.limb else bone.share
+        angles = share * _source_twists(parents, bone, transforms)
+        x, y, z = bone.axis
+        cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        sines, cosines = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
+        turns = np.eye(3) + sines * cross + (1 - cosines) * cross @ cross
+        moves = np.broadcast_to(np.eye(4), (len(turns), 4, 4)).copy()
+        moves[:, :3, :3], moves[:, :3, 3] = turns, bone.root - turns @ bone.root
+        found[:, bone.bone] = transforms[:, bone.limb] @ moves
+    return found
+
+
+def share_weights(
+    points: Floats, rows: SparseWeights, bones: Sequence[TwistBone], rigid: Integers
+) -> SparseWeights:
+    """The weights of points (n, 3) after the twist bones have taken their parts of the weights of
+    their limbs. rigid: (n,) the rigid part of each vertex, -1 for none; the whole part has the
+    weights of its middle."""
+    columns = [(rows.vertices, rows.bones, rows.weights.copy())]
+    for limb in dict.fromkeys(bone.limb for bone in bones):
+        own = [bone for bone in bones if bone.limb == limb]
+        entries = np.flatnonzero(rows.bones == limb)
+        vertices = rows.vertices[entries]
+        parts = _hats(own, _middles(points, rigid)[vertices])
+        for bone, part in zip(own, parts.T, strict=True):
+            columns.append((vertices, np.full(len(part), bone.bone), rows.weights[entries] * part))
+        columns[0][2][entries] *= np.maximum(1 - parts.sum(axis=1), 0)
+    vertices, owner, weights = (np.concatenate(each) for each in zip(*columns, strict=True))
+    some = weights > 0
+    return make_sparse_weights(rows.count, vertices[some], owner[some], weights[some])
+
+
+def _middles(points: Floats, rigid: Integers) -> Floats:
+    """The points (n, 3), with the middle of its part for each vertex of a rigid part."""
+    found, some = points.copy(), rigid >= 0
+    if some.any():
+        _names, part = np.unique(rigid[some], return_inverse=True)
+        counts = np.bincount(part)
+        for axis in range(3):
+            found[some, axis] = (np.bincount(part, points[some, axis]) / counts)[part]
+    return found
+
+
+def _hats(bones: Sequence[TwistBone], points: Floats) -> Floats:
+    """The parts (n, k) of a limb's weight that its k twist bones take at points (n, 3)."""
+    first = bones[0]
+    along = (points - first.root) @ first.axis / np.linalg.norm(first.end - first.root)
+    upper = first.source == first.limb
+    knots = np.array([bone.knot for bone in bones])
+    places = np.unique(np.append(knots, LAST if upper else FIRST))
+    found = np.zeros((len(points), len(bones)))
+    for number, knot in enumerate(knots):
+        heights = np.where(places == knot, 1.0 / np.count_nonzero(knots == knot), 0)
+        found[:, number] = np.interp(along, places, heights)
+    return found
