@@ -157,7 +157,7 @@ def _share_in(skeleton: Skeleton, bone: TwistBone, poses: Floats) -> float | Non
     if np.abs(given[some]).max(initial=0) < TWISTED:
         return None
     slope = float(taken[some] @ given[some]) / power
-    if abs(slope) < 0.05 or np.abs(taken[some] - slope * given[some]).max() > TWISTED:
+    if abs(slope) < LEAST_SLOPE or slope**2 * power < ALIKE * float(taken[some] @ taken[some]):
         return None
     share = 1 + slope if bone.source == bone.limb else slope
     return float(np.clip(share, 0, 1))
