@@ -124,17 +124,17 @@ class Problem:
         options (for example, complete poses determine pose_count), and `more` takes precedence over
         both."""
         closed = closed_vertices(self.surface)
-        arguments = {**self.solver_arguments(options), **closed, **more}
+        arguments = {**self.solver_arguments(options), **closed}
+        if self.twist_bones and "bone_deform" not in more and not self.skeleton.flexible:
+            poses = pose_set(self, options)  # the engine cannot pose twist bones
+            arguments.update(poses=poses.transforms, **poses.weight_arguments, pose_count=0)
+        arguments.update(more)
         return engine.Solver(**arguments, threads=threads, progress=progress)
 
     def solver_arguments(self, options: Options) -> dict[str, Any]:
         """Keyword arguments for araplbs.Solver, without those for closed_vertices()."""
         twists = self.skeleton.twist_arguments(options)
-        found = {**options.solver_arguments(), **twists, **self.arguments}
-        if self.twist_bones and not self.skeleton.flexible:  # the engine cannot pose these
-            poses = pose_set(self, options)
-            found.update(poses=poses.transforms, **poses.weight_arguments, pose_count=0)
-        return found
+        return {**options.solver_arguments(), **twists, **self.arguments}
 
     @cached_property
     def twist_bones(self) -> list[TwistBone]:
