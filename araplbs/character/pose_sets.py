@@ -66,7 +66,7 @@ def with_random(
     if given is not None and given.whole:
         return given
     sampled, _bends = sample(problem.skeleton, options, problem.arguments.get("symmetry"), parents)
-    sampled = twisted(sampled, problem.twist_bones, problem.skeleton.parents)
+    sampled = twisted(sampled, problem.twist_bones, problem.skeleton)
     if given is None or not len(given):
         return Poses(sampled, None)
     weights = None

@@ -43,6 +43,8 @@ class Skeleton:
     taken_in: np.ndarray = None  # (m,) bool: deforms, regardless of the evidence
     control: np.ndarray = None  # (m,) why it is excluded, an index in REASONS; then deform is off
     evidence: dict[int, str] = field(default_factory=dict)  # further reasons for this, in words
+    # The bones that turn a bone about its axis: {bone: {source: share of its twist, NaN: unknown}}
+    turners: dict[int, dict[int, float]] = field(default_factory=dict)
     ways: np.ndarray = None  # (m,) bool: its parent reaches to it; None: bones reach to their tails
     directions: str = "TAILS"  # the source of tails and ways; see directions.py
     drawn_tails: np.ndarray = None  # (m, 3) as in the armature

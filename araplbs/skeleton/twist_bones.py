@@ -2,8 +2,8 @@
 
 A twist bone turns only about the axis of its limb, so that the skin twists in smaller steps. In an
 upper arm or a thigh, it takes a share of the twist of its limb. In a forearm or a shin, it takes a
-share of the twist of the hand or foot. The share comes from the poses of the rig, where constraints
-and drivers move the bone. Otherwise, it is the position of the bone along the limb.
+share of the twist of the hand or foot. The share comes from a constraint, or from the poses of the
+rig. Otherwise, it is the position of the bone along the limb.
 
 Optimization in random poses gives such bones little skin, because they move almost like their
 limbs. They take part in no solve. Instead, each takes weight from its limb, by a hat function along
@@ -13,7 +13,7 @@ it, so a limb that does not twist keeps its shape exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,9 +30,9 @@ OFF_AXIS = 0.1  # share of the limb's length: maximum distance of a head from th
 ALONG = float(np.cos(np.radians(10)))  # of a bone that is known only by its direction
 SAME = 0.1  # share of the limb's length: tolerance between both sides
 FIRST, LAST = 0.2, 0.8  # shares of the length between which the weights change
-TWISTED = np.radians(10)  # least twist that tells a share
+TWISTED = np.radians(3)  # least twist that tells a share
 SWUNG = np.radians(3)  # greatest swing of a twist bone
-LEAST_SLOPE, ALIKE = 0.05, 0.8  # of the taken twist; share of it that its source explains
+LEAST_SLOPE, ALIKE = 0.05, 0.5  # of the taken twist; share of it that its source explains
 
 
 @dataclass(frozen=True)
@@ -97,20 +97,32 @@ def _of_limb(skeleton: Skeleton, which: Bools, limb: Limb, poses: Floats | None)
             if off > OFF_AXIS * length or not -OFF_AXIS < at < 1 + OFF_AXIS / 2:
                 continue
             twist = TwistBone(child, bone, source, float(np.clip(at, 0, 1)), root, end, at)
-            share = None if poses is None else _share_in(skeleton, twist, poses)
+            share = _share_of_rig(skeleton, twist)
+            if share is None and poses is not None:
+                share = _share_in(skeleton, twist, poses)
             if share is not None:
-                found.append(TwistBone(child, bone, source, share, root, end, at))
-            elif _looks_like(skeleton, child, twist.axis) and not _turns(skeleton, twist, poses):
+                found.append(replace(twist, share=share))
+            elif _looks_like(skeleton, twist) and not _turns(skeleton, twist, poses):
                 found.append(twist)
     return found
 
 
-def _looks_like(skeleton: Skeleton, bone: int, axis: Floats) -> bool:
-    """Whether a bone that no pose twists has the name of a twist bone and, if an artist drew it,
-    its direction."""
-    way = skeleton.drawn_tails[bone] - skeleton.heads[bone]
-    along = abs(float(way @ axis)) >= ALONG * float(np.linalg.norm(way))
-    named = not WORDS.isdisjoint(words_of(skeleton.names[bone]))
+def _share_of_rig(skeleton: Skeleton, bone: TwistBone) -> float | None:
+    """The share that a constraint gives to the bone, if it tells one."""
+    factor = skeleton.turners.get(bone.bone, {}).get(bone.source, np.nan)
+    if np.isnan(factor):
+        return None
+    return float(np.clip(factor + (bone.source == bone.limb), 0, 1))
+
+
+def _looks_like(skeleton: Skeleton, bone: TwistBone) -> bool:
+    """Whether a bone whose share is unknown is a twist bone: its source turns it, or it has such a
+    name and, if an artist drew it, the direction of the limb."""
+    if bone.source in skeleton.turners.get(bone.bone, {}):
+        return True
+    way = skeleton.drawn_tails[bone.bone] - skeleton.heads[bone.bone]
+    along = abs(float(way @ bone.axis)) >= ALONG * float(np.linalg.norm(way))
+    named = not WORDS.isdisjoint(words_of(skeleton.names[bone.bone]))
     return named and (along or skeleton.directions != "TAILS")
 
 
@@ -127,8 +139,12 @@ def twist_about(turns: Floats, axis: Floats) -> Floats:
     return np.mod(found + np.pi, 2 * np.pi) - np.pi
 
 
-def _source_twists(skeleton_parents: Integers, bone: TwistBone, transforms: Floats) -> Floats:
-    above = int(skeleton_parents[bone.limb]) if bone.source == bone.limb else bone.limb
+def _source_twists(skeleton: Skeleton, bone: TwistBone, transforms: Floats) -> Floats:
+    above = bone.limb
+    if bone.source == bone.limb:  # poses move only bones that deform
+        above = int(skeleton.parents[bone.limb])
+        while above >= 0 and (skeleton.left_out[above] or not skeleton.deform[above]):
+            above = int(skeleton.parents[above])
     return twist_about(_relative(transforms, bone.source, above), bone.axis)
 
 
@@ -149,7 +165,7 @@ def _share_in(skeleton: Skeleton, bone: TwistBone, poses: Floats) -> float | Non
     the limb, or if the bone moves like its limb or in another way."""
     if not len(poses) or _turns(skeleton, bone, poses):
         return None
-    given = _source_twists(skeleton.parents, bone, poses)
+    given = _source_twists(skeleton, bone, poses)
     taken = twist_about(_relative(poses, bone.bone, bone.limb), bone.axis)
     some = np.abs(given) < np.pi / 2  # a larger twist may have passed half a turn
     power = float(given[some] @ given[some])
@@ -162,13 +178,13 @@ def _share_in(skeleton: Skeleton, bone: TwistBone, poses: Floats) -> float | Non
     return float(np.clip(share, 0, 1))
 
 
-def twisted(transforms: Floats, bones: Sequence[TwistBone], parents: Integers) -> Floats:
+def twisted(transforms: Floats, bones: Sequence[TwistBone], skeleton: Skeleton) -> Floats:
     """The transforms (p, m, 3, 4) of all bones, with each twist bone moved by its limb and its
     share of the twist."""
     found = transforms.copy()
     for bone in bones:
         share = bone.share - 1 if bone.source == bone.limb else bone.share
-        angles = share * _source_twists(parents, bone, transforms)
+        angles = share * _source_twists(skeleton, bone, transforms)
         x, y, z = bone.axis
         cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
         sines, cosines = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]

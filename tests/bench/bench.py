@@ -43,6 +43,8 @@ PARTS = {
     "reach": "inverse kinematics compared with Blender's, and poses of reaching limbs",
     "paper": "experiments of the 2018 paper, in its energy and in the measures of other pages",
     "poses": "weights optimized for some clips of a character, evaluated on the others",
+    "twist": "limbs that twist: strain without and with random poses that twist limbs, and with "
+    "twist bones",
     "spines": "rigid and bendy bones, stretchable-twistable bones and spines, with pictures",
     "only_new": "weights of new vertices only: time compared with the whole mesh, and weight "
     "differences at the seam",
@@ -66,7 +68,7 @@ WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "thre
                       "worst"}  # fmt: skip
 FILES = {  # modules of tests/package have the names
     "shapes": "shape_keys", "generated": "generated_meshes", "reference": "elastic_reference",
-    "gltf": "gltf_files",
+    "gltf": "gltf_files", "twist": "twist_limbs",
 }  # fmt: skip
 HEADER = """\
 # Benchmark

@@ -13,6 +13,7 @@ from araplbs.skeleton.symmetry import bone_partners
 
 from ..data.bones import LEAVE_FREE
 from ..data.object_targets import constraints_of
+from ..rig.turners import read_turners
 
 # A limit wider than this on both sides does not limit a joint. Rigs use such limits for free
 # joints.
@@ -63,6 +64,7 @@ def read_armature(armature, use_joint_limits):
         limits=_limits(armature) if use_joint_limits else np.full((len(bones), 3, 2), np.nan),
         opposite=np.array([index.get(bpy.utils.flip_name(n), i) for n, i in index.items()]),
         taken_in=np.array([bone.araplbs_deforms for bone in bones], bool),
+        turners=read_turners(armature),
         **_bone_kinds(armature),
     )
 

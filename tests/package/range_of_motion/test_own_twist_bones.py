@@ -92,7 +92,7 @@ def test_poses_of_the_rig_tell_the_share(name):
     skeleton = skeleton_of([(name, *UPPER[1:]), FORE])
     marked = skeleton_of([UPPER, FORE])
     bones = [replace(t, share=0.3) for t in find_twist_bones(marked)]
-    poses = twisted(random_poses(skeleton), bones, skeleton.parents)
+    poses = twisted(random_poses(skeleton), bones, skeleton)
     shares = {key: share for key, (_source, share) in found_in(skeleton, poses).items()}
     assert shares == {f"{n}_{side}": 0.3 for n in (name, FORE[0]) for side in "lr"}
 

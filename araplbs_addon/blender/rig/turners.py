@@ -1,0 +1,42 @@
+"""Reads which bones turn a bone about its own axis, by constraints and drivers."""
+
+import math
+
+from ..data.object_targets import constraints_of
+from .rig_relations import bone_in, drivers
+
+TURNING = {"TRANSFORM", "DAMPED_TRACK"}  # constraints that turn a bone by an unknown factor
+
+
+def read_turners(armature):
+    """{bone: {source: factor, NaN if unknown}} by index. A factor is relative to the twist of the
+    source, and added to the bone's own."""
+    place = {bone.name: index for index, bone in enumerate(armature.data.bones)}
+    found = {}
+    for posed in armature.pose.bones:
+        for constraint in constraints_of(posed):
+            source = place.get(getattr(constraint, "subtarget", ""), -1)
+            own = getattr(constraint, "target", None) == armature and source >= 0
+            if own and not constraint.mute and constraint.influence > 0:
+                factor = _factor(constraint)
+                if factor is not None:
+                    found.setdefault(place[posed.name], {})[source] = factor
+    for curve in drivers(armature):
+        bone = place.get(bone_in(curve.data_path), -1)
+        if bone < 0 or ".rotation_" not in curve.data_path or "constraints" in curve.data_path:
+            continue
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if target.id == armature and target.bone_target in place:
+                    found.setdefault(bone, {})[place[target.bone_target]] = math.nan
+    return found
+
+
+def _factor(constraint):
+    """The factor of a constraint; None if it does not turn only about the bone's axis."""
+    if constraint.type in TURNING:
+        return math.nan
+    only_twist = constraint.type == "COPY_ROTATION" and constraint.use_y
+    if not only_twist or constraint.use_x or constraint.use_z:
+        return None
+    return -constraint.influence if constraint.invert_y else constraint.influence
