@@ -21,6 +21,7 @@ from ..measures.new_twist_bones import (
 )
 from ..model.sparse_weights import SparseWeights, join_sparse_weights
 from ..skeleton.skeleton import of_weighted
+from ..skeleton.twist_bones import twist_about
 from .animations import FRAMES_PER_SECOND, read_curve
 from .armature import AXES, Armature
 from .character import Character, characters_of
@@ -131,18 +132,6 @@ class _Twist:
         turns = turns @ self.rest.T if self.bone.kind == FOREARM else self.rest.T @ turns
         half = self.bone.share * twist_about(turns, self.axis) / 2
         return np.column_stack([np.sin(half)[:, None] * self.axis, np.cos(half)])
-
-
-def twist_about(turns: Floats, axis: Floats) -> Floats:
-    """The angles (t,) from -pi to pi of the twists of rotations (t, 3, 3) about a unit axis."""
-    odd = turns[:, [2, 0, 1], [1, 2, 0]] - turns[:, [1, 2, 0], [2, 0, 1]]  # 4 w (x, y, z)
-    # w (x, y, z) . axis and w^2, which have the ratio tan(angle / 2), fail at w = 0. The twist has
-    # the same ratio of (axis . q)^2, from the symmetric part.
-    trace = np.trace(turns, axis1=1, axis2=2)
-    scalar = np.maximum(1 + trace, 0)  # 4 w^2
-    along = np.maximum(1 + 2 * np.einsum("i,tij,j->t", axis, turns, axis) - trace, 0)
-    sign = np.where(odd @ axis < 0, -1.0, 1.0)
-    return 2 * sign * np.arctan2(np.sqrt(along), np.sqrt(scalar))
 
 
 def _add_keys(document: Document, source: int, node: int, twist: _Twist) -> None:

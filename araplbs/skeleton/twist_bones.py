@@ -133,10 +133,16 @@ def _relative(transforms: Floats, bone: int, above: int) -> Floats:
 
 
 def twist_about(turns: Floats, axis: Floats) -> Floats:
-    """The angles (p,) of the twists of rotations (p, 3, 3) about a unit axis."""
+    """The angles (t,) from -pi to pi of the twists of rotations (t, 3, 3) about a unit axis."""
     odd = turns[:, [2, 0, 1], [1, 2, 0]] - turns[:, [1, 2, 0], [2, 0, 1]]  # 4 w (x, y, z)
-    found: Floats = 2 * np.arctan2(odd @ axis, 1 + np.trace(turns, axis1=1, axis2=2))
-    return np.mod(found + np.pi, 2 * np.pi) - np.pi
+    # w (x, y, z) . axis and w^2, which have the ratio tan(angle / 2), fail at w = 0. The twist has
+    # the same ratio of (axis . q)^2, from the symmetric part.
+    trace = np.trace(turns, axis1=1, axis2=2)
+    scalar = np.maximum(1 + trace, 0)  # 4 w^2
+    along = np.maximum(1 + 2 * np.einsum("i,tij,j->t", axis, turns, axis) - trace, 0)
+    sign = np.where(odd @ axis < 0, -1.0, 1.0)
+    found: Floats = 2 * sign * np.arctan2(np.sqrt(along), np.sqrt(scalar))
+    return found
 
 
 def _source_twists(skeleton: Skeleton, bone: TwistBone, transforms: Floats) -> Floats:
