@@ -231,7 +231,7 @@ arm64_core() {  # the module for Linux on arm64, by qemu
 # Blender's own command. RUN is a bed or BED-gui. Each run has a folder of its own in the chroot, so
 # several runs can work at once.
 chroot_bed() {
-  local name=$1 version=$2 bed=${1%-gui} root place box zip inside starts
+  local name=$1 version=$2 bed=${1%-gui} root place box zip inside
   root=$CACHE/beds/$bed
   place=/araplbs-$name-$(cksum <<<"$ROOT" | cut -d' ' -f1)
   box=$root$place
@@ -258,15 +258,13 @@ chroot_bed() {
       -P tests/addon/run_in_blender.py -- "$zip" \
       tests/addon -p no:cacheprovider --junitxml "$place/out/results.xml" ${PYTEST_ARGS:-}
   else
-    # Pixels are computed only for the few tests that look at them, in a second start. In a run that
-    # is named, whose pictures are kept, they are computed for all tests.
-    starts='LP_NO_RAST=1 "$@" && exec "$@"'
-    [ -z "$(all_tests "$name")" ] || starts='exec "$@"'
+    # Pixels are computed only for the tests that look at them or, in a run that is named, take
+    # pictures, in a second start.
     # Chroots share the abstract sockets of X servers, so each bed counts from another number.
     run "$name" "$version" "$OUT/$name.xml" "${inside[@]}" \
       xvfb-run -a -n $((100 + $(cksum <<<"$name$ROOT" | cut -d' ' -f1) % 900)) \
-      -s "-screen 0 1280x800x24" sh -c "$starts" sh blender --gpu-backend opengl \
-      --enable-event-simulate -p 0 0 1280 800 -P tests/window/run_in_gui.py \
+      -s "-screen 0 1280x800x24" sh -c 'LP_NO_RAST=1 "$@" && exec "$@"' sh \
+      blender --gpu-backend opengl --enable-event-simulate -p 0 0 1280 800 -P tests/window/run_in_gui.py \
       -- "$place/out/results.xml" "$place/out" ${GUI_TEST:-}
     mkdir -p "$OUT/$name" && cp "$box"/out/*.png "$box"/out/*.json "$OUT/$name/" 2>/dev/null || true
   fi
