@@ -3,13 +3,15 @@ corrections of single vertices. This module also adds the bone kind to the bone 
 
 from contextlib import suppress
 
+import bpy
 from araplbs.base.refusal import Refused
 from bpy.props import IntProperty
 from bpy.types import Panel, UIList, WindowManager
 
+from ..blender.data.edits import edited_vertices
 from ..blender.read import control_bones
 from ..blender.write.select_bones import select_bones
-from ..features.check.look_at import bone_places, look_at
+from ..features.check.look_at import bone_places, look_at, vertex_places
 from ..features.control_bones import operator as bone_roles
 from ..features.edits import operator as edit
 from ..features.edits import rigid
@@ -78,7 +80,37 @@ CONTROL_BONE = IntProperty(
     options={"SKIP_SAVE"},
     update=_chosen,
 )
-PROPERTIES = ((WindowManager, "araplbs_control_bone", CONTROL_BONE),)
+
+
+def _active_correction(_manager):
+    ob = bpy.context.active_object
+    return ob.data.araplbs.active if ob and ob.type == "MESH" else -1
+
+
+def _choose_correction(_manager, index):
+    """Selects the vertices of the row that was clicked, and turns the view to them. Strokes set the
+    active correction, too, and turn nothing."""
+    context, ob = bpy.context, bpy.context.active_object
+    if not ob or ob.type != "MESH" or not 0 <= index < len(ob.data.araplbs.edits):
+        return
+    ob.data.araplbs.active = index
+    with suppress(RuntimeError):  # the operator has reported why
+        bpy.ops.object.araplbs_select_edit("EXEC_DEFAULT", True, index=index)
+        vertices = edited_vertices(ob.data, ob.data.araplbs.edits[index])
+        look_at(context, ob, vertex_places(context, ob, vertices))
+
+
+CORRECTION = IntProperty(
+    name="Correction",
+    description="Click to select the vertices of the correction and to turn the view to them",
+    options={"SKIP_SAVE"},
+    get=_active_correction,
+    set=_choose_correction,
+)
+PROPERTIES = (
+    (WindowManager, "araplbs_control_bone", CONTROL_BONE),
+    (WindowManager, "araplbs_correction", CORRECTION),
+)
 
 
 class DATA_UL_araplbs_edits(UIList):
@@ -150,7 +182,11 @@ def draw_corrections(layout, ob, rows=3):
     if settings.edits:
         row = layout.row(align=True)
         row.template_list(
-            DATA_UL_araplbs_edits.__name__, "", settings, "edits", settings, "active", rows=rows
+            DATA_UL_araplbs_edits.__name__,
+            "",
+            *(settings, "edits"),
+            *(bpy.context.window_manager, "araplbs_correction"),
+            rows=rows,
         )
         column = row.column(align=True)
         select, remove = edit.OBJECT_OT_araplbs_select_edit, edit.OBJECT_OT_araplbs_remove_edit

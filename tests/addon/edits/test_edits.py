@@ -113,6 +113,20 @@ def test_smooth_vertices(tube):
     assert not tube.data.araplbs.edits
 
 
+def test_a_row_selects_its_vertices(tube):
+    """A click on a row of the list, which sets its index, selects the vertices of the correction.
+    A stroke, which makes its own correction active, changes no selection."""
+    manager = bpy.context.window_manager
+    for vertices, bone in (([3, 4], "upper"), ([7], "lower")):
+        pick(tube, vertices)
+        edit(kind="WEIGHT", bone=bone)
+        assert [v.index for v in tube.data.vertices if v.select] == vertices
+    for row, vertices in ((0, [3, 4]), (1, [7]), (99, [7])):
+        manager.araplbs_correction = row
+        assert [v.index for v in tube.data.vertices if v.select] == vertices
+        assert manager.araplbs_correction == tube.data.araplbs.active == min(row, 1)
+
+
 def roughness(ob, names, vertices):
     """The difference between the weights of these vertices and the mean of their neighbors'
     weights."""
