@@ -59,7 +59,7 @@ MADE = {"Sentence", "counted"}  # araplbs/base/sentence.py
 REFUSALS = {"Refused", "Changed", "BadOption", "NotLoaded", "NothingNew", "NothingToRemove"}
 SAID = {
     *("report", "inform", "poll_message_set", "label", "draw_wrapped", "translated"),
-    "status_text_set",
+    "show_status",
 }
 DECLARED = {"bl_label", "bl_description"}
 WORDS = {"text", "title", "heading", "message"}  # arguments of layouts

@@ -13,7 +13,7 @@ from ..languages.translate import inform, translated
 from ..preferences import preferred_threads
 from .last_report import keep_report
 from .session import ENDED, KEEPING, READING, RESTORING, current_session, end_session
-from .window import moves_view
+from .window import moves_view, show_status
 from .work import TaskOperator
 
 TICK = 1 / 30  # seconds between two checks of the thread
@@ -32,6 +32,7 @@ class LiveOperator(TaskOperator):
     every = BUSY_TICK
     _session = None
     _looked = 0.0  # time of the last check
+    _shown = None  # what the window shows of the session
 
     def invoke(self, context, _event):
         """Runs in a window."""
@@ -95,10 +96,14 @@ class LiveOperator(TaskOperator):
         session = self._session
         if session.state == ENDED:
             return
-        if context.workspace:
-            parts = [self.bl_label, *session_facts(session), *session_keys(session)]
-            context.workspace.status_text_set(translated("   |   ".join(parts)))
-        if session.frame:
+        frame = session.frame
+        parts = [self.bl_label, *session_facts(session), *session_keys(session)]
+        shown = parts, frame and frame.number, session.written
+        if shown == self._shown:
+            return  # otherwise, the window would be redrawn in each turn
+        self._shown = shown
+        show_status(context, *parts)
+        if frame:
             redraw_views()
 
     def _finish(self, context, session):

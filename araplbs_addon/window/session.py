@@ -110,6 +110,7 @@ class LiveSession(ABC):
 
     keys = ()  # key hints for the user
     token = ""  # the token by which meshes identify the session, if they carry one
+    written = -1  # number of the frame in Blender's data, for sessions that write while they run
     strokes = 0  # an artist's strokes, which would be lost with the session
     moves_joints = False  # whether its frames contain skeletons to draw
     cancelled_in = (RUNNING,)  # states in which restore() takes effect

@@ -21,6 +21,12 @@ def close_popovers(context):
         context.window.screen = context.window.screen
 
 
+def show_status(context, *parts):
+    """Shows texts side by side in the status bar. Without texts, Blender's own text returns."""
+    if context.workspace:  # a script may have none
+        context.workspace.status_text_set("   |   ".join(map(translated, parts)) or None)
+
+
 class WindowOperator(Placed):
     """Mix-in for an operator that continues while the window is in use.
 
@@ -50,10 +56,7 @@ class WindowOperator(Placed):
         return {"RUNNING_MODAL"}
 
     def show_status(self, context):
-        if context.workspace:
-            context.workspace.status_text_set(
-                translated(f"{self.status(context)}   |   Esc: cancel")
-            )
+        show_status(context, self.status(context), "Esc: cancel")
 
     def modal(self, context, event):
         result = self.turn(context) if event.type == "TIMER" else None
@@ -79,8 +82,7 @@ class WindowOperator(Placed):
             if self._timer:
                 context.window_manager.event_timer_remove(self._timer)
                 self._timer = None
-                if context.workspace:
-                    context.workspace.status_text_set(None)
+                show_status(context)
 
     def cancel(self, context):
         """Called when Blender ends the operator for another file, a closed window, or quitting."""

@@ -4,7 +4,7 @@ with mouse and keys."""
 import bpy
 import numpy as np
 import scenes
-from driver import region, still, stroke, wait_for_end, wait_until
+from driver import click, region, still, stroke, wait_for_end, wait_until
 from paint_scenes import make_tube, paint_mode
 from test_result_views import at_hand, posed, weighted_twice
 
@@ -171,6 +171,17 @@ def test_one_limb(ui):
     ui.picture("limb-done")
     outcome = at_hand()
     assert outcome is not before and outcome.chosen[0] == len(limb.limb_of(rig, bone))
+    with ui.override():
+        bpy.ops.wm.tool_set_by_id(name="araplbs.limb")
+    yield 5
+    arm = limb.limb_of(rig, bone)
+    for name in (bone, next(each for each in found if each not in arm)):  # one click each
+        before = at_hand()
+        yield from click(ui, found[name])
+        yield from wait_for_end()
+        yield from still(ui)
+        assert at_hand() is not before
+        assert at_hand().chosen[0] == len(limb.limb_of(rig, name))
 
 
 def test_smooth_without_a_session(ui):

@@ -7,6 +7,7 @@ import time
 from itertools import pairwise
 
 import bpy
+import numpy as np
 import scenes
 import sessions
 from bpy_extras.view3d_utils import location_3d_to_region_2d
@@ -14,6 +15,7 @@ from driver import (
     cancel,
     clear,
     inside,
+    looks,
     newest_only,
     open_sidebar,
     over,
@@ -399,3 +401,92 @@ def test_escape_stops_the_count(ui):
         go_on.set()
     yield from wait_until(lambda: outcome.counting is None)
     assert worker.error and worker.result is None
+
+
+def drawn_in(turns):
+    """A step for each turn. Returns the number of redraws of the 3D view."""
+    drawn = []
+    handle = bpy.types.SpaceView3D.draw_handler_add(
+        lambda: drawn.append(1), (), "WINDOW", "POST_PIXEL"
+    )
+    try:
+        for _ in range(turns):
+            yield
+    finally:
+        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    return len(drawn)
+
+
+def test_no_redraw_without_a_change(ui):
+    """A converged session leaves the window at rest, as Blender does."""
+    tube, _rig = make_tube()
+    yield from paint_mode(ui, tube)
+    begin(ui)
+    yield from settle()
+    yield 20
+    assert not (yield from drawn_in(60))
+    yield from cancel(ui)
+
+
+def test_a_correction_is_shown(ui):
+    """A click on a row of the list, which sets its index, turns the view to the vertices."""
+    tube, _rig = make_tube()
+    yield from paint_mode(ui, tube)
+    edits = scenes.addon("blender.data.edits")
+    for bone, vertices in (("lower", slice(0, 40)), ("upper", slice(-40, None))):
+        values = np.zeros(len(tube.data.vertices))
+        values[vertices] = 1.5
+        edits.write_values(tube.data, edits.ensure_edit(tube.data, "WEIGHT", bone), values)
+    yield 5
+    view, seen = ui.area().spaces.active.region_3d, []
+    for row in (0, 1, 0):
+        with ui.override():
+            bpy.context.window_manager.araplbs_correction = row
+        yield 3
+        seen.append(view.view_location.z)
+    assert seen[0] == seen[2] and seen[1] > seen[0] + 1
+
+
+@looks
+def test_redraw_next_to_blender(ui):
+    """Prints how long a redraw of the window takes after a change of one weight: in Weight Paint
+    mode, with a session, and with a Pin over half of the mesh."""
+    when_named()
+    newest_only()
+
+    def redraw(tube):
+        tube.vertex_groups.active.add([0], 0.5, "REPLACE")
+        tube.data.update_tag()
+        start = time.perf_counter()
+        with ui.override():
+            bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=1)
+        return time.perf_counter() - start
+
+    def typical(tube):
+        return sorted(redraw(tube) for _ in range(8))[3]
+
+    for size in (50_000, 200_000):
+        tube, _rig = make_tube(rings=size // 100, sides=100)
+        yield from paint_mode(ui, tube)
+        yield 20
+        alone = typical(tube)
+        begin(ui)
+        yield from settle()
+        yield 20
+        shared = typical(tube)
+        edits = scenes.addon("blender.data.edits")
+        item = edits.ensure_edit(tube.data, "WEIGHT", "upper")
+        half = np.arange(len(tube.data.vertices)) < size // 2
+        edits.write_values(tube.data, item, np.where(half, 1.5, 0))
+        yield from settle()
+        yield 20
+        pinned = typical(tube)
+        yield from cancel(ui)
+        yield 20
+        again = typical(tube)
+        print(
+            f"{size:,} vertices: Blender {alone:.3f} and {again:.3f} s, session {shared:.3f} s, "
+            f"with a Pin {pinned:.3f} s: {shared / max(alone, again):.2f} and "
+            f"{pinned / max(alone, again):.2f} times",
+            flush=True,
+        )

@@ -1,12 +1,12 @@
 """The operators "Weight One Limb" and "Click a Limb to Weight", which compute new weights for the
-bones of one limb."""
+bones of one limb, and the tool that does so at each click."""
 
 import bpy
 import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.body.chains import Tree
-from bpy.props import StringProperty
-from bpy.types import Operator
+from bpy.props import BoolProperty, StringProperty
+from bpy.types import Operator, WorkSpaceTool
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 from ...blender.data.binding import armature_of
@@ -14,13 +14,13 @@ from ...blender.data.bones import chosen_bones, visible_bones
 from ...blender.read.pointed import nearest_vertex, ray_of, shares_of
 from ...blender.read.read_armature import read_armature
 from ...blender.read.targets import find_posing
-from ...languages.translate import inform, translated
+from ...languages.translate import inform
 from ...weighting import WeightingTask
 from ...window.drawing import draw_lines
 from ...window.guard import handing_over
 from ...window.menu_entries import Placed
 from ...window.properties import WeightOptions
-from ...window.window import moves_view
+from ...window.window import moves_view, show_status
 from ...window.work import WorkOperator, poll_targets
 from .measured import MeasuredWeighting
 from .originals import is_seen
@@ -81,6 +81,12 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
     icon = "CON_KINEMATIC"
     _handle = None
 
+    at_mouse: BoolProperty(
+        name="At Mouse",
+        description="Weight the limb under the mouse at once",
+        options={"SKIP_SAVE"},
+    )
+
     @classmethod
     def poll(cls, context):
         poll_targets(context, find_posing)
@@ -88,8 +94,10 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
             raise Refused("Available only in the 3D view")
         return True
 
-    def invoke(self, context, _event):
+    def invoke(self, context, event):
         armature = find_posing(context).armature
+        if self.at_mouse:
+            return self._pick(context, event) or {"CANCELLED"}
         active = armature.data.bones.active
         if context.mode == "POSE" and active and chosen_bones(armature).any():
             return _weight(active.name)
@@ -99,7 +107,7 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
         )
         context.window_manager.modal_handler_add(self)
         context.window.cursor_modal_set("EYEDROPPER")
-        self._tell(context, "Click a limb")
+        show_status(context, "Click a limb", "Esc: cancel")
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
@@ -114,15 +122,9 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
             ]
             context.area.tag_redraw()
             found = f"Click: weight {len(bones)} bones, {bones[0]} to {bones[-1]}" if bones else ""
-            self._tell(context, found or "Click a limb")
+            show_status(context, found or "Click a limb", "Esc: cancel")
         elif event.type == "LEFTMOUSE" and event.value == "PRESS":
-            armature = find_posing(context).armature
-            bone = bone_under(context, armature, (event.mouse_x, event.mouse_y))
-            if not bone:
-                inform(self, f"Nothing of '{armature.name}' is under the mouse")
-                return {"RUNNING_MODAL"}
-            self._end(context)
-            return _weight(bone)
+            return self._pick(context, event) or {"RUNNING_MODAL"}
         elif event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
             self._end(context)
             return {"CANCELLED"}
@@ -130,17 +132,20 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}
 
+    def _pick(self, context, event):
+        """Weights the limb under the mouse. Returns None without a limb there."""
+        armature = find_posing(context).armature
+        bone = bone_under(context, armature, (event.mouse_x, event.mouse_y))
+        if not bone:
+            inform(self, f"Nothing of '{armature.name}' is under the mouse")
+            return None
+        self._end(context)
+        return _weight(bone)
+
     def cancel(self, context):
         self._end(context)
 
     abandon = cancel  # see guard.py
-
-    @staticmethod
-    def _tell(context, text):
-        if context.workspace:
-            context.workspace.status_text_set(
-                f"{translated(text)}   |   {translated('Esc: cancel')}"
-            )
 
     def _end(self, context):
         if self._handle:
@@ -148,8 +153,7 @@ other bones keep their weights. In Pose mode with a selected bone, its limb is w
             self._handle = None
             context.area.tag_redraw()
         context.window.cursor_modal_restore()
-        if context.workspace:
-            context.workspace.status_text_set(None)
+        show_status(context)
 
 
 def _weight(bone):
@@ -199,4 +203,39 @@ def _bone_near(region, view, armature, at, most):
     return found
 
 
+class ARAPLBS_TOOL_limb(WorkSpaceTool):
+    bl_idname = "araplbs.limb"
+    bl_label = "Weight One Limb (ARAP)"
+    bl_description = (
+        "Click an arm, a leg or a finger to compute its weights again. All other bones keep their "
+        "weights"
+    )
+    bl_space_type = "VIEW_3D"
+    bl_context_mode = "PAINT_WEIGHT"
+    bl_cursor = "EYEDROPPER"
+    bl_icon = "ops.pose.relax"
+    bl_keymap = (
+        (
+            PICK,
+            {"type": "LEFTMOUSE", "value": "PRESS"},
+            {"properties": [("at_mouse", True)]},
+        ),
+    )
+
+
+class ARAPLBS_TOOL_limb_of_object(ARAPLBS_TOOL_limb):
+    bl_context_mode = "OBJECT"
+
+
+TOOLS = (ARAPLBS_TOOL_limb, ARAPLBS_TOOL_limb_of_object)
 CLASSES = (OBJECT_OT_araplbs_weight_limb, OBJECT_OT_araplbs_pick_limb)
+
+
+def register():
+    for tool in TOOLS:
+        bpy.utils.register_tool(tool, separator=True)
+
+
+def unregister():
+    for tool in TOOLS:
+        bpy.utils.unregister_tool(tool)

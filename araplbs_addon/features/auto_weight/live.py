@@ -47,7 +47,6 @@ class WeightSession(LiveSession):
         if options.volume != "NONE":
             raise Refused("Refining live works on the surface: set Volume to Surface Only")
         self.token = secrets.token_hex(8)
-        self.written = -1  # number of the frame in the vertex groups
         self._writers, self._edits_before, self._looked_at = [], [], []
         self._links = self._start_changes = None
         self._disturbed = self._paused = False

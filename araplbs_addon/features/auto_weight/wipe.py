@@ -19,7 +19,7 @@ from ...preferences import preferred_threads
 from ...window.drawing import draw_lines
 from ...window.error_view import colored
 from ...window.guard import handing_over
-from ...window.window import moves_view
+from ...window.window import moves_view, show_status
 from .outcome import AFTER, BEFORE, OfOutcome, outcome_at_hand
 
 IDNAME = "object.araplbs_wipe"
@@ -68,7 +68,7 @@ the end. The view can be moved. Click or Esc ends"""
         ]
         manager.araplbs_errors = "NONE"
         manager.modal_handler_add(self)
-        context.workspace.status_text_set(translated("Move the mouse to wipe   |   Esc: end"))
+        show_status(context, "Move the mouse to wipe   |   Esc: end")
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
@@ -87,8 +87,7 @@ the end. The view can be moved. Click or Esc ends"""
         if not handles:
             return
         context.window_manager.araplbs_errors = self._colors
-        if context.workspace:
-            context.workspace.status_text_set(None)
+        show_status(context)
         if self._posed and bpy.ops.object.araplbs_own_pose.poll():
             with handing_over():
                 bpy.ops.object.araplbs_own_pose()

@@ -17,8 +17,7 @@ from ...blender.read.read_mesh import (
 from ...blender.read.targets import find_posing
 from ...blender.write.weight_slots import WeightSlot
 from ...blender.write.write_weights import write_weights
-from ...languages.translate import translated
-from ...window.window import moves_view
+from ...window.window import moves_view, show_status
 from ...window.work import poll_targets
 
 IDNAME = "object.araplbs_reach"
@@ -95,13 +94,11 @@ them. X Mirror includes the bone on the other side"""
     def _end(self, context):
         self._parts = ()
         context.window.cursor_modal_restore()
-        if context.workspace:
-            context.workspace.status_text_set(None)
+        show_status(context)
 
     def _tell(self, context):
         text = f"{self.bone}: reach {100 * self.reach:+.0f} %   |   Click: keep   |   Esc: cancel"
-        if context.workspace:
-            context.workspace.status_text_set(translated(text))
+        show_status(context, text)
 
     def _read(self, context):
         targets = find_posing(context)
