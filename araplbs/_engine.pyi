@@ -383,12 +383,6 @@ class Solver:
         being solved."""
 
     @property
-    def spokes(
-        self,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, NDArray[np.bool_]]:
-        """The name of `bone_springs` before version 0.3. Using it issues a DeprecationWarning."""
-
-    @property
     def rigid_parts(self) -> NDArray[np.int32]:
         """(n,) rigid part of each vertex, numbered from 0, including both given parts and those
         found by rigid_departure; -1 for vertices of no part."""

@@ -30,7 +30,7 @@ OFF_AXIS = 0.1  # share of the limb's length: maximum distance of a head from th
 ALONG = float(np.cos(np.radians(10)))  # of a bone that is known only by its direction
 SAME = 0.1  # share of the limb's length: tolerance between both sides
 FIRST, LAST = 0.2, 0.8  # shares of the length between which the weights change
-TWISTED = np.radians(3)  # least twist that tells a share
+TWISTED = np.radians(3)  # least twist that shows a share
 SWUNG = np.radians(3)  # greatest swing of a twist bone
 LEAST_SLOPE, ALIKE = 0.05, 0.5  # of the taken twist; share of it that its source explains
 

@@ -90,8 +90,8 @@ static arap_status hand_out(arap_context *context, const arap_mesh *mesh,
 }
 
 arap_status arap_baseline_weights(arap_context *context, const arap_geometry *geometry,
-                                   const arap_bones *bones, const arap_baseline_settings *settings,
-                                   arap_influences *out) {
+                                  const arap_bones *bones, const arap_baseline_settings *settings,
+                                  arap_influences *out) {
     arap_rigged_mesh rigged = {0};
     arap_islands_report report = {0};
     arap_influences all = {0};

@@ -1,4 +1,5 @@
-/* Baseline weights, for comparison. One function returns the final weights of any method in this folder. */
+/* Baseline weights, for comparison. One function returns the final weights of any method in this
+ * folder. */
 #ifndef ARAP_BASELINE_H
 #define ARAP_BASELINE_H
 
@@ -26,7 +27,7 @@ void arap_baseline_settings_default(arap_baseline_settings *settings);
 /* Compute final weights for the caller's vertices and bones: at most max_influences per row, none
  * below min_weight, bones in ascending order. Release with arap_influences_clear. */
 arap_status arap_baseline_weights(arap_context *context, const arap_geometry *geometry,
-                                   const arap_bones *bones, const arap_baseline_settings *settings,
-                                   arap_influences *out);
+                                  const arap_bones *bones, const arap_baseline_settings *settings,
+                                  arap_influences *out);
 
 #endif
