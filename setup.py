@@ -137,12 +137,13 @@ class build_ext(_build_ext):
                 shutil.copyfile(library, beside / library.name)
         else:  # for a build in place; auditwheel replaces it when it adds OpenBLAS to the wheel
             ext.runtime_library_dirs = ext.library_dirs
-        # setuptools links, with its own check for newer files.
-        listing = temp / "objects.txt"  # changes when a source file is added or removed
+        # setuptools links, with its own check for newer files, which overlooks files that are gone.
+        listing = temp / "objects.txt"
         if not listing.exists() or listing.read_text().split() != objects:
-            listing.write_text("\n".join(objects))
-        ext.sources, ext.depends, ext.extra_objects = [], [*objects, str(listing)], objects
+            self.force = self.compiler.force = True
+        ext.sources, ext.depends, ext.extra_objects = [], objects, objects
         super().build_extension(ext)
+        listing.write_text("\n".join(objects))
 
     def copy_file(self, source, target, *how, **more):
         """Keeps a file that is unchanged, because running tests may use it."""
@@ -157,7 +158,7 @@ class build_ext(_build_ext):
         if not self.is_current(obj, dep, cmd, command):
             obj.parent.mkdir(parents=True, exist_ok=True)
             cmd.unlink(missing_ok=True)
-            if not source.is_absolute():  # CHOLMOD's 60 files are not worth a line each
+            if not source.is_absolute():  # the files of CHOLMOD are not worth a line each
                 print(f"compile {source}\n", end="", flush=True)
             if subprocess.run(command).returncode:
                 sys.exit(f"setup.py: {source} does not compile")

@@ -168,3 +168,29 @@ def test_the_headers_of_the_source_package_are_enough(unpacked):
     command = [compiler, "-fsyntax-only", "-w", "-DNPARTITION", *(f"-I{f}" for f in folders), file]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_module_of_cholmod_is_called():
+    """csrc/ reaches every module of CHOLMOD that is compiled, directly or through other modules,
+    and everything that these files call is compiled."""
+    compiled, nm = ROOT / "build/obj", shutil.which("nm")
+    if not (nm and compiled.exists()):
+        pytest.skip("no nm, or no engine built here")
+    ours = [compiled / f.relative_to(ROOT).with_name(f"{f.name}.o") for f in sources.own_sources()]
+    theirs = [
+        compiled / "suitesparse" / f.relative_to(sources.SUITESPARSE).with_name(f"{f.name}.o")
+        for f in sources.suitesparse_sources()
+    ]
+    needs, owners = {}, {}
+    for file in (*ours, *theirs):
+        lines = [line.split()[-2:] for line in subprocess.check_output([nm, file], text=True).splitlines()]
+        needs[file] = {name for kind, name in lines if kind == "U"}
+        owners |= {name: file for kind, name in lines if kind.isupper() and kind != "U"}
+    reached, names = set(ours), set().union(*(needs[file] for file in ours))
+    while found := {owners[name] for name in names if name in owners} - reached:
+        reached |= found
+        names = set().union(*(needs[file] for file in found))
+    asked = set().union(*(needs[file] for file in reached))
+    assert not {n for n in asked if n.startswith(("cholmod_", "amd_", "colamd"))} - set(owners)
+    modules = {file.parent.name for file in reached if "CHOLMOD" in file.parts}
+    assert modules == {file.parent.name for file in theirs if "CHOLMOD" in file.parts}
