@@ -12,6 +12,7 @@ from ..features.check import operator as check
 from ..features.check.findings_list import found
 from ..features.compare.operator import ASK as COMPARE
 from ..features.compare.operator import OBJECT_OT_araplbs_open_comparison, page_of_file
+from ..features.deform_with.operator import OBJECT_OT_araplbs_deform_with
 from ..features.edits import bone_shares, select_worst
 from ..features.edits.rigid import MARK as MARK_RIGID
 from ..features.joints.operator import IDNAME as JOINTS
@@ -179,6 +180,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         draw_named(layout, manager, "araplbs_deformer", text="Preview")
         if deformer_view.view.message:
             draw_wrapped(layout, context, deformer_view.view.message, icon="INFO")
+        OBJECT_OT_araplbs_deform_with.draw_choice(layout)
         column = layout.column(align=True)
         column.operator_context = "INVOKE_DEFAULT"
         column.operator(COMPARE)

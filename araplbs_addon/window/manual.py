@@ -45,6 +45,7 @@ TOPICS = (
     ("bpy.ops.object.araplbs_*pose*", "check.html"),
     ("bpy.types.windowmanager.araplbs_check*", "check.html"),
     ("bpy.types.windowmanager.araplbs_deformer*", "deformers.html"),
+    ("bpy.ops.object.araplbs_deform_with*", "deformers.html"),
     ("bpy.types.windowmanager.araplbs*", "live.html"),
     ("bpy.ops.object.araplbs_refine*", "live.html"),
     ("bpy.ops.object.araplbs_brush*", "live.html"),

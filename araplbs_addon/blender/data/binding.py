@@ -6,6 +6,8 @@ from mathutils import Matrix
 from .object_targets import constraints_of
 from .rest_transforms import follows, moved_by, world_matrices
 
+DEFORMER = "araplbs_deformer"  # marks node groups of Deform With
+
 
 def armature_of(ob):
     """The armature that deforms a mesh, through its first Armature modifier or as its parent."""
@@ -25,6 +27,13 @@ def armature_modifier(ob, armature):
 def armature_modifiers(ob, armature):
     """All Armature modifiers of a mesh that use this armature."""
     return [m for m in ob.modifiers if m.type == "ARMATURE" and m.object == armature]
+
+
+def deform_nodes(ob):
+    """The Geometry Nodes modifier that Deform With has put in place of the Armature modifier, or
+    None."""
+    groups = ((m, m.node_group) for m in ob.modifiers if m.type == "NODES")
+    return next((modifier for modifier, group in groups if group and DEFORMER in group), None)
 
 
 def is_deformed_by(ob, armature):

@@ -4,7 +4,7 @@ other armatures), and about Armature modifier settings that reduce the effect of
 from araplbs.base.refusal import Refused
 from araplbs.reports.report import names_in_line
 
-from ..data.binding import armature_modifier, is_deformed_by
+from ..data.binding import armature_modifier, deform_nodes, is_deformed_by
 from ..data.rest_transforms import deforming_armatures
 
 CARRIERS = {  # modifiers that make a mesh follow another object: its kind and property
@@ -14,6 +14,12 @@ CARRIERS = {  # modifiers that make a mesh follow another object: its kind and p
 }
 SHAPERS = {"CAST", "CURVE", "DISPLACE", "HOOK", "LAPLACIANDEFORM", "SHRINKWRAP", "SIMPLE_DEFORM"}
 SHAPERS |= {"SMOOTH", "WARP", *CARRIERS}  # modifiers that move vertices
+
+MAKES_VERTICES = {
+    *("ARRAY", "BEVEL", "BOOLEAN", "BUILD", "DECIMATE", "EDGE_SPLIT", "EXPLODE", "MASK", "MIRROR"),
+    *("MULTIRES", "REMESH", "SCREW", "SKIN", "SOLIDIFY", "SUBSURF", "TRIANGULATE", "WELD"),
+    *("WIREFRAME", "VOLUME_TO_MESH", "PARTICLE_INSTANCE", "PARTICLE_SYSTEM"),
+}
 
 
 def refuse_carried(ob, armature):
@@ -33,7 +39,7 @@ def refuse_carried(ob, armature):
 def other_modifiers(ob, armature):
     """Messages about other deformations of a mesh that the weights do not take into account."""
     own, lines = armature_modifier(ob, armature), []
-    if own and not _works(own):
+    if own and not _works(own) and not deform_nodes(ob):
         lines.append(f"The Armature modifier '{own.name}' of '{ob.name}' is switched off")
     if own and own.vertex_group in ob.vertex_groups:
         lines.append(

@@ -22,13 +22,9 @@ from ...blender.poses.flexible_bones import bare_copy, pose_copy
 from ...blender.poses.pose_sources import weight_of
 from ...blender.poses.read_poses import PoseReader, frames_of_actions, stage
 from ...blender.poses.swapped_actions import swapped_actions
+from ...blender.read.other_modifiers import MAKES_VERTICES
 
 STEP = 0.1  # seconds of work on copies
-MAKES_VERTICES = {
-    *("ARRAY", "BEVEL", "BOOLEAN", "BUILD", "DECIMATE", "EDGE_SPLIT", "EXPLODE", "MASK", "MIRROR"),
-    *("MULTIRES", "REMESH", "SCREW", "SKIN", "SOLIDIFY", "SUBSURF", "TRIANGULATE", "WELD"),
-    *("WIREFRAME", "VOLUME_TO_MESH", "PARTICLE_INSTANCE", "PARTICLE_SYSTEM"),
-}
 SIMULATES = {"CLOTH", "SOFT_BODY", "DYNAMIC_PAINT", "FLUID"}  # need all frames in order
 NOT_DEFORMING = {"ARMATURE", "DATA_TRANSFER", "WEIGHTED_NORMAL", "NORMAL_EDIT", "COLLISION"}
 NOT_DEFORMING |= {"UV_PROJECT", "UV_WARP"}

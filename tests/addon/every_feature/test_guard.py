@@ -126,6 +126,12 @@ def kept_pair():
         ob.vertex_groups.remove(ob.vertex_groups[0])
 
 
+def posable_pair():
+    if not hasattr(bpy.types, "GeometryNodeBoneInfo"):
+        pytest.skip("Geometry Nodes cannot read bones before Blender 5.2")
+    return weighted_pair()
+
+
 def flawed_tube():
     flawed("SPECKLE", "INFLUENCES")
 
@@ -194,6 +200,7 @@ TABLE = {
             ("features.reduce_bones.task", "reduce_bones_report", 1),
         ],
     ),
+    "deform_with": (posable_pair, {}, [("features.deform_with.task", "build", 2)]),
     "keep_weights": (weighted_pair, {}, [("features.restore.task", "keep_report", 1)]),
     "repair": (flawed_tube, {}, [("features.repair.task", "repair_report", 1)]),
     "bake": (

@@ -1,0 +1,1 @@
+"""Deform With deforms meshes with dual quaternions or centers of rotation in Geometry Nodes."""

@@ -1,0 +1,43 @@
+"""The operator "Deform With"."""
+
+import bpy
+from araplbs.base.refusal import Refused
+from araplbs.features.deform_with import DeformWithOptions, deform_with_summary
+from bpy.types import Operator
+
+from ...blender.read.targets import find_posing
+from ...window.properties import ListedOptions, option_names, option_properties
+from ...window.work import WorkOperator
+from .task import DeformWithTask
+
+IDNAME = "object.araplbs_deform_with"
+
+
+class OBJECT_OT_araplbs_deform_with(WorkOperator, ListedOptions, Operator):
+    """Choose the deformer of the selected meshes. Geometry Nodes take the place of the Armature \
+modifier, which is switched off as long as another deformer is chosen"""
+
+    bl_idname = IDNAME
+    bl_label = "Deform With"
+    __annotations__ = option_properties(DeformWithOptions)
+    option_table = DeformWithOptions
+    own_options = tuple(option_names(DeformWithOptions))
+    task_kind = DeformWithTask
+    summary = staticmethod(deform_with_summary)
+    doing = "Centering"
+    find = staticmethod(find_posing)
+
+    @classmethod
+    def poll(cls, context):
+        if not hasattr(bpy.types, "GeometryNodeBoneInfo"):
+            raise Refused(
+                "Needs Blender 5.2 or later: in earlier versions, Geometry Nodes cannot read bones"
+            )
+        return super().poll(context)
+
+    @classmethod
+    def draw_choice(cls, layout):
+        layout.operator_menu_enum(cls.bl_idname, "deformer", text="Deform With")
+
+
+CLASSES = (OBJECT_OT_araplbs_deform_with,)

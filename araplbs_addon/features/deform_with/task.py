@@ -1,0 +1,188 @@
+"""The task of Deform With: reads the weights, computes centers of rotation, and replaces the
+Armature modifier by a Geometry Nodes modifier or the other way around."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+from araplbs.base.arrays import Floats
+from araplbs.base.progress import Listener, Progress
+from araplbs.base.refusal import Refused
+from araplbs.base.steps import Steps
+from araplbs.features.deform_with import ARMATURE, CENTERS
+from araplbs.measures.deformer_preview import DeformerPreview
+from araplbs.model.options import Options
+from araplbs.reports.report import names_in_line
+
+from ...blender.data.binding import DEFORMER, armature_modifiers, deform_nodes
+from ...blender.data.references import Subjects
+from ...blender.read.deformation_errors import read_weighted
+from ...blender.read.other_modifiers import MAKES_VERTICES
+from ...blender.read.read_armature import read_armature
+from ...blender.read.read_mesh import present_weights, refuse_mesh
+from ...task import Task
+from .nodes import CENTER, build
+
+if TYPE_CHECKING:
+    from ...blender.read.targets import Targets
+
+# What the Geometry Nodes modifier takes over from the Armature modifier, and gives back.
+SHOWN = ("show_viewport", "show_render", "show_in_editmode", "show_on_cage")
+
+
+@dataclass(frozen=True)
+class Reading:
+    subjects: Subjects
+    names: list[list[str]]  # for each mesh, of the bones that move it
+    previews: list[DeformerPreview | None]
+
+
+class DeformWithTask(Task):
+    centers: list[Floats | None] = ()  # type: ignore[assignment]  # in armature space, each (n, 3)
+
+    def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
+        """See Task."""
+        self.warnings = list(targets.skipped)
+        armature, names, previews = targets.armature, [], []
+        skeleton = read_armature(armature, use_joint_limits=False)
+        for ob in targets.meshes:
+            yield
+            refuse_mesh(ob)
+            modifier = _only_modifier(ob, armature)
+            used, preview = [], None
+            if self.options.deformer != ARMATURE:
+                rows = present_weights(ob, skeleton)
+                used = [skeleton.names[b] for b in np.unique(rows.bones)]
+                _refuse_unlike(ob, modifier, armature, used)
+            if self.options.deformer == CENTERS:
+                _refuse_new_vertices(ob, modifier)
+                _armature, problem, rows = read_weighted(ob, view_layer, Options())
+                preview = DeformerPreview(problem, rows, self.threads)
+            names.append(used)
+            previews.append(preview)
+        self.reading = Reading(Subjects.of(armature, targets.meshes), names, previews)
+
+    def solve(self, progress: Listener | None = None) -> None:
+        """See Task."""
+        self.centers, progress = [], Progress.of(progress)
+        previews = self.reading.previews
+        for k, preview in enumerate(previews):
+            progress.check("centers of rotation", k / len(previews))
+            part = progress.part(k / len(previews), 1 / len(previews))
+            self.centers.append(None if preview is None else _finite(preview, part))
+
+    def apply(self) -> dict[str, Any]:
+        """See Task."""
+        armature, objects = self.reading.subjects.find()
+        trees: list[bpy.types.NodeTree | None] = []
+        try:
+            for ob, names in zip(objects, self.reading.names, strict=True):
+                trees.append(self._tree(ob, armature, names))
+        except BaseException:
+            for tree in filter(None, trees):
+                bpy.data.node_groups.remove(tree)
+            raise
+        for ob, tree, centers in zip(objects, trees, self.centers, strict=True):
+            _choose_armature(ob, armature)
+            if tree:
+                _choose_nodes(ob, armature, tree, centers)
+        done = [{"name": ob.name} for ob in objects]
+        return {"armature": armature.name, "deformer": self.options.deformer, "objects": done}
+
+    def _tree(self, ob, armature, names):
+        """The node group that deforms a mesh; None for the Armature modifier."""
+        deformer = self.options.deformer
+        if deformer == ARMATURE:
+            return None
+        tree = bpy.data.node_groups.new(f"{ob.name} Deformer", "GeometryNodeTree")
+        try:
+            tree[DEFORMER] = deformer
+            build(tree, armature, names, deformer == CENTERS)
+        except BaseException:
+            bpy.data.node_groups.remove(tree)
+            raise
+        return tree
+
+
+def _choose_nodes(ob, armature, tree, centers):
+    """Puts the nodes in the place of the Armature modifier. centers: in armature space, or None."""
+    if centers is not None:
+        matrix = np.array(ob.matrix_world.inverted_safe() @ armature.matrix_world, np.float64)
+        own = centers @ matrix[:3, :3].T + matrix[:3, 3]
+        attribute = ob.data.attributes.new(CENTER, "FLOAT_VECTOR", "POINT")
+        attribute.data.foreach_set("vector", own.astype(np.float32).ravel())
+    (modifier,) = armature_modifiers(ob, armature)
+    nodes = ob.modifiers.new("Deformer", "NODES")
+    nodes.node_group = tree
+    ob.modifiers.move(len(ob.modifiers) - 1, list(ob.modifiers).index(modifier) + 1)
+    for name in SHOWN:
+        setattr(nodes, name, getattr(modifier, name))
+    modifier.show_viewport = modifier.show_render = False
+
+
+def _only_modifier(ob, armature):
+    """The Armature modifier of a mesh. Raises Refused if there is not exactly one."""
+    modifiers = armature_modifiers(ob, armature)
+    if len(modifiers) != 1:
+        count = len(modifiers) or "no"
+        raise Refused(
+            f"'{ob.name}' has {count} Armature modifiers of '{armature.name}': one is needed"
+        )
+    return modifiers[0]
+
+
+def _refuse_unlike(ob, modifier, armature, names):
+    """Raises Refused if the modifier deforms by more than the transforms of bones."""
+    if not names:
+        raise Refused(f"No vertex of '{ob.name}' has weights for deform bones")
+    bones = [armature.data.bones[name] for name in names]
+    bendy = [f"'{bone.name}'" for bone in bones if bone.bbone_segments > 1]
+    if bendy:
+        raise Refused(f"Convert bendy bones to bones first: {names_in_line(bendy)}")
+    for used, what in (
+        (modifier.use_bone_envelopes or not modifier.use_vertex_groups, "Bone Envelopes"),
+        (any(bone.use_envelope_multiply for bone in bones), "Multiply Vertex Group by Envelope"),
+        (modifier.vertex_group, "a vertex group of the modifier"),
+        (modifier.use_multi_modifier, "Multi Modifier"),
+    ):
+        if used:
+            raise Refused(f"'{ob.name}' is deformed with {what}, which these deformers do not have")
+
+
+def _refuse_new_vertices(ob, modifier):
+    """Raises Refused if the vertices at the Armature modifier are not those of the mesh."""
+    for other in ob.modifiers:
+        if other == modifier:
+            return
+        shown = other.show_viewport or other.show_render
+        if shown and other.type in {*MAKES_VERTICES, "NODES"}:
+            raise Refused(
+                f"'{other.name}' comes before the Armature modifier of '{ob.name}' and may add "
+                "vertices, which have no centers of rotation: move it below"
+            )
+
+
+def _finite(preview, progress):
+    """The centers. A vertex without one rotates about itself."""
+    centers = preview.centers(progress)
+    return np.where(np.isfinite(centers), centers, preview.vertices)
+
+
+def _choose_armature(ob, armature):
+    """Removes our nodes and their centers, and shows the Armature modifier as they were shown."""
+    nodes = deform_nodes(ob)
+    if not nodes:
+        return
+    (modifier,) = armature_modifiers(ob, armature)
+    for name in SHOWN:
+        setattr(modifier, name, getattr(nodes, name))
+    tree = nodes.node_group
+    ob.modifiers.remove(nodes)
+    if not tree.users:
+        bpy.data.node_groups.remove(tree)
+    attribute = ob.data.attributes.get(CENTER)
+    if attribute:
+        ob.data.attributes.remove(attribute)

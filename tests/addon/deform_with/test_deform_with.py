@@ -1,0 +1,204 @@
+"""Deform With: Geometry Nodes deform a mesh exactly as the engine does, in place of the Armature
+modifier, and give the place back. Before Blender 5.2, the choice is unavailable and says why."""
+
+import bpy
+import numpy as np
+import pytest
+from deep import deep_snapshot, difference, refused, without_memory
+from scenes import addon, auto_weight, look, package, rotation, select, tube_and_rig
+from test_deformer import evaluated
+
+HAS_BONES = hasattr(bpy.types, "GeometryNodeBoneInfo")
+nodes = pytest.mark.skipif(not HAS_BONES, reason="no node Bone Info before Blender 5.2")
+DEFORMERS = ("DUAL_QUATERNIONS", "CENTERS")
+
+
+@pytest.fixture
+def tube():
+    """A weighted tube that is rotated and scaled, as its rig is, and posed with scale and shear."""
+    tube, rig = tube_and_rig(rig_matrix=rotation(40, "X"))
+    auto_weight(tube, rig)
+    pose(rig)
+    select(tube)
+    return tube, rig
+
+
+def pose(rig):
+    for name, turn, size in (
+        ("middle", (0.4, 1.0, 0.2), (1.1, 0.9, 1.2)),
+        ("upper", (0.9, 0.8, 0.0), (1.0, 1.0, 1.0)),
+    ):
+        bone = rig.pose.bones[name]
+        bone.rotation_mode, bone.rotation_euler, bone.scale = "XYZ", turn, size
+    bpy.context.view_layer.update()
+
+
+def choose(*objects, deformer):
+    select(*objects)
+    return bpy.ops.object.araplbs_deform_with(deformer=deformer)
+
+
+def expected(ob, rig, deformer):
+    """The points by the engine, in armature space."""
+    layer = bpy.context.view_layer
+    read = addon("blender.read.deformation_errors").read_weighted
+    _rig, problem, rows = read(ob, layer, package("model.options").Options())
+    layer.update()
+    pose = addon("blender.poses.read_poses").present_pose(rig, problem.skeleton, layer.depsgraph)
+    return package("measures.deformer_preview").DeformerPreview(problem, rows).posed(
+        pose, deformer
+    )[0]
+
+
+def assert_as_engine(ob, rig, deformer):
+    bpy.context.view_layer.update()
+    got, wanted = evaluated(ob, rig), expected(ob, rig, deformer)
+    size = np.linalg.norm(np.ptp(wanted, axis=0))
+    assert np.abs(got - wanted).max() < 1e-6 * size
+    return got
+
+
+@nodes
+@pytest.mark.parametrize("deformer", DEFORMERS)
+def test_as_the_engine(tube, deformer):
+    ob, rig = tube
+    linear = evaluated(ob, rig)
+    assert choose(ob, deformer=deformer) == {"FINISHED"}
+    got = assert_as_engine(ob, rig, deformer)
+    assert np.abs(got - linear).max() > 1e-2
+    rig.pose.bones["upper"].rotation_euler.x -= 0.7
+    assert np.abs(assert_as_engine(ob, rig, deformer) - got).max() > 1e-2
+
+
+@nodes
+def test_dual_quaternions_follow_the_weights(tube):
+    """The nodes read the vertex groups, also with weights that do not sum to 1."""
+    ob, rig = tube
+    choose(ob, deformer="DUAL_QUATERNIONS")
+    before = assert_as_engine(ob, rig, "DUAL_QUATERNIONS")
+    ob.vertex_groups["upper"].add(range(40), 0.7, "REPLACE")
+    for group in ob.vertex_groups:
+        group.remove([60])
+    ob.data.update()
+    after = assert_as_engine(ob, rig, "DUAL_QUATERNIONS")
+    assert np.abs(after - before)[:40].max() > 1e-3
+
+
+@nodes
+def test_centers_are_computed_again(tube):
+    ob, rig = tube
+    choose(ob, deformer="CENTERS")
+    ob.vertex_groups["upper"].add(range(40), 0.7, "REPLACE")
+    choose(ob, deformer="CENTERS")
+    assert_as_engine(ob, rig, "CENTERS")
+    assert len(ob.modifiers) == 2 and len(bpy.data.node_groups) == 1
+
+
+@nodes
+def test_the_place_of_the_modifier(tube):
+    """The nodes take the Armature modifier's place and visibility, and give both back."""
+    ob, rig = tube
+    armature = next(m for m in ob.modifiers if m.type == "ARMATURE")
+    armature.show_render, armature.show_in_editmode = False, True
+    ob.modifiers.new("Subdivision", "SUBSURF")
+    before = without_memory(deep_snapshot())
+    choose(ob, deformer="CENTERS")
+    assert [m.type for m in ob.modifiers] == ["ARMATURE", "NODES", "SUBSURF"]
+    own = ob.modifiers[1]
+    assert (own.show_viewport, own.show_render, own.show_in_editmode) == (True, False, True)
+    assert not armature.show_viewport and not armature.show_render
+    assert "araplbs_center" in ob.data.attributes
+    choose(ob, deformer="ARMATURE")
+    assert difference(before, without_memory(deep_snapshot())) == {}
+
+
+@nodes
+def test_auto_weight_goes_on(tube, capsys):
+    """Other tools still find the Armature modifier, which is not reported as switched off."""
+    ob, rig = tube
+    choose(ob, deformer="DUAL_QUATERNIONS")
+    capsys.readouterr()
+    assert auto_weight(ob, rig) == {"FINISHED"}
+    assert "switched off" not in capsys.readouterr().out
+    assert_as_engine(ob, rig, "DUAL_QUATERNIONS")
+
+
+@nodes
+def test_exported(tube, tmp_path):
+    """A file without skeletons contains the deformed mesh."""
+    ob, rig = tube
+    choose(ob, deformer="CENTERS")
+    bpy.context.view_layer.update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    world = [ob.matrix_world @ v.co for v in ob.evaluated_get(depsgraph).data.vertices]
+    path = tmp_path / "posed.obj"
+    bpy.ops.wm.obj_export(filepath=str(path), forward_axis="Y", up_axis="Z")
+    lines = [line.split()[1:4] for line in path.read_text().splitlines() if line[:2] == "v "]
+    np.testing.assert_allclose(np.array(lines, float), np.array(world), atol=1e-5)
+
+
+def with_bendy(_ob, _modifier, rig):
+    rig.data.bones["middle"].bbone_segments = 4
+
+
+def with_envelopes(_ob, modifier, _rig):
+    modifier.use_bone_envelopes = True
+
+
+def with_multiply(_ob, _modifier, rig):
+    rig.data.bones["middle"].use_envelope_multiply = True
+
+
+def with_group(ob, modifier, _rig):
+    modifier.vertex_group = ob.vertex_groups[0].name
+
+
+def with_multi(_ob, modifier, _rig):
+    modifier.use_multi_modifier = True
+
+
+def with_two(ob, _modifier, rig):
+    ob.modifiers.new("Second", "ARMATURE").object = rig
+
+
+def with_none(ob, modifier, _rig):
+    ob.modifiers.remove(modifier)
+
+
+def with_mirror(ob, _modifier, _rig):
+    ob.modifiers.new("Mirror", "MIRROR")
+    ob.modifiers.move(1, 0)
+
+
+def without_weights(ob, _modifier, _rig):
+    ob.vertex_groups.clear()
+
+
+REFUSED = {
+    with_bendy: "Convert bendy bones to bones first: 'middle'",
+    with_envelopes: "is deformed with Bone Envelopes",
+    with_multiply: "is deformed with Multiply Vertex Group by Envelope",
+    with_group: "is deformed with a vertex group of the modifier",
+    with_multi: "is deformed with Multi Modifier",
+    with_two: "has 2 Armature modifiers of 'Rig'",
+    with_none: "has no Armature modifiers of 'Rig'",
+    with_mirror: "'Mirror' comes before the Armature modifier",
+    without_weights: "has weights for deform bones",
+}
+
+
+@nodes
+@pytest.mark.parametrize("change", REFUSED)
+def test_refused(tube, change):
+    ob, rig = tube
+    change(ob, next(m for m in ob.modifiers if m.type == "ARMATURE"), rig)
+    assert REFUSED[change] in refused("deform_with", ob, rig, deformer="CENTERS")
+
+
+@pytest.mark.skipif(HAS_BONES, reason="Blender 5.2 has the node Bone Info")
+def test_before_5_2_it_says_why(tube):
+    ob, _rig = tube
+    select(ob)
+    assert not bpy.ops.object.araplbs_deform_with.poll()
+    with pytest.raises(RuntimeError, match=r"Needs Blender 5\.2 or later"):
+        bpy.ops.object.araplbs_deform_with(deformer="CENTERS")
