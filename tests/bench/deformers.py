@@ -3,6 +3,7 @@ weights and ours, and with our weights optimized for dual quaternions.
 
 deformers.py ZIP OUTPUT_FOLDER [CHARACTER...]     (called by bench.py)"""
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import araplbs
 import numpy as np
 import rigged
+from in_blender import BUILD, run_in_blender
+from problems import DATA
 from results import say, table, write_page
 from yardstick import Yardstick, volume
 
@@ -40,6 +43,14 @@ degrees. For these poses, our weights were optimized with such twists as well.""
 STAGE = """\
 The table shows how much the stage for dual quaternions changes the energy (including springs), and
 the solve time in seconds without and with this stage."""
+
+
+SPEED = """\
+## Deform With
+
+Frames per second in Blender while all bones move, and in parentheses how many times as long a frame
+takes as with the Armature modifier with Preserve Volume (`tests/bench/nodes_in_blender.py`)."""
+NODES_OF = ("knight", "m2m_human", "mh_game", "mh_base")
 
 
 def arguments_of(arrays):
@@ -143,6 +154,24 @@ def gain_table(rows):
     return table(head, cells)
 
 
+def nodes_block():
+    """The speed of the node groups of Deform With, or None before Blender 5.2."""
+    output = BUILD / "nodes.json"
+    files = [DATA / f"{name}.blend" for name in NODES_OF]
+    error = run_in_blender("nodes_in_blender.py", output, *filter(Path.exists, files), limit=600)
+    rows = [] if error else json.loads(output.read_text())
+    if not rows:
+        return None
+    head = ("", "vertices", "bones", "Armature modifier", "dual quaternions", "centers")
+    cells = []
+    for row in rows:
+        line = [row["name"], f"{row['vertices']:,}", row["bones"], f"{1000 / row['armature']:.0f}"]
+        for name in ("dual", "centers"):
+            line.append(f"{1000 / row[name]:.0f} ({row[name] / row['armature']:.1f})")
+        cells.append(line)
+    return f"{SPEED}\n\n{table(head, cells)}"
+
+
 def ratio(rows, kind, ours, other, key="area"):
     """Geometric mean over the characters of the ratio of one (way, deformer) to another."""
     known = [row["poses"][kind] for row in rows if {ours[0], other[0]} <= row["poses"][kind].keys()]
@@ -176,6 +205,7 @@ def main(_zip_path, output, *names):
     ):
         blocks.append(f"## {title}")
         blocks += [strain_table(rows, kind, key) for key in MEASURES]
+    blocks += filter(None, [nodes_block()])
     write_page(Path(output), "deformers", "Deformers", *blocks, rows=rows)
 
 

@@ -183,7 +183,10 @@ def test_every_module_of_cholmod_is_called():
     ]
     needs, owners = {}, {}
     for file in (*ours, *theirs):
-        lines = [line.split()[-2:] for line in subprocess.check_output([nm, file], text=True).splitlines()]
+        lines = [
+            line.split()[-2:]
+            for line in subprocess.check_output([nm, file], text=True).splitlines()
+        ]
         needs[file] = {name for kind, name in lines if kind == "U"}
         owners |= {name: file for kind, name in lines if kind.isupper() and kind != "U"}
     reached, names = set(ours), set().union(*(needs[file] for file in ours))

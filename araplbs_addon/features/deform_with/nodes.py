@@ -63,9 +63,7 @@ class _Graph:
             self.out("FunctionNodeTransformDirection", axis, matrix)
             for axis in ((1, 0, 0), (0, 1, 0))
         )
-        return self.out(
-            "FunctionNodeAxesToRotation", y, x, primary_axis="Y", secondary_axis="X"
-        )
+        return self.out("FunctionNodeAxesToRotation", y, x, primary_axis="Y", secondary_axis="X")
 
     def dot4(self, a, a_w, b, b_w):
         return self.math("MULTIPLY_ADD", a_w, b_w, self.vector("DOT_PRODUCT", a, b))

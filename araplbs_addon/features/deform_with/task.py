@@ -29,7 +29,7 @@ from .nodes import CENTER, build
 if TYPE_CHECKING:
     from ...blender.read.targets import Targets
 
-# What the Geometry Nodes modifier takes over from the Armature modifier, and gives back.
+# Settings that the Geometry Nodes modifier takes over from the Armature modifier, and gives back.
 SHOWN = ("show_viewport", "show_render", "show_in_editmode", "show_on_cage")
 
 
@@ -172,7 +172,7 @@ def _finite(preview, progress):
 
 
 def _choose_armature(ob, armature):
-    """Removes our nodes and their centers, and shows the Armature modifier as they were shown."""
+    """Removes our nodes and their centers, and gives the Armature modifier their visibility."""
     nodes = deform_nodes(ob)
     if not nodes:
         return

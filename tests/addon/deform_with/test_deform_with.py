@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 from deep import deep_snapshot, difference, refused, without_memory
-from scenes import addon, auto_weight, look, package, rotation, select, tube_and_rig
+from scenes import addon, auto_weight, package, rotation, select, tube_and_rig
 from test_deformer import evaluated
 
 HAS_BONES = hasattr(bpy.types, "GeometryNodeBoneInfo")
@@ -45,9 +45,9 @@ def expected(ob, rig, deformer):
     _rig, problem, rows = read(ob, layer, package("model.options").Options())
     layer.update()
     pose = addon("blender.poses.read_poses").present_pose(rig, problem.skeleton, layer.depsgraph)
-    return package("measures.deformer_preview").DeformerPreview(problem, rows).posed(
-        pose, deformer
-    )[0]
+    return (
+        package("measures.deformer_preview").DeformerPreview(problem, rows).posed(pose, deformer)[0]
+    )
 
 
 def assert_as_engine(ob, rig, deformer):
@@ -97,7 +97,7 @@ def test_centers_are_computed_again(tube):
 @nodes
 def test_the_place_of_the_modifier(tube):
     """The nodes take the Armature modifier's place and visibility, and give both back."""
-    ob, rig = tube
+    ob, _rig = tube
     armature = next(m for m in ob.modifiers if m.type == "ARMATURE")
     armature.show_render, armature.show_in_editmode = False, True
     ob.modifiers.new("Subdivision", "SUBSURF")
@@ -126,7 +126,7 @@ def test_auto_weight_goes_on(tube, capsys):
 @nodes
 def test_exported(tube, tmp_path):
     """A file without skeletons contains the deformed mesh."""
-    ob, rig = tube
+    ob, _rig = tube
     choose(ob, deformer="CENTERS")
     bpy.context.view_layer.update()
     depsgraph = bpy.context.evaluated_depsgraph_get()

@@ -16,7 +16,7 @@ PAGES = [
 CUT = re.findall(
     r'^ +\("([\w-]+)", \w+, "(\w+)"\),$', (ROOT / "tools/manual_pictures.py").read_text(), re.M
 )
-NOT_OF_THE_WINDOW = {"compare", "through_rig"}  # a page in a browser; a drawing
+NOT_OF_THE_WINDOW = {"compare", "through_rig", "deform_with"}  # in a browser; drawn; rendered
 
 
 def test_pictures_are_made_by_tests_of_the_window():
