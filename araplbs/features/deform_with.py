@@ -8,7 +8,7 @@ from ..reports.report import names_in_line
 
 ARMATURE, DUAL_QUATERNIONS, CENTERS = "ARMATURE", "DUAL_QUATERNIONS", "CENTERS"
 DEFORMERS = (
-    (ARMATURE, "Armature Modifier", "The Armature modifier, which all other programs know"),
+    (ARMATURE, "Armature", "The Armature modifier, which all other programs know"),
     (
         DUAL_QUATERNIONS,
         "Dual Quaternions",

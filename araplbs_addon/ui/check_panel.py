@@ -180,7 +180,7 @@ class VIEW3D_PT_araplbs_check(InTab, Panel):
         draw_named(layout, manager, "araplbs_deformer", text="Preview")
         if deformer_view.view.message:
             draw_wrapped(layout, context, deformer_view.view.message, icon="INFO")
-        OBJECT_OT_araplbs_deform_with.draw_choice(layout)
+        OBJECT_OT_araplbs_deform_with.draw_choice(layout, context)
         column = layout.column(align=True)
         column.operator_context = "INVOKE_DEFAULT"
         column.operator(COMPARE)

@@ -38,6 +38,7 @@ SHAPE, POSES = {"rings": 13, "sides": 8}, 4  # small: it is made for each door o
 # Our operators without a door of their own, and how they are reached.
 INSIDE = {
     "object.araplbs_brush": "the tools of Weight Paint mode",
+    "object.araplbs_deform_with": "a menu of Check and Repair: tests/addon/deform_with",
     "object.araplbs_compare": "the dialog of Compare Methods",
     "object.araplbs_load_preset": "the menu of presets",
     "object.araplbs_mend_mesh": "findings about the mesh: test_cures.py",

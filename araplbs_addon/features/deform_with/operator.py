@@ -2,9 +2,15 @@
 
 import bpy
 from araplbs.base.refusal import Refused
-from araplbs.features.deform_with import DeformWithOptions, deform_with_summary
+from araplbs.features.deform_with import (
+    ARMATURE,
+    DEFORMERS,
+    DeformWithOptions,
+    deform_with_summary,
+)
 from bpy.types import Operator
 
+from ...blender.data.binding import DEFORMER, deform_nodes
 from ...blender.read.targets import find_posing
 from ...window.properties import ListedOptions, option_names, option_properties
 from ...window.work import WorkOperator
@@ -36,8 +42,14 @@ modifier, which is switched off as long as another deformer is chosen"""
         return super().poll(context)
 
     @classmethod
-    def draw_choice(cls, layout):
-        layout.operator_menu_enum(cls.bl_idname, "deformer", text="Deform With")
+    def draw_choice(cls, layout, context):
+        ob = context.active_object
+        nodes = deform_nodes(ob) if ob and ob.type == "MESH" else None
+        chosen = nodes.node_group[DEFORMER] if nodes else ARMATURE
+        name = next(name for each, name, _about in DEFORMERS if each == chosen)
+        row = layout.row()
+        row.label(text="Deform With")
+        row.operator_menu_enum(cls.bl_idname, "deformer", text=name)
 
 
 CLASSES = (OBJECT_OT_araplbs_deform_with,)
