@@ -92,7 +92,9 @@ class DeformWithTask(Task):
         done = [{"name": ob.name} for ob in objects]
         return {"armature": armature.name, "deformer": self.options.deformer, "objects": done}
 
-    def _tree(self, ob, armature, names):
+    def _tree(
+        self, ob: bpy.types.Object, armature: bpy.types.Object, names: list[str]
+    ) -> bpy.types.NodeTree | None:
         """The node group that deforms a mesh; None for the Armature modifier."""
         deformer = self.options.deformer
         if deformer == ARMATURE:
@@ -107,7 +109,12 @@ class DeformWithTask(Task):
         return tree
 
 
-def _choose_nodes(ob, armature, tree, centers):
+def _choose_nodes(
+    ob: bpy.types.Object,
+    armature: bpy.types.Object,
+    tree: bpy.types.NodeTree,
+    centers: Floats | None,
+) -> None:
     """Puts the nodes in the place of the Armature modifier. centers: in armature space, or None."""
     if centers is not None:
         matrix = np.array(ob.matrix_world.inverted_safe() @ armature.matrix_world, np.float64)
@@ -123,7 +130,7 @@ def _choose_nodes(ob, armature, tree, centers):
     modifier.show_viewport = modifier.show_render = False
 
 
-def _only_modifier(ob, armature):
+def _only_modifier(ob: bpy.types.Object, armature: bpy.types.Object) -> bpy.types.Modifier:
     """The Armature modifier of a mesh. Raises Refused if there is not exactly one."""
     modifiers = armature_modifiers(ob, armature)
     if len(modifiers) != 1:
@@ -134,7 +141,12 @@ def _only_modifier(ob, armature):
     return modifiers[0]
 
 
-def _refuse_unlike(ob, modifier, armature, names):
+def _refuse_unlike(
+    ob: bpy.types.Object,
+    modifier: bpy.types.Modifier,
+    armature: bpy.types.Object,
+    names: list[str],
+) -> None:
     """Raises Refused if the modifier deforms by more than the transforms of bones."""
     if not names:
         raise Refused(f"No vertex of '{ob.name}' has weights for deform bones")
@@ -152,7 +164,7 @@ def _refuse_unlike(ob, modifier, armature, names):
             raise Refused(f"'{ob.name}' is deformed with {what}, which these deformers do not have")
 
 
-def _refuse_new_vertices(ob, modifier):
+def _refuse_new_vertices(ob: bpy.types.Object, modifier: bpy.types.Modifier) -> None:
     """Raises Refused if the vertices at the Armature modifier are not those of the mesh."""
     for other in ob.modifiers:
         if other == modifier:
@@ -165,13 +177,13 @@ def _refuse_new_vertices(ob, modifier):
             )
 
 
-def _finite(preview, progress):
+def _finite(preview: DeformerPreview, progress: Listener) -> Floats:
     """The centers. A vertex without one rotates about itself."""
     centers = preview.centers(progress)
     return np.where(np.isfinite(centers), centers, preview.vertices)
 
 
-def _choose_armature(ob, armature):
+def _choose_armature(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
     """Removes our nodes and their centers, and gives the Armature modifier their visibility."""
     nodes = deform_nodes(ob)
     if not nodes:
