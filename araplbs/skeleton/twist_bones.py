@@ -108,7 +108,7 @@ def _of_limb(skeleton: Skeleton, which: Bools, limb: Limb, poses: Floats | None)
 
 
 def _share_of_rig(skeleton: Skeleton, bone: TwistBone) -> float | None:
-    """The share that a constraint gives to the bone, if it tells one."""
+    """The share that a constraint gives to the bone, if it has one."""
     factor = skeleton.turners.get(bone.bone, {}).get(bone.source, np.nan)
     if np.isnan(factor):
         return None

@@ -9,7 +9,7 @@ typedef struct arap_extent {
     double box[2][3];    /* of what is connected and dense: it has this center and diagonal */
     double lo[3], hi[3]; /* vertices outside this box are far away; infinite: none are */
     double dense[2][3];  /* a face from the inside of this box to its outside leads to a stray
-                          * vertex; infinite if there is none */
+                          * vertex; infinite: no vertex is stray */
 } arap_extent;
 
 /* Coordinates and indices must already be checked, bones need not be. With bones, the extent is
