@@ -534,7 +534,7 @@ def test_doors_of_the_first_panel(ui):
     assert_good()
 
 
-@looks  # without pixels, a file browser does not hear Enter
+@looks  # without pixels, a file browser ignores Enter
 def test_doors_of_the_panels_below(ui):
     when_named()
     yield from try_tab(ui, BELOW)

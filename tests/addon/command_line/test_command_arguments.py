@@ -46,7 +46,7 @@ WRONG = [
     ([*WEIGHT, "--swing", "500"], "--swing is 500 degrees: must be from 0 to 180 degrees"),
     ([*WEIGHT, "--twist", "nan"], "--twist is nan degrees: must be from 0 to 180 degrees"),
     ([*WEIGHT, "--firmness", "-1"], "--firmness is -1: must be from 0 to 1e+06"),
-    ([*WEIGHT, "--truss", "-1"], "--firmness is -1: must be from 0 to 1e+06"),
+    ([*WEIGHT, "--bone-spring-stiffness", "-1"], "--firmness is -1: must be from 0 to 1e+06"),
     ([*WEIGHT, "--crispness", "2"], "--crispness is 2: must be from 0 to 1"),
     ([*WEIGHT, "--random-poses", "0"], "--random-poses is 0: must be from 1 to 10000"),
     ([*WEIGHT, "--seed", "-3"], "--seed is -3: must be from 0"),
@@ -152,7 +152,7 @@ def test_help(capfd):
         assert run(name, "--help") == 0
         text = capfd.readouterr().out
         assert f"blender -c araplbs {name} " in text.partition("examples:")[2]
-        assert "None" not in text and "SUPPRESS" not in text and "--truss" not in text
+        assert "None" not in text and "SUPPRESS" not in text
         assert text.startswith(f"usage: blender -c araplbs {name} IN.blend")
         assert max(map(len, text.partition("options")[0].splitlines())) <= 100
         assert text.count("(default: on)") + text.count("(default: off)") < 30
@@ -172,7 +172,8 @@ def test_examples_of_the_help():
 
 def test_names_of_the_panel(place):
     assert run(*WEIGHT, "--json", "a.json", "--firmness", 3, "--crispness", 0.01) == 0
-    assert run(*IN, "-o", "b.blend", "--json", "b.json", "--truss", 3, "--least-worth", 0.01) == 0
+    plain = ["--bone-spring-stiffness", 3, "--min-gain", 0.01]
+    assert run(*IN, "-o", "b.blend", "--json", "b.json", *plain) == 0
     used = [report_in(place / name) for name in ("a.json", "b.json")]
     assert used[0]["options"] == used[1]["options"]
     assert (

@@ -85,7 +85,7 @@ def test_pictures_and_progress(calls, tmp_path):
 
 
 def test_answers_are_short(calls):
-    """An answer has at most 4 kB, whatever is in it, and says what is missing."""
+    """An answer has at most 4 kB and says what is missing."""
     finding = {"kind": "STRETCH", "vertices": 12, "words": "ü" * 500, "value": 0.123456789}
     report = {
         "findings": [finding] * 300,

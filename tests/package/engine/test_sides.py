@@ -48,7 +48,7 @@ def test_names_without_a_side(name):
 
 
 def test_letters_that_are_not_a_side():
-    """A name without a counterpart has no side, whatever its letters are."""
+    """A name without a counterpart has no side."""
     names = ["Bone_L_shaped", "Copyright", "cleft_chin", "hand.L"]
     assert opposite_bones(tuple(names)).tolist() == [0, 1, 2, 3]
 
