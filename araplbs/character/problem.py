@@ -168,8 +168,7 @@ class Problem:
         rigid part of each vertex, -1 for none. most: the limit of influences, 0 for none."""
         if not self.shared_twist_bones:
             return rows
-        found = share_weights(self.arguments["vertices"], rows, self.shared_twist_bones, rigid)
-        return found.cut_down(most, np.zeros(len(found.bones), bool)) if most else found
+        return share_weights(self.arguments["vertices"], rows, self.shared_twist_bones, most, rigid)
 
     @property
     def parameters(self) -> Floats | None:

@@ -28,6 +28,7 @@ from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from ..skeleton.bone_names import is_control_name
 from ..skeleton.poses import RIGID
 from ..skeleton.skeleton import Skeleton, hanging
+from ..skeleton.twist_bones import TwistBone, share_weights
 
 UPPER_ARM, FOREARM, THIGH = "UPPER_ARMS", "FOREARMS", "THIGHS"
 KINDS = (
@@ -35,9 +36,6 @@ KINDS = (
     (FOREARM, "Forearms", "Half of the twist of each hand"),
     (THIGH, "Thighs", "Half of the twist of each thigh"),
 )
-# Shares of the limb's length, from the twisting joint on: the twist bone has all of the limb's
-# weight up to the first share, and none from the second one on.
-FULL, NONE = 0.3, 0.9
 BEGIN, END = 0.4, 0.8  # of a forearm's twist bone; those of other limbs end at the first share
 GROUND = 0.25  # share of the height; limbs that end below this level are legs
 ON_AXIS = 0.1  # share of the limb's length; a child this near to its axis is a twist bone
@@ -61,13 +59,9 @@ class NewTwistBone:
     root: Floats  # of the limb
     end: Floats
 
-    def part_of(self, points: Floats) -> Floats:
-        """The share of the limb's weight that the twist bone takes at points (n, 3)."""
-        axis = self.end - self.root
-        along = (points - self.root) @ axis / (axis @ axis)
-        if self.kind == FOREARM:
-            along = 1 - along
-        return np.clip((NONE - along) / (NONE - FULL), 0, 1)
+    def at(self, index: int) -> TwistBone:
+        """The twist bone, with an index of its own."""
+        return TwistBone(index, self.limb, self.source, abs(self.share), self.root, self.end, at=0)
 
 
 def missing_twist_bones(
@@ -179,21 +173,7 @@ def shared_weights(
     """The weights of points (n, 3) after the twist bones, which get the indices from `first` on,
     have taken their parts from their limbs. most: the limit of influences, 0 for none. A vertex
     that would exceed it gives either all of the limb's weight or none."""
-    vertices, weights, counts = rows.vertices, rows.weights.copy(), np.diff(rows.start)
-    found = []
-    for number, bone in enumerate(bones, first):
-        entries = np.flatnonzero(rows.bones == bone.limb)
-        own = vertices[entries]
-        part = bone.part_of(points[own])
-        if most:
-            part = np.where(counts[own] < most, part, np.round(part))
-        counts[own] += (part > 0) & (part < 1)
-        found.append((own, np.full(len(own), number), weights[entries] * part))
-        weights[entries] *= 1 - part
-    left = vertices, rows.bones, weights
-    every = [np.concatenate(each) for each in zip(left, *found, strict=True)]
-    some = every[2] > 0
-    return make_sparse_weights(rows.count, *(each[some] for each in every))
+    return share_weights(points, rows, [bone.at(k) for k, bone in enumerate(bones, first)], most)
 
 
 def with_twist_bones(skeleton: Skeleton, bones: Sequence[NewTwistBone]) -> dict[str, Any]:

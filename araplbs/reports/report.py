@@ -76,6 +76,7 @@ def make_report(
         part or -1, and whether the artist has chosen the bone.
     held_together: {"shells", "closed_edges"}: the parts that took the weights of the surface they
         lie on, and the edges between two sides that were solved as one.
+    twist_bones: the bones that took their weights from limbs; see skeleton/twist_bones.py.
     far_vertices: vertices so far from all others that the engine ignores their faces and edges.
     far_from_bones: objects with vertices so far from all bones that this is probably unintentional;
         see extent.py for both.
@@ -130,6 +131,7 @@ def make_report(
         "above_limit": count_above(problem, solution.rows, options.max_influences),
         "idle_bones": [bones[b] for b in facts["idle_bones"]],
         **{key: [bones[b] for b in facts.get(key, ())] for key in ANSWERS},
+        "twist_bones": [bones[twist.bone] for twist in problem.shared_twist_bones],
         "held_together": dict(facts.get("held_together", {})),
         "held_cost": facts.get("held_cost", 0.0),
         "idle_in_skin": [bones[b] for b in idle_in_skin(problem, solution.rows, facts)],
@@ -236,6 +238,7 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
     if report:
         lines = heat_lines(report) + _direction_lines(report)
         lines += _rigid_line(report) + _posed_line(report) + _shells_line(report)
+        lines += _twist_line(report)
         if report["options"].get("symmetric") and not report["symmetric_bones"]:
             lines.append(Sentence("Symmetric has no effect: the bones have no mirror plane"))
         whole = "follows its nearest bone as a whole", "follow their nearest bones as a whole"
@@ -312,6 +315,16 @@ def _shells_line(report: dict[str, Any]) -> list[Sentence]:
     several = "{count} shells have the weights of the surfaces that they lie on"
     one = "1 shell has the weights of the surface that it lies on"
     return [counted(shells, one, several)] if shells else []
+
+
+def _twist_line(report: dict[str, Any]) -> list[Sentence]:
+    names = report.get("twist_bones", ())
+    one, several = (
+        "1 twist bone shares a limb's weights",
+        "{count} twist bones share limbs' weights",
+    )
+    line = counted(len(names), one, several)
+    return [joined([line, names_in_line(names)], ": ")] if names else []
 
 
 def _posed_line(report: dict[str, Any]) -> list[Sentence]:

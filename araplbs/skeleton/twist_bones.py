@@ -3,11 +3,12 @@
 A twist bone turns only about the axis of its limb, so that the skin twists in smaller steps. In an
 upper arm or a thigh, it takes a share of the twist of its limb. In a forearm or a shin, it takes a
 share of the twist of the hand or foot. The share comes from a constraint, or from the poses of the
-rig. Otherwise, it is the position of the bone along the limb.
+rig. Otherwise, the twist bones of a limb take equal steps, in their order along the limb.
 
 Optimization in random poses gives such bones little skin, because they move almost like their
 limbs. They take part in no solve. Instead, each takes weight from its limb, by a hat function along
-it, so a limb that does not twist keeps its shape exactly.
+it, so a limb that does not twist keeps its shape exactly. New twist bones (new_twist_bones.py) take
+their weights in the same way.
 """
 
 from __future__ import annotations
@@ -29,9 +30,13 @@ WORDS = {"twist", "roll"}
 OFF_AXIS = 0.1  # share of the limb's length: maximum distance of a head from the limb
 ALONG = float(np.cos(np.radians(10)))  # of a bone that is known only by its direction
 SAME = 0.1  # share of the limb's length: tolerance between both sides
-FIRST, LAST = 0.2, 0.8  # shares of the length between which the weights change
-TWISTED = np.radians(3)  # least twist that shows a share
+# Shares of the limb's length, from the twisting joint on: a bone with half of the twist has all of
+# the limb's weight up to the first share, and none from the second one on, where the limb has all.
+FULL, NONE = 0.3, 0.9
+ALIKE_PLACES = 2  # decimals of positions along the limb that count as one
+TWISTED = np.radians(3)  # least twist that tells a share
 SWUNG = np.radians(3)  # greatest swing of a twist bone
+UNKNOWN = float("nan")
 LEAST_SLOPE, ALIKE = 0.05, 0.5  # of the taken twist; share of it that its source explains
 
 
@@ -52,10 +57,11 @@ class TwistBone:
     def axis(self) -> Floats:
         return (self.end - self.root) / np.linalg.norm(self.end - self.root)
 
-    @property
-    def knot(self) -> float:
-        """Where along the limb the hat function has its peak."""
-        return LAST * self.share if self.source == self.limb else FIRST + LAST * self.share
+    def knot(self, share: float) -> float:
+        """The position along the limb where a bone with a share of the twist has all of its
+        weight. The limb itself has the share 1 in upper arms and thighs, and 0 in others."""
+        half = FULL if self.source == self.limb else 1 - FULL
+        return half + 2 * (NONE - FULL) * (share - 0.5)
 
 
 def find_twist_bones(skeleton: Skeleton, poses: Floats | None = None) -> list[TwistBone]:
@@ -66,11 +72,15 @@ def find_twist_bones(skeleton: Skeleton, poses: Floats | None = None) -> list[Tw
     for left, right in zip(limbs[::2], limbs[1::2], strict=True):
         sides = [_of_limb(skeleton, which, limb, poses) for limb in (left, right)]
         for own, others in (sides, sides[::-1]):
-            found += [t for t in own if any(_are_images(t, o, left, right) for o in others)]
+            for bone in own:
+                images = [other for other in others if _are_images(bone, other)]
+                if images:
+                    image = min(images, key=lambda other, at=bone.at: abs(other.at - at))
+                    found.append(replace(bone, share=(bone.share + image.share) / 2))
     return found
 
 
-def _are_images(one: TwistBone, other: TwistBone, left: Limb, right: Limb) -> bool:
+def _are_images(one: TwistBone, other: TwistBone) -> bool:
     upper = [bone.source == bone.limb for bone in (one, other)]
     return upper[0] == upper[1] and abs(one.at - other.at) < SAME
 
@@ -86,6 +96,7 @@ def _of_limb(skeleton: Skeleton, which: Bools, limb: Limb, poses: Floats | None)
     for bone, source, k in places:
         root, end = limb.joints[k : k + 2]
         length = float(np.linalg.norm(end - root))
+        own: list[TwistBone] = []
         near = [skeleton.parents == bone, which, ~np.isin(np.arange(len(which)), limb.bones)]
         for child in np.flatnonzero(np.all(near, axis=0)).tolist():
             chain = np.count_nonzero(below[:, child] & which) > 1
@@ -96,15 +107,28 @@ def _of_limb(skeleton: Skeleton, which: Bools, limb: Limb, poses: Floats | None)
             off = float(np.linalg.norm(way - at * (end - root)))
             if off > OFF_AXIS * length or not -OFF_AXIS < at < 1 + OFF_AXIS / 2:
                 continue
-            twist = TwistBone(child, bone, source, float(np.clip(at, 0, 1)), root, end, at)
+            twist = TwistBone(child, bone, source, UNKNOWN, root, end, at)
             share = _share_of_rig(skeleton, twist)
             if share is None and poses is not None:
                 share = _share_in(skeleton, twist, poses)
             if share is not None:
-                found.append(replace(twist, share=share))
+                own.append(replace(twist, share=share))
             elif _looks_like(skeleton, twist) and not _turns(skeleton, twist, poses):
-                found.append(twist)
+                own.append(twist)
+        found += _with_steps(own)
     return found
+
+
+def _with_steps(bones: Sequence[TwistBone]) -> list[TwistBone]:
+    """The twist bones of a limb, with equal steps of the twist where the share is unknown."""
+    places, rank = np.unique(
+        np.round([bone.at for bone in bones], ALIKE_PLACES), return_inverse=True
+    )
+    steps = (rank.ravel() + 1.0) / (len(places) + 1)
+    return [
+        replace(bone, share=float(step)) if np.isnan(bone.share) else bone
+        for bone, step in zip(bones, steps, strict=True)
+    ]
 
 
 def _share_of_rig(skeleton: Skeleton, bone: TwistBone) -> float | None:
@@ -202,20 +226,31 @@ def twisted(transforms: Floats, bones: Sequence[TwistBone], skeleton: Skeleton) 
 
 
 def share_weights(
-    points: Floats, rows: SparseWeights, bones: Sequence[TwistBone], rigid: Integers
+    points: Floats,
+    rows: SparseWeights,
+    bones: Sequence[TwistBone],
+    most: int = 0,
+    rigid: Integers | None = None,
 ) -> SparseWeights:
     """The weights of points (n, 3) after the twist bones have taken their parts of the weights of
-    their limbs. rigid: (n,) the rigid part of each vertex, -1 for none; the whole part has the
-    weights of its middle."""
+    their limbs. most: the limit of influences, 0 for none. A vertex that would exceed it gives all
+    of the limb's weight to one bone. rigid: (n,) the rigid part of each vertex, -1 for none; the
+    whole part has the weights of its middle."""
     columns = [(rows.vertices, rows.bones, rows.weights.copy())]
+    counts = np.diff(rows.start)
+    points = points if rigid is None else _middles(points, rigid)
     for limb in dict.fromkeys(bone.limb for bone in bones):
         own = [bone for bone in bones if bone.limb == limb]
         entries = np.flatnonzero(rows.bones == limb)
         vertices = rows.vertices[entries]
-        parts = _hats(own, _middles(points, rigid)[vertices])
-        for bone, part in zip(own, parts.T, strict=True):
+        parts = _hats(own, points[vertices])
+        if most:
+            over = counts[vertices] + np.count_nonzero(parts, axis=1) - 1 > most
+            parts[over] = np.eye(parts.shape[1])[parts[over].argmax(axis=1)]
+        counts[vertices] += np.count_nonzero(parts, axis=1) - 1
+        for bone, part in zip(own, parts.T[1:], strict=True):
             columns.append((vertices, np.full(len(part), bone.bone), rows.weights[entries] * part))
-        columns[0][2][entries] *= np.maximum(1 - parts.sum(axis=1), 0)
+        columns[0][2][entries] *= parts[:, 0]
     vertices, owner, weights = (np.concatenate(each) for each in zip(*columns, strict=True))
     some = weights > 0
     return make_sparse_weights(rows.count, vertices[some], owner[some], weights[some])
@@ -233,14 +268,16 @@ def _middles(points: Floats, rigid: Integers) -> Floats:
 
 
 def _hats(bones: Sequence[TwistBone], points: Floats) -> Floats:
-    """The parts (n, k) of a limb's weight that its k twist bones take at points (n, 3)."""
+    """The parts (n, 1 + k) of a limb's weight that the limb keeps and that its k twist bones take
+    at points (n, 3)."""
     first = bones[0]
     along = (points - first.root) @ first.axis / np.linalg.norm(first.end - first.root)
-    upper = first.source == first.limb
-    knots = np.array([bone.knot for bone in bones])
-    places = np.unique(np.append(knots, LAST if upper else FIRST))
-    found = np.zeros((len(points), len(bones)))
-    for number, knot in enumerate(knots):
-        heights = np.where(places == knot, 1.0 / np.count_nonzero(knots == knot), 0)
-        found[:, number] = np.interp(along, places, heights)
-    return found
+    end = first.knot(float(first.source == first.limb))
+    knots = np.array([bone.knot(bone.share) for bone in bones])
+    places = np.unique(np.append(knots, end))
+    taken = [
+        np.interp(along, places, np.where(places == knot, 1.0 / np.count_nonzero(knots == knot), 0))
+        for knot in knots
+    ]
+    rest = np.where(np.isin(places, knots), 0.0, 1.0)
+    return np.column_stack([np.interp(along, places, rest), *taken])

@@ -5,7 +5,7 @@ import math
 from ..data.object_targets import constraints_of
 from .rig_relations import bone_in, drivers
 
-TURNING = {"TRANSFORM", "DAMPED_TRACK"}  # constraints that turn a bone by an unknown factor
+SMALL = 1e-6  # radians
 
 
 def read_turners(armature):
@@ -34,9 +34,20 @@ def read_turners(armature):
 
 def _factor(constraint):
     """The factor of a constraint; None if it does not turn only about the bone's axis."""
-    if constraint.type in TURNING:
+    if constraint.type == "DAMPED_TRACK":
         return math.nan
+    if constraint.type == "TRANSFORM":
+        return _factor_of_transformation(constraint)
     only_twist = constraint.type == "COPY_ROTATION" and constraint.use_y
     if not only_twist or constraint.use_x or constraint.use_z:
         return None
     return -constraint.influence if constraint.invert_y else constraint.influence
+
+
+def _factor_of_transformation(constraint):
+    given = constraint.from_max_y_rot - constraint.from_min_y_rot
+    only_twist = constraint.map_from == constraint.map_to == "ROTATION"
+    if not only_twist or constraint.map_to_y_from != "Y" or abs(given) < SMALL:
+        return math.nan
+    taken = constraint.to_max_y_rot - constraint.to_min_y_rot
+    return constraint.influence * taken / given

@@ -58,10 +58,34 @@ def test_twist_bones_are_known_by_name_and_place():
         f"{bone}_{side}": (f"{source}_{side}", share)
         for side in "lr"
         for bone, source, share in (
-            ("upperarm_twist_01", "upperarm", 0),
+            ("upperarm_twist_01", "upperarm", 0.5),
             ("lowerarm_twist_01", "hand", 0.5),
         )
     }
+
+
+def test_several_twist_bones_of_a_limb_take_equal_steps():
+    further = [(f"{name[:-1]}2", head, tail, up) for name, head, tail, up in (UPPER, FORE)]
+    further = [(n, np.add(h, (0.15, 0, 0)), np.add(t, (0.15, 0, 0)), up) for n, h, t, up in further]
+    shares = {
+        name[:-2]: own[1] for name, own in found_in(skeleton_of([UPPER, FORE, *further])).items()
+    }
+    assert shares == {
+        f"{limb}_twist_0{k}": k / 3 for limb in ("upperarm", "lowerarm") for k in (1, 2)
+    }
+
+
+def test_shares_are_the_same_on_both_sides():
+    skeleton = skeleton_of([UPPER, FORE])
+    names = skeleton.names
+    turners = {
+        names.index(f"lowerarm_twist_01_{side}"): {names.index(f"hand_{side}"): share}
+        for side, share in (("l", 0.4), ("r", 0.6))
+    }
+    shares = {
+        n: share for n, (_source, share) in found_in(replace(skeleton, turners=turners)).items()
+    }
+    assert shares["lowerarm_twist_01_l"] == shares["lowerarm_twist_01_r"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -143,9 +167,35 @@ def test_twist_bones_take_the_skin_of_their_limbs():
 
 
 def test_twist_bones_keep_the_limit_of_influences():
-    found = weighed(skeleton_of([UPPER, FORE]), max_influences=2)
+    skeleton = skeleton_of([UPPER, FORE])
+    is_twist = np.array(["twist" in name for name in skeleton.names])
+    without = weighed(skeleton, deform=~is_twist, max_influences=2)
+    found = weighed(skeleton, max_influences=2)
     assert (found > 0).sum(axis=1).max() == 2
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    for bone in np.flatnonzero(is_twist):  # a limb that does not twist keeps its shape
+        np.testing.assert_allclose(
+            found[:, [bone, skeleton.parents[bone]]].sum(axis=1),
+            without[:, skeleton.parents[bone]],
+            atol=1e-9,
+        )
+
+
+def test_the_report_names_twist_bones_and_leaves_none_out():
+    vertices, triangles = character()
+    skeleton = skeleton_of([UPPER, FORE])
+    known = {"tails": skeleton.tails, "names": skeleton.names, "threads": 1, "pose_count": 20}
+    report = araplbs.weights(vertices, triangles, skeleton.heads, skeleton.parents, **known).report
+    named = {name for name in skeleton.names if "twist" in name}
+    assert set(report["twist_bones"]) == named and not named & set(report["control_bones"])
+
+
+def test_locked_weights_stay():
+    """With locks, twist bones are weighted like other bones, so nothing locked is shared."""
+    skeleton = skeleton_of([UPPER, FORE])
+    count = len(character()[0])
+    rows = SparseWeights(np.arange(count + 1), np.ones(count, int), np.ones(count))
+    locked = np.array([name == "upperarm_l" for name in skeleton.names])
+    assert not problem_of(skeleton, weights=rows, locked_bones=locked).shared_twist_bones
 
 
 def test_rigid_parts_stay_rigid():
@@ -183,6 +233,7 @@ def test_random_poses_turn_twist_bones_by_their_share():
     assert np.abs(hand).max() > 0.5
     np.testing.assert_allclose(twist_about(own, axis), hand / 2, atol=1e-6)
     np.testing.assert_allclose(own @ axis, np.tile(axis, (len(own), 1)), atol=1e-6)
-    np.testing.assert_allclose(
-        twist_about(turn("upperarm_twist_01_l", "chest"), axis), 0, atol=1e-6
-    )
+    upper = twist_about(turn("upperarm_l", "chest"), axis)
+    some = np.abs(upper) < np.pi / 2
+    own = twist_about(turn("upperarm_twist_01_l", "upperarm_l"), axis)
+    np.testing.assert_allclose(own[some], -upper[some] / 2, atol=1e-6)
