@@ -21,7 +21,7 @@ from ..skeleton.misfit import Misfit, misfit_of
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 from ..skeleton.symmetry import symmetry_plane
-from ..skeleton.twist_bones import TwistBone, find_twist_bones, share_weights
+from ..skeleton.twist_bones import TwistBone, find_twist_bones, merged_weights, share_weights
 from .mesh import Mesh
 from .mesh_faults import Surface, closed_vertices
 from .mirror_modifier import Whole, image_rows, reflect
@@ -125,7 +125,8 @@ class Problem:
         both."""
         closed = closed_vertices(self.surface)
         arguments = {**self.solver_arguments(options), **closed}
-        if self.twist_bones and "bone_deform" not in more and not self.skeleton.flexible:
+        unsolved = self.shared_twist_bones if "bone_deform" in more else ()
+        if len(self.twist_bones) > len(unsolved) and not self.skeleton.flexible:
             poses = pose_set(self, options)  # the engine cannot pose twist bones
             arguments.update(poses=poses.transforms, **poses.weight_arguments, pose_count=0)
         arguments.update(more)
@@ -143,32 +144,38 @@ class Problem:
 
     @cached_property
     def shared_twist_bones(self) -> list[TwistBone]:
-        """The twist bones that take their weights from limbs after the solve: all of them, unless
-        given weights or edits say otherwise."""
-        if not self.twist_bones or "weights" in self.arguments:
-            return []
-        edited = {
-            int(bone)
-            for name in ("constraints", "influences", "released")
-            for bone in self.arguments[name][1]
-        }
-        return [bone for bone in self.twist_bones if not edited & {bone.bone, bone.limb}]
+        """The twist bones that take their weights from limbs after the solve: those of all limbs
+        without locked weights or edits of the limb and its twist bones."""
+        names = ("constraints", "influences", "released")
+        held = {int(bone) for name in names for bone in self.arguments[name][1]}
+        if self.twist_bones and "locked_bones" in self.arguments:
+            rows = self.arguments["weights"]
+            held |= set(np.flatnonzero(self.arguments["locked_bones"].any(axis=0)).tolist())
+            kept = rows.bones[self.arguments["locked_vertices"][rows.vertices]]
+            held |= set(kept.tolist()) & {twist.bone for twist in self.twist_bones}
+        limbs = {twist.limb for twist in self.twist_bones if held & {twist.bone, twist.limb}}
+        return [twist for twist in self.twist_bones if twist.limb not in limbs]
 
     @property
     def unshared_arguments(self) -> dict[str, Any]:
         """Arguments of a solver without the bones that get their weights afterward."""
-        if not self.shared_twist_bones:
+        limbs = {twist.bone: twist.limb for twist in self.shared_twist_bones}
+        if not limbs:
             return {}
         deform = self.skeleton.deform.copy()
-        deform[[bone.bone for bone in self.shared_twist_bones]] = False
-        return {"bone_deform": deform}
+        deform[list(limbs)] = False
+        rows = self.arguments.get("weights")
+        given = {} if rows is None else {"weights": merged_weights(rows, limbs)}
+        return {"bone_deform": deform, **given}
 
     def with_twist_bones(self, rows: SparseWeights, rigid: Integers, most: int) -> SparseWeights:
         """Weights from a solver with unshared_arguments, shared with the twist bones. rigid: the
         rigid part of each vertex, -1 for none. most: the limit of influences, 0 for none."""
-        if not self.shared_twist_bones:
+        bones = self.shared_twist_bones
+        if not bones:
             return rows
-        return share_weights(self.arguments["vertices"], rows, self.shared_twist_bones, most, rigid)
+        points, locked = self.arguments["vertices"], self.locked_entries(rows)
+        return share_weights(points, rows, bones, most, rigid, locked)
 
     @property
     def parameters(self) -> Floats | None:

@@ -12,7 +12,7 @@ Without a twist, each twist bone moves like its limb, so the skin moves exactly 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from ..base.refusal import Refused
 from ..base.sentence import names_in_line
 from ..body.limbs import Limb
 from ..body.twists import limbs_of
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_names import is_control_name
 from ..skeleton.poses import RIGID
 from ..skeleton.skeleton import Skeleton, hanging
@@ -275,14 +275,3 @@ def twist_gain(
     found = np.array([pair for pair in gains.values() if _helps(*pair)]).reshape(-1, 2)
     was, now = np.sqrt(np.square(found).sum(axis=0)).tolist()
     return 1 - now / was if len(found) else None
-
-
-def merged_weights(rows: SparseWeights, limbs: Mapping[int, int]) -> SparseWeights:
-    """The weights in which each of these bones gives its weights to another: {bone: other}."""
-    width = int(max([*limbs, *limbs.values(), rows.bones.max(initial=0)])) + 1
-    owner = np.arange(width)
-    owner[list(limbs)] = list(limbs.values())
-    keys, place = np.unique(rows.vertices * width + owner[rows.bones], return_inverse=True)
-    weights = np.zeros(len(keys))
-    np.add.at(weights, place.ravel(), rows.weights)
-    return make_sparse_weights(rows.count, keys // width, keys % width, weights)

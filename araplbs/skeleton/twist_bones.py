@@ -13,7 +13,7 @@ their weights in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -231,17 +231,20 @@ def share_weights(
     bones: Sequence[TwistBone],
     most: int = 0,
     rigid: Integers | None = None,
+    locked: Bools | None = None,
 ) -> SparseWeights:
     """The weights of points (n, 3) after the twist bones have taken their parts of the weights of
     their limbs. most: the limit of influences, 0 for none. A vertex that would exceed it gives all
     of the limb's weight to one bone. rigid: (n,) the rigid part of each vertex, -1 for none; the
-    whole part has the weights of its middle."""
+    whole part has the weights of its middle. locked: (entries,) those that stay, in addition to the
+    limit."""
+    free = np.ones(len(rows.bones), bool) if locked is None else ~locked
     columns = [(rows.vertices, rows.bones, rows.weights.copy())]
-    counts = np.diff(rows.start)
+    counts = np.bincount(rows.vertices[free], minlength=rows.count)
     points = points if rigid is None else _middles(points, rigid)
     for limb in dict.fromkeys(bone.limb for bone in bones):
         own = [bone for bone in bones if bone.limb == limb]
-        entries = np.flatnonzero(rows.bones == limb)
+        entries = np.flatnonzero(free & (rows.bones == limb))
         vertices = rows.vertices[entries]
         parts = _hats(own, points[vertices])
         if most:
@@ -254,6 +257,17 @@ def share_weights(
     vertices, owner, weights = (np.concatenate(each) for each in zip(*columns, strict=True))
     some = weights > 0
     return make_sparse_weights(rows.count, vertices[some], owner[some], weights[some])
+
+
+def merged_weights(rows: SparseWeights, limbs: Mapping[int, int]) -> SparseWeights:
+    """The weights in which each of these bones gives its weights to another: {bone: other}."""
+    width = int(max([*limbs, *limbs.values(), rows.bones.max(initial=0)])) + 1
+    owner = np.arange(width)
+    owner[list(limbs)] = list(limbs.values())
+    keys, place = np.unique(rows.vertices * width + owner[rows.bones], return_inverse=True)
+    weights = np.zeros(len(keys))
+    np.add.at(weights, place.ravel(), rows.weights)
+    return make_sparse_weights(rows.count, keys // width, keys % width, weights)
 
 
 def _middles(points: Floats, rigid: Integers) -> Floats:

@@ -9,12 +9,12 @@ from araplbs.base.sentence import names_in_line
 from araplbs.measures.new_twist_bones import (
     KINDS,
     helpful,
-    merged_weights,
     missing_twist_bones,
     shared_weights,
 )
 from araplbs.model.sparse_weights import join_sparse_weights
 from araplbs.skeleton.skeleton import of_weighted
+from araplbs.skeleton.twist_bones import merged_weights
 from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Operator
 

@@ -14,6 +14,7 @@ from araplbs.model.sparse_weights import SparseWeights, dense_of
 from araplbs.skeleton.poses import sample
 from araplbs.skeleton.skeleton import Skeleton
 from araplbs.skeleton.twist_bones import find_twist_bones, twist_about, twisted
+from araplbs.solvers.solve import solve
 from shapes import join, tube
 
 ARM = [(0.2, 0, 1.4), (0.6, 0, 1.4), (1.0, 0, 1.4), (1.2, 0, 1.4)]
@@ -189,13 +190,38 @@ def test_the_report_names_twist_bones_and_leaves_none_out():
     assert set(report["twist_bones"]) == named and not named & set(report["control_bones"])
 
 
-def test_locked_weights_stay():
-    """With locks, twist bones are weighted like other bones, so nothing locked is shared."""
-    skeleton = skeleton_of([UPPER, FORE])
+def locked_rows(skeleton):
+    """Weights of 1 on the chest, except those that are locked."""
     count = len(character()[0])
-    rows = SparseWeights(np.arange(count + 1), np.ones(count, int), np.ones(count))
-    locked = np.array([name == "upperarm_l" for name in skeleton.names])
-    assert not problem_of(skeleton, weights=rows, locked_bones=locked).shared_twist_bones
+    bones = np.full(count, skeleton.names.index("chest"))
+    bones[-20:] = skeleton.names.index("foot_r")
+    return SparseWeights(np.arange(count + 1), bones, np.ones(count))
+
+
+@pytest.mark.parametrize("name", ["upperarm_l", "upperarm_twist_01_l"])
+def test_limbs_with_locked_weights_are_not_shared(name):
+    skeleton = skeleton_of([UPPER, FORE])
+    locked = np.array([own == name for own in skeleton.names])
+    problem = problem_of(skeleton, weights=locked_rows(skeleton), locked_bones=locked)
+    shared = [skeleton.names[twist.bone] for twist in problem.shared_twist_bones]
+    assert sorted(shared) == ["lowerarm_twist_01_l", "lowerarm_twist_01_r", "upperarm_twist_01_r"]
+
+
+def test_locks_of_other_bones_and_vertices_are_kept():
+    skeleton = skeleton_of([UPPER, FORE])
+    names, rows = skeleton.names, locked_rows(skeleton)
+    rows.bones[:2] = names.index("upperarm_l")  # of a locked vertex, and of one that is free
+    rows.bones[2] = names.index("upperarm_twist_01_l")
+    vertices = np.arange(rows.count) == 0
+    locked = np.array([name == "foot_r" for name in names])
+    known = {"weights": rows, "locked_bones": locked, "locked_vertices": vertices}
+    problem = problem_of(skeleton, **known)
+    assert len(problem.shared_twist_bones) == 4
+    found = dense_of(solve(problem, Options(pose_count=20), threads=1).rows, len(names))
+    assert found[0, names.index("upperarm_l")] == 1
+    assert (found[-20:, names.index("foot_r")] == 1).all()
+    for name in ("upperarm", "lowerarm"):
+        assert found[:, names.index(f"{name}_twist_01_l")].sum() > 5
 
 
 def test_rigid_parts_stay_rigid():

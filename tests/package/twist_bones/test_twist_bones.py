@@ -213,7 +213,7 @@ def test_pairs_and_controls(core):
 
 
 def test_merged_weights_of_a_mesh_without_these_bones(core):
-    model, twist = core("model.sparse_weights"), core("measures.new_twist_bones")
+    model, twist = core("model.sparse_weights"), core("skeleton.twist_bones")
     rows = model.make_sparse_weights(2, np.arange(2), np.array([0, 1]), np.ones(2))
     for limbs in ({7: 3}, {1: 0}):
         merged = twist.merged_weights(rows, limbs)
