@@ -73,9 +73,9 @@ def find_twist_bones(skeleton: Skeleton, poses: Floats | None = None) -> list[Tw
         sides = [_of_limb(skeleton, which, limb, poses) for limb in (left, right)]
         for own, others in (sides, sides[::-1]):
             for bone in own:
-                images = [other for other in others if _are_images(bone, other)]
-                if images:
-                    image = min(images, key=lambda other, at=bone.at: abs(other.at - at))
+                away = [abs(o.at - bone.at) for o in others if _are_images(bone, o)]
+                if away:
+                    image = next(o for o in others if abs(o.at - bone.at) == min(away))
                     found.append(replace(bone, share=(bone.share + image.share) / 2))
     return found
 

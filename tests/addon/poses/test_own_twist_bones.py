@@ -1,5 +1,6 @@
 """The poses of a rig tell how far constraints and drivers turn its twist bones."""
 
+import bpy
 import numpy as np
 import pytest
 from rigs import constrain
@@ -94,6 +95,30 @@ def test_constraints_and_drivers_tell_the_share(moved):
     assert auto_weight(mesh, rig) == {"FINISHED"}
     own = weights(mesh, list(found))
     assert (own.sum(axis=0) > 5).all(), dict(zip(found, own.sum(axis=0), strict=True))
+
+
+def test_added_twist_bones_take_the_same_share_again():
+    """Weighted again, the bones of Add Twist Bones have the part of their limbs' weights that they
+    had when added. The weights of the limbs change, because the rig poses them now."""
+    rig, mesh = human()
+    for bone in rig.data.bones:
+        if bone.name.startswith(("first", "second")):
+            bone.use_deform = False
+    assert auto_weight(mesh, rig) == {"FINISHED"}
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.araplbs_add_twist_bones(only_helpful=False)
+    added = [bone.name for bone in rig.data.bones if "twist" in bone.name]
+    limbs = [rig.data.bones[name].parent.name for name in added]
+
+    def parts():
+        own, rest = weights(mesh, added), weights(mesh, limbs)
+        return own, own + rest
+
+    (own, whole), _done = parts(), auto_weight(mesh, rig)
+    again, whole_again = parts()
+    some = np.minimum(whole, whole_again) > 0.1
+    assert len(added) == 4 and (np.count_nonzero(some & (again > 0.1), axis=0) > 10).all()
+    np.testing.assert_allclose(own[some] / whole[some], again[some] / whole_again[some], atol=1e-3)
 
 
 def test_other_bones_along_a_limb_are_not_twist_bones():
