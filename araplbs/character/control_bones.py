@@ -62,8 +62,9 @@ def leave_out_in_steps(
     facts: BoneFacts, possibly only about names. motion: a function that reads the animations, if
     the facts lack them. read_weights: returns the SparseWeights of the meshes, in their order, for
     at least these bones (m,) bool. This function is called only if weights could decide that a bone
-    stays. A bone stays if the user keeps it, if it is a twist bone, if it has locked weights or
-    edits, or if its mirror image deforms. Raises Refused if no other bone is free.
+    stays. A bone stays if the user keeps it, if it is a twist bone of a limb that stays, if it has
+    locked weights or edits, or if its mirror image deforms. Raises Refused if no other bone is
+    free.
     """
     facts = facts or BoneFacts(
         skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side
@@ -82,7 +83,6 @@ def leave_out_in_steps(
     facts = replace(facts, lesser=lesser)
     yield
     stays = skeleton.taken_in.copy()
-    stays[[twist.bone for twist in find_twist_bones(skeleton)]] = True
     for mesh in meshes:
         stays |= _asked_for(mesh, len(stays))
     facts = _without_skin(facts, skeleton, stays)
@@ -98,6 +98,8 @@ def leave_out_in_steps(
     opposite = skeleton.other_side
     one_sided = skeleton.deform & skeleton.deform[opposite] & (control[opposite] == 0)
     control[stays | one_sided] = 0
+    for twist in find_twist_bones(skeleton):
+        control[twist.bone] *= control[twist.limb] > 0
     if not control.any():
         return meshes, skeleton
     left = replace(

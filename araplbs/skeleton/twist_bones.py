@@ -22,7 +22,7 @@ from ..base.arrays import Bools, Floats, Integers
 from ..body.limbs import Limb
 from ..body.twists import limbs_of
 from ..model.sparse_weights import SparseWeights, make_sparse_weights
-from .bone_names import words_of
+from .bone_names import is_control_name, words_of
 from .poses import RIGID
 from .skeleton import Skeleton, hanging
 
@@ -146,7 +146,8 @@ def _looks_like(skeleton: Skeleton, bone: TwistBone) -> bool:
         return True
     way = skeleton.drawn_tails[bone.bone] - skeleton.heads[bone.bone]
     along = abs(float(way @ bone.axis)) >= ALONG * float(np.linalg.norm(way))
-    named = not WORDS.isdisjoint(words_of(skeleton.names[bone.bone]))
+    name = skeleton.names[bone.bone]
+    named = not WORDS.isdisjoint(words_of(name)) and not is_control_name(name)
     return named and (along or skeleton.directions != "TAILS")
 
 

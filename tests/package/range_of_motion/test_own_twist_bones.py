@@ -5,12 +5,15 @@ from dataclasses import replace
 import araplbs
 import numpy as np
 import pytest
+from araplbs.base.steps import finish
+from araplbs.character.control_bones import leave_out_in_steps
 from araplbs.character.mesh import Mesh
 from araplbs.character.pose_sets import pose_set
 from araplbs.character.problem import Problem
 from araplbs.model.edits import Edits, Pairs
 from araplbs.model.options import Options
 from araplbs.model.sparse_weights import SparseWeights, dense_of
+from araplbs.skeleton.bone_facts import BoneFacts
 from araplbs.skeleton.poses import sample
 from araplbs.skeleton.skeleton import Skeleton
 from araplbs.skeleton.twist_bones import find_twist_bones, twist_about, twisted
@@ -93,6 +96,7 @@ def test_shares_are_the_same_on_both_sides():
     "other",
     [
         ("pouch", *UPPER[1:]),  # neither its name nor its motion says so
+        ("ctrl_arm_twist", *UPPER[1:]),
         ("arm_twist", (0.3, 0.2, 1.4), (0.5, 0.2, 1.4), "upperarm"),  # beside the limb
         ("arm_twist", (0.3, 0, 1.4), (0.3, 0, 1.6), "upperarm"),  # across it
         ("arm_twist", (0.3, 0, 1.4), (0.5, 0, 1.4), "hand"),  # of another bone
@@ -196,6 +200,18 @@ def locked_rows(skeleton):
     bones = np.full(count, skeleton.names.index("chest"))
     bones[-20:] = skeleton.names.index("foot_r")
     return SparseWeights(np.arange(count + 1), bones, np.ones(count))
+
+
+def test_evidence_leaves_no_twist_bone_out_as_a_control():
+    """A bone with another name in its place is left out."""
+    for name, gone in (("upperarm_twist_01", False), ("pouch", True)):
+        skeleton = skeleton_of([(name, *UPPER[1:])])
+        marked = np.array([own.startswith(name) for own in skeleton.names])
+        facts = BoneFacts(skeleton.names, skeleton.deform, skeleton.parents, skeleton.other_side)
+        facts = replace(facts, pole_target=marked, ik_target=marked)
+        mesh = Mesh("Body", *character(), np.zeros((0, 2), int), np.eye(4))
+        _meshes, left = finish(leave_out_in_steps([mesh], skeleton, 1, facts))
+        assert (marked & left.left_out).any() == gone
 
 
 @pytest.mark.parametrize("name", ["upperarm_l", "upperarm_twist_01_l"])
