@@ -175,7 +175,8 @@ class Problem:
         if not bones:
             return rows
         points, locked = self.arguments["vertices"], self.locked_entries(rows)
-        return share_weights(points, rows, bones, most, rigid, locked)
+        found = share_weights(points, rows, bones, most, rigid, locked, to_cut=True)
+        return found.cut_down(most, self.locked_entries(found)) if most else found
 
     @property
     def parameters(self) -> Floats | None:

@@ -233,12 +233,13 @@ def share_weights(
     most: int = 0,
     rigid: Integers | None = None,
     locked: Bools | None = None,
+    to_cut: bool = False,
 ) -> SparseWeights:
     """The weights of points (n, 3) after the twist bones have taken their parts of the weights of
     their limbs. most: the limit of influences, 0 for none. A vertex that would exceed it gives all
     of the limb's weight to one bone. rigid: (n,) the rigid part of each vertex, -1 for none; the
     whole part has the weights of its middle. locked: (entries,) those that stay, in addition to the
-    limit."""
+    limit. to_cut: the vertex exceeds the limit if another bone has a smaller weight to cut."""
     free = np.ones(len(rows.bones), bool) if locked is None else ~locked
     columns = [(rows.vertices, rows.bones, rows.weights.copy())]
     counts = np.bincount(rows.vertices[free], minlength=rows.count)
@@ -250,6 +251,12 @@ def share_weights(
         parts = _hats(own, points[vertices])
         if most:
             over = counts[vertices] + np.count_nonzero(parts, axis=1) - 1 > most
+            if to_cut:
+                others = np.full(rows.count, np.inf)
+                some = free & (rows.bones != limb)
+                np.minimum.at(others, rows.vertices[some], rows.weights[some])
+                least = np.where(parts > 0, parts, np.inf).min(axis=1) * rows.weights[entries]
+                over &= least <= others[vertices]
             parts[over] = np.eye(parts.shape[1])[parts[over].argmax(axis=1)]
         counts[vertices] += np.count_nonzero(parts, axis=1) - 1
         for bone, part in zip(own, parts.T[1:], strict=True):

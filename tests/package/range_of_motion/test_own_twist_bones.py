@@ -16,7 +16,7 @@ from araplbs.model.sparse_weights import SparseWeights, dense_of
 from araplbs.skeleton.bone_facts import BoneFacts
 from araplbs.skeleton.poses import sample
 from araplbs.skeleton.skeleton import Skeleton
-from araplbs.skeleton.twist_bones import find_twist_bones, twist_about, twisted
+from araplbs.skeleton.twist_bones import find_twist_bones, share_weights, twist_about, twisted
 from araplbs.solvers.solve import solve
 from shapes import join, tube
 
@@ -173,16 +173,24 @@ def test_twist_bones_take_the_skin_of_their_limbs():
 
 def test_twist_bones_keep_the_limit_of_influences():
     skeleton = skeleton_of([UPPER, FORE])
-    is_twist = np.array(["twist" in name for name in skeleton.names])
-    without = weighed(skeleton, deform=~is_twist, max_influences=2)
     found = weighed(skeleton, max_influences=2)
     assert (found > 0).sum(axis=1).max() == 2
-    for bone in np.flatnonzero(is_twist):  # a limb that does not twist keeps its shape
-        np.testing.assert_allclose(
-            found[:, [bone, skeleton.parents[bone]]].sum(axis=1),
-            without[:, skeleton.parents[bone]],
-            atol=1e-9,
-        )
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+
+
+def test_a_small_part_goes_to_the_limb_and_other_small_weights_are_cut():
+    skeleton = skeleton_of([UPPER])
+    limb, chest, hips = (skeleton.names.index(name) for name in ("upperarm_l", "chest", "hips"))
+    weights = np.tile([0.1, 0.3, 0.6], 2)
+    rows = SparseWeights(np.array([0, 3, 6]), np.tile([hips, chest, limb], 2), weights)
+    points = np.array([[0.2 + 0.4 * at, 0, 1.4] for at in (0.63, 0.88)])
+    bones = find_twist_bones(skeleton)
+    own = next(twist.bone for twist in bones if twist.limb == limb)
+    kept = dense_of(share_weights(points, rows, bones, 3, to_cut=True), len(skeleton.names))
+    np.testing.assert_allclose(kept[0, [limb, own, chest, hips]], [0.33, 0.27, 0.3, 0.1])
+    np.testing.assert_allclose(kept[1, [limb, own, chest, hips]], [0.6, 0, 0.3, 0.1])
+    exact = dense_of(share_weights(points, rows, bones, 3), len(skeleton.names))
+    np.testing.assert_allclose(exact[0, [limb, own, chest, hips]], [0.6, 0, 0.3, 0.1])
 
 
 def test_the_report_names_twist_bones_and_leaves_none_out():
