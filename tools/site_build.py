@@ -17,6 +17,9 @@ from pathlib import Path
 import site_pages
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # of a tag, not the installed one
+import araplbs  # noqa: E402
+
 BUILD = ROOT / "build"
 PACKAGE = ROOT / "araplbs"
 API = """# Python reference
@@ -43,19 +46,9 @@ CALL = """::: araplbs.{place}
       toc_label: "{name}"
 
 """
-CALLS = {  # module as people import it: file that contains it
-    "weights": "api.weights",
-    "Weights": "api.weights",
-    "load_gltf": "api.gltf",
-    "save_gltf": "api.gltf",
-    "GltfFile": "api.gltf",
-    "GltfCharacter": "api.gltf",
-    "Rows": "api.rows",
-    "Skeleton": "skeleton.skeleton",
-    "baseline_weights": "api.baseline",
-    "Refused": "base.refusal",
-    "blender.bind": "blender.__init__",
-}
+# The names that the engine lacks, and the files that contain them.
+CALLS = {name: place.lstrip(".") for name, place in araplbs._PLACES.items()}
+CALLS["blender.bind"] = "blender.__init__"
 LAST_OVERLOAD = re.compile(r"^@overload\n(?=def (\w+)\b(?!.*^def \1\b))", re.MULTILINE | re.DOTALL)
 
 
