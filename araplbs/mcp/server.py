@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
@@ -91,20 +92,18 @@ def make_server(timeout: float = TIMEOUT, left: threading.Event | None = None) -
     refuse_old(MCP)
     about: dict[str, Any] = {"instructions": f"{skill()}\n\n{limit}, and writes nothing then."}
     try:
-        from mcp.server.mcpserver import Context
-        from mcp.server.mcpserver import MCPServer as Server
-
-        about["version"] = engine.__version__
+        module = import_module("mcp.server.mcpserver")
+        server_type, about["version"] = module.MCPServer, engine.__version__
     except ModuleNotFoundError as error:
         if error.name == "mcp":
             raise
-        from mcp.server.fastmcp import Context  # before mcp 2
-        from mcp.server.fastmcp import FastMCP as Server
-    server = Server("araplbs", **about)
+        module = import_module("mcp.server.fastmcp")  # before mcp 2
+        server_type = module.FastMCP
+    server = server_type("araplbs", **about)
     tools = Tools(timeout, left or threading.Event())
     for name in TOOLS:
         tool = getattr(tools, name)
-        tool.__func__.__annotations__["context"] = Context  # by which the package finds it
+        tool.__func__.__annotations__["context"] = module.Context  # by which the package finds it
         server.tool(structured_output=False)(tool)
     return server
 
