@@ -12,13 +12,14 @@ import numpy as np
 from ..base.arrays import Floats, Integers
 from ..base.progress import Listener
 from ..base.refusal import Refused
+from ..character.part import Part
 from ..disk.outputs import PICTURE
 from ..gltf.character import Character, characters_of
 from ..gltf.file.container import NO_PATH, Document, document_of, read_document, save_document
 from ..gltf.graft import graft
 from ..gltf.picture import character_sheet
 from ..gltf.twist_bones import CHOICES, add_twist_bones
-from ..gltf.work import Part, weigh_character
+from ..gltf.work import weigh_character
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights, join_sparse_weights
 from ..reports.pictures import png

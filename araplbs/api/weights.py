@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from ..base.progress import Listener
+from ..base.refusal import Refused
 from ..character.mesh import Mesh
+from ..character.part import Part
 from ..character.part_choices import with_choices
 from ..model.edits import Edits
 from ..model.options import Options
@@ -71,6 +73,8 @@ def weights(
     parts: Sequence[Mapping[str, Any]] = (),
     animation: Any = None,
     start: Any = None,
+    only_bones: Sequence[str] = (),
+    keep_bones: Sequence[str] = (),
     preset: str | None = None,
     threads: int = 0,
     progress: Listener | None = None,
@@ -94,6 +98,9 @@ def weights(
     animation (p, m, 3, 4) or (p, m, 4, 4): additional poses in which the skin should keep its
         shape, as each joint's transform from rest.
     start: initial weights: Weights, Rows, an array (n, m) or a sparse matrix of SciPy.
+    only_bones, keep_bones: change only the weights of these joints, or keep those of `start` for
+        these. Names, patterns such as "*Hand*", or "LeftArm/" for a joint and all joints below it;
+        without `names`, joints are named "joint 0", "joint 1"... All other weights stay the same.
     preset: "unity", "vrchat", "game-4"..., as with --preset; options given explicitly take
         precedence.
     threads: number of threads; 0 uses the number in ARAPLBS_THREADS or OMP_NUM_THREADS, or all
@@ -124,10 +131,18 @@ def weights(
     if start is not None:
         defaults["start_from"] = "PRESENT"
     table = options_of(options, defaults, preset=preset)
-    mesh = mesh_of_arrays(vertices, triangles, edges, rigid, start, len(skeleton.names))
+    meshes = [mesh_of_arrays(vertices, triangles, edges, rigid, start, len(skeleton.names))]
     poses = _poses(animation, len(skeleton.names), table)
+    meshes = with_choices(meshes, skeleton, parts)
+    if only_bones or keep_bones:
+        if start is None:
+            raise ValueError("start is missing: only_bones and keep_bones keep weights of it")
+        try:
+            meshes, skeleton = Part(only_bones, keep_bones).locked(meshes, skeleton, [set()])
+        except Refused as error:
+            raise ValueError(f"only_bones or keep_bones: {error}") from None
     found = weigh(
-        with_choices([mesh], skeleton, parts),
+        meshes,
         skeleton,
         table,
         poses=poses,

@@ -260,11 +260,12 @@ def refuse_animation(arguments: argparse.Namespace) -> None:
 
 def _work(job: Job) -> Outcome:
     # These load NumPy, which the main process of --jobs does not need.
+    from ...character.part import Part
     from ...gltf.file.accessors import FLOAT
     from ...gltf.graft import graft
     from ...gltf.obj import read_obj
     from ...gltf.predicted import Predicted
-    from ...gltf.work import Part, weigh_character
+    from ...gltf.work import weigh_character
     from ...reports.report import notes, summary, warnings
 
     arguments, outcome = job.arguments, Outcome()

@@ -149,6 +149,30 @@ BAD = [
 ]
 
 
+def test_weights_of_a_part(api, found):
+    """Kept weights stay to the last bit, and the others change; as in a file."""
+    weights, names = api("weights").weights, [f"joint {k}" for k in range(BONES)]
+    start = api("weights").weights(VERTICES, TRIANGLES, HEADS, PARENTS, firmness=90, crispness=0.1)
+    old = start.toarray()
+    for given in ({"keep_bones": ["joint 0"]}, {"only_bones": ["joint 1/"]}):
+        new = weights(
+            *(VERTICES, TRIANGLES, HEADS, PARENTS), start=start, start_from="fresh", **given
+        ).toarray()
+        assert (new[:, 0] == old[:, 0]).all() and abs(new[:, 1:] - old[:, 1:]).max() > 0.01
+        assert abs(new.sum(1) - 1).max() < 1e-6
+    for given, words in (
+        ({"keep_bones": ["Jaw"]}, "has no joint 'Jaw'"),
+        ({"keep_bones": names}, "nothing to weight"),
+        (
+            {"only_bones": names[:1], "start": 0 * old},
+            r"'mesh' has vertices without weights \(first: 0\)",
+        ),
+        ({"keep_bones": names[:1], "start": None}, "start is missing"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            weights(VERTICES, TRIANGLES, HEADS, PARENTS, **{"start": start, **given})
+
+
 @pytest.mark.parametrize(("name", "value", "words"), BAD)
 def test_refused_by_name(api, name, value, words):
     arguments = {"vertices": VERTICES, "triangles": TRIANGLES, "joints": HEADS, "parents": PARENTS}
