@@ -35,7 +35,7 @@ ELSEWHERE = (
         "languages",
     ),
     *("araplbs/replay.py", "araplbs/arrays.py", "araplbs/gltf", "araplbs/usd"),
-    *("araplbs/api", "araplbs/cli"),
+    *("araplbs/api", "araplbs/cli", "araplbs/character/part.py"),
     *(
         "araplbs/reports/problem_report.py",
         "blender/data/restart.py",
