@@ -72,8 +72,7 @@ class _OfArmature(Placed):
             refuse_linked(mesh)
             refuse_edited(mesh)
         skeleton = read_armature(armature, use_joint_limits=False)
-        done = self.change(context, armature, skeleton, meshes)
-        inform(self, f"{self.done}: {names_in_line(done)}")
+        inform(self, self.change(context, armature, skeleton, meshes))
         return {"FINISHED"}
 
 
@@ -84,7 +83,6 @@ limbs keep their shape. The new bones follow by constraints, and share the weigh
     bl_idname = ADD
     bl_label = "Add Twist Bones"
     places = (("VIEW3D_MT_pose", 46), ("VIEW3D_MT_object_parent", 71))
-    done = "Added"
 
     kinds: EnumProperty(
         name="Limbs",
@@ -123,7 +121,7 @@ limbs keep their shape. The new bones follow by constraints, and share the weigh
                 shared = shared_weights(at, own, bones, m, most)
                 changed = np.append(limbs, np.ones(len(bones), bool))
                 _write(mesh, shared, [*skeleton.names, *names], changed)
-        return names
+        return f"Added twist bones: {names_in_line(names)}"
 
 
 class OBJECT_OT_araplbs_remove_twist_bones(_OfArmature, Operator):
@@ -132,7 +130,6 @@ class OBJECT_OT_araplbs_remove_twist_bones(_OfArmature, Operator):
     bl_idname = "object.araplbs_remove_twist_bones"
     bl_label = "Remove Twist Bones"
     places = (("VIEW3D_MT_pose", 47), ("VIEW3D_MT_object_parent", 72))
-    done = "Removed"
 
     def change(self, _context, armature, skeleton, meshes):
         posed = [bone for bone in armature.pose.bones if CONSTRAINT in bone.constraints]
@@ -159,7 +156,7 @@ class OBJECT_OT_araplbs_remove_twist_bones(_OfArmature, Operator):
             for name in names:
                 if name in mesh.vertex_groups:
                     mesh.vertex_groups.remove(mesh.vertex_groups[name])
-        return names
+        return f"Removed twist bones: {names_in_line(names)}"
 
 
 def _refuse_locked(mesh, skeleton, changed):
