@@ -30,11 +30,11 @@ WORDS = {"twist", "roll"}
 OFF_AXIS = 0.1  # share of the limb's length: maximum distance of a head from the limb
 ALONG = float(np.cos(np.radians(10)))  # of a bone that is known only by its direction
 SAME = 0.1  # share of the limb's length: tolerance between both sides
-# Shares of the limb's length, from the twisting joint on: a bone with half of the twist has all of
-# the limb's weight up to the first share, and none from the second one on, where the limb has all.
+# Shares of the length of the limb, from the twisting joint on: a bone with half of the twist has
+# the whole weight of the limb up to the first share, and none beyond the second one.
 FULL, NONE = 0.3, 0.9
 ALIKE_PLACES = 2  # decimals of positions along the limb that count as one
-TWISTED = np.radians(3)  # least twist that tells a share
+TWISTED = np.radians(3)  # smallest twist that gives a share
 SWUNG = np.radians(3)  # greatest swing of a twist bone
 UNKNOWN = float("nan")
 LEAST_SLOPE, ALIKE = 0.05, 0.5  # of the taken twist; share of it that its source explains
