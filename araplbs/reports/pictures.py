@@ -103,30 +103,29 @@ def rasterize(
 
     classes = np.ceil(np.log2(extent)).astype(np.int32)
     key = 32 * classes[:, 0] + classes[:, 1]
-    found = []
+    triangle = np.full(height * width, -1, np.int32)
+    coordinates = np.zeros((height * width, 3))
+    nearest = np.full(height * width, -np.inf)
+    of_corners = depths[triangles[seen]]
     for each in np.unique(key):
         members = np.flatnonzero(key == each)
         wide, tall = 2 ** int(each // 32), 2 ** int(each % 32)
         step = max(1, MOST_TESTS // (wide * tall))
         for first in range(0, len(members), step):
-            found.append(
-                _covered(members[first : first + step], wide, tall, of_b, of_c, slopes, extent)
-            )
-    triangle = np.full(height * width, -1, np.int32)
-    coordinates = np.zeros((height * width, 3))
-    nearest = np.full(height * width, -np.inf)
-    if found:
-        member, column, row, u, v = (np.concatenate(part) for part in zip(*found, strict=True))
-        pixel = (low[member, 1] + row) * width + low[member, 0] + column
-        of_corners = depths[triangles[seen]]
-        d = of_corners[member]
-        depth = d[:, 0] + u * (d[:, 1] - d[:, 0]) + v * (d[:, 2] - d[:, 0])
-        np.maximum.at(nearest, pixel, depth)
-        best = np.flatnonzero(depth == nearest[pixel])[::-1]  # the first of equal ones
-        triangle[pixel[best]] = seen[member[best]]
-        coordinates[pixel[best], 1] = u[best]
-        coordinates[pixel[best], 2] = v[best]
-        coordinates[:, 0] = 1 - coordinates[:, 1] - coordinates[:, 2]
+            some = members[first : first + step]
+            member, column, row, u, v = _covered(some, wide, tall, of_b, of_c, slopes, extent)
+            pixel = (low[member, 1] + row) * width + low[member, 0] + column
+            d = of_corners[member]
+            depth = d[:, 0] + u * (d[:, 1] - d[:, 0]) + v * (d[:, 2] - d[:, 0])
+            nearer = depth > nearest[pixel]
+            member, pixel, u, v, depth = (x[nearer] for x in (member, pixel, u, v, depth))
+            np.maximum.at(nearest, pixel, depth)
+            best = np.flatnonzero(depth == nearest[pixel])[::-1]  # the first of equal ones
+            triangle[pixel[best]] = seen[member[best]]
+            coordinates[pixel[best], 1] = u[best]
+            coordinates[pixel[best], 2] = v[best]
+    drawn = triangle >= 0
+    coordinates[drawn, 0] = 1 - coordinates[drawn, 1] - coordinates[drawn, 2]
     shape = height, width
     return triangle.reshape(shape), coordinates.reshape(*shape, 3), nearest.reshape(shape)
 

@@ -2,11 +2,13 @@
 files back."""
 
 import struct
+import tracemalloc
 import zlib
 
 import numpy as np
 import pytest
 from araplbs.measures.strain_colors import NO_COLOR, strain_colors
+from araplbs.reports import pictures
 from araplbs.reports.pictures import (
     FRONT,
     THREE_QUARTER,
@@ -76,6 +78,19 @@ def test_the_nearer_one_is_seen():
     # The second one rises by 3 / 10 of a unit each row: nearer from the depth 1 on.
     assert triangle[1, 0] == 0 and triangle[2, 0] == 0 and triangle[3, 0] == 1
     assert depth[3, 0] == pytest.approx(0.3 * 3.5)
+
+
+def test_copies_take_no_more_memory(monkeypatch):
+    """The samples of all copies would take some megabytes."""
+    monkeypatch.setattr(pictures, "MOST_TESTS", 10_000)
+    xy = np.array([(0, 0), (90, 0), (0, 90)], float)
+    triangles = np.tile([0, 1, 2], (60, 1))
+    tracemalloc.start()
+    triangle, *_others = rasterize(xy, np.array([0.0, 1, 2]), triangles, 60, 50)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert triangle[0, 0] == 0, "the first of equal ones is seen"
+    assert most < 3 << 20
 
 
 def test_nothing_to_see():
