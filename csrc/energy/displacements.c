@@ -14,7 +14,8 @@
  * such as a displacement of the whole skeleton. A small stiffness, as in JointSolver, keeps such
  * displacements at 0.
  *
- * A round takes a local step in double precision plus O(p b c) for c components of b bones and p
+ * A component without weights is torn from nothing, so only those with weights count. A round takes
+ * a local step in double precision plus O(p b c) for c components with weights of b bones and p
  * poses. All sums poll for cancellation. Fails on out-of-memory and when cancelled, in which case
  * nothing has changed. */
 #include "energy/displacements.h"
@@ -61,25 +62,41 @@ void arap_displacements_clear(arap_displacements *d) {
 /* Sums over the mesh. */
 typedef struct sums {
     arap_context *context;
-    const arap_displacements *displacements;
-    int columns;
-    double *carried;     /* (components, columns, 4) Q */
-    double *inverse;     /* (components, components) of S */
-    double *work;        /* (components, components) */
-    double *share;       /* (components) W_kc - W_ic of an edge */
-    int *start, *column; /* (components + 1) columns whose Q is not 0: components far apart share
+    int count, columns;
+    int *number;         /* (columns) of the column's component among those with weights, or -1 */
+    int *component;      /* (count) of all components */
+    double *carried;     /* (count, columns, 4) Q */
+    double *inverse;     /* (count, count) of S */
+    double *work;        /* (count, count) */
+    double *share;       /* (count) W_kc - W_ic of an edge, 0 between edges */
+    char *is_shared;     /* (count) whether it is one of these: */
+    int *shared, shares; /* components of this edge */
+    int *start, *column; /* (count + 1) columns whose Q is not 0: components far apart share
                             no edges */
 } sums;
 
+static void add_share(sums *s, int column, double share) {
+    int c = s->number[column];
+    if (!s->is_shared[c]) s->shared[s->shares++] = c;
+    s->is_shared[c] = 1;
+    s->share[c] += share;
+}
+
+static void clear_shares(sums *s) {
+    for (int k = 0; k < s->shares; k++) s->share[s->shared[k]] = s->is_shared[s->shared[k]] = 0;
+    s->shares = 0;
+}
+
 /* Add `sign` times the weights of vertex i to the shares of components. */
-static void add_shares(const sums *s, const arap_influences *in, int i, double sign) {
+static void add_shares(sums *s, const arap_influences *in, int i, double sign) {
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-        s->share[s->displacements->component[in->bone[e]]] += sign * in->weight[e];
+        add_share(s, in->bone[e], sign * in->weight[e]);
 }
 
 /* Q_cb += factor share_c w (v, 1) for all components c. */
 static void add_point(const sums *s, int column, double factor, const double *v) {
-    for (int c = 0; c < s->displacements->count; c++) {
+    for (int at = 0; at < s->shares; at++) {
+        int c = s->shared[at];
         double x = factor * s->share[c];
         if (x == 0) continue;
         double *q = s->carried + 4 * ((size_t)c * (size_t)s->columns + (size_t)column);
@@ -95,15 +112,13 @@ static void add_row(const sums *s, const arap_mesh *mesh, const arap_influences 
 }
 
 /* Q, of weights of columns. */
-static arap_status sum_up(const sums *s, const arap_mesh *mesh, const arap_influences *in) {
-    size_t count = (size_t)s->displacements->count;
+static arap_status sum_up(sums *s, const arap_mesh *mesh, const arap_influences *in) {
     arap_status status = ARAP_OK;
-    memset(s->carried, 0, 4 * count * (size_t)s->columns * sizeof(double));
     for (int i = 0; i < mesh->count && !status; i++) {
         status = arap_poll_cancel(s->context);
         for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
             int k = mesh->neighbor[r];
-            memset(s->share, 0, count * sizeof(double));
+            clear_shares(s);
             add_shares(s, in, k, 1);
             add_shares(s, in, i, -1);
             add_row(s, mesh, in, k, mesh->edge_weight[r]);
@@ -111,10 +126,10 @@ static arap_status sum_up(const sums *s, const arap_mesh *mesh, const arap_influ
         }
         const arap_spring *spring;
         for (int left = arap_mesh_springs(mesh, i, &spring); left; left--, spring++) {
-            memset(s->share, 0, count * sizeof(double));
+            clear_shares(s);
             add_shares(s, in, i, -1);
             for (int k = 0; k < 2 && spring->share[k] > 0; k++)
-                s->share[s->displacements->component[spring->column[k]]] += spring->share[k];
+                add_share(s, spring->column[k], spring->share[k]);
             for (int k = 0; k < 2 && spring->share[k] > 0; k++)
                 add_point(s, spring->column[k], spring->weight * spring->share[k], spring->point);
             add_row(s, mesh, in, i, -spring->weight);
@@ -124,7 +139,7 @@ static arap_status sum_up(const sums *s, const arap_mesh *mesh, const arap_influ
 }
 
 static arap_status list_columns(sums *s) {
-    int count = s->displacements->count, total = 0;
+    int count = s->count, total = 0;
     for (int pass = 0; pass < 2; pass++) {
         total = 0;
         for (int c = 0; c < count; c++) {
@@ -145,7 +160,7 @@ static arap_status list_columns(sums *s) {
 
 /* Compute the inverse of S, one panel of columns after another; definite: 0 if S is singular. */
 static arap_status invert(const sums *s, double stiffness, int *definite) {
-    int count = s->displacements->count;
+    int count = s->count;
     size_t n = (size_t)count;
     arap_status status = arap_poll_cancel(s->context);
     memset(s->work, 0, n * n * sizeof(double));
@@ -154,7 +169,7 @@ static arap_status invert(const sums *s, double stiffness, int *definite) {
     for (size_t c = 0; c < n && !status; c++) {
         const double *q = s->carried + 4 * c * (size_t)s->columns;
         for (int b = 0; b < s->columns; b++)
-            s->work[c * n + (size_t)s->displacements->component[b]] += q[4 * b + 3];
+            if (s->number[b] >= 0) s->work[c * n + (size_t)s->number[b]] += q[4 * b + 3];
         for (size_t k = 0; k < c; k++) /* it is symmetric except for rounding */
             s->work[c * n + k] = s->work[k * n + c];
         s->work[c * n + c] += stiffness;
@@ -190,14 +205,13 @@ static void add_carried(const sums *s, int c, const double *transforms, double *
 static arap_status move_pose(const sums *s, const double *pull, size_t lanes, size_t pose,
                              double share, double *slope, double *moved, double *transforms,
                              double *gain) {
-    const arap_displacements *d = s->displacements;
     arap_status status = ARAP_OK;
-    int count = d->count;
+    int count = s->count;
     double own = 0, *move = slope + 3 * count;
     memset(slope, 0, 6 * (size_t)count * sizeof(double));
     for (int b = 0; b < s->columns; b++)
-        for (int r = 0; r < 3; r++)
-            slope[3 * d->component[b] + r] += pull[(size_t)(3 * b + r) * lanes + pose];
+        for (int r = 0; r < 3 && s->number[b] >= 0; r++)
+            slope[3 * s->number[b] + r] += pull[(size_t)(3 * b + r) * lanes + pose];
     for (int c = 0; c < count && !status; c++) {
         add_carried(s, c, transforms, slope + 3 * c);
         status = arap_poll_cancel(s->context);
@@ -211,38 +225,65 @@ static arap_status move_pose(const sums *s, const double *pull, size_t lanes, si
     for (int c = 0; c < count && !status; c++)
         for (int r = 0; r < 3; r++) {
             own += move[r * count + c] * slope[3 * c + r];
-            moved[3 * c + r] += move[r * count + c];
+            moved[3 * s->component[c] + r] += move[r * count + c];
         }
     for (int b = 0; b < s->columns && !status; b++)
-        for (int r = 0; r < 3; r++)
-            transforms[12 * b + 4 * r + 3] += move[r * count + d->component[b]];
+        for (int r = 0; r < 3 && s->number[b] >= 0; r++)
+            transforms[12 * b + 4 * r + 3] += move[r * count + s->number[b]];
     *gain += share * own;
     return status;
+}
+
+/* Number the components that have weights, or to which springs are anchored. */
+static void number_components(sums *s, const arap_mesh *mesh, const arap_influences *in,
+                              const arap_displacements *d) {
+    int *number = s->component; /* of all components, until the columns have theirs */
+    for (int c = 0; c < d->count; c++) number[c] = -1;
+    for (int i = 0; i < mesh->count; i++) {
+        const arap_spring *spring;
+        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
+            number[d->component[in->bone[e]]] = 0;
+        for (int left = arap_mesh_springs(mesh, i, &spring); left; left--, spring++)
+            for (int k = 0; k < 2 && spring->share[k] > 0; k++)
+                number[d->component[spring->column[k]]] = 0;
+    }
+    for (int c = 0; c < d->count; c++)
+        if (!number[c]) number[c] = s->count++;
+    for (int b = 0; b < s->columns; b++) s->number[b] = number[d->component[b]];
+    for (int c = 0; c < d->count; c++)
+        if (number[c] >= 0) s->component[number[c]] = c; /* not after c */
 }
 
 arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
                           const arap_influences *in, double tolerance, arap_displacements *d,
                           double *transforms) {
-    size_t count = (size_t)d->count, columns = (size_t)poses->columns;
-    size_t moves = 3 * count * (size_t)d->poses;
+    size_t columns = (size_t)poses->columns, count;
+    size_t moves = 3 * (size_t)d->count * (size_t)d->poses;
     arap_poses random = *poses;
     arap_influences expanded = {0};
     arap_packed_poses packed = {0};
     arap_local_step *local_step = NULL;
     sums s = {.context = context,
-              .displacements = d,
               .columns = poses->columns,
-              .carried = ARAP_NEW(double, 4 * count * columns),
-              .inverse = ARAP_NEW(double, count * count),
-              .work = ARAP_NEW(double, count * count),
-              .share = ARAP_NEW(double, count),
-              .start = ARAP_NEW(int, count + 1)};
-    double *slope = ARAP_NEW(double, 6 * count), *moved = ARAP_NEW(double, moves);
+              .number = ARAP_NEW(int, columns),
+              .component = ARAP_NEW(int, d->count)};
+    double *slope = NULL, *moved = ARAP_NEW(double, moves);
     double *alignment = ARAP_NEW(double, mesh->count), *pull = NULL, total = 0;
     arap_status status = ARAP_OK;
     int definite;
-    if (!s.carried || !s.inverse || !s.work || !s.share || !s.start || !slope || !moved ||
-        !alignment)
+    if (!s.number || !s.component || !moved || !alignment) goto no_memory;
+    number_components(&s, mesh, in, d);
+    count = (size_t)s.count;
+    s.carried = ARAP_NEW_ZERO(double, 4 * count * columns);
+    s.inverse = ARAP_NEW(double, count * count);
+    s.work = ARAP_NEW(double, count * count);
+    s.share = ARAP_NEW_ZERO(double, count);
+    s.is_shared = ARAP_NEW_ZERO(char, count);
+    s.shared = ARAP_NEW(int, count);
+    s.start = ARAP_NEW(int, count + 1);
+    slope = ARAP_NEW(double, 6 * count);
+    if (!s.carried || !s.inverse || !s.work || !s.share || !s.is_shared || !s.shared || !s.start ||
+        !slope)
         goto no_memory;
     memcpy(transforms, poses->transform, 12 * columns * (size_t)poses->count * sizeof *transforms);
     memcpy(moved, d->moved, moves * sizeof *moved);
@@ -269,8 +310,9 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
         if (!status)
             status = arap_local_step_pull(context, local_step, pull, alignment, NULL, NULL);
         for (size_t p = 0; p < (size_t)d->poses && !status; p++)
-            status = move_pose(&s, pull, (size_t)packed.lanes, p, arap_pose_weight(poses, (int)p),
-                               slope, moved + 3 * count * p, transforms + 12 * columns * p, &gain);
+            status =
+                move_pose(&s, pull, (size_t)packed.lanes, p, arap_pose_weight(poses, (int)p), slope,
+                          moved + 3 * (size_t)d->count * p, transforms + 12 * columns * p, &gain);
         if (status) goto done;
         if (!(gain > tolerance * total * mesh->rest_energy)) break;
     }
@@ -283,10 +325,14 @@ done:
     arap_local_step_free(local_step);
     arap_packed_poses_clear(&packed);
     arap_influences_clear(&expanded);
+    arap_free(s.number);
+    arap_free(s.component);
     arap_free(s.carried);
     arap_free(s.inverse);
     arap_free(s.work);
     arap_free(s.share);
+    arap_free(s.is_shared);
+    arap_free(s.shared);
     arap_free(s.start);
     arap_free(s.column);
     arap_free(slope);

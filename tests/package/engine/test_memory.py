@@ -1,4 +1,5 @@
-"""Memory does not grow with the number of poses, nor from one solver to the next."""
+"""Memory does not grow with the number of poses, with bones that move nothing, nor from one solver
+to the next."""
 
 import os
 import subprocess
@@ -54,6 +55,21 @@ def test_many_poses_take_no_more_memory_than_few():
     """One rotation per vertex and pose alone would take 8000 x 380 x 72 bytes, 219 MB."""
     (few,), (many,) = (run(f"solve({poses}); print(resident())", "VmHWM") for poses in (20, 400))
     assert many - few < 4000, f"{few} kB with 20 poses, {many} kB with 400"
+
+
+def test_bones_without_weights_take_little_memory():
+    """The displacements of all components would take 2000 x 2000 x 48 bytes, 192 MB."""
+    code = """
+    bones = 4 if few else 2000
+    heads = np.arange(3 * bones).reshape(-1, 3) / (3 * bones)
+    weights = np.zeros((400, bones)); weights[:, :4] = 0.25
+    araplbs.Solver(
+        vertices[:400], triangles[:350], heads, heads + 0.1, np.full(bones, -1), iterations=1,
+        pose_count=4, weights=weights, start_from_weights=True, max_influences=0, threads=1)
+    print(resident())
+"""
+    (few,), (many,) = (run(f"few = {few}\nif True:{code}", "VmHWM") for few in (True, False))
+    assert many - few < 100_000, f"{few} kB with 4 bones, {many} kB with 2000"
 
 
 def test_solvers_leave_nothing_behind():

@@ -94,19 +94,39 @@ def displaced(mesh, weights, **settings):
     return solver(mesh, **{**BARE, **given, **settings})
 
 
+def idle_between(bones, weights):
+    """With bones that have no weights before, between and after these four: (bones, weights, the
+    four)."""
+    four, places = np.array([1, 2, 4, 5]), np.zeros((7, 3))
+    places[[0, 3, 6], 0] = 1, 2, 3
+    heads, tails = places.copy(), places + np.array([0, 0, 0.5])
+    heads[four], tails[four] = bones.heads, bones.tails
+    wide = np.zeros((len(weights), 7))
+    wide[:, four] = weights
+    return shapes.Bones(heads, tails, np.array([-1, -1, 1, -1, -1, 4, -1])), wide, four
+
+
+@pytest.mark.parametrize("idle", [False, True])
 @pytest.mark.parametrize("tolerance", [1, 0])
-def test_displacements_are_the_dense_minimum(tolerance, rng):
+def test_displacements_are_the_dense_minimum(tolerance, idle, rng):
     """With tolerance 1, there is one round, the minimum for the rotations of the sampled poses."""
     mesh = shapes.tube(5, 7, 0.3, 4.0)
     weights = rng.dirichlet(np.ones(4), len(mesh[0]))
+    bones, wide, four = two_chains(), weights, np.arange(4)
+    if idle:
+        bones, wide, four = idle_between(bones, weights)
     off, on = (
-        displaced(mesh, weights, pose_count=4, tolerance=tolerance, displace_components=on)
+        displaced(
+            mesh, wide, bones=bones, pose_count=4, tolerance=tolerance, displace_components=on
+        )
         for on in (False, True)
     )
     points, before = on._inside["points"], off._inside["transform"]
     after = on._inside["transform"]
     moved = after - before
     assert np.abs(moved[..., :3]).max() == 0
+    assert not np.delete(moved, four, axis=1).any()
+    before, after, moved = (each[:, four] for each in (before, after, moved))
     np.testing.assert_allclose(moved[:, 1], moved[:, 0], atol=1e-13)
     np.testing.assert_allclose(moved[:, 3], moved[:, 2], atol=1e-13)
     share = weights @ np.eye(2)[COMPONENT]
