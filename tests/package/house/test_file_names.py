@@ -1,4 +1,5 @@
-"""All files named in our pages, comments and docstrings exist, also after a rename."""
+"""All files named in our pages, comments and docstrings exist, also after a rename, and the root
+has only files that belong there."""
 
 import re
 from pathlib import Path
@@ -9,6 +10,11 @@ NAME = re.compile(r"(?<![\w*{}/.\"'-])(?:[\w-]+/)*[a-z_0-9]+\.(?:c|h|def|py|sh)\
 ELSEWHERE = {  # of other programs, of the shared folder, made by the build
     *("features/test.py", "merge.sh", "tools/yardstick.py", "engine_docs.h", "get.sh"),
     *("features/NAME/settings.py", "arrayobject.h"),
+}
+IN_ROOT = {
+    *("ARCHITECTURE.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile"),
+    *("MANIFEST.in", "README.md", "SECURITY.md", "THIRD_PARTY.md", "blender_manifest.toml"),
+    *("pyproject.toml", "setup.py"),
 }
 FOLDERS = ("csrc", "araplbs", "araplbs_addon", "docs", "tools", "tests", "demo", "examples")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -47,6 +53,11 @@ def test_named_files_are_there():
     names = names_of(path.relative_to(ROOT) for path in files)
     found = {place: lost for place, text in texts() if (lost := missing(text, names))}
     assert found == {}
+
+
+def test_the_root_has_no_other_files():
+    """Trials have left their output there."""
+    assert {p.name for p in ROOT.iterdir() if p.is_file() and p.name[0] != "."} == IN_ROOT
 
 
 def test_a_renamed_file_is_found():
