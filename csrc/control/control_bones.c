@@ -97,6 +97,7 @@ static int root_of(const arap_study *t, int d) {
 /* Make every tree a group, and list its bones. Returns the number of groups. */
 static int find_groups(arap_study *t) {
     int count = 0;
+    arap_study_regroup(t, -1);
     for (int d = 0; d < t->s.deform_count; d++) t->first[d] = -1;
     for (int d = t->s.deform_count - 1; d >= 0; d--) {
         int root = t->group[d] = t->control[d] ? -1 : root_of(t, d);
@@ -219,6 +220,7 @@ static void drop_tree(arap_study *t, int root) {
                         : arap_study_in_place_of_others(t, d) ? ARAP_CONTROL_TWIN
                                                               : ARAP_CONTROL_SERVED;
     for (int d = t->first[root]; d >= 0; d = t->next[d]) t->group[d] = -1;
+    arap_study_regroup(t, root);
 }
 
 static int count_children(const arap_study *t, int d) {

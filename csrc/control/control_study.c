@@ -4,7 +4,8 @@
  * each other surround the point. The limit of 0.3 is low enough for open meshes, and the absolute
  * value does not depend on the orientation of the faces. Both conditions are tested only on
  * request, in O(triangles) for each doubtful bone. Ranking takes O(vertices log bones). When a
- * group of bones is removed, only the skin near it is ranked again. All lengths are relative, so
+ * group of bones is removed, only the skin near it is ranked again, and only bones near it are
+ * compared with others again. All lengths are relative, so
  * the result does not depend on position, rotation and scale of the scene. Fails only on
  * out-of-memory or when cancelled. */
 #include "control/control_study.h"
@@ -308,7 +309,7 @@ static int is_beside(const arap_study *t, int d, const double *low, const double
     return 0;
 }
 
-int arap_study_in_place_of_others(const arap_study *t, int d) {
+static int is_in_place(const arap_study *t, int d) {
     double near = ON_BONE * t->length[d], near2 = ON_BONE * ON_BONE * t->length[d] * t->length[d];
     double points[ARAP_STUDY_SAMPLES][3], low[3], high[3];
     int on = 0, found[ARAP_STUDY_SAMPLES] = {0};
@@ -333,6 +334,25 @@ int arap_study_in_place_of_others(const arap_study *t, int d) {
             arap_distance2(arap_study_head(t, o), arap_study_head(t, d)) <= near2)
             return 1;
     return 0;
+}
+
+int arap_study_in_place_of_others(arap_study *t, int d) {
+    if (!t->in_place[d]) t->in_place[d] = is_in_place(t, d) ? 2 : 1;
+    return t->in_place[d] > 1;
+}
+
+void arap_study_regroup(arap_study *t, int root) {
+    for (int d = 0; d < t->s.deform_count; d++) {
+        const double *head = arap_study_head(t, d), *tail = arap_study_tail(t, d);
+        double near = ON_BONE * t->length[d], low[3], high[3];
+        int stays = root >= 0;
+        for (int c = 0; c < 3; c++)
+            low[c] = fmin(head[c], tail[c]), high[c] = fmax(head[c], tail[c]);
+        for (int o = stays ? t->first[root] : -1; o >= 0 && stays; o = t->next[o])
+            stays = is_beside(t, o, low, high, near) &&
+                    arap_distance2(arap_study_head(t, o), head) > near * near;
+        if (!stays) t->in_place[d] = 0;
+    }
 }
 
 int arap_study_continues(const arap_study *t, int d, int parent) {
@@ -377,6 +397,7 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     t->part_leader = ARAP_NEW(int, (size_t)t->mesh.part_count);
     t->keep = ARAP_NEW_ZERO(char, n);
     t->alone = ARAP_NEW_ZERO(char, n);
+    t->in_place = ARAP_NEW_ZERO(char, n);
     t->control = ARAP_NEW_ZERO(int, n);
     t->group = ARAP_NEW(int, n);
     t->first = ARAP_NEW(int, n);
@@ -387,9 +408,9 @@ arap_status arap_study_create(arap_context *context, const arap_geometry *geomet
     t->nearest = ARAP_NEW(int, 2 * count);
     t->distance2 = ARAP_NEW(double, 2 * count);
     if (!t->area || !t->length || !t->box || !t->clearance || !t->winding || !t->evidence ||
-        !t->keep || !t->alone || !t->nearest2 || !t->control || !t->group || !t->first ||
-        !t->next || !t->own || !t->gain || !t->nearest || !t->distance2 || !t->own_parts ||
-        !t->decided || !t->part_area || !t->part_votes || !t->part_leader) {
+        !t->keep || !t->alone || !t->in_place || !t->nearest2 || !t->control || !t->group ||
+        !t->first || !t->next || !t->own || !t->gain || !t->nearest || !t->distance2 ||
+        !t->own_parts || !t->decided || !t->part_area || !t->part_votes || !t->part_leader) {
         status = arap_fail_memory(&context->error, "the control bones");
         goto done;
     }
@@ -420,6 +441,7 @@ void arap_study_clear(arap_study *t) {
     arap_free(t->part_leader);
     arap_free(t->keep);
     arap_free(t->alone);
+    arap_free(t->in_place);
     arap_free(t->nearest2);
     arap_free(t->control);
     arap_free(t->group);

@@ -25,6 +25,7 @@ typedef struct arap_study {
     double *winding;    /* (deform_count, samples) absolute winding number, negative: unknown */
     double *evidence;   /* (deform_count) initially 0: see arap_control_bones */
     char *keep;         /* (deform_count) initially 0: must not be judged again */
+    char *in_place;     /* (deform_count) of others: 0 unknown, 1 no, 2 yes */
     int *control;       /* (deform_count) arap_control, initially 0 */
     int *group;         /* (deform_count) the bone that represents the group of this bone, or -1 */
     int *first, *next;  /* (deform_count) lists of the bones of each tree, in ascending order; -1:
@@ -87,6 +88,10 @@ int arap_study_joint_outside(arap_study *t, int d);
 
 /* Whether half of the bone lies on bones of other groups, or the bone starts at the head of one
  * that has a parent or is a control bone. */
-int arap_study_in_place_of_others(const arap_study *t, int d);
+int arap_study_in_place_of_others(arap_study *t, int d);
+
+/* Measure this again for bones near the tree that is represented by a dropped root, or for all
+ * bones (root -1). */
+void arap_study_regroup(arap_study *t, int root);
 
 #endif
