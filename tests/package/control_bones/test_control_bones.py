@@ -374,3 +374,15 @@ test_bad_arguments = table(
     row("no bone of the skeleton deforms", bone_deform=[False] * 3),
     row("threads is", threads=-1),
 )
+
+
+def test_a_bone_is_compared_again_when_another_is_dropped():
+    """When the two bones that it lies on are dropped, the last bone stays."""
+    mesh = shapes.tube(10, 20, 0.25, 4.0, caps=True)
+    low = [(0, 0, 0.2), (0, 0, 1.4), (0, 0, 2.6)]
+    low += [(-0.025, 0.004, 0.311), (0.023, -0.024, 0.579), (-0.053, 0.016, 0.539)]
+    high = [1.4, 2.6, 3.8, 1.101, 1.031, 1.039]
+    heads = np.array(low)
+    tails = np.column_stack([heads[:, :2], high])
+    found = araplbs.control_bones(*mesh, heads, tails, np.array([-1, 0, 1, -1, -1, -1]))
+    assert (found > 0).tolist() == [False, False, False, True, True, False]
