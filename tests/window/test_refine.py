@@ -423,8 +423,11 @@ def test_no_redraw_without_a_change(ui):
     yield from paint_mode(ui, tube)
     begin(ui)
     yield from settle()
-    yield 20
-    assert not (yield from drawn_in(60))
+    for _ in range(20):  # Blender itself may still draw; a session that draws never rests
+        drawn = yield from drawn_in(60)
+        if not drawn:
+            break
+    assert not drawn
     yield from cancel(ui)
 
 
