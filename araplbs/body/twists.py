@@ -8,6 +8,8 @@ for an upper arm or thigh, 75 for a hand and 44 for a forearm, and 10 for a spin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
@@ -29,11 +31,10 @@ def limbs_of(heads: Floats, tails: Floats, parents: Integers, which: Bools) -> l
     return [as_arm(chain) for pair in (pairs[0] if pairs else ()) for chain in pair]
 
 
-def twist_shares(heads: Floats, tails: Floats, parents: Integers, which: Bools) -> dict[int, float]:
-    """Largest twists of the joints of limbs, by bone, relative to a ball joint's. which (m,): the
-    bones to consider."""
+def twist_shares(limbs: Iterable[Limb]) -> dict[int, float]:
+    """Largest twists of the joints of limbs, by bone, relative to a ball joint's."""
     shares: dict[int, float] = {}
-    for limb in limbs_of(heads, tails, parents, which):
+    for limb in limbs:
         for bones, share in ((limb.bones[:1], 1.0), (limb.bones[1:2], HINGE), (limb.feet, END)):
             shares.update(dict.fromkeys(bones, share))
     return shares

@@ -98,7 +98,7 @@ def leave_out_in_steps(
     opposite = skeleton.other_side
     one_sided = skeleton.deform & skeleton.deform[opposite] & (control[opposite] == 0)
     control[stays | one_sided] = 0
-    for twist in find_twist_bones(skeleton):
+    for twist in find_twist_bones(skeleton) if control.any() else ():
         control[twist.bone] *= control[twist.limb] > 0
     if not control.any():
         return meshes, skeleton

@@ -23,10 +23,10 @@ from ..base.engine import engine
 from ..base.refusal import Refused
 from ..base.sentence import names_in_line
 from ..body.limbs import Limb
-from ..body.twists import limbs_of
 from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_names import is_control_name
 from ..skeleton.poses import RIGID
+from ..skeleton.rig_poses import rotations
 from ..skeleton.skeleton import Skeleton, hanging
 from ..skeleton.twist_bones import TwistBone, share_weights
 
@@ -74,8 +74,8 @@ def missing_twist_bones(
     taken: names that they must not have, in addition to those of bones. Both limbs of a pair get
     them, or neither. Raises Refused if no limb is found, or if all have twist bones already."""
     which = skeleton.deform & ~skeleton.left_out
-    limbs = limbs_of(skeleton.heads, skeleton.tails, skeleton.parents, which)
-    pairs = [pair for pair in zip(limbs[::2], limbs[1::2], strict=True) if _bend(pair)]
+    sides = zip(skeleton.limbs[::2], skeleton.limbs[1::2], strict=True)
+    pairs = [pair for pair in sides if _bend(pair)]
     if not pairs:
         raise Refused("No pair of arms or legs was found in the skeleton")
     used, having = {*skeleton.names, *taken}, []
@@ -83,12 +83,12 @@ def missing_twist_bones(
     for pair in pairs:
         places = [_places(limb, _is_leg(limb, skeleton, up)) for limb in pair]
         for both in zip(*places, strict=False):
-            sides = list(zip(pair, both, strict=True))
-            if any(place[0] not in kinds or not _fits(skeleton, place) for _limb, place in sides):
+            placed = list(zip(pair, both, strict=True))
+            if any(place[0] not in kinds or not _fits(skeleton, place) for _limb, place in placed):
                 continue
-            own = [place[1] for limb, place in sides if _twists(skeleton, which, limb, place)]
+            own = [place[1] for limb, place in placed if _twists(skeleton, which, limb, place)]
             having += [skeleton.names[bone] for bone in own]
-            for limb, place in sides if not own else ():
+            for limb, place in placed if not own else ():
                 name = twist_name(skeleton.names[place[1]], used)
                 used.add(name)
                 found.append(_twist_bone(name, limb, place))
@@ -203,9 +203,7 @@ def twisted_poses(
 
 
 def _turned(axis: Floats, center: Floats, angle: float) -> Floats:
-    x, y, z = axis
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+    turn = rotations(angle * axis)
     return np.column_stack([turn, center - turn @ center])
 
 

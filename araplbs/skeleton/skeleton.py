@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
-from ..body.twists import twist_shares
+from ..body.limbs import Limb
+from ..body.twists import limbs_of, twist_shares
 from .poses import BENDY, RIGID, BoneKind
 from .sides import opposite_bones
 
@@ -119,10 +120,15 @@ class Skeleton:
         return {} if self.ways is None else {"bone_ways": self.ways}
 
     @cached_property
+    def limbs(self) -> list[Limb]:
+        """The limbs of deform bones, pair by pair. See body/twists.py."""
+        which = self.deform & ~self.left_out
+        return limbs_of(self.heads, self.tails, self.parents, which)
+
+    @cached_property
     def twist_shares(self) -> dict[int, float]:
         """See body/twists.py."""
-        which = self.deform & ~self.left_out
-        return twist_shares(self.heads, self.tails, self.parents, which)
+        return twist_shares(self.limbs)
 
     def twists(self, options: Any) -> Floats:
         """The largest twist of each bone in random poses, (m,). options: with `twist` and

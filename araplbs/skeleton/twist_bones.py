@@ -20,10 +20,10 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..body.limbs import Limb
-from ..body.twists import limbs_of
 from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from .bone_names import is_control_name, words_of
 from .poses import RIGID
+from .rig_poses import rotations
 from .skeleton import Skeleton, hanging
 
 WORDS = {"twist", "roll"}
@@ -67,9 +67,8 @@ class TwistBone:
 def find_twist_bones(skeleton: Skeleton, poses: Floats | None = None) -> list[TwistBone]:
     """The twist bones of a skeleton, limb by limb. poses: (p, m, 3, 4) of the rig."""
     which = skeleton.deform & ~skeleton.left_out
-    limbs = limbs_of(skeleton.heads, skeleton.tails, skeleton.parents, which)
     found: list[TwistBone] = []
-    for left, right in zip(limbs[::2], limbs[1::2], strict=True):
+    for left, right in zip(skeleton.limbs[::2], skeleton.limbs[1::2], strict=True):
         sides = [_of_limb(skeleton, which, limb, poses) for limb in (left, right)]
         for own, others in (sides, sides[::-1]):
             for bone in own:
@@ -216,10 +215,7 @@ def twisted(transforms: Floats, bones: Sequence[TwistBone], skeleton: Skeleton) 
     for bone in bones:
         share = bone.share - 1 if bone.source == bone.limb else bone.share
         angles = share * _source_twists(skeleton, bone, transforms)
-        x, y, z = bone.axis
-        cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-        sines, cosines = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
-        turns = np.eye(3) + sines * cross + (1 - cosines) * cross @ cross
+        turns = rotations(angles[:, None] * bone.axis)
         moves = np.broadcast_to(np.eye(4), (len(turns), 4, 4)).copy()
         moves[:, :3, :3], moves[:, :3, 3] = turns, bone.root - turns @ bone.root
         found[:, bone.bone] = transforms[:, bone.limb] @ moves

@@ -11,7 +11,6 @@ import araplbs
 import numpy as np
 import rigged
 import yardstick
-from araplbs.body.twists import limbs_of
 from araplbs.model.sparse_weights import SparseWeights, dense_of
 from araplbs.skeleton.skeleton import Skeleton
 from araplbs.skeleton.twist_bones import find_twist_bones, twisted
@@ -49,7 +48,7 @@ def limb_places(skeleton):
     found, which = [], skeleton.deform & ~skeleton.left_out
     ground = skeleton.heads[which][:, 2].min()
     height = np.ptp(skeleton.heads[which][:, 2])
-    for limb in limbs_of(skeleton.heads, skeleton.tails, skeleton.parents, which):
+    for limb in skeleton.limbs:
         if len(limb.bones) < 2 or len(limb.joints) < 3:
             continue
         kind = UPPER[int(limb.end[2] < ground + 0.25 * height)]

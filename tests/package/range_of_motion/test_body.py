@@ -11,7 +11,7 @@ from araplbs.body.body import Body, find_body
 from araplbs.body.chains import Tree
 from araplbs.body.limbs import Limb
 from araplbs.body.named_poses import _fist, named_poses
-from araplbs.body.twists import twist_shares
+from araplbs.body.twists import limbs_of, twist_shares
 from araplbs.model.options import Options
 from araplbs.skeleton.poses import sample
 from araplbs.skeleton.skeleton import Skeleton
@@ -304,9 +304,8 @@ def test_acts_of_an_animal():
 
 def shares_of(bones, turn=None):
     tree = bones.tree(turn=turn)
-    shares = twist_shares(
-        tree.heads, tree.tails, np.array(bones.parents), np.ones(len(tree.heads), bool)
-    )
+    every = np.ones(len(tree.heads), bool)
+    shares = twist_shares(limbs_of(tree.heads, tree.tails, np.array(bones.parents), every))
     return {bones.names[b]: share for b, share in shares.items()}
 
 
