@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
-from ..usd.character import UsdCharacter as Character
 from ..usd.character import usd_characters
 from ..usd.stage import UsdDocument
 from .gltf import GltfCharacter, GltfFile
@@ -23,19 +21,14 @@ class UsdFile(GltfFile):
 
     kind = UsdCharacter
 
-    def __init__(self, document: UsdDocument, characters: Sequence[Character]) -> None:
-        super().__init__(characters)
-        self._stage = document
-
     def save(self, path: str | Path) -> None:
         """Write the file with the weights assigned to its characters. The file is written
         completely or not at all."""
-        self._stage.save(path)
+        self._document.save(path)
 
 
 def load_usd(path: str | os.PathLike[str]) -> UsdFile:
     """Read the characters of a .usd, .usda, .usdc or .usdz file, with the package usd-core (pip
     install 'araplbs[usd]'). Only the weights of its root layer are written. Raises araplbs.Refused,
     with a sentence as its message, for files that cannot be used, such as files without UsdSkel."""
-    document = UsdDocument(Path(path))
-    return UsdFile(document, usd_characters(document))
+    return UsdFile(usd_characters(UsdDocument(Path(path))))

@@ -40,9 +40,10 @@ def code_of_findings(
 
 
 def _repaired() -> list[str]:
-    from ..features.check.kinds import KINDS, OF_MESH
+    from ..features.check.kinds import KINDS
+    from ..features.repair.report import EVERY_KIND
 
-    return [kind.id.lower() for kind in KINDS if kind.id not in OF_MESH]
+    return [kind.id.lower() for kind in KINDS if kind.id in EVERY_KIND]
 
 
 def add_kinds(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..base.arrays import Floats, Integers
-from ..base.engine import load
+from ..base.engine import engine
 from ..base.refusal import Refused
 from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
 from .character import Character, characters_of
@@ -81,7 +81,7 @@ class Predicted:
         bones = self._bones(character, other.skeleton.names)
         size = float(np.ptp(points, axis=0).max()) or 1.0
         for k, mesh in enumerate(character.meshes):
-            corners, shares, heights, _parts = load().nearest_points(
+            corners, shares, heights, _parts = engine.nearest_points(
                 points, triangles, mesh.vertices
             )
             away = np.abs(heights)

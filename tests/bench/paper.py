@@ -8,6 +8,8 @@ from pathlib import Path
 import araplbs
 import numpy as np
 import rigged
+import shapes
+from garments import subdivided
 from reach import without_control_bones
 from results import say, table, write_page
 from yardstick import Yardstick
@@ -60,16 +62,6 @@ def cumulative(steps):
         yield name, settings
 
 
-def subdivided(vertices, triangles):
-    """Each triangle becomes four, in the same plane."""
-    edges = np.sort(np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)]), axis=1)
-    edges, place = np.unique(edges, axis=0, return_inverse=True)
-    ab, bc, ca = len(vertices) + place.reshape(3, -1)
-    a, b, c = triangles.T
-    faces = np.stack([a, ab, ca, ab, b, bc, ca, bc, c, ab, bc, ca], axis=1).reshape(-1, 3)
-    return np.concatenate([vertices, vertices[edges].mean(axis=1)]), faces
-
-
 class Character:
     def __init__(self, name, levels=0):
         arrays = rigged.model(name)
@@ -99,9 +91,7 @@ class Character:
 
     def start(self, method):
         rows = araplbs.baseline_weights(**self.arguments, method=method, max_influences=0)
-        weights = np.zeros((len(self.arguments["vertices"]), len(self.arguments["bone_heads"])))
-        weights[np.repeat(np.arange(len(weights)), np.diff(rows[0])), rows[1]] = rows[2]
-        return weights
+        return shapes.dense(rows, len(self.arguments["bone_heads"]))
 
 
 def examine(name):
