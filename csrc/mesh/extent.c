@@ -7,9 +7,9 @@
  *   - A vertex is far away if it is more than FENCE diagonals outside the box that leaves out the
  *     outermost SHARE of the coordinates at both ends of each axis.
  *   - Vertices of no face, edge or tet do not count, unless all vertices are like this.
- *   - Among the others, vertices more than SPARSE diagonals outside such a box do not count. If a
- *     face or an edge leads from the inside of this box to such a vertex, and no deforming bone is
- *     there, the vertex is a stray one, and treated as if it were far away.
+ *   - Among the others, vertices more than SPARSE diagonals outside such a box, which makes room
+ * for the joints of deforming bones, do not count. If a face or an edge leads from the inside of
+ *     this box to such a vertex, the vertex is a stray one, and treated as if it were far away.
  *   - The parts connected by faces, edges and tets grow together, beginning with the part to which
  *     most joints of deforming bones are nearest: an object that is as large as the character must
  *     not decide about the character's units. The box takes in each part whose distance from it is
@@ -33,7 +33,7 @@
 
 #define FENCE 50
 #define SPARSE 2
-#define SHARE 200 /* one in so many, and at least one vertex for FENCE */
+#define SHARE 200 /* one in so many, and at least one vertex */
 #define NEAR 0.5
 /* sizes of the extent, beyond which rounding dominates the energy */
 #define FARTHEST_APART 1e6
@@ -99,9 +99,13 @@ static double gap_between(const box *a, const box *b) {
     return sqrt(gap2);
 }
 
+static void widen(box *b, double margin) {
+    for (int c = 0; c < 3; c++) b->lo[c] -= margin, b->hi[c] += margin;
+}
+
 static int is_outside(const box *b, const double *p) { return arap_is_beyond(b->lo, b->hi, p); }
 
-/* Make room in a box for the deforming bones. */
+/* Make room in a box for the joints of deforming bones. */
 static void include_bones(box *b, const arap_bones *bones) {
     for (int k = 0; bones && bones->heads && k < bones->count; k++) {
         if (bones->deform && !bones->deform[k]) continue;
@@ -126,16 +130,16 @@ static int is_spread(const arap_geometry *g, const char *counts, const box *whol
     return low > outermost && high > outermost;
 }
 
-/* The box within this many diagonals of the inner box of the vertices that count, or an infinite
- * box. At least `outermost` vertices are left out of the inner box. */
+/* The box within this many diagonals of the inner box of the vertices that count and of the joints
+ * of deforming bones (NULL: none), or an infinite box. */
 static arap_status find_fence(arap_context *context, const arap_geometry *g, const char *counts,
-                              double fence, int outermost, box *out) {
+                              double fence, const arap_bones *bones, box *out) {
     box whole = box_of(g, counts), inner;
-    int n = 0;
+    int n = 0, outermost;
     *out = everything;
     for (int i = 0; i < g->vertex_count; i++) n += counts[i];
-    if (n / SHARE > outermost) outermost = n / SHARE;
-    if (n < MINIMUM || !outermost || is_spread(g, counts, &whole, outermost)) return ARAP_OK;
+    outermost = n < SHARE ? 1 : n / SHARE;
+    if (n < MINIMUM || is_spread(g, counts, &whole, outermost)) return ARAP_OK;
     double *x = ARAP_NEW(double, n);
     if (!x) return arap_fail_memory(&context->error, "the extent of the mesh");
     for (int c = 0; c < 3; c++) {
@@ -147,10 +151,9 @@ static arap_status find_fence(arap_context *context, const arap_geometry *g, con
     arap_free(x);
     double margin = fence * diagonal_of(&inner);
     if (!(margin > 0)) return ARAP_OK; /* most vertices coincide */
-    for (int c = 0; c < 3; c++) {
-        out->lo[c] = inner.lo[c] - margin;
-        out->hi[c] = inner.hi[c] + margin;
-    }
+    *out = inner;
+    include_bones(out, bones);
+    widen(out, margin);
     return ARAP_OK;
 }
 
@@ -310,7 +313,7 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *g, cons
             arap_fail(&context->error, ARAP_BAD_VALUE, "the bounding box of the mesh is too large");
         goto done;
     }
-    status = find_fence(context, g, near, FENCE, 1, &fence);
+    status = find_fence(context, g, near, FENCE, NULL, &fence);
     if (status) goto done;
     for (size_t i = 0; i < n; i++) near[i] = !is_outside(&fence, vertex_of(g, (int)i));
     extent = whole = box_of(g, near);
@@ -319,12 +322,11 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *g, cons
     memcpy(out->dense[0], everything.lo, sizeof everything.lo);
     memcpy(out->dense[1], everything.hi, sizeof everything.hi);
     if (connect(g, near, counts, part)) {
-        status = find_fence(context, g, counts, SPARSE, 0, &sparse);
+        status = find_fence(context, g, counts, SPARSE, bones, &sparse);
         if (status) goto done;
         for (size_t i = 0; i < n; i++) counts[i] &= !is_outside(&sparse, vertex_of(g, (int)i));
         status = main_group(context, g, bones, counts, part, &extent);
         if (status) goto done;
-        include_bones(&sparse, bones);
         memcpy(out->dense[0], sparse.lo, sizeof sparse.lo);
         memcpy(out->dense[1], sparse.hi, sizeof sparse.hi);
     }

@@ -1,6 +1,6 @@
 """Random characters in several pieces for weights(), each solved again after a change that does not
-concern its body: vertices far away that no face uses, another unit and place, and a copy of the
-character beside it.
+concern its body: vertices far away, by themselves, joined by a face or of other parts, another unit
+and place, and a copy of the character beside it.
 
 Every row is complete. The body keeps its weights, nearly, and a copy has weights for its own bones
 only.
@@ -90,12 +90,24 @@ def is_decided(character, made, options):
 
 
 def stray(rng, character, made, options):
-    vertices, *others = character
+    """With vertices far away: no face uses them, a face joins one of them to the body, or they are
+    those of boxes."""
+    vertices, triangles, *skeleton = character
     size = np.ptp(vertices, axis=0).max()
     far = rng.normal(size=(int(rng.integers(1, 4)), 3))
-    far *= size * 10.0 ** rng.uniform(0.3, 4) / np.linalg.norm(far, axis=1, keepdims=True)
-    found = weigh(np.concatenate([vertices, far]), *others, **options)
-    compare(found.toarray()[: len(vertices)], made.toarray())
+    far *= size * 10.0 ** rng.uniform(0.8, 5) / np.linalg.norm(far, axis=1, keepdims=True)
+    kind = int(rng.integers(3))
+    if kind == 2:
+        vertices, triangles = shapes.join(
+            (vertices, triangles), *(shapes.box(size * rng.uniform(0.01, 1, 3), at) for at in far)
+        )
+    else:
+        vertices = np.concatenate([vertices, far])
+    if kind == 1:
+        first, second, _third = triangles[rng.integers(len(triangles))]
+        triangles = np.vstack([triangles, [first, second, len(vertices) - 1]])
+    found = weigh(vertices, triangles, *skeleton, **options)
+    compare(found.toarray()[: len(made.toarray())], made.toarray())
 
 
 def elsewhere(rng, character, made, options):

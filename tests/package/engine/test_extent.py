@@ -53,6 +53,37 @@ def test_a_vertex_at_a_far_bone_is_not_stray():
     assert solve(vertices, triangles, bones, pose_count=4).report["far_vertices"] == 0
 
 
+@pytest.mark.parametrize("rings", [2, 20])
+@pytest.mark.parametrize("share", [0.9, 1])
+def test_a_spike_with_a_bone_is_no_stray_vertex(rings, share):
+    """The only vertex at its end is as far from the others as a stray one, and its bone ends there
+    or a little before."""
+    vertices, triangles = shapes.tube(12, rings)
+    count = len(vertices)
+    apex = vertices[-12:].mean(axis=0) + np.array([0, 0, 20])
+    vertices = np.concatenate([vertices, [apex]])
+    end = np.arange(count - 12, count)
+    spike = np.column_stack([end, np.roll(end, 1), np.full(12, count)])
+    low, high = vertices[0, 2], vertices[-2, 2]
+    heads = np.array([[0, 0, low], [0, 0, high]])
+    tails = np.array([[0, 0, high], [0, 0, high + 20 * share]])
+    bones = shapes.Bones(heads, tails, np.array([-1, 0]))
+    solver = solve(vertices, np.concatenate([triangles, spike]), bones)
+    assert solver.report["far_vertices"] == 0
+    assert solver.weights[:12, 0].min() > 0.9 and solver.weights[-1, 1] > 0.9
+
+
+@pytest.mark.parametrize("sizes", [10, 1e3])
+def test_a_stray_vertex_of_a_small_mesh(sizes):
+    """As in large meshes, its faces are ignored."""
+    vertices, triangles = shapes.tube(6, 12)
+    bones, count = shapes.chain(4), len(vertices)
+    alone = solve(vertices, triangles, bones).weights
+    vertices = np.concatenate([vertices, [[sizes, sizes, 0]]])
+    found = solve(vertices, np.concatenate([triangles, [[3, 4, count]]]), bones)
+    np.testing.assert_array_equal(found.weights[:count], alone)
+
+
 def with_second(offset, **settings):
     vertices = np.concatenate([TUBE[0], TUBE[0] + offset])
     solver = solve(vertices, np.concatenate([TUBE[1], TUBE[1] + COUNT]), **settings)
