@@ -163,6 +163,7 @@ class Solver:
         response: float = 0.65,
         min_gain: float = 0.004,
         displace_components: bool = True,
+        drop_attachments: bool = False,
     ) -> None:
         """
         Geometry
@@ -327,8 +328,10 @@ class Solver:
           peak_stiffness: without bone springs, strength of the rows that keep every bone at least
           as influential at its strongest vertex as at the start, 0 for none. attach, neumann,
           positivity="penalty" and constraint_strength control the paper's constraint rows (section
-          4.3). positivity="clip" keeps weights >= 0 in every iteration, and "none" only in the
-          result.
+          4.3). drop_attachments: after every iteration, drop the attach rows at vertices whose
+          neighbors give the bone a mean weight of at most 0.5 (Figure 15 A). Of every bone, the row
+          with the largest such mean stays. positivity="clip" keeps weights >= 0 in every iteration,
+          and "none" only in the result.
           filter: after every global step, every weight (or only spurious local extrema) is replaced
           by the mean of the neighbors' weights. harmonic: the factor delta of the paper's harmonic
           term (Eq. 13), with its c_i from constraint_strength. The term makes the weights smoother,

@@ -47,6 +47,7 @@ DECLARED: dict[str, dict[str, tuple[Any, Any, Any]]] = {
         "heat_floor": (1e-06, 0.0, 0.25),
         "pruning": ((1, 0.999, 0.001), (1, 0.0, 0.0), (1000000, 1.0, 1.0)),
         "attach": (False, None, None),
+        "drop_attachments": (False, None, None),
         "neumann": (False, None, None),
         "positivity": ("clip", None, None),
         "filter": ("none", None, None),

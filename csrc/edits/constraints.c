@@ -127,6 +127,34 @@ void arap_add_constraints(const arap_mesh *mesh, const arap_influences *in,
     }
 }
 
+/* The mean weight of a row's bone at the neighbors of its vertex; 1: without neighbors. */
+static double ring_mean(const arap_mesh *mesh, const arap_influences *in,
+                        const arap_constraint *row) {
+    size_t begin = mesh->ring[row->vertex], end = mesh->ring[row->vertex + 1];
+    double sum = 0;
+    for (size_t r = begin; r < end; r++) sum += arap_weight(in, mesh->neighbor[r], row->bone);
+    return end > begin ? sum / (double)(end - begin) : 1;
+}
+
+int arap_drop_attachments(const arap_mesh *mesh, const arap_influences *in, double unit,
+                          arap_constraint *rows, int count, arap_penalties *penalties) {
+    int dropped = 0;
+    for (int r = 0; r < count; r++) {
+        double stiffness, mean;
+        ptrdiff_t e = row_entry(mesh, in, &rows[r], unit, &stiffness);
+        if (e < 0 || (mean = ring_mean(mesh, in, &rows[r])) > ATTACH_ABOVE) continue;
+        int better = 0;
+        while (better < count && !(rows[better].bone == rows[r].bone && !rows[better].released &&
+                                   ring_mean(mesh, in, &rows[better]) > mean))
+            better++;
+        if (better == count) continue;
+        rows[r].released = 1;
+        add_row(penalties, (size_t)e, -stiffness, rows[r].target);
+        dropped++;
+    }
+    return dropped;
+}
+
 double arap_constraints_cost(const arap_mesh *mesh, const arap_influences *in,
                              const arap_constraint_list *rows, int count, double unit,
                              const char *except) {

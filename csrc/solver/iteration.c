@@ -535,6 +535,17 @@ static arap_status dual_iteration(arap_context *context, arap_solver *s) {
     return restore(context, s, m->best);
 }
 
+/* Release undesired attachments (paper section 7, Figure 15 A). The objective without their rows is
+ * not comparable with earlier ones. */
+static void drop_attachments(arap_solver *s) {
+    arap_patterns *m = &s->patterns;
+    int dropped = arap_drop_attachments(
+        &s->mesh, &s->influences, s->poses.total, s->constraints.list.rows + s->constraints.peaks,
+        s->constraints.attachments, &m->penalties);
+    m->active_changes += dropped;
+    if (dropped) m->has_best = 0;
+}
+
 arap_status arap_iteration(arap_context *context, arap_solver *s) {
     arap_patterns *m = &s->patterns;
     int uncancellable = context->uncancellable;
@@ -544,6 +555,7 @@ arap_status arap_iteration(arap_context *context, arap_solver *s) {
     context->uncancellable = uncancellable;
     if (!m->has_system) release_system(s); /* cancelled; the next call repeats the step */
     if (status || !m->system.unknowns) return status ? status : arap_refresh(context, s);
+    if (s->settings.drop_attachments && s->stage.iterations) drop_attachments(s);
     if (s->dual) return dual_iteration(context, s);
     int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
     return descends ? clipped_iteration(context, s) : full_step(context, s);

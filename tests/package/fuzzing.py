@@ -228,6 +228,7 @@ def add_settings(rng, arguments):
         "heat_floor": lambda: float(rng.choice([0, 1e-6, 0.2])),
         "link_parts": lambda: bool(rng.random() < 0.5),
         "attach": lambda: True,
+        "drop_attachments": lambda: True,
         "neumann": lambda: True,
         "positivity": lambda: str(rng.choice(["clip", "penalty", "none"])),
         "filter": lambda: str(rng.choice(["none", "all", "extrema"])),

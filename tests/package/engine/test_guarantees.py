@@ -191,7 +191,7 @@ def test_any_poses(name, sampled):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"attach": True, "neumann": True},
+        {"attach": True, "neumann": True, "drop_attachments": True},
         {"positivity": "penalty"},
         {"positivity": "none", "damping": 0, "peak_stiffness": 0},
         {"precision": "double", "iterations": 50, "tolerance": 0},

@@ -184,6 +184,34 @@ def test_attach_rows_are_strict_maxima_above_a_half():
         assert solver.raw_weights[i, b] == pytest.approx(1, abs=1e-4)
 
 
+def test_undesired_attach_rows_are_dropped_after_each_iteration():
+    """Dropped are rows whose vertex has neighbors with a mean weight of at most a half, except for
+    the rows with the largest mean of their bone."""
+    bare = {**reference.PAPER, "link_parts": False, "precision": "double", "damping": 0}
+    bare |= {"max_influences": 0, "expansion_rounds": 0, "attach": True}
+    mesh, bones = shapes.tube(8, 17), shapes.chain(4)
+    mesh[0][:] += np.random.default_rng(3).normal(size=mesh[0].shape) * 0.1
+    _, a = reference.edge_weights(*mesh)
+    kept, solver = (shapes.solver(mesh, bones, **bare, drop_attachments=d) for d in (False, True))
+    rows = [(row["vertex"], row["bone"]) for row in solver.constraint_rows]
+    dropped = set()
+    for iteration in range(6):
+        mean = {(i, b): solver.raw_weights[a[i] > 0, b].mean() for i, b in rows}
+        best = {b: max(mean[i, c] for i, c in rows if c == b) for _, b in rows}
+        if iteration:
+            dropped |= {(i, b) for (i, b), m in mean.items() if m <= 0.5 and m < best[b]}
+        solver.iterate(1)
+        found = [(r["vertex"], r["bone"]) for r in solver.constraint_rows if r["released"]]
+        assert sorted(dropped) == sorted(found)
+    assert dropped
+    assert {b for _, b in dropped} <= {b for _, b in set(rows) - dropped}
+    kept.solve(), solver.solve()
+    assert not any(row["released"] for row in kept.constraint_rows)
+    assert solver.energy < 0.9 * kept.energy
+    for i, b in dropped:
+        assert solver.raw_weights[i, b] < 0.9 < 0.95 < kept.raw_weights[i, b]
+
+
 def test_attach_on_a_single_peak():
     """A bone that ends in the tip of a cone has one strict maximum there."""
     mesh, bones = shapes.tube(8, 17, caps=True), shapes.chain(2)
