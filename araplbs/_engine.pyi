@@ -164,6 +164,7 @@ class Solver:
         min_gain: float = 0.004,
         displace_components: bool = True,
         drop_attachments: bool = False,
+        position_clusters: int = 0,
     ) -> None:
         """
         Geometry
@@ -195,8 +196,8 @@ class Solver:
           bone_stretch (m,): rigid or bendy bones that are intended to stretch (ignored for STBs and
           spines, which always stretch). If given poses scale these bones, or their bends stretch
           them, edges may take any length instead of keeping their rest length (section 4.1). The
-          energy may then rise in some iterations, and rotation_clusters is treated as 0. A one-ring
-          moved by an STB or spine uses the paper's stretch along the axes of its covariance, while
+          energy may then rise in some iterations, and no vertices share rotations. A one-ring moved
+          by an STB or spine uses the paper's stretch along the axes of its covariance, while
           other one-rings use the exact stretch. The energy is therefore discontinuous at the border
           of a spine's influence.
         Poses
@@ -227,7 +228,7 @@ class Solver:
           instead of rotations, so the energy may rise in some iterations. Each vertex near these
           bones takes about a microsecond per pose and iteration. Memory grows by 24 bytes per
           vertex, pose and STB or spine, and by the same amount again for the posed mesh. With such
-          bones, `coarsen` and `rotation_clusters` are treated as 0.
+          bones, `coarsen` and both settings of clusters are treated as 0.
         Given weights
           weights: (n, m), or rows (start, bones, weights). Locked vertices (locked_vertices (n,))
           and locked bones (locked_bones (m,)) keep their weights exactly, and the other bones share
@@ -322,7 +323,9 @@ class Solver:
           rotation_clusters: up to 16 neighbors whose weights differ by at most this value share
           their rotations, 0 for none. Sharing rotations saves about half of the time of the local
           step. `energies` are then those of shared rotations, up to a fifth higher than the values
-          that `energy` returns. heat_floor and pruning = (min_influences, prune_sum, prune_ratio)
+          that `energy` returns. position_clusters, as in the paper: the number of clusters of
+          vertices that are close to each other, found by k-means++ with numbers from `seed`. They
+          replace those of rotation_clusters; 0 for none. heat_floor and pruning = (min_influences, prune_sum, prune_ratio)
           prune the initial weights (paper section 3.2). link_parts ties loose parts to the surface
           on which they lie.
           peak_stiffness: without bone springs, strength of the rows that keep every bone at least

@@ -42,6 +42,7 @@ DECLARED: dict[str, dict[str, tuple[Any, Any, Any]]] = {
         "acceleration": (5, 0, 20),
         "fine_poses": (0.6, 0.0, 1.0),
         "rotation_clusters": (0.0, 0.0, 1.0),
+        "position_clusters": (0, 0, 1000000),
         "initial": ("heat", None, None),
         "deformer": ("linear", None, None),
         "heat_floor": (1e-06, 0.0, 0.25),

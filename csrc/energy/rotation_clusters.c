@@ -8,17 +8,29 @@
  * The paper computes ten k-means clusterings of the positions, with 1000 to 5000 clusters each. It
  * chooses one of them at random for each pose, so that the borders of clusters do not show in the
  * weights. In this implementation, all poses share one clustering, so they can be summed as without
- * clusters. A cluster grows from its first vertex over faces, breadth first, to vertices with
+ * clusters. There are two kinds.
+ *
+ * By weights: a cluster grows from its first vertex over faces, breadth first, to vertices with
  * nearly the same weights. Such vertices turn in nearly the same way in any pose. If weights change
- * strongly between neighbors, every vertex keeps its own rotation. Takes O(edges x influences);
- * fails on out-of-memory only. */
+ * strongly between neighbors, every vertex keeps its own rotation. Takes O(edges x influences).
+ *
+ * By position, as in the paper: k-means++ (Arthur & Vassilvitskii 2007) chooses vertices as centers
+ * with a probability proportional to the squared distance from the centers chosen before. Lloyd's
+ * rounds then move the centers to the means of their vertices. Takes O(vertices x clusters).
+ *
+ * Fails on out-of-memory only. */
 #include "energy/rotation_clusters.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "base/random.h"
+#include "base/vec3.h"
 
 #define MAXIMUM 16 /* vertices of a cluster; larger clusters save little more */
+#define ROUNDS 5   /* of Lloyd's algorithm, after which few vertices change their center */
 
 /* Whether the weights of vertices i and k differ by at most `max`. */
 static int is_similar(const arap_influences *in, int i, int k, double max) {
@@ -60,6 +72,89 @@ arap_status arap_rotation_clusters_create(arap_context *context, const arap_mesh
     out->start[out->count] = fill;
     arap_free(taken);
     return ARAP_OK;
+}
+
+/* Assign vertices that are closer to center c than to their present one. */
+static void take_closer(const arap_mesh *mesh, const double *center, int c, double *distance,
+                        int *nearest) {
+    for (int i = 0; i < mesh->count; i++) {
+        double squared = arap_distance2(mesh->v + 3 * (size_t)i, center + 3 * (size_t)c);
+        if (squared >= distance[i]) continue;
+        distance[i] = squared;
+        nearest[i] = c;
+    }
+}
+
+/* Choose up to `wanted` centers by k-means++. Returns their number, which is smaller if there are
+ * fewer positions. */
+static int choose_centers(const arap_mesh *mesh, int wanted, uint64_t random, double *center,
+                          double *distance, int *nearest) {
+    int chosen = (int)(arap_random(&random) * mesh->count);
+    for (int i = 0; i < mesh->count; i++) distance[i] = DBL_MAX;
+    for (int c = 0;; c++) {
+        memcpy(center + 3 * (size_t)c, mesh->v + 3 * (size_t)chosen, 3 * sizeof *center);
+        take_closer(mesh, center, c, distance, nearest);
+        double sum = 0;
+        for (int i = 0; i < mesh->count; i++) sum += distance[i];
+        if (c + 1 == wanted || !(sum > 0)) return c + 1;
+        double left = arap_random(&random) * sum;
+        for (int i = 0; i < mesh->count && left >= 0; i++) {
+            if (distance[i] > 0) chosen = i;
+            left -= distance[i];
+        }
+    }
+}
+
+/* Move the centers to the means of their vertices, and assign the vertices again. size: (count) */
+static void move_centers(const arap_mesh *mesh, int count, double *center, int *size,
+                         double *distance, int *nearest) {
+    memset(center, 0, 3 * (size_t)count * sizeof *center);
+    memset(size, 0, (size_t)count * sizeof *size);
+    for (int i = 0; i < mesh->count; i++) {
+        size[nearest[i]]++;
+        for (int k = 0; k < 3; k++)
+            center[3 * (size_t)nearest[i] + k] += mesh->v[3 * (size_t)i + k];
+        distance[i] = DBL_MAX;
+    }
+    for (int c = 0; c < count; c++) {
+        if (!size[c]) continue; /* stays without vertices */
+        for (int k = 0; k < 3; k++) center[3 * (size_t)c + k] /= size[c];
+        take_closer(mesh, center, c, distance, nearest);
+    }
+}
+
+arap_status arap_position_clusters_create(arap_context *context, const arap_mesh *mesh, int wanted,
+                                          uint64_t seed, arap_rotation_clusters *out) {
+    int n = mesh->count, most = wanted < n ? wanted : n, fill = 0;
+    double *center = ARAP_NEW(double, 3 * (size_t)most), *distance = ARAP_NEW(double, n);
+    int *nearest = ARAP_NEW(int, n), *size = ARAP_NEW_ZERO(int, most);
+    arap_status status = ARAP_OK;
+    *out = (arap_rotation_clusters){.start = ARAP_NEW(int, most + 1), .vertex = ARAP_NEW(int, n)};
+    if (!center || !distance || !nearest || !size || !out->start || !out->vertex) {
+        arap_rotation_clusters_clear(out);
+        status = arap_fail_memory(&context->error, "the clusters of the local step");
+        goto done;
+    }
+    int count = choose_centers(mesh, most, seed, center, distance, nearest);
+    for (int round = 0; round < ROUNDS; round++)
+        move_centers(mesh, count, center, size, distance, nearest);
+    memset(size, 0, (size_t)count * sizeof *size);
+    for (int i = 0; i < n; i++) size[nearest[i]]++;
+    for (int c = 0; c < count; c++) {
+        int members = size[c];
+        size[c] = fill; /* from now on, where the next vertex goes */
+        if (members) out->start[out->count++] = fill;
+        fill += members;
+    }
+    out->start[out->count] = fill;
+    for (int i = 0; i < n; i++) out->vertex[size[nearest[i]]++] = i;
+
+done:
+    arap_free(center);
+    arap_free(distance);
+    arap_free(nearest);
+    arap_free(size);
+    return status;
 }
 
 void arap_rotation_clusters_clear(arap_rotation_clusters *clusters) {

@@ -18,6 +18,9 @@ typedef struct arap_rotation_clusters {
 arap_status arap_rotation_clusters_create(arap_context *context, const arap_mesh *mesh,
                                           const arap_influences *influences, double difference,
                                           arap_rotation_clusters *out);
+/* Form at most `wanted` clusters (1 or more) of vertices that are close to each other. */
+arap_status arap_position_clusters_create(arap_context *context, const arap_mesh *mesh, int wanted,
+                                          uint64_t seed, arap_rotation_clusters *out);
 void arap_rotation_clusters_clear(arap_rotation_clusters *clusters);
 
 /* The vertices of cluster *c; vertex *c itself if `clusters` is NULL. */

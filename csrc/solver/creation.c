@@ -337,6 +337,7 @@ arap_status arap_solver_create(arap_context *context, const arap_problem *proble
 void arap_solver_free(arap_solver *s) {
     if (!s) return;
     arap_release_patterns(s);
+    arap_rotation_clusters_clear(&s->patterns.clusters);
     arap_mirror_reuse_clear(&s->mirror_reuse);
     arap_leave_dual(s);
     arap_coarse_free(s);

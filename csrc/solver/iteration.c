@@ -55,7 +55,7 @@ void arap_release_patterns(arap_solver *s) {
     arap_patterns *m = &s->patterns;
     release_system(s);
     arap_local_step_free(m->local_step);
-    arap_rotation_clusters_clear(&m->clusters);
+    if (!s->settings.position_clusters) arap_rotation_clusters_clear(&m->clusters);
     arap_free(m->right_side);
     arap_free(m->product);
     arap_free(m->residual);
@@ -306,14 +306,17 @@ arap_status arap_begin_patterns(arap_context *context, arap_solver *s) {
         return arap_fail_memory(&context->error, "the weights");
     arap_status begun = arap_sections_begin(context, &s->mesh, &s->influences, &s->sections);
     if (begun) return begun;
-    arap_rotation_clusters *clusters =
-        s->settings.rotation_clusters > 0 && !s->poses.spines.count && !s->poses.stretches.count
-            ? &m->clusters
-            : NULL;
+    int by_position = s->settings.position_clusters;
+    int share = (by_position || s->settings.rotation_clusters > 0) && !s->poses.spines.count &&
+                !s->poses.stretches.count;
+    arap_rotation_clusters *clusters = share ? &m->clusters : NULL;
     arap_status status = s->settings.acceleration ? begin_acceleration(context, s) : ARAP_OK;
-    if (!status && clusters)
-        status = arap_rotation_clusters_create(context, &s->mesh, &s->influences,
-                                               s->settings.rotation_clusters, clusters);
+    if (!status && clusters && !clusters->count)
+        status = by_position
+                     ? arap_position_clusters_create(context, &s->mesh, by_position,
+                                                     s->settings.sampling.seed, clusters)
+                     : arap_rotation_clusters_create(context, &s->mesh, &s->influences,
+                                                     s->settings.rotation_clusters, clusters);
     if (!status && !s->mirror_reuse.symmetry && !s->displacements.poses)
         status =
             arap_mirror_reuse_create(context, &s->mesh, &s->symmetry, &s->poses, &s->mirror_reuse);

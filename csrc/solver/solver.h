@@ -33,7 +33,8 @@
 /* Work space for the current influence patterns: see iteration.h. Arrays have one element per entry
  * of the patterns. */
 typedef struct arap_patterns {
-    arap_rotation_clusters clusters; /* of the initial weights of the patterns */
+    arap_rotation_clusters clusters; /* of the initial weights of the patterns, or by
+                                      * position for all patterns */
     arap_local_step *local_step;
     double *right_side; /* b of the current weights */
     double *product;    /* F w of the current weights, including the harmonic term */

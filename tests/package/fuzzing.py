@@ -234,6 +234,7 @@ def add_settings(rng, arguments):
         "filter": lambda: str(rng.choice(["none", "all", "extrema"])),
         "acceleration": lambda: int(rng.choice([0, 5, 20])),
         "rotation_clusters": lambda: float(rng.choice([0, 0.02, 1])),
+        "position_clusters": lambda: int(rng.choice([0, 5, 1000])),
         "coarsen": lambda: int(rng.choice([0, 10, 1000])),
         "reach_poses": lambda: float(rng.choice([0, 0.5, 1])),
         "swing": lambda: float(rng.uniform(0, 3.1)),

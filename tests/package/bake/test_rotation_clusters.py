@@ -95,13 +95,61 @@ def test_clusters_have_sixteen_vertices_at_most():
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_result_is_about_as_good(precision):
+@pytest.mark.parametrize("clusters", [{"rotation_clusters": 0.05}, {"position_clusters": 1000}])
+def test_result_is_about_as_good(precision, clusters):
     (mesh, own), (_, shared) = (
-        character(rotation_clusters=c, precision=precision) for c in (0.0, 0.05)
+        character(**settings, precision=precision) for settings in ({}, clusters)
     )
     assert shared.report["coarse_vertices"]
     check_weights(shared, 4, len(mesh[0]))
     assert shared.energy < 1.1 * own.energy
+
+
+def random_numbers(seed):
+    """Numbers in [0, 1), by SplitMix64."""
+    mask = 2**64 - 1
+    while True:
+        seed = (seed + 0x9E3779B97F4A7C15) & mask
+        z = ((seed ^ seed >> 30) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
+        yield ((z ^ z >> 31) >> 11) * 2.0**-53
+
+
+def clusters_by_position(points, count, seed):
+    """(n,) the cluster of each vertex: k-means++, then five rounds of Lloyd's algorithm."""
+    random, n = random_numbers(seed), len(points)
+    chosen = [int(next(random) * n)]
+    squared = lambda centers: ((points[:, None] - centers) ** 2).sum(-1)  # noqa: E731
+    while len(chosen) < count and (d := squared(points[chosen]).min(1)).sum() > 0:
+        passed = np.searchsorted(d.cumsum(), next(random) * d.sum(), side="right")
+        chosen.append(min(passed, np.nonzero(d)[0][-1]))
+    centers = points[chosen]
+    cluster = squared(centers).argmin(1)
+    for _ in range(5):
+        centers = [points[cluster == c].mean(0) for c in range(len(chosen))]
+        cluster = squared(np.array(centers)).argmin(1)
+    return cluster
+
+
+@pytest.mark.parametrize(("count", "seed"), [(1, 0), (12, 5), (12, 6), (40, 7), (10**6, 0)])
+def test_clusters_by_position_are_those_of_k_means(count, seed):
+    """The energy of the first step is compared, which depends on every cluster."""
+    (vertices, triangles), bones = shapes.tube(8, 12), shapes.chain(2)
+    vertices = vertices + np.random.default_rng(3).normal(size=vertices.shape) * 0.05
+    poses = araplbs.sample_poses(*bones, 4, **bones.more)
+    solver = araplbs.Solver(
+        vertices, triangles, *bones, poses=poses, pose_count=0, precision="double", seed=seed,
+        max_influences=0, position_clusters=count, coarsen=0, link_parts=False,
+        **reference.PAPER_ENERGY,
+    )  # fmt: skip
+    points, moved, _ = reference.normalize_to_solver(vertices, poses)
+    _, a = reference.edge_weights(points, triangles)
+    clusters = clusters_by_position(points, min(count, len(points)), seed)
+    assert len(np.unique(clusters)) == min(count, len(points))
+    expected = reference.relative_energy(points, a, solver.initial_weights, moved, clusters)
+    assert solver.energies[0] == pytest.approx(expected, rel=1e-12)
+    own = reference.relative_energy(points, a, solver.initial_weights, moved)
+    assert (expected > 1.0001 * own) == (count < len(points))
 
 
 def test_energy_of_the_result_is_that_of_its_own_rotations():

@@ -200,6 +200,7 @@ def test_any_poses(name, sampled):
         {"damping": 1e6},
         {"harmonic": 1e-4},
         {"rotation_clusters": 0.1},
+        {"position_clusters": 40},
         {"rotation_clusters": 1, "positivity": "none", "harmonic": 1e-4},
         {"harmonic": 1e6, "positivity": "penalty"},
         {"peak_stiffness": 1e6},

@@ -211,6 +211,7 @@ def test_weights_are_symmetric_to_the_last_bit(limit, expansion_rounds):
                                       {"attach": True, "neumann": True, "drop_attachments": True},
                                       {"peak_stiffness": 0},
                                       {"harmonic": 1e-4}, {"rotation_clusters": 0.1},
+                                      {"position_clusters": 100},
                                       {"precision": "double"}, {"pose_count": 7}])  # fmt: skip
 def test_weights_are_symmetric_with_other_settings(settings):
     mesh, partner = body()
