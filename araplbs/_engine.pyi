@@ -325,9 +325,9 @@ class Solver:
           step. `energies` are then those of shared rotations, up to a fifth higher than the values
           that `energy` returns. position_clusters, as in the paper: the number of clusters of
           vertices that are close to each other, found by k-means++ with numbers from `seed`. They
-          replace those of rotation_clusters; 0 for none. heat_floor and pruning = (min_influences, prune_sum, prune_ratio)
-          prune the initial weights (paper section 3.2). link_parts ties loose parts to the surface
-          on which they lie.
+          replace those of rotation_clusters; 0 for none. heat_floor and
+          pruning = (min_influences, prune_sum, prune_ratio) prune the initial weights (paper
+          section 3.2). link_parts ties loose parts to the surface on which they lie.
           peak_stiffness: without bone springs, strength of the rows that keep every bone at least
           as influential at its strongest vertex as at the start, 0 for none. attach, neumann,
           positivity="penalty" and constraint_strength control the paper's constraint rows (section

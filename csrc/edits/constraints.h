@@ -53,10 +53,10 @@ arap_status arap_find_peaks(arap_context *context, const arap_mesh *mesh,
 void arap_add_constraints(const arap_mesh *mesh, const arap_influences *influences,
                           const arap_constraint_list *rows, double unit, arap_penalties *penalties);
 
-/* Release the attachments that hold a vertex against its neighbors, whose mean weight of the bone is
- * at most 0.5, and remove them from the penalties. Among the rows of a bone, those with the largest
- * such mean stay. Returns the number of released rows. The cost is O(rows x ring), plus the same for
- * each such row. */
+/* Release the attachments that hold a vertex against its neighbors, whose mean weight of the bone
+ * is at most 0.5, and remove them from the penalties. Among the rows of a bone, those with the
+ * largest such mean stay. Returns the number of released rows. The cost is O(rows x ring), plus the
+ * same for each such row. */
 int arap_drop_attachments(const arap_mesh *mesh, const arap_influences *influences, double unit,
                           arap_constraint *rows, int count, arap_penalties *penalties);
 

@@ -142,7 +142,7 @@ arap_status arap_position_clusters_create(arap_context *context, const arap_mesh
     for (int i = 0; i < n; i++) size[nearest[i]]++;
     for (int c = 0; c < count; c++) {
         int members = size[c];
-        size[c] = fill; /* from now on, where the next vertex goes */
+        size[c] = fill; /* now the place of the cluster's next vertex */
         if (members) out->start[out->count++] = fill;
         fill += members;
     }

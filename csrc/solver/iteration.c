@@ -542,9 +542,9 @@ static arap_status dual_iteration(arap_context *context, arap_solver *s) {
  * not comparable with earlier ones. */
 static void drop_attachments(arap_solver *s) {
     arap_patterns *m = &s->patterns;
-    int dropped = arap_drop_attachments(
-        &s->mesh, &s->influences, s->poses.total, s->constraints.list.rows + s->constraints.peaks,
-        s->constraints.attachments, &m->penalties);
+    int dropped = arap_drop_attachments(&s->mesh, &s->influences, s->poses.total,
+                                        s->constraints.list.rows + s->constraints.peaks,
+                                        s->constraints.attachments, &m->penalties);
     m->active_changes += dropped;
     if (dropped) m->has_best = 0;
 }

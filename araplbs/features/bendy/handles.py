@@ -35,12 +35,17 @@ def segment_names(name: str, count: int, taken: Set[str]) -> list[str]:  # type:
             return names
 
 
-def split_weights(u: Floats, weights: Floats, count: int) -> tuple[Integers, Integers, Floats]:
-    """Hat functions of (k,) u in 0..1 times weights, over `count` equally spaced bones.
+def split_weights(
+    u: Floats, weights: Floats, count: int | Integers, *, middles: bool = False
+) -> tuple[Integers, Integers, Floats]:
+    """Hat functions of (k,) u in 0..1 times weights, over `count` equally spaced bones, a number or
+    (k,). The hats peak at the ends of the bones from u = 0 to u = 1 or, with `middles`, in the
+    middle of each of `count` equal parts.
 
     Returns the nonzero entries (index among the k, bone, weight), at most two per index.
     """
-    place = np.clip(np.asarray(u, np.float64), 0, 1) * (count - 1)
+    share = np.clip(np.asarray(u, np.float64), 0, 1)
+    place = np.clip(share * count - 0.5, 0, count - 1) if middles else share * (count - 1)
     below = np.minimum(place.astype(np.int64), count - 2)
     above = place - below
     which = np.tile(np.arange(len(place)), 2)

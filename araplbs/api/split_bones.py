@@ -1,0 +1,93 @@
+"""split_bones(): replaces stretchable-twistable bones and spines by rigid bones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.arrays import Floats
+from ..features.bendy.handles import split_weights
+from ..skeleton.skeleton import Skeleton
+from .rows import Rows, rows_of
+
+
+def split_bones(
+    vertices: Any,
+    heads: Any,
+    tails: Any,
+    parents: Any,
+    weights: Any,
+    counts: Any,
+    *,
+    parameters: Any = None,
+) -> tuple[Floats, Floats, Any, Rows, Any]:
+    """Replace bones by chains of rigid bones of equal length, for programs that support only rigid
+    bones. The weights of an STB or spine then become the banded weights of its chain: in the middle
+    of a rigid bone, all weight is that bone's, and between two middles, the weights change
+    linearly.
+
+    vertices (n, 3); heads, tails (m, 3), parents (m,) of the bones, -1 for roots.
+    weights: those of the Solver, as Weights, Rows, an array (n, m) or a sparse matrix of SciPy.
+    counts (m,): number of rigid bones for each bone, 1 for those that stay.
+    parameters (n, m): positions along the bones from 0 to 1, as for the Solver. NaN, and the
+        default: the position of the vertex along the bone.
+
+    Returns (heads, tails, parents, weights, source), with weights as Rows. The bones of a chain
+    follow each other, in the order of the original bones. source (k,): the original bone of each. A
+    child is attached to the bone of the chain at its head. If every bone moves like the middle of
+    its piece of the spine, the difference from the spine falls with the square of the count. Raises
+    ValueError for invalid arrays.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 1.2.
+
+    >>> found = split_bones([[0, 0, 1]], [[0, 0, 0]], [[0, 0, 2]], [-1], [[1.0]], [2])
+    >>> found[1].tolist(), found[3].toarray().tolist()
+    ([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]], [[0.5, 0.5]])
+    """
+    skeleton = Skeleton.from_joints(heads, parents, tails=tails)
+    start, along = skeleton.heads, skeleton.tails - skeleton.heads
+    m, points, number = len(start), np.asarray(vertices, float), np.asarray(counts)
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise ValueError(f"vertices has shape {points.shape}: expected (n, 3), finite")
+    if number.shape != (m,) or number.dtype.kind not in "iu":
+        raise ValueError(
+            f"counts has shape {number.shape} and dtype {number.dtype}: expected ({m},), integers"
+        )
+    if (number < 1).any():
+        raise ValueError(f"counts[{number.argmin()}] is {number.min()}: must be at least 1")
+    rows = rows_of("weights", weights, len(points), m)
+    owner, bone = rows.vertices, rows.bones
+
+    def position(of: Floats, bones: Any) -> Floats:
+        line = along[bones]
+        squares = np.maximum((line * line).sum(axis=1), np.finfo(float).tiny)
+        return np.clip(((of - start[bones]) * line).sum(axis=1) / squares, 0, 1)
+
+    u = position(points[owner], bone)
+    if parameters is not None:
+        given = np.asarray(parameters, float)
+        if given.shape != (len(points), m):
+            raise ValueError(f"parameters has shape {given.shape}: expected ({len(points)}, {m})")
+        if (given < 0).any() or (given > 1).any():
+            raise ValueError("parameters has values outside 0 to 1")
+        u = np.where(np.isnan(given[owner, bone]), u, given[owner, bone])
+
+    source = np.repeat(np.arange(m), number)
+    first = np.cumsum(number) - number
+    piece = np.arange(len(source)) - first[source]
+    joints = start[source] + along[source] * (piece / number[source])[:, None]
+    ends = np.append(joints[1:], joints[:1], axis=0)
+    last = piece + 1 == number[source]
+    ends[last] = skeleton.tails
+    above = skeleton.parents
+    attached = np.floor(position(start, above) * number[above]).astype(int)
+    attached = first[above] + np.minimum(attached, number[above] - 1)
+    chain = np.arange(len(source)) - 1
+    chain[first] = np.where(above < 0, -1, attached)
+
+    which, inner, values = split_weights(u, rows.weights, number[bone], middles=True)
+    owner, bone = owner[which], first[bone[which]] + inner
+    order = np.lexsort((bone, owner))
+    begin = np.searchsorted(owner[order], np.arange(len(points) + 1))
+    split = Rows(begin, bone[order], values[order], len(source))
+    return joints, ends, chain.astype(np.int32), split, source

@@ -1,0 +1,113 @@
+"""Spines and stretchable-twistable bones as chains of rigid bones (paper section 1.2)."""
+
+import araplbs
+import numpy as np
+import pytest
+import reference
+import shapes
+
+RNG = np.random.default_rng(2)
+
+
+def partition(u, count):
+    """(k, count): pi_j of the paper, 1 at its own middle, 0 at the others, linear in between."""
+    middles = (np.arange(count) + 0.5) / count
+    return np.column_stack([np.interp(u, middles, e) for e in np.eye(count)])
+
+
+def body():
+    """A spine with a rigid bone at its end and another along it."""
+    vertices = shapes.tube(6, 25)[0] + RNG.normal(0, 0.02, (150, 3))
+    heads = np.array([[0, 0, 0], [0, 0, 1.6], [0, 0, 0.85]], float)
+    tails = np.array([[0, 0, 1.6], [0, 0, 2], [0.5, 0, 0.85]], float)
+    return vertices, heads, tails, np.array([-1, 0, 0]), shapes.random_weights(RNG, 150, 3)
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("count", [1, 2, 3, 16])
+def test_weights_are_those_of_the_paper(count, given):
+    vertices, heads, tails, parents, weights = body()
+    u = reference.along_bone(heads[0], tails[0], vertices)
+    parameters = np.full((150, 3), np.nan)
+    parameters[::2, 0] = RNG.uniform(size=75)
+    more = {"parameters": parameters} if given else {}
+    u = np.where(np.isnan(parameters[:, 0]) | (not given), u, parameters[:, 0])
+    found = araplbs.split_bones(vertices, heads, tails, parents, weights, [count, 1, 1], **more)
+    expected = np.column_stack([weights[:, :1] * partition(u, count), weights[:, 1:]])
+    np.testing.assert_allclose(found[3].toarray(), expected, atol=1e-15)
+    assert found[4].tolist() == [0] * count + [1, 2]
+    along = np.linspace(0, 1.6, count + 1)
+    np.testing.assert_allclose(found[0][:, 2], [*along[:-1], 1.6, 0.85], atol=1e-15)
+    np.testing.assert_array_equal(found[1][:count], [*found[0][1:count], tails[0]])
+    at = int(0.85 / 1.6 * count)
+    assert found[2].tolist() == [*range(-1, count - 1), count - 1, at]
+
+
+def test_sparse_rows_stay_sparse_and_sorted():
+    vertices, *bones, weights = body()
+    weights = weights * (weights > 0.3)
+    found = araplbs.split_bones(vertices, *bones, araplbs.Rows(*rows(weights), 3), [8, 1, 1])[3]
+    dense = araplbs.split_bones(vertices, *bones, weights, [8, 1, 1])[3]
+    for own, other in zip(found, dense, strict=True):
+        np.testing.assert_array_equal(own, other)
+    for i in range(150):
+        assert (np.diff(found.bones[found.start[i] : found.start[i + 1]]) > 0).all()
+
+
+def rows(weights):
+    return shapes.rows(weights > 0, weights)
+
+
+def moved(vertices, bend, u, base):
+    head, tail = np.zeros(3), np.array([0, 0, 2.0])
+    return np.array(
+        [
+            base @ reference.spine_point(head, tail, bend, at, p)
+            for at, p in zip(u, vertices, strict=True)
+        ]
+    )
+
+
+def test_a_torso_solved_as_a_spine_moves_like_its_many_bones():
+    """Figure 14: a chain is solved as one spine. Its vertebrae then have banded weights, and the
+    more bones, the closer they are to the spine."""
+    mesh = shapes.tube(8, 33)
+    bones = shapes.chain(1, kinds=["spine"])
+    solver = araplbs.Solver(*mesh, *bones, **bones.more, pose_count=10)
+    solver.solve()
+    bend, base = np.array([0.9, 0.3, 0.2, 1.1]), shapes.random_rotations(RNG, 1, 1)[0, 0]
+    u = reference.along_bone(bones.heads[0], bones.tails[0], mesh[0])
+    smooth, errors = moved(mesh[0], bend, u, base), []
+    for count in (4, 8, 16):
+        *_, weights, _ = araplbs.split_bones(mesh[0], *bones, solver.weights, [count])
+        assert weights.toarray().max(axis=0).min() > 0.9
+        assert weights.toarray().sum(axis=1) == pytest.approx(1, abs=1e-12)
+        middles = (np.arange(count) + 0.5) / count
+        each = np.stack([moved(mesh[0], bend, np.full(len(u), c), base) for c in middles], 1)
+        inner = (u >= middles[0]) & (u <= middles[-1])
+        blend = np.einsum("nb,nbi->ni", weights.toarray(), each)
+        errors.append(np.abs(blend - smooth)[inner].max())
+    assert errors[0] < 0.05
+    assert errors[1] < errors[0] / 3.5 and errors[2] < errors[1] / 3.5
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"vertices": [[0, 0]]}, r"vertices has shape \(1, 2\)"),
+        ({"vertices": [[0, 0, np.nan]] * 150}, "vertices has shape .* finite"),
+        ({"tails": [[0, 0, 1]]}, "tails"),
+        ({"parents": [1, 0, 0]}, "cycle"),
+        ({"weights": np.ones((150, 2))}, r"weights has shape \(150, 2\)"),
+        ({"counts": [4, 1]}, r"counts has shape \(2,\)"),
+        ({"counts": [4.0, 1, 1]}, "counts has .* float64"),
+        ({"counts": [4, 1, 0]}, r"counts\[2\] is 0"),
+        ({"parameters": np.zeros((150, 2))}, r"parameters has shape \(150, 2\)"),
+        ({"parameters": np.full((150, 3), 1.5)}, "parameters has values outside"),
+    ],
+)
+def test_refusals(changes, message):
+    names = ("vertices", "heads", "tails", "parents", "weights")
+    arguments = dict(zip(names, body(), strict=True)) | {"counts": [4, 1, 1]} | changes
+    with pytest.raises(ValueError, match=message):
+        araplbs.split_bones(**arguments)
