@@ -249,12 +249,14 @@ WORK = {
     "levels": levels,
     "bars": bars,
     "paper": lambda: everything(
-        max_influences=0, attach=True, neumann=True, positivity="penalty", threads=1
+        max_influences=0, attach=True, drop_attachments=True, neumann=True, positivity="penalty",
+        threads=1,
     ),
     "from weights": from_weights,
     "in pieces": in_pieces,
     "harmonic": lambda: everything(harmonic=0.1),
     "clusters": lambda: everything(rotation_clusters=0.1),
+    "clusters by position": lambda: everything(position_clusters=40),
     "dual quaternions": lambda: everything(deformer="dual_quaternions"),
     "mirrored": lambda: everything(symmetry=([0, 1, 2], (0, 0, 0), (1, 0, 0))),
     "spines": lambda: everything(bone_kinds=["rigid", "stb", "spine"], pose_count=2),
