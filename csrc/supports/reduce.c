@@ -199,11 +199,12 @@ static int begin_row(const reduce_task *task, int i, double *scratch, reduce_row
         locked += in->weight[begin + (size_t)e] > 0;
         r->rest -= in->weight[begin + (size_t)e];
     }
-    if (image_of(task, i) == i) /* all of its influences are free */
-        for (int e = 0; e < row; e++)
-            r->twin[e] = (int)(arap_find_influence(
-                                   in, i, task->symmetry->bone[in->bone[begin + (size_t)e]]) -
-                               (ptrdiff_t)begin);
+    for (int e = 0; e < row && image_of(task, i) == i; e++) { /* all of its influences are free */
+        ptrdiff_t twin =
+            arap_find_influence(in, i, task->symmetry->bone[in->bone[begin + (size_t)e]]);
+        if (twin >= 0) /* otherwise only one of the two bones is an influence */
+            r->twin[e] = (int)(twin - (ptrdiff_t)begin);
+    }
     int limit = most_influences(task, i);
     r->room = limit ? limit - locked : r->size;
     if (r->room < 1) r->room = 1;
