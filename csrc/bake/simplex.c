@@ -337,19 +337,19 @@ static int best_alone(const arap_simplex_problem *p) {
     return best;
 }
 
-void arap_simplex_solve(const arap_simplex_problem *p, arap_simplex_space *space, int start,
+void arap_simplex_solve(const arap_simplex_problem *problem, arap_simplex_space *space, int start,
                         arap_simplex_solution *solution) {
-    small s = {.total = p->total};
-    for (int i = 0; i < start; i++) add(p, space, &s, solution->index[i]);
-    if (!start) add(p, space, &s, best_alone(p));
+    small s = {.total = problem->total};
+    for (int i = 0; i < start; i++) add(problem, space, &s, solution->index[i]);
+    if (!start) add(problem, space, &s, best_alone(problem));
     solve_small(&s);
     drop_unused(&s);
     if (!start) {
-        solve_all(p, space, &s);
-        while (s.count > p->max) shrink(&s);
+        solve_all(problem, space, &s);
+        while (s.count > problem->max) shrink(&s);
     }
-    swap(p, space, &s);
-    for (int b = 0; b < p->count; b++) space->slot[b] = -1;
+    swap(problem, space, &s);
+    for (int b = 0; b < problem->count; b++) space->slot[b] = -1;
     solution->count = s.count;
     solution->value = s.value;
     for (int i = 0; i < s.count; i++) { /* ascending */

@@ -76,19 +76,19 @@ static void find_path(arap_forest *f, const double *own, double *below) {
 }
 
 arap_status arap_forest_divide(arap_context *context, int count, const int *parent,
-                               const double *own, double part, arap_forest *out) {
+                               const double *cost, double part, arap_forest *out) {
     arap_status status = ARAP_OK;
-    double *cost = ARAP_NEW(double, count);
+    double *total_cost = ARAP_NEW(double, count);
     int *task_of = ARAP_NEW(int, count);
     *out = (arap_forest){.count = count,
                          .task = ARAP_NEW(arap_forest_task, count),
                          .above = ARAP_NEW(int, count),
                          .waits = ARAP_NEW(int, count)};
-    if (!cost || !task_of || !out->task || !out->above || !out->waits) {
+    if (!total_cost || !task_of || !out->task || !out->above || !out->waits) {
         status = arap_fail_memory(&context->error, "the order of work");
         goto done;
     }
-    memcpy(cost, own, (size_t)count * sizeof *cost);
+    memcpy(total_cost, cost, (size_t)count * sizeof *total_cost);
     for (int s = 0; s < count; s++) {
         int above = parent[s];
         if (above < 0) continue;
@@ -97,14 +97,14 @@ arap_status arap_forest_divide(arap_context *context, int count, const int *pare
                                "a bug in araplbs: parent %d of node %d of %d", above, s, count);
             goto done;
         }
-        cost[above] += cost[s];
+        total_cost[above] += total_cost[s];
     }
-    cut(out, parent, own, cost, part);
+    cut(out, parent, cost, total_cost, part);
     connect(out, parent, task_of);
-    find_path(out, own, cost);
+    find_path(out, cost, total_cost);
 
 done:
-    arap_free(cost);
+    arap_free(total_cost);
     arap_free(task_of);
     if (status) arap_forest_clear(out);
     return status;

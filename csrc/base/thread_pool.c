@@ -43,10 +43,10 @@ static int take(arap_share *share, int is_own) {
     }
 }
 
-int arap_section_next(arap_section *s, int worker) {
-    int chunk = take(&s->share[worker], 1);
-    for (int k = 1; k < s->shares && chunk < 0; k++)
-        chunk = take(&s->share[(worker + k) % s->shares], 0);
+int arap_section_next(arap_section *section, int worker) {
+    int chunk = take(&section->share[worker], 1);
+    for (int k = 1; k < section->shares && chunk < 0; k++)
+        chunk = take(&section->share[(worker + k) % section->shares], 0);
     return chunk;
 }
 

@@ -14,9 +14,9 @@
 #define NEGLIGIBLE -1e-5 /* negative, but clipping costs less than a row */
 #define PEAK_ABOVE 0.95
 
-arap_status arap_penalties_create(arap_context *context, const arap_influences *in,
+arap_status arap_penalties_create(arap_context *context, const arap_influences *influences,
                                   arap_penalties *penalties) {
-    size_t entries = in->start[in->count];
+    size_t entries = influences->start[influences->count];
     *penalties = (arap_penalties){.stiffness = ARAP_NEW_ZERO(double, entries),
                                   .aim = ARAP_NEW_ZERO(double, entries)};
     if (penalties->stiffness && penalties->aim) return ARAP_OK;
@@ -117,12 +117,12 @@ static ptrdiff_t row_entry(const arap_mesh *mesh, const arap_influences *in,
     return e >= 0 && !in->locked[e] && !row->released ? e : -1;
 }
 
-void arap_add_constraints(const arap_mesh *mesh, const arap_influences *in,
+void arap_add_constraints(const arap_mesh *mesh, const arap_influences *influences,
                           const arap_constraint_list *rows, double unit,
                           arap_penalties *penalties) {
     for (int r = 0; r < rows->count; r++) {
         double stiffness;
-        ptrdiff_t e = row_entry(mesh, in, &rows->rows[r], unit, &stiffness);
+        ptrdiff_t e = row_entry(mesh, influences, &rows->rows[r], unit, &stiffness);
         if (e >= 0) add_row(penalties, (size_t)e, stiffness, rows->rows[r].target);
     }
 }
@@ -136,16 +136,16 @@ static double ring_mean(const arap_mesh *mesh, const arap_influences *in,
     return end > begin ? sum / (double)(end - begin) : 1;
 }
 
-int arap_drop_attachments(const arap_mesh *mesh, const arap_influences *in, double unit,
+int arap_drop_attachments(const arap_mesh *mesh, const arap_influences *influences, double unit,
                           arap_constraint *rows, int count, arap_penalties *penalties) {
     int dropped = 0;
     for (int r = 0; r < count; r++) {
         double stiffness, mean;
-        ptrdiff_t e = row_entry(mesh, in, &rows[r], unit, &stiffness);
-        if (e < 0 || (mean = ring_mean(mesh, in, &rows[r])) > ATTACH_ABOVE) continue;
+        ptrdiff_t e = row_entry(mesh, influences, &rows[r], unit, &stiffness);
+        if (e < 0 || (mean = ring_mean(mesh, influences, &rows[r])) > ATTACH_ABOVE) continue;
         int better = 0;
         while (better < count && !(rows[better].bone == rows[r].bone && !rows[better].released &&
-                                   ring_mean(mesh, in, &rows[better]) > mean))
+                                   ring_mean(mesh, influences, &rows[better]) > mean))
             better++;
         if (better == count) continue;
         rows[r].released = 1;
@@ -155,27 +155,29 @@ int arap_drop_attachments(const arap_mesh *mesh, const arap_influences *in, doub
     return dropped;
 }
 
-double arap_constraints_cost(const arap_mesh *mesh, const arap_influences *in,
+double arap_constraints_cost(const arap_mesh *mesh, const arap_influences *influences,
                              const arap_constraint_list *rows, int count, double unit,
                              const char *except) {
     double sum = 0;
     for (int r = 0; r < count; r++) {
         double stiffness;
-        ptrdiff_t e = row_entry(mesh, in, &rows->rows[r], unit, &stiffness);
+        ptrdiff_t e = row_entry(mesh, influences, &rows->rows[r], unit, &stiffness);
         if (e >= 0 && !except[e])
-            sum += stiffness * (in->weight[e] - 2 * rows->rows[r].target) * in->weight[e];
+            sum += stiffness * (influences->weight[e] - 2 * rows->rows[r].target) *
+                   influences->weight[e];
     }
     return sum;
 }
 
-int arap_add_neumann(const arap_mesh *mesh, const arap_influences *in, double strength,
+int arap_add_neumann(const arap_mesh *mesh, const arap_influences *influences, double strength,
                      arap_penalties *penalties) {
     int rows = 0;
-    for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+    for (int i = 0; i < influences->count; i++)
+        for (size_t e = influences->start[i]; e < influences->start[i + 1]; e++) {
             int border = 0;
             for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1] && !border; r++)
-                border = arap_find_influence(in, mesh->neighbor[r], in->bone[e]) < 0;
+                border =
+                    arap_find_influence(influences, mesh->neighbor[r], influences->bone[e]) < 0;
             if (!border) continue;
             add_row(penalties, e, strength * mesh->area[i], 0);
             rows++;
@@ -189,14 +191,14 @@ static int is_minimum(const arap_mesh *mesh, const arap_influences *in, int i, s
     return 1;
 }
 
-int arap_activate_bounds(const arap_mesh *mesh, const arap_influences *in, double strength,
+int arap_activate_bounds(const arap_mesh *mesh, const arap_influences *influences, double strength,
                          int minima, char *active, arap_penalties *penalties) {
     double max = minima ? NEGATIVE : NEGLIGIBLE;
     int rows = 0;
-    for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            if (active[e] || in->locked[e] || in->weight[e] >= max) continue;
-            if (minima && !is_minimum(mesh, in, i, e)) continue;
+    for (int i = 0; i < influences->count; i++)
+        for (size_t e = influences->start[i]; e < influences->start[i + 1]; e++) {
+            if (active[e] || influences->locked[e] || influences->weight[e] >= max) continue;
+            if (minima && !is_minimum(mesh, influences, i, e)) continue;
             active[e] = 1;
             add_row(penalties, e, strength * mesh->area[i], 0);
             rows++;
@@ -204,17 +206,18 @@ int arap_activate_bounds(const arap_mesh *mesh, const arap_influences *in, doubl
     return rows;
 }
 
-int arap_release_bounds(const arap_mesh *mesh, const arap_influences *in, const double *descent,
-                        double strength, char *active, arap_penalties *penalties) {
+int arap_release_bounds(const arap_mesh *mesh, const arap_influences *influences,
+                        const double *descent, double strength, char *active,
+                        arap_penalties *penalties) {
     int changes = 0;
-    for (int i = 0; i < in->count; i++) {
+    for (int i = 0; i < influences->count; i++) {
         double sum = 0, mean = 0; /* the multiplier for sum w = 1, exact at the optimum */
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (!in->locked[e]) {
-                sum += in->weight[e];
-                mean += in->weight[e] * descent[e];
+        for (size_t e = influences->start[i]; e < influences->start[i + 1]; e++)
+            if (!influences->locked[e]) {
+                sum += influences->weight[e];
+                mean += influences->weight[e] * descent[e];
             }
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+        for (size_t e = influences->start[i]; e < influences->start[i + 1]; e++) {
             if (!active[e] || !(descent[e] * sum > mean)) continue;
             active[e] = 0;
             penalties->stiffness[e] -= strength * mesh->area[i];
@@ -224,9 +227,10 @@ int arap_release_bounds(const arap_mesh *mesh, const arap_influences *in, const 
     return changes;
 }
 
-void arap_add_damping(const arap_mesh *mesh, const arap_influences *in, double share,
+void arap_add_damping(const arap_mesh *mesh, const arap_influences *influences, double share,
                       arap_penalties *penalties) {
-    for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (!in->locked[e]) add_row(penalties, e, share * mesh->area[i], in->weight[e]);
+    for (int i = 0; i < influences->count; i++)
+        for (size_t e = influences->start[i]; e < influences->start[i + 1]; e++)
+            if (!influences->locked[e])
+                add_row(penalties, e, share * mesh->area[i], influences->weight[e]);
 }

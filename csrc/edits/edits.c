@@ -28,34 +28,35 @@ static arap_status check_pairs(arap_error *error, const char *what, int count, c
     return ARAP_OK;
 }
 
-arap_status arap_check_edits(arap_error *error, const arap_edits *e, int vertices, int bones) {
-    arap_status status = check_pairs(error, "constraint", e->constraint_count, e->constraint_vertex,
-                                     e->constraint_bone, vertices, bones);
+arap_status arap_check_edits(arap_error *error, const arap_edits *edits, int vertices, int bones) {
+    arap_status status =
+        check_pairs(error, "constraint", edits->constraint_count, edits->constraint_vertex,
+                    edits->constraint_bone, vertices, bones);
     if (!status)
-        status = check_pairs(error, "influence", e->influence_count, e->influence_vertex,
-                             e->influence_bone, vertices, bones);
+        status = check_pairs(error, "influence", edits->influence_count, edits->influence_vertex,
+                             edits->influence_bone, vertices, bones);
     if (!status)
-        status = check_pairs(error, "released", e->release_count, e->release_vertex,
-                             e->release_bone, vertices, bones);
-    for (int k = 0; k < e->smooth_count && !status; k++) {
-        if (e->smooth_vertex[k] < 0 || e->smooth_vertex[k] >= vertices)
+        status = check_pairs(error, "released", edits->release_count, edits->release_vertex,
+                             edits->release_bone, vertices, bones);
+    for (int k = 0; k < edits->smooth_count && !status; k++) {
+        if (edits->smooth_vertex[k] < 0 || edits->smooth_vertex[k] >= vertices)
             status = arap_fail(error, ARAP_BAD_VALUE,
                                "smoothed %d refers to vertex %d, but there are %d vertices", k,
-                               e->smooth_vertex[k], vertices);
-        else if (!(e->smooth_strength[k] >= 0 && e->smooth_strength[k] <= 1))
+                               edits->smooth_vertex[k], vertices);
+        else if (!(edits->smooth_strength[k] >= 0 && edits->smooth_strength[k] <= 1))
             status =
                 arap_fail(error, ARAP_BAD_VALUE, "smoothed %d has strength %g: must be from 0 to 1",
-                          k, e->smooth_strength[k]);
+                          k, edits->smooth_strength[k]);
     }
-    for (int c = 0; c < e->constraint_count && !status; c++)
-        if (!isfinite(e->constraint_target[c]))
+    for (int c = 0; c < edits->constraint_count && !status; c++)
+        if (!isfinite(edits->constraint_target[c]))
             status = arap_fail(error, ARAP_BAD_VALUE, "constraint %d has the target %g", c,
-                               e->constraint_target[c]);
-    for (int i = 0; i < vertices && e->rigid_parts && !status; i++)
-        if (e->rigid_parts[i] < -1)
+                               edits->constraint_target[c]);
+    for (int i = 0; i < vertices && edits->rigid_parts && !status; i++)
+        if (edits->rigid_parts[i] < -1)
             status = arap_fail(error, ARAP_BAD_VALUE,
                                "rigid_parts[%d] is %d: must be -1 or the number of a part", i,
-                               e->rigid_parts[i]);
+                               edits->rigid_parts[i]);
     return status;
 }
 
@@ -74,19 +75,20 @@ static void add_mark(arap_marks *marks, const arap_mesh *mesh, const arap_skelet
         marks->marks[marks->count++] = (arap_mark){symmetry->vertex[v], symmetry->bone[d], what};
 }
 
-arap_status arap_marks_create(arap_context *context, const arap_edits *e, const arap_mesh *mesh,
+arap_status arap_marks_create(arap_context *context, const arap_edits *edits, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                               const arap_rigid_parts *parts, arap_marks *marks) {
-    size_t max = 2 * ((size_t)e->influence_count + (size_t)e->release_count);
+    size_t max = 2 * ((size_t)edits->influence_count + (size_t)edits->release_count);
     *marks = (arap_marks){0};
     if (!max) return ARAP_OK;
     marks->marks = ARAP_NEW(arap_mark, max);
     if (!marks->marks) return arap_fail_memory(&context->error, "the edits");
-    for (int k = 0; k < e->influence_count; k++)
-        add_mark(marks, mesh, skeleton, symmetry, e->influence_vertex[k], e->influence_bone[k],
-                 e->influence_allowed[k] ? ARAP_ALLOWED : ARAP_EXCLUDED);
-    for (int k = 0; k < e->release_count; k++)
-        add_mark(marks, mesh, skeleton, symmetry, e->release_vertex[k], e->release_bone[k],
+    for (int k = 0; k < edits->influence_count; k++)
+        add_mark(marks, mesh, skeleton, symmetry, edits->influence_vertex[k],
+                 edits->influence_bone[k],
+                 edits->influence_allowed[k] ? ARAP_ALLOWED : ARAP_EXCLUDED);
+    for (int k = 0; k < edits->release_count; k++)
+        add_mark(marks, mesh, skeleton, symmetry, edits->release_vertex[k], edits->release_bone[k],
                  ARAP_RELEASED);
     arap_marks_lead(marks, parts);
     return ARAP_OK;

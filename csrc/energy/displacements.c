@@ -32,31 +32,34 @@
 #define PANEL 32 /* number of columns of an inverse that are solved together */
 
 arap_status arap_displacements_create(arap_context *context, const arap_skeleton *skeleton,
-                                      const arap_poses *poses, int random, arap_displacements *d) {
-    *d = (arap_displacements){0};
+                                      const arap_poses *poses, int random,
+                                      arap_displacements *displacements) {
+    *displacements = (arap_displacements){0};
     if (!random || poses->spines.count || poses->stretches.count) return ARAP_OK;
-    d->component = ARAP_NEW(int, poses->columns);
-    if (!d->component) return arap_fail_memory(&context->error, "the components");
-    arap_status status = arap_skeleton_components(context, skeleton, d->component, &d->count);
-    if (status || d->count < 2) {
-        arap_displacements_clear(d);
+    displacements->component = ARAP_NEW(int, poses->columns);
+    if (!displacements->component) return arap_fail_memory(&context->error, "the components");
+    arap_status status = arap_skeleton_components(context, skeleton, displacements->component,
+                                                  &displacements->count);
+    if (status || displacements->count < 2) {
+        arap_displacements_clear(displacements);
         return status;
     }
     const arap_bendy *bendy = &poses->bendy;
     for (int k = 0; k < bendy->count; k++)
         for (int j = 0; j < bendy->segments[k]; j++)
-            d->component[bendy->further[k] + j] = d->component[bendy->bone[k]];
-    d->poses = random;
-    d->moved = ARAP_NEW_ZERO(double, 3 * (size_t)random * (size_t)d->count);
-    if (d->moved) return ARAP_OK;
-    arap_displacements_clear(d);
+            displacements->component[bendy->further[k] + j] =
+                displacements->component[bendy->bone[k]];
+    displacements->poses = random;
+    displacements->moved = ARAP_NEW_ZERO(double, 3 * (size_t)random * (size_t)displacements->count);
+    if (displacements->moved) return ARAP_OK;
+    arap_displacements_clear(displacements);
     return arap_fail_memory(&context->error, "the components");
 }
 
-void arap_displacements_clear(arap_displacements *d) {
-    arap_free(d->component);
-    arap_free(d->moved);
-    *d = (arap_displacements){0};
+void arap_displacements_clear(arap_displacements *displacements) {
+    arap_free(displacements->component);
+    arap_free(displacements->moved);
+    *displacements = (arap_displacements){0};
 }
 
 /* Sums over the mesh. */
@@ -255,10 +258,10 @@ static void number_components(sums *s, const arap_mesh *mesh, const arap_influen
 }
 
 arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
-                          const arap_influences *in, double tolerance, arap_displacements *d,
-                          double *transforms) {
+                          const arap_influences *influences, double tolerance,
+                          arap_displacements *displacements, double *transforms) {
     size_t columns = (size_t)poses->columns, count;
-    size_t moves = 3 * (size_t)d->count * (size_t)d->poses;
+    size_t moves = 3 * (size_t)displacements->count * (size_t)displacements->poses;
     arap_poses random = *poses;
     arap_influences expanded = {0};
     arap_packed_poses packed = {0};
@@ -266,13 +269,13 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
     sums s = {.context = context,
               .columns = poses->columns,
               .number = ARAP_NEW(int, columns),
-              .component = ARAP_NEW(int, d->count)};
+              .component = ARAP_NEW(int, displacements->count)};
     double *slope = NULL, *moved = ARAP_NEW(double, moves);
     double *alignment = ARAP_NEW(double, mesh->count), *pull = NULL, total = 0;
     arap_status status = ARAP_OK;
     int definite;
     if (!s.number || !s.component || !moved || !alignment) goto no_memory;
-    number_components(&s, mesh, in, d);
+    number_components(&s, mesh, influences, displacements);
     count = (size_t)s.count;
     s.carried = ARAP_NEW_ZERO(double, 4 * count * columns);
     s.inverse = ARAP_NEW(double, count * count);
@@ -286,22 +289,23 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
         !slope)
         goto no_memory;
     memcpy(transforms, poses->transform, 12 * columns * (size_t)poses->count * sizeof *transforms);
-    memcpy(moved, d->moved, moves * sizeof *moved);
-    random.count = d->poses;
+    memcpy(moved, displacements->moved, moves * sizeof *moved);
+    random.count = displacements->poses;
     random.transform = transforms;
     status = arap_packed_poses_create(context, &random, ARAP_DOUBLE, &packed);
     if (!status)
-        status = arap_local_step_create(context, mesh, &packed, in, NULL, NULL, &local_step);
+        status =
+            arap_local_step_create(context, mesh, &packed, influences, NULL, NULL, &local_step);
     if (!status && poses->bendy.count)
-        status = arap_bendy_expand(context, &poses->bendy, in, &expanded);
+        status = arap_bendy_expand(context, &poses->bendy, influences, &expanded);
     if (status) goto done;
     pull = ARAP_NEW(double, ARAP_PULL_BLOCKS * 3 * columns * (size_t)packed.lanes);
     if (!pull) goto no_memory;
-    status = sum_up(&s, mesh, poses->bendy.count ? &expanded : in);
+    status = sum_up(&s, mesh, poses->bendy.count ? &expanded : influences);
     if (!status) status = list_columns(&s);
     if (!status) status = invert(&s, STIFFNESS * mesh->rest_energy, &definite);
     if (status || !definite) goto done; /* nothing has any size */
-    for (int p = 0; p < d->poses; p++) total += arap_pose_weight(poses, p);
+    for (int p = 0; p < displacements->poses; p++) total += arap_pose_weight(poses, p);
     for (int round = 0; round < ROUNDS; round++) {
         double gain = 0;
         status = arap_progress(context, "components", (double)round / ROUNDS);
@@ -309,14 +313,14 @@ arap_status arap_displace(arap_context *context, const arap_mesh *mesh, const ar
         status = arap_packed_poses_fill(context, &random, &packed);
         if (!status)
             status = arap_local_step_pull(context, local_step, pull, alignment, NULL, NULL);
-        for (size_t p = 0; p < (size_t)d->poses && !status; p++)
-            status =
-                move_pose(&s, pull, (size_t)packed.lanes, p, arap_pose_weight(poses, (int)p), slope,
-                          moved + 3 * (size_t)d->count * p, transforms + 12 * columns * p, &gain);
+        for (size_t p = 0; p < (size_t)displacements->poses && !status; p++)
+            status = move_pose(&s, pull, (size_t)packed.lanes, p, arap_pose_weight(poses, (int)p),
+                               slope, moved + 3 * (size_t)displacements->count * p,
+                               transforms + 12 * columns * p, &gain);
         if (status) goto done;
         if (!(gain > tolerance * total * mesh->rest_energy)) break;
     }
-    memcpy(d->moved, moved, moves * sizeof *moved);
+    memcpy(displacements->moved, moved, moves * sizeof *moved);
     goto done;
 
 no_memory:
@@ -342,15 +346,16 @@ done:
     return status;
 }
 
-void arap_displacements_inherit(const arap_displacements *from, double scale, arap_displacements *d,
-                                arap_poses *poses) {
-    for (size_t p = 0; p < (size_t)d->poses; p++) {
-        const double *other = from->moved + 3 * p * (size_t)d->count;
-        double *own = d->moved + 3 * p * (size_t)d->count;
-        for (int k = 0; k < 3 * d->count; k++) own[k] += scale * other[k];
+void arap_displacements_inherit(const arap_displacements *from, double scale,
+                                arap_displacements *displacements, arap_poses *poses) {
+    for (size_t p = 0; p < (size_t)displacements->poses; p++) {
+        const double *other = from->moved + 3 * p * (size_t)displacements->count;
+        double *own = displacements->moved + 3 * p * (size_t)displacements->count;
+        for (int k = 0; k < 3 * displacements->count; k++) own[k] += scale * other[k];
         for (int b = 0; b < poses->columns; b++) {
             double *t = poses->transform + 12 * (p * (size_t)poses->columns + (size_t)b);
-            for (int r = 0; r < 3; r++) t[4 * r + 3] += scale * other[3 * d->component[b] + r];
+            for (int r = 0; r < 3; r++)
+                t[4 * r + 3] += scale * other[3 * displacements->component[b] + r];
         }
     }
 }

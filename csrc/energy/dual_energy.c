@@ -68,14 +68,14 @@ no_memory:
     return arap_fail_memory(&context->error, "the dual quaternions");
 }
 
-void arap_dual_energy_free(arap_dual_energy *w) {
-    if (!w) return;
-    arap_free(w->quaternions);
-    arap_free(w->points);
-    arap_free(w->sums);
-    arap_free(w->rotations);
-    arap_free(w->own);
-    arap_free(w);
+void arap_dual_energy_free(arap_dual_energy *work) {
+    if (!work) return;
+    arap_free(work->quaternions);
+    arap_free(work->points);
+    arap_free(work->sums);
+    arap_free(work->rotations);
+    arap_free(work->own);
+    arap_free(work);
 }
 
 /* Start of the data stored for vertex i in a pose of the batch. */
@@ -218,34 +218,35 @@ static void force_chunk(void *data, int chunk, int worker) {
     }
 }
 
-arap_status arap_dual_energy_run(arap_context *context, arap_dual_energy *w,
+arap_status arap_dual_energy_run(arap_context *context, arap_dual_energy *work,
                                  const arap_influences *in, double *force, double *energy) {
-    int chunks = (w->mesh->count + CHUNK - 1) / CHUNK;
+    int chunks = (work->mesh->count + CHUNK - 1) / CHUNK;
     arap_status status = ARAP_OK;
     *energy = 0;
-    w->in = in;
-    w->force = force;
-    for (int i = 0; i < w->mesh->count; i++) w->own[i] = 0;
+    work->in = in;
+    work->force = force;
+    for (int i = 0; i < work->mesh->count; i++) work->own[i] = 0;
     for (size_t e = 0; force && e < in->start[in->count]; e++) force[e] = 0;
-    for (w->first = 0; w->first < w->poses->count && !status; w->first = w->end) {
-        w->end = w->first + BATCH < w->poses->count ? w->first + BATCH : w->poses->count;
-        status = arap_parallel(context, chunks, blend_chunk, w);
-        if (!status) status = arap_parallel(context, chunks, rotate_chunk, w);
-        if (!status && force) status = arap_parallel(context, chunks, force_chunk, w);
+    for (work->first = 0; work->first < work->poses->count && !status; work->first = work->end) {
+        work->end =
+            work->first + BATCH < work->poses->count ? work->first + BATCH : work->poses->count;
+        status = arap_parallel(context, chunks, blend_chunk, work);
+        if (!status) status = arap_parallel(context, chunks, rotate_chunk, work);
+        if (!status && force) status = arap_parallel(context, chunks, force_chunk, work);
     }
-    for (int i = 0; i < w->mesh->count; i++) *energy += w->own[i];
+    for (int i = 0; i < work->mesh->count; i++) *energy += work->own[i];
     return status;
 }
 
 arap_status arap_dual_energy_of(arap_context *context, const arap_mesh *mesh,
                                 const arap_skeleton *skeleton, const arap_poses *poses,
-                                const arap_influences *in, double *energy) {
+                                const arap_influences *influences, double *energy) {
     arap_dual_energy *work;
     arap_status status = arap_dual_energy_create(context, mesh, skeleton, poses, &work);
     if (status) return status;
     double unit = poses->total * mesh->rest_energy;
     *energy = 0;
-    if (unit > 0) status = arap_dual_energy_run(context, work, in, NULL, energy);
+    if (unit > 0) status = arap_dual_energy_run(context, work, influences, NULL, energy);
     if (unit > 0) *energy /= unit;
     if (!status && !isfinite(*energy))
         status = arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", *energy);

@@ -38,12 +38,13 @@ static arap_status evaluated_weights(arap_context *context, const arap_mesh *mes
 
 arap_status arap_evaluate(arap_context *context, const arap_geometry *geometry, int weld,
                           const arap_sparse_weights *rows, const arap_bones *given_bones,
-                          const arap_given_poses *given, double *energy, double *vertex_energy) {
+                          const arap_given_poses *given_poses, double *energy,
+                          double *vertex_energy) {
     arap_mesh mesh = {0};
     arap_skeleton skeleton = {0};
     arap_bones roots = *given_bones;
-    arap_given_poses all = *given;
-    int bones = roots.count, count = given->count;
+    arap_given_poses all = *given_poses;
+    int bones = roots.count, count = given_poses->count;
     arap_poses poses = {0};
     arap_packed_poses packed = {0};
     arap_influences in = {0};
@@ -65,7 +66,7 @@ arap_status arap_evaluate(arap_context *context, const arap_geometry *geometry, 
     for (int b = 0; b < bones && roots.heads; b++) parents[b] = -1;
     if (roots.heads) status = arap_skeleton_create(context, &roots, &mesh, &skeleton);
     for (size_t p = 0; p < (size_t)count; p++) {
-        memcpy(padded + (size + 12) * p, given->transforms + size * p, size * sizeof(double));
+        memcpy(padded + (size + 12) * p, given_poses->transforms + size * p, size * sizeof(double));
         for (int k = 0; k < 12; k += 5) padded[(size + 12) * p + size + (size_t)k] = 1;
     }
     all.transforms = padded;

@@ -493,32 +493,37 @@ static void copy_half(const arap_local_step *p) {
     }
 }
 
-arap_status arap_local_step_run(arap_context *context, arap_local_step *p, double *right_side,
-                                double *alignment) {
-    int chunks = (p->mesh->count + CHUNK - 1) / CHUNK;
-    const arap_bendy *bendy = &p->packed->source->bendy;
-    p->context = context;
-    p->right_side = bendy->count && right_side ? p->column_side : right_side;
-    p->alignment = alignment;
-    if (bendy->count) arap_bendy_update(bendy, p->caller, &p->columns);
-    p->all = !right_side || alignment || p->place || p->filled != p->packed->filled;
-    p->filled = -1; /* until this run has finished */
+arap_status arap_local_step_run(arap_context *context, arap_local_step *local_step,
+                                double *right_side, double *alignment) {
+    int chunks = (local_step->mesh->count + CHUNK - 1) / CHUNK;
+    const arap_bendy *bendy = &local_step->packed->source->bendy;
+    local_step->context = context;
+    local_step->right_side = bendy->count && right_side ? local_step->column_side : right_side;
+    local_step->alignment = alignment;
+    if (bendy->count) arap_bendy_update(bendy, local_step->caller, &local_step->columns);
+    local_step->all = !right_side || alignment || local_step->place ||
+                      local_step->filled != local_step->packed->filled;
+    local_step->filled = -1; /* until this run has finished */
     arap_status status = ARAP_OK;
-    if (right_side) status = arap_parallel_short(context, chunks, compare_chunk, p);
+    if (right_side) status = arap_parallel_short(context, chunks, compare_chunk, local_step);
     if (!status)
-        status = arap_parallel(context, (p->visits + p->chunk - 1) / p->chunk, visit_chunk, p);
-    if (!status && right_side) status = arap_parallel_short(context, chunks, gather_chunk, p);
-    if (!status && right_side) copy_half(p);
-    if (!status && right_side) p->filled = p->packed->filled;
-    if (!status && p->right_side != right_side)
-        arap_bendy_gather(bendy, p->caller, p->column_side, right_side);
+        status =
+            arap_parallel(context, (local_step->visits + local_step->chunk - 1) / local_step->chunk,
+                          visit_chunk, local_step);
+    if (!status && right_side)
+        status = arap_parallel_short(context, chunks, gather_chunk, local_step);
+    if (!status && right_side) copy_half(local_step);
+    if (!status && right_side) local_step->filled = local_step->packed->filled;
+    if (!status && local_step->right_side != right_side)
+        arap_bendy_gather(bendy, local_step->caller, local_step->column_side, right_side);
     return status;
 }
 
-arap_status arap_local_step_anchors(arap_context *context, arap_local_step *p, double *anchors) {
-    p->anchors = anchors;
-    arap_status status = arap_local_step_run(context, p, NULL, NULL);
-    p->anchors = NULL;
+arap_status arap_local_step_anchors(arap_context *context, arap_local_step *local_step,
+                                    double *anchors) {
+    local_step->anchors = anchors;
+    arap_status status = arap_local_step_run(context, local_step, NULL, NULL);
+    local_step->anchors = NULL;
     return status;
 }
 
@@ -548,15 +553,15 @@ ARAP_WIDE_PART void pull_block_plain(void *data, int block, int worker) {
 }
 ARAP_WIDE_TASK(pull_block)
 
-arap_status arap_local_step_pull(arap_context *context, arap_local_step *p, double *pull,
+arap_status arap_local_step_pull(arap_context *context, arap_local_step *local_step, double *pull,
                                  double *alignment, const int *slot, double *desired) {
-    size_t size = 3 * (size_t)p->packed->columns * (size_t)p->packed->lanes;
-    p->context = context;
-    p->pull = pull;
-    p->alignment = alignment;
-    p->spine_slot = slot;
-    p->desired = desired;
-    arap_status status = arap_parallel(context, ARAP_PULL_BLOCKS, pull_block, p);
+    size_t size = 3 * (size_t)local_step->packed->columns * (size_t)local_step->packed->lanes;
+    local_step->context = context;
+    local_step->pull = pull;
+    local_step->alignment = alignment;
+    local_step->spine_slot = slot;
+    local_step->desired = desired;
+    arap_status status = arap_parallel(context, ARAP_PULL_BLOCKS, pull_block, local_step);
     for (int block = 1; block < ARAP_PULL_BLOCKS && !status; block++)
         for (size_t k = 0; k < size; k++) pull[k] += pull[size * (size_t)block + k];
     return status;

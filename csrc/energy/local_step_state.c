@@ -190,7 +190,8 @@ static arap_workspace *create_workspaces(int count, int widest, int max, int bon
 }
 
 arap_status arap_local_step_create(arap_context *context, const arap_mesh *mesh,
-                                   const arap_packed_poses *packed, const arap_influences *in,
+                                   const arap_packed_poses *packed,
+                                   const arap_influences *influences,
                                    const arap_rotation_clusters *clusters,
                                    const arap_mirror_reuse *mirror_reuse, arap_local_step **out) {
     arap_local_step *p = *out = ARAP_NEW_ZERO(arap_local_step, 1);
@@ -199,7 +200,7 @@ arap_status arap_local_step_create(arap_context *context, const arap_mesh *mesh,
     if (!p) goto no_memory;
     p->mesh = mesh;
     p->packed = packed;
-    p->in = p->caller = in;
+    p->in = p->caller = influences;
     p->clusters = clusters;
     p->mirror_reuse = mirror_reuse;
     p->visits = clusters ? clusters->count : mesh->count;
@@ -208,9 +209,10 @@ arap_status arap_local_step_create(arap_context *context, const arap_mesh *mesh,
     p->kernel = packed->precision == ARAP_SINGLE ? arap_kernel_single() : arap_kernel_double();
     p->workers = context->threads;
     if (packed->source->bendy.count) {
-        if (arap_bendy_expand(context, &packed->source->bendy, in, &p->columns)) goto no_memory;
-        p->in = in = &p->columns;
-        p->column_side = ARAP_NEW(double, in->start[in->count]);
+        if (arap_bendy_expand(context, &packed->source->bendy, influences, &p->columns))
+            goto no_memory;
+        p->in = influences = &p->columns;
+        p->column_side = ARAP_NEW(double, influences->start[influences->count]);
         if (!p->column_side) goto no_memory;
     }
     if (packed->source->spines.count) p->place = packed->source->spines.place;
@@ -229,14 +231,15 @@ arap_status arap_local_step_create(arap_context *context, const arap_mesh *mesh,
     if (status) goto failed;
     p->workspaces = create_workspaces(context->threads, widest, max_pairs(p), packed->columns);
     p->slot = ARAP_NEW(size_t, mesh->count);
-    p->own = ARAP_NEW(double, in->start[in->count]);
-    p->last = ARAP_NEW(double, in->start[in->count]);
+    p->own = ARAP_NEW(double, influences->start[influences->count]);
+    p->last = ARAP_NEW(double, influences->start[influences->count]);
     p->moved = ARAP_NEW(char, mesh->count);
     if (!p->workspaces || !p->slot || !p->own || !p->last || !p->moved) goto no_memory;
     size_t slots = 0;
     for (int k = 0; k < mesh->count; k++) {
         p->slot[k] = slots;
-        slots += (mesh->ring[k + 1] - mesh->ring[k]) * (in->start[k + 1] - in->start[k]);
+        slots +=
+            (mesh->ring[k + 1] - mesh->ring[k]) * (influences->start[k + 1] - influences->start[k]);
     }
     p->incoming = ARAP_NEW(double, slots);
     if (!p->incoming) goto no_memory;
@@ -250,33 +253,39 @@ failed:
     return status;
 }
 
-void arap_local_step_free(arap_local_step *p) {
-    if (!p) return;
-    free_workspaces(p->workspaces, p->workers);
-    arap_free(p->slot);
-    arap_free(p->incoming);
-    arap_free(p->start);
-    arap_free(p->bone);
-    arap_free(p->own);
-    arap_free(p->last);
-    arap_free(p->last_anchor);
-    arap_free(p->moved);
-    arap_free(p->excess);
-    arap_free(p->anchored);
-    arap_free(p->strain);
-    arap_influences_clear(&p->columns);
-    arap_free(p->column_side);
-    arap_free(p);
+void arap_local_step_free(arap_local_step *local_step) {
+    if (!local_step) return;
+    free_workspaces(local_step->workspaces, local_step->workers);
+    arap_free(local_step->slot);
+    arap_free(local_step->incoming);
+    arap_free(local_step->start);
+    arap_free(local_step->bone);
+    arap_free(local_step->own);
+    arap_free(local_step->last);
+    arap_free(local_step->last_anchor);
+    arap_free(local_step->moved);
+    arap_free(local_step->excess);
+    arap_free(local_step->anchored);
+    arap_free(local_step->strain);
+    arap_influences_clear(&local_step->columns);
+    arap_free(local_step->column_side);
+    arap_free(local_step);
 }
 
-const double *arap_local_step_excess(const arap_local_step *p) { return p->excess; }
+const double *arap_local_step_excess(const arap_local_step *local_step) {
+    return local_step->excess;
+}
 
-const double *arap_local_step_anchored(const arap_local_step *p) { return p->anchored; }
+const double *arap_local_step_anchored(const arap_local_step *local_step) {
+    return local_step->anchored;
+}
 
-const double *arap_local_step_springs(const arap_local_step *p) { return p->strain; }
+const double *arap_local_step_springs(const arap_local_step *local_step) {
+    return local_step->strain;
+}
 
-long arap_local_step_visits(const arap_local_step *p) {
+long arap_local_step_visits(const arap_local_step *local_step) {
     long sum = 0;
-    for (int t = 0; t < p->workers; t++) sum += p->workspaces[t].visits;
+    for (int t = 0; t < local_step->workers; t++) sum += local_step->workspaces[t].visits;
     return sum;
 }

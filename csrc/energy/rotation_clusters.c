@@ -42,7 +42,7 @@ static int is_similar(const arap_influences *in, int i, int k, double max) {
 }
 
 arap_status arap_rotation_clusters_create(arap_context *context, const arap_mesh *mesh,
-                                          const arap_influences *in, double difference,
+                                          const arap_influences *influences, double difference,
                                           arap_rotation_clusters *out) {
     int n = mesh->count, fill = 0;
     char *taken = ARAP_NEW_ZERO(char, n);
@@ -62,7 +62,7 @@ arap_status arap_rotation_clusters_create(arap_context *context, const arap_mesh
             for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1] && fill - begin < MAXIMUM; r++) {
                 int k = mesh->neighbor[r];
                 if (taken[k] || mesh->kind[r] != ARAP_EDGE_FACE ||
-                    !is_similar(in, first, k, difference))
+                    !is_similar(influences, first, k, difference))
                     continue;
                 taken[k] = 1;
                 out->vertex[fill++] = k;

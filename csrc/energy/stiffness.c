@@ -494,24 +494,24 @@ done:
 }
 
 arap_status arap_stiffness_product(arap_context *context, const arap_mesh *mesh,
-                                   const arap_poses *poses, const arap_influences *in,
+                                   const arap_poses *poses, const arap_influences *influences,
                                    const arap_mirror_reuse *mirror_reuse, double *out,
                                    double *stretch, double *fixed) {
     const arap_bendy *bendy = &poses->bendy;
-    arap_status status = arap_poses_gram_of(context, mesh, poses, in);
+    arap_status status = arap_poses_gram_of(context, mesh, poses, influences);
     if (status || !bendy->count)
-        return status
-                   ? status
-                   : column_products(context, mesh, poses, in, mirror_reuse, out, stretch, fixed);
+        return status ? status
+                      : column_products(context, mesh, poses, influences, mirror_reuse, out,
+                                        stretch, fixed);
     arap_influences columns = {0};
     double *product = NULL;
-    status = arap_bendy_expand(context, bendy, in, &columns);
+    status = arap_bendy_expand(context, bendy, influences, &columns);
     if (status) return status;
     product = ARAP_NEW(double, out ? columns.start[columns.count] : 0);
     status = product ? column_products(context, mesh, poses, &columns, NULL, out ? product : NULL,
                                        stretch, fixed)
                      : arap_fail_memory(&context->error, "the energy");
-    if (!status && out) arap_bendy_gather(bendy, in, product, out);
+    if (!status && out) arap_bendy_gather(bendy, influences, product, out);
     arap_free(product);
     arap_influences_clear(&columns);
     return status;

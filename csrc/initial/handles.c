@@ -141,11 +141,11 @@ static arap_status find_inside(arap_context *context, const arap_mesh *mesh,
 
 arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_visibility *visibility,
-                              arap_handles *list) {
-    list->bones = ARAP_NEW_ZERO(int, mesh->count);
-    if (!list->bones) return arap_fail_memory(&context->error, "the handles of bones");
+                              arap_handles *out) {
+    out->bones = ARAP_NEW_ZERO(int, mesh->count);
+    if (!out->bones) return arap_fail_memory(&context->error, "the handles of bones");
     arap_status status = mesh->tet_count
-                             ? find_inside(context, mesh, skeleton, visibility, list)
-                             : arap_find_cores(context, mesh, skeleton, visibility, list);
-    return status ? status : reach_islands(context, mesh, visibility, list);
+                             ? find_inside(context, mesh, skeleton, visibility, out)
+                             : arap_find_cores(context, mesh, skeleton, visibility, out);
+    return status ? status : reach_islands(context, mesh, visibility, out);
 }

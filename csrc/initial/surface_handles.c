@@ -130,7 +130,7 @@ static arap_status claim_core(arap_context *context, const cells *c, int i, arap
 
 arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
                             const arap_skeleton *skeleton, const arap_visibility *visibility,
-                            arap_handles *list) {
+                            arap_handles *out) {
     size_t n = (size_t)mesh->count, bones = (size_t)skeleton->deform_count;
     arap_islands_report report = {0};
     cells c = {.mesh = mesh,
@@ -151,7 +151,7 @@ arap_status arap_find_cores(arap_context *context, const arap_mesh *mesh,
         status = arap_fail_memory(&context->error, "the handles of bones");
     for (int i = 0; i < mesh->count && !status; i++)
         if (c.label[i] >= 0 && c.shines[i] && c.distance[i] >= CORE * c.depth[c.label[i]])
-            status = claim_core(context, &c, i, list);
+            status = claim_core(context, &c, i, out);
 
 done:
     arap_islands_report_clear(&report);

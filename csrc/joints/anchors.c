@@ -204,13 +204,13 @@ static void pull_bone(void *data, int bone, int worker) {
 
 arap_status arap_joint_anchors_pull(arap_context *context, arap_joint_anchors *anchors,
                                     const arap_mesh *mesh, const arap_packed_poses *packed,
-                                    const arap_influences *in, arap_local_step *local_step,
+                                    const arap_influences *influences, arap_local_step *local_step,
                                     double *right) {
     if (!anchors->count) return ARAP_OK;
     pull_task task = {anchors, packed, ARAP_NEW(double, 6 * (size_t)anchors->bones)};
     if (!task.pull) return arap_fail_memory(&context->error, "the anchors of springs");
     arap_status status = arap_local_step_anchors(context, local_step, anchors->turned);
-    sum_moments(anchors, mesh, in);
+    sum_moments(anchors, mesh, influences);
     if (!status) status = arap_parallel(context, anchors->bones, pull_bone, &task);
     for (int i = 0; i < mesh->count && !status; i++)
         for (size_t k = mesh->spring_start[i]; k < mesh->spring_start[i + 1]; k++) {

@@ -52,8 +52,9 @@ static double share_at(const arap_skeleton *skeleton, const arap_influences *in,
 }
 
 void arap_find_centers(const arap_mesh *mesh, const arap_skeleton *skeleton,
-                       const arap_influences *in, const arap_joints *joints, const double *matrix,
-                       double unit, double strength, double *center, double *block) {
+                       const arap_influences *influences, const arap_joints *joints,
+                       const double *matrix, double unit, double strength, double *center,
+                       double *block) {
     size_t size = 3 * (size_t)joints->count;
     memset(block, 0, 3 * size * sizeof(double));
     for (int d = 0; d < joints->deforming; d++) {
@@ -72,8 +73,8 @@ void arap_find_centers(const arap_mesh *mesh, const arap_skeleton *skeleton,
             arap_sub(mesh->v + 3 * (size_t)i, joints->rest + 3 * j, from);
             double along = arap_dot(from, y) / slab;
             if (fabs(along) > 3) continue;
-            double share =
-                mesh->area[i] * exp(-0.5 * along * along) * share_at(skeleton, in, joints, j, i);
+            double share = mesh->area[i] * exp(-0.5 * along * along) *
+                           share_at(skeleton, influences, joints, j, i);
             for (int c = 0; c < 3; c++) sum[c] += share * from[c];
             total += share;
         }

@@ -198,23 +198,23 @@ static double energy_at_rest(const arap_mesh *mesh, const int *spine_slot) {
 }
 
 arap_status arap_joint_energy_create(arap_context *context, arap_mesh *mesh,
-                                     const arap_poses *poses, const arap_influences *in,
+                                     const arap_poses *poses, const arap_influences *influences,
                                      const arap_joints *joints, arap_joint_spines *spines,
                                      arap_joint_anchors *anchors, arap_joint_energy *energy) {
     size_t bones = (size_t)poses->columns, size = 16 * bones * bones;
     *energy = (arap_joint_energy){.mesh = mesh,
                                   .poses = poses,
-                                  .influences = in,
+                                  .influences = influences,
                                   .joints = joints,
                                   .spines = spines,
                                   .anchors = anchors,
                                   .unit = poses->total * mesh->rest_energy};
-    arap_status status = arap_joint_spines_find(context, mesh, in, spines);
+    arap_status status = arap_joint_spines_find(context, mesh, influences, spines);
     if (!status)
         status = arap_packed_poses_create(context, spines->count ? &spines->posed : poses,
                                           ARAP_DOUBLE, &energy->packed);
     if (!status)
-        status = arap_local_step_create(context, mesh, &energy->packed, in, NULL, NULL,
+        status = arap_local_step_create(context, mesh, &energy->packed, influences, NULL, NULL,
                                         &energy->local_step);
     if (status) goto done;
     energy->moments = ARAP_NEW(double, size);

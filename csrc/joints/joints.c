@@ -137,10 +137,11 @@ static void pair_joints(const arap_symmetry *symmetry, const int *partners, arap
         if (joints->partner[j] < 0) joints->partner[j] = -1;
 }
 
-arap_status arap_joints_create(arap_context *context, const arap_skeleton *s,
+arap_status arap_joints_create(arap_context *context, const arap_skeleton *skeleton,
                                const arap_symmetry *symmetry, const int *partners,
                                const arap_joint_settings *settings, arap_joints *joints) {
-    int bones = s->count, deforming = s->deform_count, *set = ARAP_NEW(int, 2 * bones);
+    int bones = skeleton->count, deforming = skeleton->deform_count,
+        *set = ARAP_NEW(int, 2 * bones);
     arap_status status = ARAP_OK;
     *joints = (arap_joints){.bones = bones,
                             .deforming = deforming,
@@ -164,8 +165,8 @@ arap_status arap_joints_create(arap_context *context, const arap_skeleton *s,
         status = arap_fail_memory(&context->error, "the joints");
         goto done;
     }
-    number_joints(s, set, joints);
-    hang(s, joints);
+    number_joints(skeleton, set, joints);
+    hang(skeleton, joints);
     for (int j = 0; j < joints->count; j++) {
         joints->max_shift[j] = settings->max_shift * arap_joint_bone_length(joints, j);
         joints->partner[j] = symmetry && partners ? -2 : -1;

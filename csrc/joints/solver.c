@@ -148,29 +148,29 @@ static int has_no_weights(const arap_joint_solver *s) {
     return !s->begun && !s->given && !arap_solver_done(s->weights);
 }
 
-arap_status arap_joint_solver_iterate(arap_context *context, arap_joint_solver *s, int count) {
+arap_status arap_joint_solver_iterate(arap_context *context, arap_joint_solver *solver, int count) {
     arap_status status = ARAP_OK;
-    if (s->broken)
+    if (solver->broken)
         return arap_fail(&context->error, ARAP_NOT_FACTORED,
                          "the joint solver failed before and cannot continue: create a new one");
-    for (int k = 0; k < count && !status && !s->over; k++) {
+    for (int k = 0; k < count && !status && !solver->over; k++) {
         status = arap_progress(context, "iteration", (double)k / count);
         if (status) break;
-        if (has_no_weights(s)) {
+        if (has_no_weights(solver)) {
             double since = arap_seconds();
-            status = arap_solver_iterate(context, s->weights, 1);
-            arap_joint_lap(s, ARAP_JOINT_TIME_WEIGHTS, &since);
+            status = arap_solver_iterate(context, solver->weights, 1);
+            arap_joint_lap(solver, ARAP_JOINT_TIME_WEIGHTS, &since);
         } else {
-            status = step(context, s);
+            status = step(context, solver);
         }
     }
     if (!status)
         status = arap_poll_cancel(context); /* a request to stop during uncancellable work */
-    s->broken = status && status != ARAP_CANCELLED;
+    solver->broken = status && status != ARAP_CANCELLED;
     return status;
 }
 
-int arap_joint_solver_done(const arap_joint_solver *s) { return s->over; }
+int arap_joint_solver_done(const arap_joint_solver *solver) { return solver->over; }
 
 static arap_status check_bones(arap_error *error, const arap_bones *bones) {
     for (int b = 0; b < bones->count; b++) {
@@ -274,42 +274,42 @@ arap_status arap_joint_solver_create(arap_context *context, const arap_problem *
     return ARAP_OK;
 }
 
-void arap_joint_solver_free(arap_joint_solver *s) {
-    if (!s) return;
-    arap_joint_system_clear(&s->system);
-    arap_joint_energy_clear(&s->energy);
-    arap_joint_spines_clear(&s->spines);
-    arap_joint_anchors_clear(&s->anchors);
-    arap_joints_clear(&s->joints);
-    arap_solver_free(s->weights);
-    arap_free(s->base);
-    arap_free(s->heads);
-    arap_free(s->tails);
-    arap_free(s->center);
-    arap_free(s->anchor);
-    arap_free(s->centering);
-    arap_free(s->transforms);
-    arap_free(s->trial);
-    arap_free(s->force);
-    arap_free(s->trial_force);
-    arap_free(s->moves);
-    arap_free(s->tried);
-    arap_free(s->right);
-    arap_free(s->there);
-    arap_free(s->extra);
-    arap_free(s->fixed);
-    arap_free(s->kept);
-    arap_free(s->energies);
-    arap_free(s);
+void arap_joint_solver_free(arap_joint_solver *solver) {
+    if (!solver) return;
+    arap_joint_system_clear(&solver->system);
+    arap_joint_energy_clear(&solver->energy);
+    arap_joint_spines_clear(&solver->spines);
+    arap_joint_anchors_clear(&solver->anchors);
+    arap_joints_clear(&solver->joints);
+    arap_solver_free(solver->weights);
+    arap_free(solver->base);
+    arap_free(solver->heads);
+    arap_free(solver->tails);
+    arap_free(solver->center);
+    arap_free(solver->anchor);
+    arap_free(solver->centering);
+    arap_free(solver->transforms);
+    arap_free(solver->trial);
+    arap_free(solver->force);
+    arap_free(solver->trial_force);
+    arap_free(solver->moves);
+    arap_free(solver->tried);
+    arap_free(solver->right);
+    arap_free(solver->there);
+    arap_free(solver->extra);
+    arap_free(solver->fixed);
+    arap_free(solver->kept);
+    arap_free(solver->energies);
+    arap_free(solver);
 }
 
-void arap_joint_solver_report(const arap_joint_solver *s, arap_joint_report *report) {
-    *report = s->report;
-    report->energies = s->energies;
-    report->energy = s->arap;
-    if (s->begun) return;
+void arap_joint_solver_report(const arap_joint_solver *solver, arap_joint_report *report) {
+    *report = solver->report;
+    report->energies = solver->energies;
+    report->energy = solver->arap;
+    if (solver->begun) return;
     arap_report weights;
-    arap_solver_report(s->weights, &weights);
+    arap_solver_report(solver->weights, &weights);
     report->energy = weights.energies[weights.energy_count - 1];
 }
 
@@ -322,10 +322,10 @@ static void hand_end(const arap_joint_solver *s, int joint, const double *own, d
         out[c] = moved ? s->base[3 * joint + c] + s->weights->mesh.diagonal * move[c] : own[c];
 }
 
-void arap_joint_solver_bones(const arap_joint_solver *s, double *heads, double *tails) {
-    for (int b = 0; b < s->joints.bones; b++) {
-        hand_end(s, s->joints.head[b], s->heads + 3 * b, heads + 3 * b);
-        hand_end(s, s->joints.tail[b], s->tails + 3 * b, tails + 3 * b);
+void arap_joint_solver_bones(const arap_joint_solver *solver, double *heads, double *tails) {
+    for (int b = 0; b < solver->joints.bones; b++) {
+        hand_end(solver, solver->joints.head[b], solver->heads + 3 * b, heads + 3 * b);
+        hand_end(solver, solver->joints.tail[b], solver->tails + 3 * b, tails + 3 * b);
     }
 }
 
@@ -348,30 +348,31 @@ static void carry(const arap_joint_solver *s, int pose, int b, const double *bas
     arap_compose(base, own, out);
 }
 
-void arap_joint_solver_bends(const arap_joint_solver *s, double *bends) {
-    size_t poses = (size_t)s->weights->poses.count, bones = (size_t)s->joints.bones;
+void arap_joint_solver_bends(const arap_joint_solver *solver, double *bends) {
+    size_t poses = (size_t)solver->weights->poses.count, bones = (size_t)solver->joints.bones;
     for (size_t at = 0; at < ARAP_BEND * poses * bones; at++) bends[at] = at % ARAP_BEND == 3;
     for (size_t p = 0; p < poses; p++)
-        for (int k = 0; k < s->spines.count; k++) {
-            size_t b = (size_t)s->weights->skeleton.deform_bone[s->spines.posed.spines.bone[k]];
-            arap_joint_spine_bend(&s->spines, s->joints.place, (int)p, k,
+        for (int k = 0; k < solver->spines.count; k++) {
+            size_t b =
+                (size_t)solver->weights->skeleton.deform_bone[solver->spines.posed.spines.bone[k]];
+            arap_joint_spine_bend(&solver->spines, solver->joints.place, (int)p, k,
                                   bends + ARAP_BEND * (p * bones + b));
         }
 }
 
-void arap_joint_solver_poses(const arap_joint_solver *s, double *transforms) {
-    const arap_mesh *mesh = &s->weights->mesh;
-    const arap_skeleton *skeleton = &s->weights->skeleton;
+void arap_joint_solver_poses(const arap_joint_solver *solver, double *transforms) {
+    const arap_mesh *mesh = &solver->weights->mesh;
+    const arap_skeleton *skeleton = &solver->weights->skeleton;
     static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    size_t poses = (size_t)s->weights->poses.count, bones = (size_t)skeleton->count;
+    size_t poses = (size_t)solver->weights->poses.count, bones = (size_t)skeleton->count;
     for (size_t p = 0; p < poses; p++)
         for (size_t b = 0; b < bones; b++) {
             int owner = skeleton->owner[b];
             size_t at = p * (size_t)skeleton->deform_count + (size_t)(owner < 0 ? 0 : owner);
-            const double *from = owner < 0 ? identity : s->transforms + 12 * at;
+            const double *from = owner < 0 ? identity : solver->transforms + 12 * at;
             double *to = transforms + 12 * (p * bones + b), carried[12];
-            if (hangs_on_spine(s, (int)b)) {
-                carry(s, (int)p, (int)b, from, carried);
+            if (hangs_on_spine(solver, (int)b)) {
+                carry(solver, (int)p, (int)b, from, carried);
                 from = carried;
             }
             memcpy(to, from, 12 * sizeof(double));
@@ -381,21 +382,23 @@ void arap_joint_solver_poses(const arap_joint_solver *s, double *transforms) {
         }
 }
 
-const arap_joints *arap_joint_solver_joints(const arap_joint_solver *s) { return &s->joints; }
-arap_solver *arap_joint_solver_inner(const arap_joint_solver *s) { return s->weights; }
+const arap_joints *arap_joint_solver_joints(const arap_joint_solver *solver) {
+    return &solver->joints;
+}
+arap_solver *arap_joint_solver_inner(const arap_joint_solver *solver) { return solver->weights; }
 
-arap_status arap_joint_solver_inside(arap_context *context, arap_joint_solver *s, double *matrix,
-                                     double *right, double *unit) {
-    if (has_no_weights(s))
+arap_status arap_joint_solver_inside(arap_context *context, arap_joint_solver *solver,
+                                     double *matrix, double *right, double *unit) {
+    if (has_no_weights(solver))
         return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "there are no weights yet: iterate first");
-    arap_status status = s->begun ? ARAP_OK : begin(context, s);
-    if (!status) status = arap_joint_make_system(context, s);
+    arap_status status = solver->begun ? ARAP_OK : begin(context, solver);
+    if (!status) status = arap_joint_make_system(context, solver);
     if (status) return status;
-    status = arap_joint_slope(context, s, right);
+    status = arap_joint_slope(context, solver, right);
     if (status) return status;
-    memcpy(matrix, s->system.matrix,
-           (size_t)s->system.size * (size_t)s->system.size * sizeof(double));
-    *unit = arap_joint_unit(s);
+    memcpy(matrix, solver->system.matrix,
+           (size_t)solver->system.size * (size_t)solver->system.size * sizeof(double));
+    *unit = arap_joint_unit(solver);
     return ARAP_OK;
 }

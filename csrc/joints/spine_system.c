@@ -120,12 +120,13 @@ static void make_joint_blocks(const arap_joint_system *s, int pose, joint_block 
                           joint_blocks + JOINT_BLOCKS * (deforming + ARAP_SPINE_FACTORS * k));
 }
 
-arap_status arap_joint_spine_system_create(arap_context *context, arap_joint_system *s) {
-    size_t columns = (size_t)s->spines->columns, count = (size_t)s->joints->component_count;
-    s->joint_blocks = ARAP_NEW(joint_block, JOINT_BLOCKS * columns);
-    s->columns_joined = ARAP_NEW(double, (size_t)s->poses * count * columns);
-    s->columns_work = ARAP_NEW(double, 6 * columns + 3 * count + (size_t)s->size);
-    if (!s->joint_blocks || !s->columns_joined || !s->columns_work)
+arap_status arap_joint_spine_system_create(arap_context *context, arap_joint_system *system) {
+    size_t columns = (size_t)system->spines->columns,
+           count = (size_t)system->joints->component_count;
+    system->joint_blocks = ARAP_NEW(joint_block, JOINT_BLOCKS * columns);
+    system->columns_joined = ARAP_NEW(double, (size_t)system->poses * count * columns);
+    system->columns_work = ARAP_NEW(double, 6 * columns + 3 * count + (size_t)system->size);
+    if (!system->joint_blocks || !system->columns_joined || !system->columns_work)
         return arap_fail_memory(&context->error, "the joint system");
     return ARAP_OK;
 }
@@ -221,9 +222,11 @@ static void sum_block(void *data, int block, int worker) {
     }
 }
 
-arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *s, double *curvature) {
-    size_t size = (size_t)s->size * (size_t)s->size, columns = (size_t)s->spines->columns;
-    data_task task = {.system = s,
+arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *system,
+                                  double *curvature) {
+    size_t size = (size_t)system->size * (size_t)system->size,
+           columns = (size_t)system->spines->columns;
+    data_task task = {.system = system,
                       .curvature = curvature,
                       .joint_blocks = ARAP_NEW(joint_block, BLOCKS * JOINT_BLOCKS * columns),
                       .row = ARAP_NEW(double, BLOCKS * columns),
@@ -235,8 +238,8 @@ arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *s, d
     }
     status = arap_parallel(context, BLOCKS, sum_block, &task);
     if (status) goto done;
-    memset(s->matrix, 0, size * sizeof(double));
-    for (size_t k = 0; k < BLOCKS * size; k++) s->matrix[k % size] += task.matrix[k];
+    memset(system->matrix, 0, size * sizeof(double));
+    for (size_t k = 0; k < BLOCKS * size; k++) system->matrix[k % size] += task.matrix[k];
 
 done:
     arap_free(task.joint_blocks);
@@ -245,14 +248,15 @@ done:
     return status;
 }
 
-void arap_joint_spine_right_side(const arap_joint_system *s, const double *force, double *right) {
-    const arap_joints *joints = s->joints;
-    size_t columns = (size_t)s->spines->columns, deforming = (size_t)joints->deforming;
+void arap_joint_spine_right_side(const arap_joint_system *system, const double *force,
+                                 double *right) {
+    const arap_joints *joints = system->joints;
+    size_t columns = (size_t)system->spines->columns, deforming = (size_t)joints->deforming;
     int count = joints->component_count;
-    double *left = s->columns_work, *pushed = left + 3 * columns, *pull = pushed + 3 * columns;
-    memset(right, 0, (size_t)s->size * sizeof *right);
-    for (size_t p = 0; p < (size_t)s->poses; p++) {
-        const double *joined = s->columns_joined + p * (size_t)count * columns;
+    double *left = system->columns_work, *pushed = left + 3 * columns, *pull = pushed + 3 * columns;
+    memset(right, 0, (size_t)system->size * sizeof *right);
+    for (size_t p = 0; p < (size_t)system->poses; p++) {
+        const double *joined = system->columns_joined + p * (size_t)count * columns;
         memcpy(left, force + 3 * columns * p, 3 * columns * sizeof *left);
         memset(pull, 0, 3 * (size_t)count * sizeof *pull);
         for (size_t d = 0; d < deforming; d++)
@@ -260,16 +264,17 @@ void arap_joint_spine_right_side(const arap_joint_system *s, const double *force
                 pull[3 * (size_t)joints->component[d] + r] += left[3 * d + r];
         for (int k = 0; count > 1 && k < count; k++)
             for (int r = 0; r < 3; r++) {
-                double x = arap_joint_answer(s, k, pull, r);
+                double x = arap_joint_answer(system, k, pull, r);
                 for (size_t c = 0; c < columns; c++)
                     left[3 * c + (size_t)r] -= joined[(size_t)k * columns + c] * x;
             }
-        for (size_t c = 0; s->pose_weight && c < 3 * columns; c++) left[c] *= s->pose_weight[p];
+        for (size_t c = 0; system->pose_weight && c < 3 * columns; c++)
+            left[c] *= system->pose_weight[p];
         memcpy(pushed, left, 3 * columns * sizeof *pushed);
-        arap_joint_push_down(s, left, pushed);
-        make_joint_blocks(s, (int)p, s->joint_blocks);
+        arap_joint_push_down(system, left, pushed);
+        make_joint_blocks(system, (int)p, system->joint_blocks);
         for (size_t c = 0; c < JOINT_BLOCKS * columns; c++) {
-            const joint_block *l = s->joint_blocks + c;
+            const joint_block *l = system->joint_blocks + c;
             const double *x = pushed + 3 * (c / JOINT_BLOCKS);
             for (int r = 0; l->joint >= 0 && r < 3; r++)
                 right[3 * l->joint + r] += l->m[r] * x[0] + l->m[3 + r] * x[1] + l->m[6 + r] * x[2];
@@ -325,18 +330,18 @@ static void move_columns(const arap_joint_system *s, int pose, const double *mov
     }
 }
 
-void arap_joint_spine_transforms(const arap_joint_system *s, const double *moves,
+void arap_joint_spine_transforms(const arap_joint_system *system, const double *moves,
                                  const double *force, const double *before, double *transforms) {
-    const arap_joints *joints = s->joints;
-    size_t columns = (size_t)s->spines->columns, deforming = (size_t)joints->deforming;
+    const arap_joints *joints = system->joints;
+    size_t columns = (size_t)system->spines->columns, deforming = (size_t)joints->deforming;
     int count = joints->component_count;
-    double *x = s->columns_work, *relative = x + 3 * columns, *pull = relative + 3 * columns;
+    double *x = system->columns_work, *relative = x + 3 * columns, *pull = relative + 3 * columns;
     double *there = pull + 3 * count;
-    for (int k = 0; k < s->size; k++) there[k] = joints->place[k] + moves[k];
-    memcpy(transforms, before, 12 * deforming * (size_t)s->poses * sizeof *transforms);
-    for (size_t p = 0; p < (size_t)s->poses; p++) {
-        const double *joined = s->columns_joined + p * (size_t)count * columns;
-        move_columns(s, (int)p, moves, there, relative, x);
+    for (int k = 0; k < system->size; k++) there[k] = joints->place[k] + moves[k];
+    memcpy(transforms, before, 12 * deforming * (size_t)system->poses * sizeof *transforms);
+    for (size_t p = 0; p < (size_t)system->poses; p++) {
+        const double *joined = system->columns_joined + p * (size_t)count * columns;
+        move_columns(system, (int)p, moves, there, relative, x);
         memset(pull, 0, 3 * (size_t)count * sizeof *pull);
         for (size_t d = 0; d < deforming; d++)
             for (size_t r = 0; r < 3; r++)
@@ -348,7 +353,7 @@ void arap_joint_spine_transforms(const arap_joint_system *s, const double *moves
             for (int r = 0; r < 3; r++) {
                 double *t = transforms + 12 * (deforming * p + d) + 4 * r + 3;
                 *t += x[3 * d + (size_t)r];
-                if (count > 1) *t += arap_joint_answer(s, joints->component[d], pull, r);
+                if (count > 1) *t += arap_joint_answer(system, joints->component[d], pull, r);
             }
     }
 }

@@ -24,17 +24,18 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 
-arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton *s,
+arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton *skeleton,
                                      const arap_mesh *mesh, const arap_poses *poses,
                                      const double *parameters, const arap_joints *joints,
                                      arap_joint_spines *spines) {
     const arap_spines *in = &poses->spines;
     size_t count = (size_t)in->count, n = (size_t)mesh->count;
-    *spines = (arap_joint_spines){.count = in->count,
-                                  .poses = poses->count,
-                                  .deforming = s->deform_count,
-                                  .columns = s->deform_count + ARAP_SPINE_FACTORS * in->count,
-                                  .posed = *poses};
+    *spines =
+        (arap_joint_spines){.count = in->count,
+                            .poses = poses->count,
+                            .deforming = skeleton->deform_count,
+                            .columns = skeleton->deform_count + ARAP_SPINE_FACTORS * in->count,
+                            .posed = *poses};
     spines->posed.spines = (arap_spines){0};
     if (!count) return ARAP_OK;
     spines->head = ARAP_NEW(int, count);
@@ -53,11 +54,11 @@ arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton 
         return status;
     }
     for (size_t k = 0; k < count; k++) {
-        int b = s->deform_bone[in->bone[k]];
+        int b = skeleton->deform_bone[in->bone[k]];
         double along[3];
         spines->head[k] = joints->head[b];
         spines->tail[k] = joints->tail[b];
-        spines->is_stb[k] = s->kinds[b] == ARAP_BONE_STB;
+        spines->is_stb[k] = skeleton->kinds[b] == ARAP_BONE_STB;
         arap_sub(in->tail + 3 * k, in->head + 3 * k, along);
         double length = sqrt(arap_dot(along, along));
         for (size_t p = 0; p < (size_t)poses->count; p++)
@@ -66,7 +67,7 @@ arap_status arap_joint_spines_create(arap_context *context, const arap_skeleton 
         for (size_t i = 0; i < n; i++)
             spines->kept[i * count + k] =
                 parameters &&
-                !isnan(parameters[(size_t)mesh->first[i] * (size_t)s->count + (size_t)b]);
+                !isnan(parameters[(size_t)mesh->first[i] * (size_t)skeleton->count + (size_t)b]);
     }
     return ARAP_OK;
 }

@@ -18,22 +18,22 @@
 #define REACH_ROUNDS 6
 #define LENGTH_ROUNDS 10
 
-void arap_joint_lap(arap_joint_solver *s, enum arap_joint_timing stage, double *since) {
+void arap_joint_lap(arap_joint_solver *solver, enum arap_joint_timing stage, double *since) {
     double now = arap_seconds();
-    s->report.seconds[stage] += now - *since;
+    solver->report.seconds[stage] += now - *since;
     *since = now;
 }
 
-arap_status arap_joint_record(arap_context *context, arap_joint_solver *s) {
-    if (s->report.energy_count == s->capacity) {
-        int capacity = s->capacity ? 2 * s->capacity : 64;
-        double *grown = arap_realloc(s->energies, (size_t)capacity, sizeof *grown);
+arap_status arap_joint_record(arap_context *context, arap_joint_solver *solver) {
+    if (solver->report.energy_count == solver->capacity) {
+        int capacity = solver->capacity ? 2 * solver->capacity : 64;
+        double *grown = arap_realloc(solver->energies, (size_t)capacity, sizeof *grown);
         if (!grown) return arap_fail_memory(&context->error, "the energy history");
-        s->energies = grown;
-        s->capacity = capacity;
+        solver->energies = grown;
+        solver->capacity = capacity;
     }
-    s->energies[s->report.energy_count++] =
-        s->total > 0 ? s->total : 0; /* rounding can make it negative */
+    solver->energies[solver->report.energy_count++] =
+        solver->total > 0 ? solver->total : 0; /* rounding can make it negative */
     return ARAP_OK;
 }
 
@@ -53,38 +53,40 @@ static double place_terms(const arap_joint_solver *s, const double *moves) {
     return sum;
 }
 
-arap_status arap_joint_measure(arap_context *context, arap_joint_solver *s) {
-    arap_status status = arap_joint_energy_run(context, &s->energy, s->transforms, s->joints.place,
-                                               &s->arap, s->force);
-    memset(s->moves, 0, 3 * (size_t)s->joints.count * sizeof(double));
-    s->total = s->arap + place_terms(s, s->moves);
+arap_status arap_joint_measure(arap_context *context, arap_joint_solver *solver) {
+    arap_status status = arap_joint_energy_run(context, &solver->energy, solver->transforms,
+                                               solver->joints.place, &solver->arap, solver->force);
+    memset(solver->moves, 0, 3 * (size_t)solver->joints.count * sizeof(double));
+    solver->total = solver->arap + place_terms(solver, solver->moves);
     return status;
 }
 
-arap_status arap_joint_place(arap_context *context, arap_joint_solver *s) {
-    if (s->spines.count)
-        arap_joint_spines_place(context, &s->weights->mesh, s->joints.place, s->transforms,
-                                &s->spines);
+arap_status arap_joint_place(arap_context *context, arap_joint_solver *solver) {
+    if (solver->spines.count)
+        arap_joint_spines_place(context, &solver->weights->mesh, solver->joints.place,
+                                solver->transforms, &solver->spines);
     int uncancellable = context->uncancellable;
     context->uncancellable = 2; /* moved anchors are also included in the sums */
-    arap_status status = arap_joint_energy_place(context, &s->energy, s->joints.place);
+    arap_status status = arap_joint_energy_place(context, &solver->energy, solver->joints.place);
     context->uncancellable = uncancellable;
     return status;
 }
 
-arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *s) {
+arap_status arap_joint_make_system(arap_context *context, arap_joint_solver *solver) {
     double since = arap_seconds();
-    double stiffness =
-        s->settings.component_stiffness * arap_joint_unit(s) / s->weights->poses.total;
-    const arap_symmetry *symmetry = s->weights->symmetry.bone ? &s->weights->symmetry : NULL;
-    if (s->has_system) return ARAP_OK;
-    arap_status status = arap_joint_place(context, s);
+    double stiffness = solver->settings.component_stiffness * arap_joint_unit(solver) /
+                       solver->weights->poses.total;
+    const arap_symmetry *symmetry =
+        solver->weights->symmetry.bone ? &solver->weights->symmetry : NULL;
+    if (solver->has_system) return ARAP_OK;
+    arap_status status = arap_joint_place(context, solver);
     if (status) return status;
-    arap_joint_system_clear(&s->system);
-    status = arap_joint_system_create(context, &s->joints, symmetry, &s->weights->skeleton,
-                                      &s->energy, stiffness, &s->system);
-    s->has_system = !status;
-    arap_joint_lap(s, ARAP_JOINT_TIME_SYSTEM, &since);
+    arap_joint_system_clear(&solver->system);
+    status =
+        arap_joint_system_create(context, &solver->joints, symmetry, &solver->weights->skeleton,
+                                 &solver->energy, stiffness, &solver->system);
+    solver->has_system = !status;
+    arap_joint_lap(solver, ARAP_JOINT_TIME_SYSTEM, &since);
     return status;
 }
 
@@ -145,17 +147,19 @@ static void hold_lengths(arap_joint_solver *s) {
     }
 }
 
-arap_status arap_joint_slope(arap_context *context, arap_joint_solver *s, double *right) {
-    arap_poses poses = s->weights->poses;
-    arap_joint_right_side(&s->system, s->force, right);
-    if (!s->anchors.count) return ARAP_OK;
-    poses.transform = s->transforms;
-    arap_status status = arap_packed_poses_fill(context, &poses, &s->energy.packed);
+arap_status arap_joint_slope(arap_context *context, arap_joint_solver *solver, double *right) {
+    arap_poses poses = solver->weights->poses;
+    arap_joint_right_side(&solver->system, solver->force, right);
+    if (!solver->anchors.count) return ARAP_OK;
+    poses.transform = solver->transforms;
+    arap_status status = arap_packed_poses_fill(context, &poses, &solver->energy.packed);
     if (!status)
-        status = arap_joint_anchors_pull(context, &s->anchors, &s->weights->mesh, &s->energy.packed,
-                                         &s->weights->influences, s->energy.local_step, right);
-    for (int j = 0; j < s->joints.count; j++) /* if nothing holds a joint, only rounding pulls it */
-        if (arap_joint_own(&s->system, j) <= NO_STIFFNESS * arap_joint_unit(s))
+        status = arap_joint_anchors_pull(context, &solver->anchors, &solver->weights->mesh,
+                                         &solver->energy.packed, &solver->weights->influences,
+                                         solver->energy.local_step, right);
+    for (int j = 0; j < solver->joints.count;
+         j++) /* if nothing holds a joint, only rounding pulls it */
+        if (arap_joint_own(&solver->system, j) <= NO_STIFFNESS * arap_joint_unit(solver))
             memset(right + 3 * j, 0, 3 * sizeof *right);
     return status;
 }
@@ -195,40 +199,42 @@ static arap_status find_moves(arap_context *context, arap_joint_solver *s) {
 }
 
 /* One step of the joints. */
-arap_status arap_joint_step(arap_context *context, arap_joint_solver *s) {
-    size_t count = 3 * (size_t)s->joints.count;
-    arap_status status = arap_joint_make_system(context, s);
+arap_status arap_joint_step(arap_context *context, arap_joint_solver *solver) {
+    size_t count = 3 * (size_t)solver->joints.count;
+    arap_status status = arap_joint_make_system(context, solver);
     double since = arap_seconds(), share = 1, arap = 0, total = 0;
-    if (!status) status = find_moves(context, s);
+    if (!status) status = find_moves(context, solver);
     if (status) return status;
     int taken = 0;
     for (int k = 0; k <= HALVINGS && !taken && !status; k++, share *= 0.5) {
         status = arap_progress(context, "joints", (double)k / (HALVINGS + 1));
         if (status) break;
-        for (size_t c = 0; c < count; c++) s->tried[c] = share * s->moves[c];
-        hold_lengths(s);
-        for (size_t c = 0; c < count; c++) s->there[c] = s->joints.place[c] + s->tried[c];
-        arap_joint_transforms(&s->system, s->tried, s->force, s->transforms, s->trial);
-        status =
-            arap_joint_energy_run(context, &s->energy, s->trial, s->there, &arap, s->trial_force);
-        total = arap + place_terms(s, s->tried);
-        taken = !status && total <= s->total;
+        for (size_t c = 0; c < count; c++) solver->tried[c] = share * solver->moves[c];
+        hold_lengths(solver);
+        for (size_t c = 0; c < count; c++)
+            solver->there[c] = solver->joints.place[c] + solver->tried[c];
+        arap_joint_transforms(&solver->system, solver->tried, solver->force, solver->transforms,
+                              solver->trial);
+        status = arap_joint_energy_run(context, &solver->energy, solver->trial, solver->there,
+                                       &arap, solver->trial_force);
+        total = arap + place_terms(solver, solver->tried);
+        taken = !status && total <= solver->total;
     }
-    arap_joint_lap(s, ARAP_JOINT_TIME_STEP, &since);
+    arap_joint_lap(solver, ARAP_JOINT_TIME_STEP, &since);
     if (!taken) {
-        arap_status back = arap_joint_place(context, s);
+        arap_status back = arap_joint_place(context, solver);
         return status ? status : back;
     }
-    double *swap = s->transforms;
-    s->transforms = s->trial;
-    s->trial = swap;
-    swap = s->force;
-    s->force = s->trial_force;
-    s->trial_force = swap;
-    memcpy(s->joints.place, s->there, count * sizeof(double));
-    if (s->spines.count) s->has_system = 0; /* it belongs to the previous positions */
-    s->arap = arap;
-    s->total = total;
-    s->report.joint_steps++;
-    return arap_joint_record(context, s);
+    double *swap = solver->transforms;
+    solver->transforms = solver->trial;
+    solver->trial = swap;
+    swap = solver->force;
+    solver->force = solver->trial_force;
+    solver->trial_force = swap;
+    memcpy(solver->joints.place, solver->there, count * sizeof(double));
+    if (solver->spines.count) solver->has_system = 0; /* it belongs to the previous positions */
+    solver->arap = arap;
+    solver->total = total;
+    solver->report.joint_steps++;
+    return arap_joint_record(context, solver);
 }

@@ -137,10 +137,10 @@ static void add_data(arap_joint_system *s, const double *chained, const double *
         }
 }
 
-double arap_joint_own(const arap_joint_system *s, int joint) {
-    size_t at = 3 * (size_t)joint * ((size_t)s->size + 1);
+double arap_joint_own(const arap_joint_system *system, int joint) {
+    size_t at = 3 * (size_t)joint * ((size_t)system->size + 1);
     double sum = 0;
-    for (size_t c = 0; c < 3; c++) sum += s->matrix[at + c * ((size_t)s->size + 1)];
+    for (size_t c = 0; c < 3; c++) sum += system->matrix[at + c * ((size_t)system->size + 1)];
     return fmax(sum / 3, 0);
 }
 
@@ -185,7 +185,7 @@ static arap_status find_curvature(arap_context *context, const arap_joint_energy
 arap_status arap_joint_system_create(arap_context *context, const arap_joints *joints,
                                      const arap_symmetry *symmetry, const arap_skeleton *skeleton,
                                      const arap_joint_energy *energy, double stiffness,
-                                     arap_joint_system *s) {
+                                     arap_joint_system *system) {
     size_t n = (size_t)joints->deforming, count = (size_t)joints->component_count;
     size_t size = 3 * (size_t)joints->count;
     double *squeezed = ARAP_NEW(double, n * n), *work = ARAP_NEW(double, n * n);
@@ -194,53 +194,54 @@ arap_status arap_joint_system_create(arap_context *context, const arap_joints *j
     size_t columns = spines ? (size_t)spines->columns : 0;
     double *curvature = ARAP_NEW(double, columns * columns * (size_t)energy->poses->count);
     arap_status status = ARAP_OK;
-    *s = (arap_joint_system){.joints = joints,
-                             .symmetry = symmetry,
-                             .poses = energy->poses->count,
-                             .size = (int)size,
-                             .pose_weight = energy->poses->weight,
-                             .turns = ARAP_NEW(double, 9 * n * (size_t)energy->poses->count),
-                             .chain = ARAP_NEW(double, n * n),
-                             .joined = ARAP_NEW(double, count * n),
-                             .inverse = ARAP_NEW(double, count * count),
-                             .matrix = ARAP_NEW(double, size * size),
-                             .penalty = ARAP_NEW(double, 3 * size),
-                             .spines = spines,
-                             .transform = energy->poses->transform,
-                             .work =
-                                 ARAP_NEW(double, 2 * size * size + 2 * size + 9 * n + 3 * count)};
-    if (!squeezed || !work || !inner || !gram || !curvature || !s->turns || !s->chain ||
-        !s->joined || !s->inverse || !s->matrix || !s->penalty || !s->work) {
+    *system = (arap_joint_system){
+        .joints = joints,
+        .symmetry = symmetry,
+        .poses = energy->poses->count,
+        .size = (int)size,
+        .pose_weight = energy->poses->weight,
+        .turns = ARAP_NEW(double, 9 * n * (size_t)energy->poses->count),
+        .chain = ARAP_NEW(double, n * n),
+        .joined = ARAP_NEW(double, count * n),
+        .inverse = ARAP_NEW(double, count * count),
+        .matrix = ARAP_NEW(double, size * size),
+        .penalty = ARAP_NEW(double, 3 * size),
+        .spines = spines,
+        .transform = energy->poses->transform,
+        .work = ARAP_NEW(double, 2 * size * size + 2 * size + 9 * n + 3 * count)};
+    if (!squeezed || !work || !inner || !gram || !curvature || !system->turns || !system->chain ||
+        !system->joined || !system->inverse || !system->matrix || !system->penalty ||
+        !system->work) {
         status = arap_fail_memory(&context->error, "the joint system");
         goto done;
     }
-    arap_joint_chains(s);
+    arap_joint_chains(system);
     if (spines) {
-        status = arap_joint_spine_system_create(context, s);
+        status = arap_joint_spine_system_create(context, system);
         if (!status) status = find_curvature(context, energy, curvature);
         if (status) goto done;
     } else {
-        take_turns(s, energy->poses->transform);
+        take_turns(system, energy->poses->transform);
     }
     for (size_t b = 0; b < n; b++)
         for (size_t c = 0; c < n; c++)
             squeezed[b * n + c] = spines ? curvature[b * columns + c] /* the same in all poses */
                                          : arap_joint_stiffness(energy, (int)b, (int)c);
-    if (!free_components(s, stiffness, inner, squeezed)) {
+    if (!free_components(system, stiffness, inner, squeezed)) {
         status = arap_fail(&context->error, ARAP_NOT_FACTORED,
                            "the components of the skeleton cannot be placed");
         goto done;
     }
     if (spines) {
-        status = arap_joint_spine_data(context, s, curvature);
+        status = arap_joint_spine_data(context, system, curvature);
         if (status) goto done;
     } else {
-        status = pull_through_chains(context, s, squeezed, work);
-        if (!status) status = multiply_turns(context, s, gram);
+        status = pull_through_chains(context, system, squeezed, work);
+        if (!status) status = multiply_turns(context, system, gram);
         if (status) goto done;
-        add_data(s, squeezed, gram);
+        add_data(system, squeezed, gram);
     }
-    add_penalties(s, skeleton->deform_bone);
+    add_penalties(system, skeleton->deform_bone);
 
 done:
     arap_free(squeezed);
@@ -248,35 +249,35 @@ done:
     arap_free(inner);
     arap_free(gram);
     arap_free(curvature);
-    if (status) arap_joint_system_clear(s);
+    if (status) arap_joint_system_clear(system);
     return status;
 }
 
-void arap_joint_system_clear(arap_joint_system *s) {
-    arap_free(s->turns);
-    arap_free(s->chain);
-    arap_free(s->joined);
-    arap_free(s->inverse);
-    arap_free(s->matrix);
-    arap_free(s->penalty);
-    arap_free(s->work);
-    arap_free(s->joint_blocks);
-    arap_free(s->columns_joined);
-    arap_free(s->columns_work);
-    *s = (arap_joint_system){0};
+void arap_joint_system_clear(arap_joint_system *system) {
+    arap_free(system->turns);
+    arap_free(system->chain);
+    arap_free(system->joined);
+    arap_free(system->inverse);
+    arap_free(system->matrix);
+    arap_free(system->penalty);
+    arap_free(system->work);
+    arap_free(system->joint_blocks);
+    arap_free(system->columns_joined);
+    arap_free(system->columns_work);
+    *system = (arap_joint_system){0};
 }
 
-void arap_joint_right_side(const arap_joint_system *s, const double *force, double *right) {
-    if (s->spines) {
-        arap_joint_spine_right_side(s, force, right);
+void arap_joint_right_side(const arap_joint_system *system, const double *force, double *right) {
+    if (system->spines) {
+        arap_joint_spine_right_side(system, force, right);
         return;
     }
-    const arap_joints *joints = s->joints;
+    const arap_joints *joints = system->joints;
     size_t n = (size_t)joints->deforming;
     int count = joints->component_count;
-    double *left = s->work, *pull = left + 3 * n, *pushed = pull + 3 * (size_t)count;
-    memset(right, 0, (size_t)s->size * sizeof(double));
-    for (size_t p = 0; p < (size_t)s->poses; p++) {
+    double *left = system->work, *pull = left + 3 * n, *pushed = pull + 3 * (size_t)count;
+    memset(right, 0, (size_t)system->size * sizeof(double));
+    for (size_t p = 0; p < (size_t)system->poses; p++) {
         memcpy(left, force + 3 * n * p, 3 * n * sizeof(double));
         memset(pull, 0, 3 * (size_t)count * sizeof(double));
         for (size_t d = 0; d < n; d++)
@@ -284,52 +285,52 @@ void arap_joint_right_side(const arap_joint_system *s, const double *force, doub
                 pull[3 * joints->component[d] + r] += left[3 * d + (size_t)r];
         for (int k = 0; count > 1 && k < count; k++)
             for (int r = 0; r < 3; r++) {
-                double x = arap_joint_answer(s, k, pull, r);
+                double x = arap_joint_answer(system, k, pull, r);
                 for (size_t d = 0; d < n; d++)
-                    left[3 * d + (size_t)r] -= s->joined[(size_t)k * n + d] * x;
+                    left[3 * d + (size_t)r] -= system->joined[(size_t)k * n + d] * x;
             }
-        for (size_t k = 0; s->pose_weight && k < 3 * n; k++) left[k] *= s->pose_weight[p];
-        arap_joint_push_down(s, left, pushed);
+        for (size_t k = 0; system->pose_weight && k < 3 * n; k++) left[k] *= system->pose_weight[p];
+        arap_joint_push_down(system, left, pushed);
         for (size_t d = 0; d < n; d++) {
             if (joints->pivot[d] < 0) continue;
             for (size_t r = 0; r < 3; r++)
                 for (size_t c = 0; c < 3; c++)
                     right[3 * (size_t)joints->pivot[d] + c] +=
-                        s->turns[(3 * p + r) * 3 * n + 3 * d + c] * pushed[3 * d + r];
+                        system->turns[(3 * p + r) * 3 * n + 3 * d + c] * pushed[3 * d + r];
         }
     }
 }
 
-void arap_joint_transforms(const arap_joint_system *s, const double *moves, const double *force,
-                           const double *before, double *transforms) {
-    if (s->spines) {
-        arap_joint_spine_transforms(s, moves, force, before, transforms);
+void arap_joint_transforms(const arap_joint_system *system, const double *moves,
+                           const double *force, const double *before, double *transforms) {
+    if (system->spines) {
+        arap_joint_spine_transforms(system, moves, force, before, transforms);
         return;
     }
-    const arap_joints *joints = s->joints;
+    const arap_joints *joints = system->joints;
     size_t n = (size_t)joints->deforming;
     int count = joints->component_count;
-    double *turned = s->work, *shift = turned + 3 * n, *pull = shift + 3 * n;
-    memcpy(transforms, before, 12 * n * (size_t)s->poses * sizeof(double));
-    for (size_t p = 0; p < (size_t)s->poses; p++) {
+    double *turned = system->work, *shift = turned + 3 * n, *pull = shift + 3 * n;
+    memcpy(transforms, before, 12 * n * (size_t)system->poses * sizeof(double));
+    for (size_t p = 0; p < (size_t)system->poses; p++) {
         memset(turned, 0, 3 * n * sizeof(double));
         memset(pull, 0, 3 * (size_t)count * sizeof(double));
         for (size_t d = 0; d < n; d++)
             for (size_t r = 0; joints->pivot[d] >= 0 && r < 3; r++)
-                turned[3 * d + r] =
-                    arap_dot(s->turns + (3 * p + r) * 3 * n + 3 * d, moves + 3 * joints->pivot[d]);
-        arap_joint_carry_down(s, turned, shift);
+                turned[3 * d + r] = arap_dot(system->turns + (3 * p + r) * 3 * n + 3 * d,
+                                             moves + 3 * joints->pivot[d]);
+        arap_joint_carry_down(system, turned, shift);
         for (size_t d = 0; count > 1 && d < n; d++)
             for (size_t r = 0; r < 3; r++) {
                 pull[3 * (size_t)joints->component[d] + r] += force[3 * (n * p + d) + r];
                 for (size_t k = 0; k < (size_t)count; k++)
-                    pull[3 * k + r] -= s->joined[k * n + d] * shift[3 * d + r];
+                    pull[3 * k + r] -= system->joined[k * n + d] * shift[3 * d + r];
             }
         for (size_t d = 0; d < n; d++)
             for (int r = 0; r < 3; r++) {
                 double *t = transforms + 12 * (n * p + d) + 4 * r + 3;
                 *t += shift[3 * d + (size_t)r];
-                if (count > 1) *t += arap_joint_answer(s, joints->component[d], pull, r);
+                if (count > 1) *t += arap_joint_answer(system, joints->component[d], pull, r);
             }
     }
 }
@@ -380,23 +381,23 @@ static arap_status refuse(arap_error *error) {
                      "the joint positions could not be computed: increase joint_stiffness");
 }
 
-arap_status arap_joint_solve(arap_context *context, const arap_joint_system *s, double unit,
+arap_status arap_joint_solve(arap_context *context, const arap_joint_system *system, double unit,
                              const double *extra, const double *right, const char *fixed,
                              double *moves) {
-    const arap_joints *joints = s->joints;
+    const arap_joints *joints = system->joints;
     int definite;
-    size_t size = (size_t)s->size;
-    double *matrix = s->work, *x = matrix + size * size, *scratch = x + size;
-    memcpy(matrix, s->matrix, size * size * sizeof(double));
+    size_t size = (size_t)system->size;
+    double *matrix = system->work, *x = matrix + size * size, *scratch = x + size;
+    memcpy(matrix, system->matrix, size * size * sizeof(double));
     memcpy(x, right, size * sizeof(double));
     for (int j = 0; j < joints->count; j++)
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) {
                 double *to = matrix + size * (size_t)(3 * j + r) + (size_t)(3 * j + c);
-                *to += s->penalty[9 * j + 3 * r + c] + unit * extra[9 * j + 3 * r + c];
+                *to += system->penalty[9 * j + 3 * r + c] + unit * extra[9 * j + 3 * r + c];
                 if (r == c) *to += unit * RIDGE;
             }
-    if (s->symmetry) make_symmetric(s, unit, matrix, x, scratch);
+    if (system->symmetry) make_symmetric(system, unit, matrix, x, scratch);
     for (size_t k = 0; k < size; k++)
         for (size_t c = 0; fixed[k / 3] && c < size; c++)
             if (!fixed[c / 3]) x[c] -= matrix[size * k + c] * moves[k];
@@ -406,14 +407,14 @@ arap_status arap_joint_solve(arap_context *context, const arap_joint_system *s, 
         matrix[size * k + k] = unit;
         x[k] = unit * moves[k];
     }
-    arap_status status = arap_long_cholesky(context, s->size, matrix, &definite);
+    arap_status status = arap_long_cholesky(context, system->size, matrix, &definite);
     if (status) return status;
     if (!definite) return refuse(&context->error);
-    arap_cholesky_solve(s->size, matrix, 1, x);
+    arap_cholesky_solve(system->size, matrix, 1, x);
     for (size_t k = 0; k < size; k++) {
         if (!isfinite(x[k])) return refuse(&context->error);
         if (!fixed[k / 3]) moves[k] = x[k];
     }
-    if (s->symmetry) arap_joints_symmetrize(joints, s->symmetry, moves);
+    if (system->symmetry) arap_joints_symmetrize(joints, system->symmetry, moves);
     return ARAP_OK;
 }

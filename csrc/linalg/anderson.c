@@ -46,17 +46,19 @@ arap_status arap_anderson_create(arap_context *context, size_t size, int window,
     return arap_fail_memory(&context->error, "the acceleration");
 }
 
-void arap_anderson_free(arap_anderson *a) {
-    if (!a) return;
-    arap_free(a->f);
-    arap_free(a->g);
-    arap_free(a->df);
-    arap_free(a->dg);
-    arap_free(a->products);
-    arap_free(a);
+void arap_anderson_free(arap_anderson *anderson) {
+    if (!anderson) return;
+    arap_free(anderson->f);
+    arap_free(anderson->g);
+    arap_free(anderson->df);
+    arap_free(anderson->dg);
+    arap_free(anderson->products);
+    arap_free(anderson);
 }
 
-void arap_anderson_restart(arap_anderson *a) { a->past = a->next = a->has_last = 0; }
+void arap_anderson_restart(arap_anderson *anderson) {
+    anderson->past = anderson->next = anderson->has_last = 0;
+}
 
 /* The difference between the current and the previous step replaces the oldest one. */
 static void add_difference(arap_anderson *a, const double *w, const double *g,
@@ -98,23 +100,23 @@ static int solve(int n, int stride, const double *products, double *x) {
     return 1;
 }
 
-int arap_anderson_mix(arap_anderson *a, const double *w, const double *g, const double *metric,
-                      double *mixed) {
+int arap_anderson_mix(arap_anderson *anderson, const double *w, const double *g,
+                      const double *metric, double *mixed) {
     double theta[ARAP_MAX_WINDOW];
-    if (a->has_last) add_difference(a, w, g, metric);
-    for (size_t i = 0; i < a->size; i++) a->f[i] = g[i] - w[i];
-    memcpy(a->g, g, a->size * sizeof *a->g);
-    a->has_last = 1;
-    for (int j = 0; j < a->past; j++) {
-        const float *df = a->df + (size_t)j * a->size;
+    if (anderson->has_last) add_difference(anderson, w, g, metric);
+    for (size_t i = 0; i < anderson->size; i++) anderson->f[i] = g[i] - w[i];
+    memcpy(anderson->g, g, anderson->size * sizeof *anderson->g);
+    anderson->has_last = 1;
+    for (int j = 0; j < anderson->past; j++) {
+        const float *df = anderson->df + (size_t)j * anderson->size;
         theta[j] = 0;
-        for (size_t i = 0; i < a->size; i++) theta[j] += metric[i] * df[i] * a->f[i];
+        for (size_t i = 0; i < anderson->size; i++) theta[j] += metric[i] * df[i] * anderson->f[i];
     }
-    memcpy(mixed, g, a->size * sizeof *mixed);
-    if (!solve(a->past, a->window, a->products, theta)) return 0;
-    for (int j = 0; j < a->past; j++) {
-        const float *dg = a->dg + (size_t)j * a->size;
-        for (size_t i = 0; i < a->size; i++) mixed[i] -= theta[j] * dg[i];
+    memcpy(mixed, g, anderson->size * sizeof *mixed);
+    if (!solve(anderson->past, anderson->window, anderson->products, theta)) return 0;
+    for (int j = 0; j < anderson->past; j++) {
+        const float *dg = anderson->dg + (size_t)j * anderson->size;
+        for (size_t i = 0; i < anderson->size; i++) mixed[i] -= theta[j] * dg[i];
     }
-    return a->past;
+    return anderson->past;
 }

@@ -183,28 +183,30 @@ static arap_status update_single(arap_context *context, arap_factor *f, const ar
     return status;
 }
 
-arap_status arap_factor_update(arap_context *context, arap_factor *f, const arap_matrix *matrix) {
-    if (f->single) {
-        arap_status status = update_single(context, f, matrix);
-        if (status || f->single) return status;
+arap_status arap_factor_update(arap_context *context, arap_factor *factor,
+                               const arap_matrix *matrix) {
+    if (factor->single) {
+        arap_status status = update_single(context, factor, matrix);
+        if (status || factor->single) return status;
     }
     cholmod_sparse a = view(matrix);
-    if (!f->plan) {
-        cholmod_factorize(&a, f->factor, &f->common);
+    if (!factor->plan) {
+        cholmod_factorize(&a, factor->factor, &factor->common);
     } else {
-        int minor, started = f->factor->xtype != CHOLMOD_PATTERN ||
-                             cholmod_change_factor(CHOLMOD_REAL, 1, 1, 1, 1, f->factor, &f->common);
+        int minor, started = factor->factor->xtype != CHOLMOD_PATTERN ||
+                             cholmod_change_factor(CHOLMOD_REAL, 1, 1, 1, 1, factor->factor,
+                                                   &factor->common);
         if (started) {
-            arap_supernodes supernodes = supernodes_of(f->factor);
-            arap_status status = arap_supernodes_factorize(context, &supernodes, f->plan, matrix,
-                                                           NULL, f->factor->x, &minor);
+            arap_supernodes supernodes = supernodes_of(factor->factor);
+            arap_status status = arap_supernodes_factorize(context, &supernodes, factor->plan,
+                                                           matrix, NULL, factor->factor->x, &minor);
             if (status) return status;
-            f->factor->is_ll = 1;
-            f->factor->minor = (size_t)minor;
-            f->common.status = minor < matrix->size ? CHOLMOD_NOT_POSDEF : CHOLMOD_OK;
+            factor->factor->is_ll = 1;
+            factor->factor->minor = (size_t)minor;
+            factor->common.status = minor < matrix->size ? CHOLMOD_NOT_POSDEF : CHOLMOD_OK;
         }
     }
-    return translate(&context->error, &f->common, "the factorization", f->factor->minor,
+    return translate(&context->error, &factor->common, "the factorization", factor->factor->minor,
                      (size_t)matrix->size);
 }
 
@@ -219,16 +221,18 @@ static cholmod_dense right_sides(size_t size, int columns, double *x) {
                            .dtype = CHOLMOD_DOUBLE};
 }
 
-arap_status arap_factor_solve(arap_context *context, arap_factor *f, double *x) {
-    size_t n = f->factor->n;
-    if (f->single) {
-        arap_supernodes supernodes = supernodes_of(f->factor);
-        return arap_supernodes_solve(context, &supernodes, f->scale, f->value, f->work, x);
+arap_status arap_factor_solve(arap_context *context, arap_factor *factor, double *x) {
+    size_t n = factor->factor->n;
+    if (factor->single) {
+        arap_supernodes supernodes = supernodes_of(factor->factor);
+        return arap_supernodes_solve(context, &supernodes, factor->scale, factor->value,
+                                     factor->work, x);
     }
     cholmod_dense b = right_sides(n, 1, x);
-    if (!cholmod_solve2(CHOLMOD_A, f->factor, &b, NULL, &f->x, NULL, &f->y, &f->e, &f->common))
-        return translate(&context->error, &f->common, "the solve", 0, n);
-    memcpy(x, f->x->x, n * sizeof(double));
+    if (!cholmod_solve2(CHOLMOD_A, factor->factor, &b, NULL, &factor->x, NULL, &factor->y,
+                        &factor->e, &factor->common))
+        return translate(&context->error, &factor->common, "the solve", 0, n);
+    memcpy(x, factor->x->x, n * sizeof(double));
     return ARAP_OK;
 }
 
@@ -274,28 +278,28 @@ static int refined_enough(void *data, int step, double left, const double *z, do
     return 1;
 }
 
-arap_status arap_factor_solve_refined(arap_context *context, arap_factor *f,
+arap_status arap_factor_solve_refined(arap_context *context, arap_factor *factor,
                                       const arap_matrix *matrix, double *x) {
-    size_t n = f->factor->n;
-    if (!f->single || f->sure) return arap_factor_solve(context, f, x);
-    if (!f->rest) f->rest = ARAP_NEW(double, 4 * n);
-    if (!f->rest) return arap_fail_memory(&context->error, "the solve");
-    refinement task = {f, matrix, 0};
+    size_t n = factor->factor->n;
+    if (!factor->single || factor->sure) return arap_factor_solve(context, factor, x);
+    if (!factor->rest) factor->rest = ARAP_NEW(double, 4 * n);
+    if (!factor->rest) return arap_fail_memory(&context->error, "the solve");
+    refinement task = {factor, matrix, 0};
     arap_pcg pcg = {(int)n, &task, refine_product, refine_solve, refined_enough};
-    arap_status status = arap_pcg_solve(context, &pcg, f->rest, x);
+    arap_status status = arap_pcg_solve(context, &pcg, factor->rest, x);
     if (status) return status;
     if (task.done) {
-        if (!f->sure) return ARAP_OK;
-        arap_free(f->rest);
-        f->rest = NULL;
+        if (!factor->sure) return ARAP_OK;
+        arap_free(factor->rest);
+        factor->rest = NULL;
         return ARAP_OK;
     }
-    double *residual = f->rest, *product = residual + n;
+    double *residual = factor->rest, *product = residual + n;
     multiply(matrix, x, product);
     for (size_t i = 0; i < n; i++) x[i] = residual[i] + product[i];
-    leave_single(f);
-    status = arap_factor_update(context, f, matrix);
-    return status ? status : arap_factor_solve(context, f, x);
+    leave_single(factor);
+    status = arap_factor_update(context, factor, matrix);
+    return status ? status : arap_factor_solve(context, factor, x);
 }
 
 /* Blocks of right-hand sides run in parallel. A solve only reads the factor, and each block has its
@@ -323,40 +327,42 @@ static void solve_block(void *data, int block, int worker) {
     cholmod_finish(&common);
 }
 
-arap_status arap_factor_solve_all(arap_context *context, arap_factor *f, int columns, double *x) {
+arap_status arap_factor_solve_all(arap_context *context, arap_factor *factor, int columns,
+                                  double *x) {
     int blocks = (columns + ARAP_RIGHT_SIDES - 1) / ARAP_RIGHT_SIDES;
     int *failed = ARAP_NEW(int, blocks);
     arap_status status = ARAP_OK;
     if (!failed) return arap_fail_memory(&context->error, "the solve");
-    status = arap_parallel(context, blocks, solve_block, &(solve_task){f, x, columns, failed});
+    status = arap_parallel(context, blocks, solve_block, &(solve_task){factor, x, columns, failed});
     for (int k = 0; k < blocks && !status; k++) {
-        f->common.status = failed[k];
-        status = translate(&context->error, &f->common, "the solve", 0, f->factor->n);
+        factor->common.status = failed[k];
+        status = translate(&context->error, &factor->common, "the solve", 0, factor->factor->n);
     }
     arap_free(failed);
     return status;
 }
 
-double arap_factor_size(const arap_factor *f) {
-    return f->factor->is_super ? (double)f->factor->xsize : (double)f->factor->nzmax;
+double arap_factor_size(const arap_factor *factor) {
+    return factor->factor->is_super ? (double)factor->factor->xsize : (double)factor->factor->nzmax;
 }
 
-double arap_factor_bytes(const arap_factor *f) {
-    return arap_factor_size(f) * (double)(f->single ? sizeof *f->value : sizeof(double));
+double arap_factor_bytes(const arap_factor *factor) {
+    return arap_factor_size(factor) *
+           (double)(factor->single ? sizeof *factor->value : sizeof(double));
 }
 
-double arap_factor_flops(const arap_factor *f) { return f->flops; }
+double arap_factor_flops(const arap_factor *factor) { return factor->flops; }
 
-void arap_factor_free(arap_factor *f) {
-    if (!f) return;
-    arap_supernodes_plan_free(f->plan);
-    leave_single(f);
-    cholmod_free_factor(&f->factor, &f->common);
-    cholmod_free_dense(&f->x, &f->common);
-    cholmod_free_dense(&f->y, &f->common);
-    cholmod_free_dense(&f->e, &f->common);
-    cholmod_finish(&f->common);
-    arap_free(f);
+void arap_factor_free(arap_factor *factor) {
+    if (!factor) return;
+    arap_supernodes_plan_free(factor->plan);
+    leave_single(factor);
+    cholmod_free_factor(&factor->factor, &factor->common);
+    cholmod_free_dense(&factor->x, &factor->common);
+    cholmod_free_dense(&factor->y, &factor->common);
+    cholmod_free_dense(&factor->e, &factor->common);
+    cholmod_finish(&factor->common);
+    arap_free(factor);
 }
 
 /* Compute an approximate minimum degree order from the part of a graph below the diagonal. */

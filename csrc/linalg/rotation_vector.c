@@ -36,19 +36,22 @@ void arap_rotation_from_vector(const double *v, double *out) { /* Rodrigues' for
     for (int i = 0; i < 9; i++) out[i] = (i % 4 == 0) + s * k[i] + c * kk[i];
 }
 
-void arap_vector_from_rotation(const double *r, double *out) {
-    const double axis[3] = {(r[7] - r[5]) / 2, (r[2] - r[6]) / 2, (r[3] - r[1]) / 2};
-    double sine = sqrt(arap_dot(axis, axis)), cosine = (r[0] + r[4] + r[8] - 1) / 2;
+void arap_vector_from_rotation(const double *rotation, double *out) {
+    const double axis[3] = {(rotation[7] - rotation[5]) / 2, (rotation[2] - rotation[6]) / 2,
+                            (rotation[3] - rotation[1]) / 2};
+    double sine = sqrt(arap_dot(axis, axis)),
+           cosine = (rotation[0] + rotation[4] + rotation[8] - 1) / 2;
     double angle = atan2(sine, cosine);
     if (sine > 1e-6 || cosine > 0) {
         for (int c = 0; c < 3; c++) out[c] = axis[c] * (sine > 1e-12 ? angle / sine : 1);
         return;
     }
     /* Half a turn: r = 2 u u^T - I. */
-    int max = r[4] > r[0] ? 1 : 0;
-    if (r[8] > r[4 * max]) max = 2;
+    int max = rotation[4] > rotation[0] ? 1 : 0;
+    if (rotation[8] > rotation[4 * max]) max = 2;
     double column[3];
-    for (int c = 0; c < 3; c++) column[c] = (r[3 * c + max] + r[3 * max + c]) / 2 + (c == max);
+    for (int c = 0; c < 3; c++)
+        column[c] = (rotation[3 * c + max] + rotation[3 * max + c]) / 2 + (c == max);
     double length = sqrt(arap_dot(column, column));
     double sign = arap_dot(column, axis) < 0 ? -1 : 1;
     for (int c = 0; c < 3; c++) out[c] = sign * angle * column[c] / length;

@@ -45,14 +45,14 @@ struct arap_supernode_plan {
     int max_rows;
 };
 
-void arap_supernodes_plan_free(arap_supernode_plan *p) {
-    if (!p) return;
-    arap_free(p->of);
-    arap_free(p->place);
-    arap_free(p->update_start);
-    arap_free(p->updates);
-    arap_forest_clear(&p->forest);
-    arap_free(p);
+void arap_supernodes_plan_free(arap_supernode_plan *plan) {
+    if (!plan) return;
+    arap_free(plan->of);
+    arap_free(plan->place);
+    arap_free(plan->update_start);
+    arap_free(plan->updates);
+    arap_forest_clear(&plan->forest);
+    arap_free(plan);
 }
 
 static int columns_of(const arap_supernodes *l, int s) { return l->first[s + 1] - l->first[s]; }
@@ -109,10 +109,10 @@ static arap_status list_updates(arap_context *context, const arap_supernodes *l,
     return ARAP_OK;
 }
 
-arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *l,
+arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *supernodes,
                                  arap_supernode_plan **out) {
     arap_status status = ARAP_OK;
-    size_t n = (size_t)l->size, count = (size_t)l->count;
+    size_t n = (size_t)supernodes->size, count = (size_t)supernodes->count;
     int *scratch = ARAP_NEW(int, 4 * count), *parent = scratch;
     double *own = ARAP_NEW(double, count), total = 0;
     arap_supernode_plan *p = *out = ARAP_NEW_ZERO(arap_supernode_plan, 1);
@@ -121,15 +121,15 @@ arap_status arap_supernodes_plan(arap_context *context, const arap_supernodes *l
     p->place = ARAP_NEW(int, n);
     p->update_start = ARAP_NEW(size_t, count + 1);
     if (!p->of || !p->place || !p->update_start) goto no_memory;
-    for (int s = 0; s < l->count; s++)
-        for (int k = l->first[s]; k < l->first[s + 1]; k++) p->of[k] = s;
-    for (int k = 0; k < l->size; k++) p->place[l->order[k]] = k;
-    status = list_updates(context, l, p, parent, own, scratch + count, scratch + 2 * count,
+    for (int s = 0; s < supernodes->count; s++)
+        for (int k = supernodes->first[s]; k < supernodes->first[s + 1]; k++) p->of[k] = s;
+    for (int k = 0; k < supernodes->size; k++) p->place[supernodes->order[k]] = k;
+    status = list_updates(context, supernodes, p, parent, own, scratch + count, scratch + 2 * count,
                           scratch + 3 * count);
     if (status) goto done;
-    for (int s = 0; s < l->count; s++) total += own[s];
-    status = arap_forest_divide(context, l->count, parent, own, fmax(total / PARTS, MINIMUM),
-                                &p->forest);
+    for (int s = 0; s < supernodes->count; s++) total += own[s];
+    status = arap_forest_divide(context, supernodes->count, parent, own,
+                                fmax(total / PARTS, MINIMUM), &p->forest);
     goto done;
 
 no_memory:
@@ -201,27 +201,27 @@ static arap_status factorize_one(void *data, int s, int worker) {
     return ARAP_OK;
 }
 
-arap_status arap_supernodes_factorize(arap_context *context, const arap_supernodes *l,
-                                      const arap_supernode_plan *p, const arap_matrix *matrix,
+arap_status arap_supernodes_factorize(arap_context *context, const arap_supernodes *supernodes,
+                                      const arap_supernode_plan *plan, const arap_matrix *matrix,
                                       const double *scale, void *value, int *minor) {
-    size_t workers = (size_t)arap_forest_workers(context, &p->forest);
+    size_t workers = (size_t)arap_forest_workers(context, &plan->forest);
     size_t number = scale ? sizeof(float) : sizeof(double);
     factorization f = {.context = context,
-                       .l = l,
-                       .plan = p,
+                       .l = supernodes,
+                       .plan = plan,
                        .matrix = matrix,
                        .scale = scale,
                        .value = value,
-                       .map = ARAP_NEW(int, workers * (size_t)l->size),
-                       .relative = ARAP_NEW(int, workers * (size_t)p->max_rows),
-                       .block = ARAP_NEW(char, workers * l->max_block * number)};
+                       .map = ARAP_NEW(int, workers * (size_t)supernodes->size),
+                       .relative = ARAP_NEW(int, workers * (size_t)plan->max_rows),
+                       .block = ARAP_NEW(char, workers * supernodes->max_block * number)};
     arap_status status = ARAP_OK;
-    atomic_init(&f.minor, l->size);
+    atomic_init(&f.minor, supernodes->size);
     atomic_init(&f.stopped, 0);
     if (!f.map || !f.relative || !f.block)
         status = arap_fail_memory(&context->error, "the factorization");
     else
-        status = arap_forest_run(context, &p->forest, factorize_one, &f);
+        status = arap_forest_run(context, &plan->forest, factorize_one, &f);
     *minor = atomic_load(&f.minor);
     arap_free(f.map);
     arap_free(f.relative);
@@ -268,12 +268,14 @@ static arap_status solve_upper(arap_context *context, const arap_supernodes *l, 
     return status;
 }
 
-arap_status arap_supernodes_solve(arap_context *context, const arap_supernodes *l,
+arap_status arap_supernodes_solve(arap_context *context, const arap_supernodes *supernodes,
                                   const double *scale, const float *value, float *work, double *x) {
-    float *ordered = work, *rest = work + l->size;
-    for (int k = 0; k < l->size; k++) ordered[k] = (float)(x[l->order[k]] * scale[l->order[k]]);
-    arap_status status = solve_lower(context, l, value, ordered, rest);
-    if (!status) status = solve_upper(context, l, value, ordered, rest);
-    for (int k = 0; k < l->size; k++) x[l->order[k]] = ordered[k] * scale[l->order[k]];
+    float *ordered = work, *rest = work + supernodes->size;
+    for (int k = 0; k < supernodes->size; k++)
+        ordered[k] = (float)(x[supernodes->order[k]] * scale[supernodes->order[k]]);
+    arap_status status = solve_lower(context, supernodes, value, ordered, rest);
+    if (!status) status = solve_upper(context, supernodes, value, ordered, rest);
+    for (int k = 0; k < supernodes->size; k++)
+        x[supernodes->order[k]] = ordered[k] * scale[supernodes->order[k]];
     return status;
 }

@@ -58,41 +58,44 @@ static arap_status copy_input(arap_context *context, const arap_geometry *geomet
 }
 
 arap_status arap_deformation_create(arap_context *context, const arap_geometry *geometry,
-                                    const arap_bones *bones, arap_deformation *d) {
-    *d = (arap_deformation){.count = geometry->vertex_count};
+                                    const arap_bones *bones, arap_deformation *deformation) {
+    *deformation = (arap_deformation){.count = geometry->vertex_count};
     arap_status status = check_input(context, geometry, bones);
-    if (!status) status = copy_input(context, geometry, bones, d);
+    if (!status) status = copy_input(context, geometry, bones, deformation);
     if (status) goto done;
-    status = arap_surface_create(context, d->vertices, geometry->triangles,
-                                 geometry->triangle_count, &d->surface);
+    status = arap_surface_create(context, deformation->vertices, geometry->triangles,
+                                 geometry->triangle_count, &deformation->surface);
     if (!status)
-        status = arap_enclosure_create(context, d->count, d->vertices, geometry->triangles,
-                                       geometry->triangle_count, &d->enclosure);
+        status = arap_enclosure_create(context, deformation->count, deformation->vertices,
+                                       geometry->triangles, geometry->triangle_count,
+                                       &deformation->enclosure);
     if (!status)
-        status = arap_limbs_create(context, d->count, d->vertices, bones->count, d->heads, d->tails,
-                                   bones->deform, &d->limbs);
+        status = arap_limbs_create(context, deformation->count, deformation->vertices, bones->count,
+                                   deformation->heads, deformation->tails, bones->deform,
+                                   &deformation->limbs);
     if (status) goto done;
-    d->strain2 = ARAP_NEW_ZERO(double, d->surface.count);
-    d->drift2 = ARAP_NEW_ZERO(double, d->limbs.count);
-    if (!d->strain2 || !d->drift2) status = arap_fail_memory(&context->error, "the deformation");
+    deformation->strain2 = ARAP_NEW_ZERO(double, deformation->surface.count);
+    deformation->drift2 = ARAP_NEW_ZERO(double, deformation->limbs.count);
+    if (!deformation->strain2 || !deformation->drift2)
+        status = arap_fail_memory(&context->error, "the deformation");
 
 done:
-    if (status) arap_deformation_clear(d);
+    if (status) arap_deformation_clear(deformation);
     return status;
 }
 
-void arap_deformation_clear(arap_deformation *d) {
-    arap_free(d->vertices);
-    arap_free(d->heads);
-    arap_free(d->tails);
-    arap_free(d->kinds);
-    arap_free(d->segments);
-    arap_surface_clear(&d->surface);
-    arap_limbs_clear(&d->limbs);
-    arap_enclosure_clear(&d->enclosure);
-    arap_free(d->strain2);
-    arap_free(d->drift2);
-    *d = (arap_deformation){0};
+void arap_deformation_clear(arap_deformation *deformation) {
+    arap_free(deformation->vertices);
+    arap_free(deformation->heads);
+    arap_free(deformation->tails);
+    arap_free(deformation->kinds);
+    arap_free(deformation->segments);
+    arap_surface_clear(&deformation->surface);
+    arap_limbs_clear(&deformation->limbs);
+    arap_enclosure_clear(&deformation->enclosure);
+    arap_free(deformation->strain2);
+    arap_free(deformation->drift2);
+    *deformation = (arap_deformation){0};
 }
 
 /* Fill `points` of a group from those of its poses (size, count, 3). */
@@ -198,16 +201,16 @@ static void put_back(arap_deformation *d, const double *kept, int poses, double 
     d->volume = volume;
 }
 
-arap_status arap_deformation_add(arap_context *context, arap_deformation *d,
+arap_status arap_deformation_add(arap_context *context, arap_deformation *deformation,
                                  const arap_skinning *skinning, const arap_sparse_weights *rows,
                                  const double *posed) {
-    int groups = arap_pose_groups(skinning->poses), before = d->poses;
-    int at_once = POINTS_AT_ONCE / ARAP_POSE_LANES / d->count;
-    double volume = d->volume;
+    int groups = arap_pose_groups(skinning->poses), before = deformation->poses;
+    int at_once = POINTS_AT_ONCE / ARAP_POSE_LANES / deformation->count;
+    double volume = deformation->volume;
     at_once = at_once < 1 ? 1 : at_once < groups ? at_once : groups;
-    size_t numbers = 3 * (size_t)d->count, stride = arap_group_stride(d->count);
+    size_t numbers = 3 * (size_t)deformation->count, stride = arap_group_stride(deformation->count);
     double *points = ARAP_NEW(double, stride * (size_t)at_once);
-    double *volumes = ARAP_NEW(double, ARAP_POSE_LANES * at_once), *kept = keep_sums(d);
+    double *volumes = ARAP_NEW(double, ARAP_POSE_LANES * at_once), *kept = keep_sums(deformation);
     arap_influences columns = {0};
     arap_status status = ARAP_OK;
     if (!points || !volumes || !kept) {
@@ -227,16 +230,17 @@ arap_status arap_deformation_add(arap_context *context, arap_deformation *d,
                 into_lanes(numbers, arap_group_size(poses, g),
                            posed + numbers * (size_t)(pose + g * ARAP_POSE_LANES),
                            points + stride * (size_t)g);
-            status = check_points(&context->error, pose + g * ARAP_POSE_LANES, (size_t)d->count,
-                                  points + stride * (size_t)g);
+            status = check_points(&context->error, pose + g * ARAP_POSE_LANES,
+                                  (size_t)deformation->count, points + stride * (size_t)g);
         }
-        if (!status) status = add_poses(context, d, skinning, pose, poses, points, volumes);
-        if (!status && !is_measured(d))
-            status = fail_far(&context->error, pose, poses, (size_t)d->count, points);
+        if (!status)
+            status = add_poses(context, deformation, skinning, pose, poses, points, volumes);
+        if (!status && !is_measured(deformation))
+            status = fail_far(&context->error, pose, poses, (size_t)deformation->count, points);
         if (status) break;
         status = arap_progress(context, "deformation", (double)(pose + poses) / skinning->poses);
     }
-    if (status) put_back(d, kept, before, volume);
+    if (status) put_back(deformation, kept, before, volume);
 
 done:
     arap_influences_clear(&columns);
@@ -246,35 +250,36 @@ done:
     return status;
 }
 
-void arap_deformation_restart(arap_deformation *d) {
-    memset(d->strain2, 0, d->surface.count * sizeof *d->strain2);
-    memset(d->drift2, 0, (size_t)d->limbs.count * sizeof *d->drift2);
-    d->poses = 0;
-    d->volume = 0;
+void arap_deformation_restart(arap_deformation *deformation) {
+    memset(deformation->strain2, 0, deformation->surface.count * sizeof *deformation->strain2);
+    memset(deformation->drift2, 0, (size_t)deformation->limbs.count * sizeof *deformation->drift2);
+    deformation->poses = 0;
+    deformation->volume = 0;
 }
 
-arap_status arap_deformation_measures(arap_context *context, const arap_deformation *d,
+arap_status arap_deformation_measures(arap_context *context, const arap_deformation *deformation,
                                       arap_measures *out) {
     *out = (arap_measures){.drift = NAN, .worst_drift = NAN, .volume = NAN};
-    arap_status status =
-        arap_surface_summarize(context, &d->surface, d->poses, d->strain2, &out->strain);
-    if (status || d->poses < 1) return status;
+    arap_status status = arap_surface_summarize(context, &deformation->surface, deformation->poses,
+                                                deformation->strain2, &out->strain);
+    if (status || deformation->poses < 1) return status;
     double sum = 0, max = 0;
-    for (int l = 0; l < d->limbs.count; l++) {
-        double drift = sqrt(d->drift2[l] / d->poses);
+    for (int l = 0; l < deformation->limbs.count; l++) {
+        double drift = sqrt(deformation->drift2[l] / deformation->poses);
         sum += drift;
         max = fmax(max, drift);
     }
-    if (d->limbs.count) {
-        out->drift = sum / d->limbs.count;
+    if (deformation->limbs.count) {
+        out->drift = sum / deformation->limbs.count;
         out->worst_drift = max;
     }
-    if (d->enclosure.volume > 0) out->volume = d->volume / d->poses / d->enclosure.volume - 1;
+    if (deformation->enclosure.volume > 0)
+        out->volume = deformation->volume / deformation->poses / deformation->enclosure.volume - 1;
     return status;
 }
 
-void arap_bone_drift(const arap_deformation *d, double *out) {
-    for (int b = 0; b < d->bones.count; b++) out[b] = NAN;
-    for (int l = 0; l < d->limbs.count && d->poses > 0; l++)
-        out[d->limbs.bone[l]] = sqrt(d->drift2[l] / d->poses);
+void arap_bone_drift(const arap_deformation *deformation, double *out) {
+    for (int b = 0; b < deformation->bones.count; b++) out[b] = NAN;
+    for (int l = 0; l < deformation->limbs.count && deformation->poses > 0; l++)
+        out[deformation->limbs.bone[l]] = sqrt(deformation->drift2[l] / deformation->poses);
 }

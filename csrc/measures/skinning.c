@@ -75,75 +75,79 @@ static void fill_columns(arap_skinning *s, const arap_given_poses *given, int jo
 }
 
 arap_status arap_skinning_create(arap_context *context, int count, const double *points,
-                                 const arap_bones *bones, const arap_given_poses *given,
-                                 arap_skinning *s) {
+                                 const arap_bones *bones, const arap_given_poses *poses,
+                                 arap_skinning *skinning) {
     /* The part of a mesh that bones need, which is its points in the caller's units. */
     arap_mesh mesh = {.input_count = count,
                       .count = count,
                       .first = ARAP_NEW(int, count),
                       .v = (double *)points,
                       .diagonal = 1};
-    *s = (arap_skinning){
-        .count = count, .points = points, .bones = bones->count, .poses = given->count};
+    *skinning = (arap_skinning){
+        .count = count, .points = points, .bones = bones->count, .poses = poses->count};
     arap_status status = ARAP_OK;
     if (!mesh.first) return arap_fail_memory(&context->error, "the skinning");
     for (int i = 0; i < count; i++) mesh.first[i] = i;
-    status = check_finite(&context->error, given->transforms, (size_t)given->count,
+    status = check_finite(&context->error, poses->transforms, (size_t)poses->count,
                           (size_t)bones->count, "poses", "bone");
-    if (!status) status = arap_skinning_skeleton(context, bones, &mesh, &s->skeleton);
+    if (!status) status = arap_skinning_skeleton(context, bones, &mesh, &skinning->skeleton);
     if (!status)
-        status =
-            arap_bendy_create(context, &s->skeleton, &mesh, s->bones, given->parameters, &s->bendy);
+        status = arap_bendy_create(context, &skinning->skeleton, &mesh, skinning->bones,
+                                   poses->parameters, &skinning->bendy);
     if (status) goto done;
-    int further = arap_bendy_columns(&s->skeleton), joints = further + s->bendy.count;
-    s->columns = s->bones + further;
-    status = check_finite(&context->error, given->joints, (size_t)given->count, (size_t)joints,
+    int further = arap_bendy_columns(&skinning->skeleton), joints = further + skinning->bendy.count;
+    skinning->columns = skinning->bones + further;
+    status = check_finite(&context->error, poses->joints, (size_t)poses->count, (size_t)joints,
                           "segment_poses", "joint");
     if (!status)
-        status = arap_spines_create(context, &s->skeleton, s->columns, s->poses, &s->spines);
+        status = arap_spines_create(context, &skinning->skeleton, skinning->columns,
+                                    skinning->poses, &skinning->spines);
     if (!status)
-        status = arap_spines_take_bends(&context->error, &s->skeleton, 0, s->poses, given->bends,
-                                        &s->spines);
+        status = arap_spines_take_bends(&context->error, &skinning->skeleton, 0, skinning->poses,
+                                        poses->bends, &skinning->spines);
     if (status) goto done;
-    s->transform = ARAP_NEW(double, 12 * (size_t)s->columns * (size_t)s->poses);
-    s->lanes = ARAP_NEW(double, 12 * ARAP_POSE_LANES * (size_t)s->columns *
-                                    (size_t)arap_pose_groups(s->poses));
-    s->spine_parameter = ARAP_NEW(double, (size_t)count * (size_t)s->spines.count);
-    if (!s->transform || !s->lanes || !s->spine_parameter) {
+    skinning->transform =
+        ARAP_NEW(double, 12 * (size_t)skinning->columns * (size_t)skinning->poses);
+    skinning->lanes = ARAP_NEW(double, 12 * ARAP_POSE_LANES * (size_t)skinning->columns *
+                                           (size_t)arap_pose_groups(skinning->poses));
+    skinning->spine_parameter = ARAP_NEW(double, (size_t)count * (size_t)skinning->spines.count);
+    if (!skinning->transform || !skinning->lanes || !skinning->spine_parameter) {
         status = arap_fail_memory(&context->error, "the skinning");
         goto done;
     }
-    for (int k = 0; k < s->spines.count && !status; k++)
-        status = arap_bone_parameters(&context->error, &s->skeleton, &mesh,
-                                      s->skeleton.deform_bone[s->spines.bone[k]], given->parameters,
-                                      s->spine_parameter + k, s->spines.count);
+    for (int k = 0; k < skinning->spines.count && !status; k++)
+        status = arap_bone_parameters(&context->error, &skinning->skeleton, &mesh,
+                                      skinning->skeleton.deform_bone[skinning->spines.bone[k]],
+                                      poses->parameters, skinning->spine_parameter + k,
+                                      skinning->spines.count);
     if (status) goto done;
-    fill_columns(s, given, joints);
-    fill_lanes(s);
+    fill_columns(skinning, poses, joints);
+    fill_lanes(skinning);
 
 done:
     arap_free(mesh.first);
-    if (status) arap_skinning_clear(s);
+    if (status) arap_skinning_clear(skinning);
     return status;
 }
 
-void arap_skinning_clear(arap_skinning *s) {
-    arap_free(s->transform);
-    arap_free(s->lanes);
-    arap_free(s->spine_parameter);
-    arap_skeleton_clear(&s->skeleton);
-    arap_bendy_clear(&s->bendy);
-    arap_spines_clear(&s->spines);
-    *s = (arap_skinning){0};
+void arap_skinning_clear(arap_skinning *skinning) {
+    arap_free(skinning->transform);
+    arap_free(skinning->lanes);
+    arap_free(skinning->spine_parameter);
+    arap_skeleton_clear(&skinning->skeleton);
+    arap_bendy_clear(&skinning->bendy);
+    arap_spines_clear(&skinning->spines);
+    *skinning = (arap_skinning){0};
 }
 
-arap_status arap_skinning_weights(arap_context *context, const arap_skinning *s,
+arap_status arap_skinning_weights(arap_context *context, const arap_skinning *skinning,
                                   const arap_sparse_weights *rows, arap_influences *out) {
     arap_influences of_bones;
     arap_rows made = {0};
-    arap_status status = arap_check_sparse_weights(&context->error, rows, s->count, s->bones);
-    if (!status) status = arap_rows_create(context, s->count, &made);
-    for (int i = 0; i < s->count && !status; i++) {
+    arap_status status =
+        arap_check_sparse_weights(&context->error, rows, skinning->count, skinning->bones);
+    if (!status) status = arap_rows_create(context, skinning->count, &made);
+    for (int i = 0; i < skinning->count && !status; i++) {
         long long from = rows->start[i], end = rows->start[i + 1];
         double sum = 0;
         for (long long e = from; e < end; e++) sum += rows->weight[e];
@@ -152,8 +156,8 @@ arap_status arap_skinning_weights(arap_context *context, const arap_skinning *s,
             arap_rows_add(&made, rows->bone[e], rows->weight[e] / sum, 0);
     }
     status = arap_rows_end(status, &made, &of_bones);
-    if (!status && s->bendy.count) {
-        status = arap_bendy_expand(context, &s->bendy, &of_bones, out);
+    if (!status && skinning->bendy.count) {
+        status = arap_bendy_expand(context, &skinning->bendy, &of_bones, out);
         arap_influences_clear(&of_bones);
     } else if (!status) {
         *out = of_bones;
@@ -236,24 +240,25 @@ arap_status arap_skin(arap_context *context, const arap_skinning *skinning,
     return arap_parallel(context, (skinning->count + CHUNK - 1) / CHUNK, skin_chunk, &task);
 }
 
-void arap_skin_beside(const arap_skinning *s, int pose, int bone, const double *point,
+void arap_skin_beside(const arap_skinning *skinning, int pose, int bone, const double *point,
                       double *out) {
-    const double *transform = s->transform + 12 * (size_t)s->columns * (size_t)pose;
+    const double *transform = skinning->transform + 12 * (size_t)skinning->columns * (size_t)pose;
     const double *base = transform + 12 * (size_t)bone;
-    int spine = arap_spine_of(&s->spines, bone), k = s->bendy.count ? s->bendy.place[bone] : -1;
+    int spine = arap_spine_of(&skinning->spines, bone),
+        k = skinning->bendy.count ? skinning->bendy.place[bone] : -1;
     if (spine < 0 && k < 0) {
         apply(base, point, out);
         return;
     }
-    double u =
-        arap_spine_parameter(s->skeleton.heads + 3 * bone, s->skeleton.tails + 3 * bone, point);
+    double u = arap_spine_parameter(skinning->skeleton.heads + 3 * bone,
+                                    skinning->skeleton.tails + 3 * bone, point);
     if (spine >= 0) {
-        follow_spine(s, pose, spine, u, base, point, out);
+        follow_spine(skinning, pose, spine, u, base, point, out);
         return;
     }
-    double at = u * s->bendy.segments[k], from[3], to[3];
-    int joint = (int)at < s->bendy.segments[k] ? (int)at : s->bendy.segments[k] - 1;
-    int column = s->bendy.further[k] + joint;
+    double at = u * skinning->bendy.segments[k], from[3], to[3];
+    int joint = (int)at < skinning->bendy.segments[k] ? (int)at : skinning->bendy.segments[k] - 1;
+    int column = skinning->bendy.further[k] + joint;
     apply(joint ? transform + 12 * (size_t)(column - 1) : base, point, from);
     apply(transform + 12 * (size_t)column, point, to);
     for (int c = 0; c < 3; c++) out[c] = from[c] + (at - joint) * (to[c] - from[c]);

@@ -74,19 +74,19 @@ static void look_into(const arap_cells *c, int64_t x, int64_t y, int64_t z, near
     }
 }
 
-int arap_cells_nearest(const arap_cells *c, const double *p, double radius) {
+int arap_cells_nearest(const arap_cells *cells, const double *p, double radius) {
     nearest n = {p, radius * radius, ARAP_CELLS_NONE, 0};
     int64_t own[3], from[3], to[3];
-    for (int k = 0; k < 3; k++) own[k] = cell_of(c, p[k]);
-    look_into(c, own[0], own[1], own[2], &n);
+    for (int k = 0; k < 3; k++) own[k] = cell_of(cells, p[k]);
+    look_into(cells, own[0], own[1], own[2], &n);
     double reach = sqrt(n.best2 + arap_tie(n.best, n.best2));
     for (int k = 0; k < 3; k++) {
-        from[k] = cell_of(c, p[k] - reach);
-        to[k] = cell_of(c, p[k] + reach);
+        from[k] = cell_of(cells, p[k] - reach);
+        to[k] = cell_of(cells, p[k] + reach);
     }
     for (int64_t x = from[0]; x <= to[0]; x++)
         for (int64_t y = from[1]; y <= to[1]; y++)
             for (int64_t z = from[2]; z <= to[2]; z++)
-                if (x != own[0] || y != own[1] || z != own[2]) look_into(c, x, y, z, &n);
+                if (x != own[0] || y != own[1] || z != own[2]) look_into(cells, x, y, z, &n);
     return n.count > CROWD ? ARAP_CELLS_CROWDED : n.best;
 }

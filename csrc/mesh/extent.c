@@ -294,10 +294,10 @@ done:
     return status;
 }
 
-arap_status arap_extent_find(arap_context *context, const arap_geometry *g, const arap_bones *bones,
-                             arap_extent *out) {
+arap_status arap_extent_find(arap_context *context, const arap_geometry *geometry,
+                             const arap_bones *bones, arap_extent *out) {
     box fence, whole, sparse, extent;
-    size_t n = (size_t)g->vertex_count;
+    size_t n = (size_t)geometry->vertex_count;
     char *near = ARAP_NEW(char, n), *counts = ARAP_NEW(char, n);
     int *part = ARAP_NEW(int, n);
     arap_status status = ARAP_OK;
@@ -307,25 +307,26 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *g, cons
         goto done;
     }
     memset(near, 1, n);
-    whole = box_of(g, near);
+    whole = box_of(geometry, near);
     if (!isfinite(arap_distance2(whole.lo, whole.hi))) {
         status =
             arap_fail(&context->error, ARAP_BAD_VALUE, "the bounding box of the mesh is too large");
         goto done;
     }
-    status = find_fence(context, g, near, FENCE, NULL, &fence);
+    status = find_fence(context, geometry, near, FENCE, NULL, &fence);
     if (status) goto done;
-    for (size_t i = 0; i < n; i++) near[i] = !is_outside(&fence, vertex_of(g, (int)i));
-    extent = whole = box_of(g, near);
+    for (size_t i = 0; i < n; i++) near[i] = !is_outside(&fence, vertex_of(geometry, (int)i));
+    extent = whole = box_of(geometry, near);
     memcpy(out->lo, fence.lo, sizeof out->lo);
     memcpy(out->hi, fence.hi, sizeof out->hi);
     memcpy(out->dense[0], everything.lo, sizeof everything.lo);
     memcpy(out->dense[1], everything.hi, sizeof everything.hi);
-    if (connect(g, near, counts, part)) {
-        status = find_fence(context, g, counts, SPARSE, bones, &sparse);
+    if (connect(geometry, near, counts, part)) {
+        status = find_fence(context, geometry, counts, SPARSE, bones, &sparse);
         if (status) goto done;
-        for (size_t i = 0; i < n; i++) counts[i] &= !is_outside(&sparse, vertex_of(g, (int)i));
-        status = main_group(context, g, bones, counts, part, &extent);
+        for (size_t i = 0; i < n; i++)
+            counts[i] &= !is_outside(&sparse, vertex_of(geometry, (int)i));
+        status = main_group(context, geometry, bones, counts, part, &extent);
         if (status) goto done;
         memcpy(out->dense[0], sparse.lo, sizeof sparse.lo);
         memcpy(out->dense[1], sparse.hi, sizeof sparse.hi);

@@ -53,27 +53,28 @@ void arap_vertex_normals(const arap_mesh *mesh, double *normals) {
     }
 }
 
-arap_status arap_check_geometry(arap_error *error, const arap_geometry *g) {
-    if (g->vertex_count < 1) return arap_fail(error, ARAP_BAD_VALUE, "the mesh has no vertices");
-    for (size_t i = 0; i < 3 * (size_t)g->vertex_count; i++)
-        if (!isfinite(g->vertices[i]))
+arap_status arap_check_geometry(arap_error *error, const arap_geometry *geometry) {
+    if (geometry->vertex_count < 1)
+        return arap_fail(error, ARAP_BAD_VALUE, "the mesh has no vertices");
+    for (size_t i = 0; i < 3 * (size_t)geometry->vertex_count; i++)
+        if (!isfinite(geometry->vertices[i]))
             return arap_fail(error, ARAP_BAD_VALUE, "vertices[%zu, %zu] is %g: not finite", i / 3,
-                             i % 3, g->vertices[i]);
-    for (size_t i = 0; i < 3 * g->triangle_count; i++)
-        if (g->triangles[i] < 0 || g->triangles[i] >= g->vertex_count)
+                             i % 3, geometry->vertices[i]);
+    for (size_t i = 0; i < 3 * geometry->triangle_count; i++)
+        if (geometry->triangles[i] < 0 || geometry->triangles[i] >= geometry->vertex_count)
             return arap_fail(error, ARAP_BAD_VALUE,
                              "triangles[%zu, %zu] is %d, but there are %d vertices", i / 3, i % 3,
-                             g->triangles[i], g->vertex_count);
-    for (size_t i = 0; i < 2 * g->edge_count; i++)
-        if (g->edges[i] < 0 || g->edges[i] >= g->vertex_count)
+                             geometry->triangles[i], geometry->vertex_count);
+    for (size_t i = 0; i < 2 * geometry->edge_count; i++)
+        if (geometry->edges[i] < 0 || geometry->edges[i] >= geometry->vertex_count)
             return arap_fail(error, ARAP_BAD_VALUE,
                              "edges[%zu, %zu] is %d, but there are %d vertices", i / 2, i % 2,
-                             g->edges[i], g->vertex_count);
-    for (size_t i = 0; i < 4 * g->tet_count; i++)
-        if (g->tets[i] < 0 || g->tets[i] >= g->vertex_count)
+                             geometry->edges[i], geometry->vertex_count);
+    for (size_t i = 0; i < 4 * geometry->tet_count; i++)
+        if (geometry->tets[i] < 0 || geometry->tets[i] >= geometry->vertex_count)
             return arap_fail(error, ARAP_BAD_VALUE,
                              "tets[%zu, %zu] is %d, but there are %d vertices", i / 4, i % 4,
-                             g->tets[i], g->vertex_count);
+                             geometry->tets[i], geometry->vertex_count);
     return ARAP_OK;
 }
 
@@ -297,31 +298,31 @@ static int has_area(const arap_geometry *g, size_t triangle) {
                               g->vertices + 3 * (size_t)tri[2]) > 0;
 }
 
-arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, const arap_bones *bones,
-                             double weld_tolerance, arap_mesh *mesh) {
-    arap_status status = arap_check_geometry(&context->error, g);
+arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometry,
+                             const arap_bones *bones, double weld_tolerance, arap_mesh *mesh) {
+    arap_status status = arap_check_geometry(&context->error, geometry);
     arap_extent extent;
     double *scaled = NULL;
     char *far = NULL;
     *mesh = (arap_mesh){0};
     if (status) return status;
-    size_t n = (size_t)g->vertex_count;
-    mesh->input_count = g->vertex_count;
-    status = arap_extent_find(context, g, bones, &extent);
+    size_t n = (size_t)geometry->vertex_count;
+    mesh->input_count = geometry->vertex_count;
+    status = arap_extent_find(context, geometry, bones, &extent);
     if (status) return status;
     memcpy(mesh->center, extent.center, sizeof mesh->center);
     mesh->diagonal = extent.diagonal;
     mesh->weld = ARAP_NEW(int, n);
     mesh->first = ARAP_NEW(int, n);
     mesh->next = ARAP_NEW(int, n);
-    mesh->triangles = ARAP_NEW(int, 3 * g->triangle_count);
-    mesh->wires = ARAP_NEW(int, 2 * g->edge_count);
-    mesh->tets = ARAP_NEW(int, 4 * g->tet_count);
+    mesh->triangles = ARAP_NEW(int, 3 * geometry->triangle_count);
+    mesh->wires = ARAP_NEW(int, 2 * geometry->edge_count);
+    mesh->tets = ARAP_NEW(int, 4 * geometry->tet_count);
     scaled = ARAP_NEW(double, 3 * n);
     if (!mesh->weld || !mesh->first || !mesh->next || !mesh->triangles || !mesh->wires ||
         !mesh->tets || !scaled)
         goto no_memory;
-    status = weld(context, mesh, g, weld_tolerance, scaled);
+    status = weld(context, mesh, geometry, weld_tolerance, scaled);
     if (!status) status = arap_poll_cancel(context);
     if (status) goto done;
 
@@ -332,40 +333,41 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *g, cons
     if (!mesh->v || !mesh->part || !mesh->main || !far) goto no_memory;
     for (int i = 0; i < mesh->count; i++) {
         memcpy(mesh->v + 3 * (size_t)i, scaled + 3 * (size_t)mesh->first[i], 3 * sizeof(double));
-        far[i] =
-            (char)arap_is_beyond(extent.lo, extent.hi, g->vertices + 3 * (size_t)mesh->first[i]);
+        far[i] = (char)arap_is_beyond(extent.lo, extent.hi,
+                                      geometry->vertices + 3 * (size_t)mesh->first[i]);
     }
-    mark_stray(g, &extent, mesh, far);
+    mark_stray(geometry, &extent, mesh, far);
     for (int i = 0; i < mesh->count; i++) mesh->far_count += far[i];
-    for (size_t t = 0; t < g->triangle_count; t++) {
-        if (any_far(mesh, far, g->triangles + 3 * t, 3)) continue;
-        int a = mesh->weld[g->triangles[3 * t]], b = mesh->weld[g->triangles[3 * t + 1]],
-            c = mesh->weld[g->triangles[3 * t + 2]];
+    for (size_t t = 0; t < geometry->triangle_count; t++) {
+        if (any_far(mesh, far, geometry->triangles + 3 * t, 3)) continue;
+        int a = mesh->weld[geometry->triangles[3 * t]],
+            b = mesh->weld[geometry->triangles[3 * t + 1]],
+            c = mesh->weld[geometry->triangles[3 * t + 2]];
         if (a == b || b == c || c == a) {
-            mesh->collapsed_count += has_area(g, t);
+            mesh->collapsed_count += has_area(geometry, t);
             continue;
         }
         int *out = mesh->triangles + 3 * mesh->triangle_count++;
         out[0] = a, out[1] = b, out[2] = c;
     }
-    for (size_t e = 0; e < g->edge_count; e++) {
-        if (any_far(mesh, far, g->edges + 2 * e, 2)) continue;
-        int a = mesh->weld[g->edges[2 * e]], b = mesh->weld[g->edges[2 * e + 1]];
+    for (size_t e = 0; e < geometry->edge_count; e++) {
+        if (any_far(mesh, far, geometry->edges + 2 * e, 2)) continue;
+        int a = mesh->weld[geometry->edges[2 * e]], b = mesh->weld[geometry->edges[2 * e + 1]];
         if (a == b) continue;
         int *out = mesh->wires + 2 * mesh->wire_count++;
         out[0] = a, out[1] = b;
     }
-    for (size_t t = 0; t < g->tet_count; t++) {
-        if (any_far(mesh, far, g->tets + 4 * t, 4)) continue;
+    for (size_t t = 0; t < geometry->tet_count; t++) {
+        if (any_far(mesh, far, geometry->tets + 4 * t, 4)) continue;
         int *out = mesh->tets + 4 * mesh->tet_count, different = 1;
-        for (int c = 0; c < 4; c++) out[c] = mesh->weld[g->tets[4 * t + (size_t)c]];
+        for (int c = 0; c < 4; c++) out[c] = mesh->weld[geometry->tets[4 * t + (size_t)c]];
         for (int c = 0; c < 4; c++)
             for (int d = 0; d < c; d++) different &= out[c] != out[d];
         mesh->tet_count += (size_t)different;
     }
     status = arap_tets_surface(context, mesh);
     if (status) goto done;
-    find_main(g, &extent, mesh);
+    find_main(geometry, &extent, mesh);
     arap_async_task size;
     arap_async_begin(context, mesh->count, measure_size, mesh, &size);
     status = find_parts(context, mesh);

@@ -65,38 +65,39 @@ static int unite_crossed(const void *data, int index, const double *a, const dou
     return 0;
 }
 
-int arap_touching_nearest(const arap_touching *t, int i, int skip, double *distance2) {
-    int found = arap_bvh_nearest(t->tree, place(t, i), skip, distance_of, t, distance2);
-    return found < 0 ? -1 : t->part[found];
+int arap_touching_nearest(const arap_touching *touching, int i, int skip, double *distance2) {
+    int found = arap_bvh_nearest(touching->tree, place(touching, i), skip, distance_of, touching,
+                                 distance2);
+    return found < 0 ? -1 : touching->part[found];
 }
 
-arap_status arap_touching_unite(arap_context *context, arap_touching *t, const double *reach,
+arap_status arap_touching_unite(arap_context *context, arap_touching *touching, const double *reach,
                                 const char *stage, int *parent) {
-    const arap_mesh *mesh = t->mesh;
+    const arap_mesh *mesh = touching->mesh;
     arap_status status = ARAP_OK;
-    t->parent = parent;
+    touching->parent = parent;
     for (int i = 0; i < mesh->count && !status; i++) {
         int part = mesh->part[i];
-        if (!t->chosen[part]) continue;
+        if (!touching->chosen[part]) continue;
         double near = reach[part] * reach[part];
-        int other = arap_touching_nearest(t, i, part, &near);
+        int other = arap_touching_nearest(touching, i, part, &near);
         if (other >= 0) arap_unite(parent, other, part);
         if (i % VERTICES == 0) status = arap_progress(context, stage, 0);
     }
-    for (size_t k = 0; k < t->count && !status; k++) {
-        const int *corner = mesh->triangles + 3 * t->face[k];
-        t->now = t->part[k];
+    for (size_t k = 0; k < touching->count && !status; k++) {
+        const int *corner = mesh->triangles + 3 * touching->face[k];
+        touching->now = touching->part[k];
         for (int c = 0; c < 3; c++)
-            arap_bvh_crossed(t->tree, place(t, corner[c]), place(t, corner[(c + 1) % 3]),
-                             unite_crossed, t);
+            arap_bvh_crossed(touching->tree, place(touching, corner[c]),
+                             place(touching, corner[(c + 1) % 3]), unite_crossed, touching);
         if (k % VERTICES == 0) status = arap_progress(context, stage, 0);
     }
     return status;
 }
 
-void arap_touching_clear(arap_touching *t) {
-    arap_bvh_free(t->tree);
-    arap_free(t->face);
-    arap_free(t->part);
-    *t = (arap_touching){0};
+void arap_touching_clear(arap_touching *touching) {
+    arap_bvh_free(touching->tree);
+    arap_free(touching->face);
+    arap_free(touching->part);
+    *touching = (arap_touching){0};
 }

@@ -206,11 +206,11 @@ arap_status arap_two_rings_factor(arap_context *context, arap_matrix *matrix, co
     }
 }
 
-void arap_two_rings_clear(arap_two_rings *h) {
-    arap_free(h->ring);
-    arap_free(h->neighbor);
-    arap_free(h->edge_weight_sym);
-    arap_free(h->edge);
-    arap_free(h->own);
-    *h = (arap_two_rings){0};
+void arap_two_rings_clear(arap_two_rings *harmonic) {
+    arap_free(harmonic->ring);
+    arap_free(harmonic->neighbor);
+    arap_free(harmonic->edge_weight_sym);
+    arap_free(harmonic->edge);
+    arap_free(harmonic->own);
+    *harmonic = (arap_two_rings){0};
 }

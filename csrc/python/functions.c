@@ -184,11 +184,11 @@ done:
     return result;
 }
 
-PyObject *arap_py_nearest_rotations(PyObject *module, PyObject *argument) {
+PyObject *arap_py_nearest_rotations(PyObject *module, PyObject *matrices) {
     (void)module;
     arap_arrays arrays = {0};
     arap_shape shape = {3, {-1, 3, 3}};
-    const double *in = arap_doubles(&arrays, argument, "matrices", &shape);
+    const double *in = arap_doubles(&arrays, matrices, "matrices", &shape);
     if (in && arap_check_finite(in, 9 * shape.size[0], "matrices")) in = NULL;
     PyObject *result = in ? arap_new_doubles(3, shape.size, NULL) : NULL;
     if (result)

@@ -44,17 +44,18 @@ int arap_joint_count(const arap_bones *bones) {
     return joints;
 }
 
-int arap_bendy_columns(const arap_skeleton *s) {
+int arap_bendy_columns(const arap_skeleton *skeleton) {
     int columns = 0;
-    for (int d = 0; d < s->deform_count; d++)
-        if (is_bendy(s, d)) columns += s->bendy_segments[s->deform_bone[d]];
+    for (int d = 0; d < skeleton->deform_count; d++)
+        if (is_bendy(skeleton, d)) columns += skeleton->bendy_segments[skeleton->deform_bone[d]];
     return columns;
 }
 
-arap_status arap_bendy_create(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
-                              int bones, const double *parameters, arap_bendy *bendy) {
+arap_status arap_bendy_create(arap_context *context, const arap_skeleton *skeleton,
+                              const arap_mesh *mesh, int bones, const double *parameters,
+                              arap_bendy *bendy) {
     *bendy = (arap_bendy){0};
-    for (int d = 0; d < s->deform_count; d++) bendy->count += is_bendy(s, d);
+    for (int d = 0; d < skeleton->deform_count; d++) bendy->count += is_bendy(skeleton, d);
     if (!bendy->count) return ARAP_OK;
     bendy->place = ARAP_NEW(int, bones);
     bendy->bone = ARAP_NEW(int, bendy->count);
@@ -68,16 +69,17 @@ arap_status arap_bendy_create(arap_context *context, const arap_skeleton *s, con
     }
     for (int d = 0, k = 0, column = bones; d < bones; d++) {
         bendy->place[d] = -1;
-        if (d >= s->deform_count || !is_bendy(s, d)) continue;
+        if (d >= skeleton->deform_count || !is_bendy(skeleton, d)) continue;
         bendy->place[d] = k;
         bendy->bone[k] = d;
-        bendy->segments[k] = s->bendy_segments[s->deform_bone[d]];
+        bendy->segments[k] = skeleton->bendy_segments[skeleton->deform_bone[d]];
         bendy->further[k] = column;
         column += bendy->segments[k++];
     }
     for (int k = 0; k < bendy->count && !status; k++)
-        status = arap_bone_parameters(&context->error, s, mesh, s->deform_bone[bendy->bone[k]],
-                                      parameters, bendy->parameter + k, bendy->count);
+        status = arap_bone_parameters(&context->error, skeleton, mesh,
+                                      skeleton->deform_bone[bendy->bone[k]], parameters,
+                                      bendy->parameter + k, bendy->count);
 
 done:
     if (status) arap_bendy_clear(bendy);
@@ -107,12 +109,12 @@ static void scale_along(const double *head, const double *tail, double u, double
     }
 }
 
-void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *s, const double *bends,
+void arap_bendy_bend(const arap_bendy *bendy, const arap_skeleton *skeleton, const double *bends,
                      double *transforms) {
     static const double straight[ARAP_BEND] = {0, 0, 0, 1};
     for (int k = 0; k < bendy->count; k++) {
-        int b = s->deform_bone[bendy->bone[k]];
-        const double *head = s->heads + 3 * b, *tail = s->tails + 3 * b;
+        int b = skeleton->deform_bone[bendy->bone[k]];
+        const double *head = skeleton->heads + 3 * b, *tail = skeleton->tails + 3 * b;
         const double *bend = bends ? bends + ARAP_BEND * b : straight;
         double base[12];
         memcpy(base, transforms + 12 * bendy->bone[k], sizeof base);

@@ -90,10 +90,11 @@ static void add_chain(const study *t, int d, double min, arap_chains *chains) {
     chains->start[++chains->count] = at + count;
 }
 
-arap_status arap_chains_find(arap_context *context, const arap_skeleton *s, arap_chains *chains) {
-    size_t n = (size_t)s->deform_count;
+arap_status arap_chains_find(arap_context *context, const arap_skeleton *skeleton,
+                             arap_chains *chains) {
+    size_t n = (size_t)skeleton->deform_count;
     arap_status status = ARAP_OK;
-    study t = {.s = s,
+    study t = {.s = skeleton,
                .longest = ARAP_NEW(int, n),
                .first = ARAP_NEW(double, n),
                .second = ARAP_NEW(double, n),
@@ -108,10 +109,10 @@ arap_status arap_chains_find(arap_context *context, const arap_skeleton *s, arap
         arap_chains_clear(chains);
         goto done;
     }
-    double min = MIN_LENGTH * size_of(s);
+    double min = MIN_LENGTH * size_of(skeleton);
     find_meetings(&t, min);
-    for (int i = 0; i < s->deform_count; i++) {
-        int d = s->order[i], up = s->deform_parent[d];
+    for (int i = 0; i < skeleton->deform_count; i++) {
+        int d = skeleton->order[i], up = skeleton->deform_parent[d];
         if (up < 0 || t.meeting[up] || t.longest[up] != d) add_chain(&t, d, min, chains);
     }
 

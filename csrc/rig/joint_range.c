@@ -15,28 +15,28 @@
 
 #define TINY2 1e-24 /* squared: a shorter vector across has no direction */
 
-void arap_own_range(const arap_skeleton *s, int b, int which, double *lo, double *hi) {
-    const double *range = s->ranges + 2 * (ARAP_RANGES * b + which);
+void arap_own_range(const arap_skeleton *skeleton, int bone, int which, double *lo, double *hi) {
+    const double *range = skeleton->ranges + 2 * (ARAP_RANGES * bone + which);
     if (isnan(range[0])) return;
     *lo = range[0];
     *hi = range[1];
 }
 
-void arap_joint_range_of(const arap_skeleton *s, const arap_sampling *sampling, int b,
+void arap_joint_range_of(const arap_skeleton *skeleton, const arap_sampling *sampling, int bone,
                          arap_joint_range *out) {
-    const double *limit = s->limits + 6 * b;
+    const double *limit = skeleton->limits + 6 * bone;
     *out = (arap_joint_range){.is_cone = isnan(limit[0]) && isnan(limit[4]),
                               .x = {-sampling->swing, sampling->swing},
                               .twist = {-sampling->twist, sampling->twist},
                               .z = {-sampling->swing, sampling->swing}};
     if (out->is_cone) {
         out->x[0] = 0;
-        arap_own_range(s, b, ARAP_RANGE_SWING, &out->x[0], &out->x[1]);
+        arap_own_range(skeleton, bone, ARAP_RANGE_SWING, &out->x[0], &out->x[1]);
     } else {
         if (!isnan(limit[0])) out->x[0] = limit[0], out->x[1] = limit[1];
         if (!isnan(limit[4])) out->z[0] = limit[4], out->z[1] = limit[5];
     }
-    arap_own_range(s, b, ARAP_RANGE_TWIST, &out->twist[0], &out->twist[1]);
+    arap_own_range(skeleton, bone, ARAP_RANGE_TWIST, &out->twist[0], &out->twist[1]);
     if (!isnan(limit[2])) out->twist[0] = limit[2], out->twist[1] = limit[3];
 }
 

@@ -206,7 +206,7 @@ void arap_vote_joint_ways(arap_joint_study *t) {
     }
 }
 
-int arap_joint_way_outside(const arap_joint_way *w) { return w->outside > FACING * w->in; }
+int arap_joint_way_outside(const arap_joint_way *way) { return way->outside > FACING * way->in; }
 
 /* Remove segments that run outside the skin. Returns their number. */
 int arap_drop_joint_ways(const arap_joint_study *t, int *inside) {

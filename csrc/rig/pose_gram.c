@@ -165,12 +165,12 @@ static arap_status make_tiles(arap_context *context, const arap_poses *poses, ar
     return t->state ? ARAP_OK : arap_fail_memory(&context->error, "the pose matrix");
 }
 
-void arap_gram_tiles_clear(arap_gram_tiles *t) {
-    arap_free(t->tile);
-    arap_free(t->start);
-    arap_free(t->column);
-    arap_free(t->state);
-    *t = (arap_gram_tiles){0};
+void arap_gram_tiles_clear(arap_gram_tiles *tiles) {
+    arap_free(tiles->tile);
+    arap_free(tiles->start);
+    arap_free(tiles->column);
+    arap_free(tiles->state);
+    *tiles = (arap_gram_tiles){0};
 }
 
 arap_status arap_poses_gram(arap_context *context, arap_poses *poses) {
@@ -211,7 +211,7 @@ static int tiles_around(const arap_mesh *mesh, const int *tile, const arap_influ
 }
 
 arap_status arap_poses_gram_of(arap_context *context, const arap_mesh *mesh,
-                               const arap_poses *poses, const arap_influences *in) {
+                               const arap_poses *poses, const arap_influences *weights) {
     const arap_gram_tiles *t = &poses->tiles;
     if (t->count == 1) return ARAP_OK;
     char *seen = ARAP_NEW_ZERO(char, t->count);
@@ -222,7 +222,7 @@ arap_status arap_poses_gram_of(arap_context *context, const arap_mesh *mesh,
         goto done;
     }
     for (int i = 0; i < mesh->count; i++) {
-        int count = tiles_around(mesh, t->tile, in, i, seen, found);
+        int count = tiles_around(mesh, t->tile, weights, i, seen, found);
         for (int a = 0; a < count; a++) {
             seen[found[a]] = 0;
             for (int b = 0; b < count; b++) {

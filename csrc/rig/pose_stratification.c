@@ -248,10 +248,10 @@ static void list_children(const arap_skeleton *s, int *start, int *child) {
     start[0] = 0;
 }
 
-arap_status arap_stratify_poses(arap_context *context, const arap_skeleton *s,
+arap_status arap_stratify_poses(arap_context *context, const arap_skeleton *skeleton,
                                 const arap_symmetry *symmetry, const arap_sampling *sampling,
                                 int pairs, double *joint_rotations) {
-    int parts = (pairs + PART - 1) / PART, bones = s->deform_count;
+    int parts = (pairs + PART - 1) / PART, bones = skeleton->deform_count;
     orders *o = ARAP_NEW(orders, 1);
     int *start = ARAP_NEW(int, bones + 2), *child = ARAP_NEW(int, bones);
     int *point = ARAP_NEW(int, (size_t)bones * PART);
@@ -260,23 +260,24 @@ arap_status arap_stratify_poses(arap_context *context, const arap_skeleton *s,
         status = arap_fail_memory(&context->error, "the poses");
         goto done;
     }
-    list_children(s, start, child);
-    *o = (orders){.skeleton = s, .sampling = sampling, .point = point};
+    list_children(skeleton, start, child);
+    *o = (orders){.skeleton = skeleton, .sampling = sampling, .point = point};
     begin_lattice(sampling->seed, o->begin);
     for (int part = 0; part < parts && !status; part++) {
         o->first = (int)((long long)pairs * part / parts);
         o->count = (int)((long long)pairs * (part + 1) / parts) - o->first;
         o->range.x[1] = NAN; /* no range yet */
         for (int i = -1; i < bones && !status; i++) {
-            int up = i < 0 ? -1 : s->order[i];
+            int up = i < 0 ? -1 : skeleton->order[i];
             status = order_children(context, o, symmetry, pairs, up, child + start[up + 1],
                                     start[up + 2] - start[up + 1]);
         }
         for (int d = 0; d < bones && !status; d++)
             for (int p = 0; p < o->count; p++)
                 lattice_point(o, o->first + point[(size_t)d * PART + (size_t)p],
-                              joint_rotations + 3 * ((size_t)(o->first + p) * (size_t)s->count +
-                                                     (size_t)s->deform_bone[d]));
+                              joint_rotations +
+                                  3 * ((size_t)(o->first + p) * (size_t)skeleton->count +
+                                       (size_t)skeleton->deform_bone[d]));
     }
 
 done:

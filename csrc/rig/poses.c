@@ -89,8 +89,8 @@ static int mirror_partner(const arap_skeleton *s, const arap_symmetry *symmetry,
     return partner < 0 ? -1 : s->deform_bone[partner];
 }
 
-size_t arap_sample_size(const arap_skeleton *s, const arap_sampling *sampling) {
-    size_t numbers = s->bent_count ? 3 + BEND_NUMBERS : 3, bones = (size_t)s->count;
+size_t arap_sample_size(const arap_skeleton *skeleton, const arap_sampling *sampling) {
+    size_t numbers = skeleton->bent_count ? 3 + BEND_NUMBERS : 3, bones = (size_t)skeleton->count;
     return numbers * bones * (size_t)((sampling->pose_count + 1) / 2) +
            ARAP_REACH_NUMBERS * bones * (size_t)arap_reach_pairs(sampling);
 }
@@ -122,24 +122,24 @@ static void sample_lattice(const arap_skeleton *s, const arap_symmetry *symmetry
     }
 }
 
-arap_status arap_sample_rotations(arap_context *context, const arap_skeleton *s,
+arap_status arap_sample_rotations(arap_context *context, const arap_skeleton *skeleton,
                                   const arap_symmetry *symmetry, const arap_sampling *sampling,
                                   double *joint_rotations) {
     int pairs = (sampling->pose_count + 1) / 2, reaching = arap_reach_pairs(sampling);
-    size_t bones = (size_t)s->count;
-    arap_status status =
-        arap_stratify_poses(context, s, symmetry, sampling, pairs - reaching, joint_rotations);
+    size_t bones = (size_t)skeleton->count;
+    arap_status status = arap_stratify_poses(context, skeleton, symmetry, sampling,
+                                             pairs - reaching, joint_rotations);
     if (status) return status;
     joint_rotations += 3 * bones * (size_t)(pairs - reaching);
-    sample_lattice(s, symmetry, sampling->seed ^ REACH_STREAM, reaching, 3,
+    sample_lattice(skeleton, symmetry, sampling->seed ^ REACH_STREAM, reaching, 3,
                    arap_stratification_lattice, joint_rotations);
     joint_rotations += 3 * bones * (size_t)reaching;
-    sample_lattice(s, symmetry, ~sampling->seed ^ REACH_STREAM, reaching, ARAP_REACH_NUMBERS,
+    sample_lattice(skeleton, symmetry, ~sampling->seed ^ REACH_STREAM, reaching, ARAP_REACH_NUMBERS,
                    bend_lattice, joint_rotations);
     joint_rotations += ARAP_REACH_NUMBERS * bones * (size_t)reaching;
-    if (s->bent_count)
-        sample_lattice(s, symmetry, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS, bend_lattice,
-                       joint_rotations);
+    if (skeleton->bent_count)
+        sample_lattice(skeleton, symmetry, sampling->seed ^ BEND_STREAM, pairs, BEND_NUMBERS,
+                       bend_lattice, joint_rotations);
     return ARAP_OK;
 }
 
@@ -176,10 +176,10 @@ static void sample_reach(const arap_skeleton *s, const arap_symmetry *symmetry,
     }
 }
 
-void arap_sample_pose(const arap_skeleton *s, const arap_symmetry *symmetry,
+void arap_sample_pose(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                       const arap_sampling *sampling, arap_reach *reach,
                       const double *joint_rotations, int pose, double *local, double *bends) {
-    size_t bones = (size_t)s->count, pairs = (size_t)((sampling->pose_count + 1) / 2);
+    size_t bones = (size_t)skeleton->count, pairs = (size_t)((sampling->pose_count + 1) / 2);
     size_t reaching = (size_t)arap_reach_pairs(sampling), at = (size_t)(pose / 2);
     size_t swinging = pairs - reaching;
     const double *pair = joint_rotations + 3 * bones * at,
@@ -187,22 +187,22 @@ void arap_sample_pose(const arap_skeleton *s, const arap_symmetry *symmetry,
     const double *bend_pair =
         targets + ARAP_REACH_NUMBERS * bones * reaching + BEND_NUMBERS * bones * at;
     if (at < swinging)
-        sample_swings(s, symmetry, sampling, pair, pose % 2, local);
+        sample_swings(skeleton, symmetry, sampling, pair, pose % 2, local);
     else
-        sample_reach(s, symmetry, sampling, reach, pair,
+        sample_reach(skeleton, symmetry, sampling, reach, pair,
                      targets + ARAP_REACH_NUMBERS * bones * (at - swinging), pose % 2, local);
-    for (int b = 0; b < s->count; b++) {
-        int partner = mirror_partner(s, symmetry, b);
+    for (int b = 0; b < skeleton->count; b++) {
+        int partner = mirror_partner(skeleton, symmetry, b);
         double *bend = bends + ARAP_BEND * b;
-        if (s->kinds[b] == ARAP_BONE_RIGID) {
+        if (skeleton->kinds[b] == ARAP_BONE_RIGID) {
             for (int i = 0; i < ARAP_BEND; i++) bend[i] = i == 3;
         } else if (pose % 2 && partner >= 0) {
             double image[ARAP_BEND];
-            sample_bend(s, sampling, partner, bend_pair + BEND_NUMBERS * partner, 0, image);
+            sample_bend(skeleton, sampling, partner, bend_pair + BEND_NUMBERS * partner, 0, image);
             arap_reflect_rotation_vector(symmetry, image, bend);
             bend[3] = image[3];
         } else {
-            sample_bend(s, sampling, b, bend_pair + BEND_NUMBERS * b, pose % 2, bend);
+            sample_bend(skeleton, sampling, b, bend_pair + BEND_NUMBERS * b, pose % 2, bend);
         }
     }
 }
@@ -223,17 +223,17 @@ static void carry(const arap_skeleton *s, const double *bends, const double *tra
     arap_compose(base, own, out);
 }
 
-void arap_forward_kinematics(const arap_skeleton *s, const double *local, const double *bends,
-                             double *transforms) {
+void arap_forward_kinematics(const arap_skeleton *skeleton, const double *local,
+                             const double *bends, double *transforms) {
     static const double identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    for (int i = 0; i < s->deform_count; i++) {
-        int d = s->order[i], b = s->deform_bone[d], up = s->deform_parent[d];
-        const double *r = local + 9 * b, *head = s->heads + 3 * b;
+    for (int i = 0; i < skeleton->deform_count; i++) {
+        int d = skeleton->order[i], b = skeleton->deform_bone[d], up = skeleton->deform_parent[d];
+        const double *r = local + 9 * b, *head = skeleton->heads + 3 * b;
         double offset[3], parent[12];
         if (up < 0)
             memcpy(parent, identity, sizeof identity);
         else
-            carry(s, bends, transforms, s->deform_bone[up], head, parent);
+            carry(skeleton, bends, transforms, skeleton->deform_bone[up], head, parent);
         for (int k = 0; k < 3; k++) offset[k] = head[k] - arap_dot(r + 3 * k, head);
         double *out = transforms + 12 * b;
         for (int k = 0; k < 3; k++) {
@@ -243,12 +243,12 @@ void arap_forward_kinematics(const arap_skeleton *s, const double *local, const 
             out[4 * k + 3] = arap_dot(row, offset) + row[3];
         }
     }
-    for (int b = 0; b < s->count; b++) { /* virtual bones move with their owners */
-        int owner = s->owner[b] < 0 ? -1 : s->deform_bone[s->owner[b]];
+    for (int b = 0; b < skeleton->count; b++) { /* virtual bones move with their owners */
+        int owner = skeleton->owner[b] < 0 ? -1 : skeleton->deform_bone[skeleton->owner[b]];
         if (owner < 0)
             memcpy(transforms + 12 * b, identity, sizeof identity);
         else if (owner != b)
-            carry(s, bends, transforms, owner, s->heads + 3 * b, transforms + 12 * b);
+            carry(skeleton, bends, transforms, owner, skeleton->heads + 3 * b, transforms + 12 * b);
     }
 }
 
@@ -359,17 +359,18 @@ static arap_status complete(arap_context *context, const arap_skeleton *s, const
                              poses->transform, &poses->spines);
 }
 
-arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
-                              const arap_symmetry *symmetry, const arap_sampling *sampling,
-                              double each, const arap_given_poses *given, arap_poses *poses) {
-    size_t bones = (size_t)s->count;
+arap_status arap_poses_create(arap_context *context, const arap_skeleton *skeleton,
+                              const arap_mesh *mesh, const arap_symmetry *symmetry,
+                              const arap_sampling *sampling, double each,
+                              const arap_given_poses *given, arap_poses *poses) {
+    size_t bones = (size_t)skeleton->count;
     arap_status status = check_transforms(&context->error, given, bones);
     if (!status)
-        status = allocate_poses(context, s, mesh, sampling->pose_count, each, s->deform_count,
-                                given, poses);
+        status = allocate_poses(context, skeleton, mesh, sampling->pose_count, each,
+                                skeleton->deform_count, given, poses);
     if (status) return status;
     size_t size = 12 * (size_t)poses->columns;
-    double *joint_rotations = ARAP_NEW(double, arap_sample_size(s, sampling));
+    double *joint_rotations = ARAP_NEW(double, arap_sample_size(skeleton, sampling));
     double *local = ARAP_NEW(double, 9 * bones), *transforms = ARAP_NEW(double, 12 * bones);
     double *bends = ARAP_NEW(double, ARAP_BEND * bones);
     arap_reach reach = {0};
@@ -377,29 +378,31 @@ arap_status arap_poses_create(arap_context *context, const arap_skeleton *s, con
         status = arap_fail_memory(&context->error, "the poses");
         goto done;
     }
-    status = arap_reach_create(context, s, sampling, &reach);
-    if (!status) status = arap_sample_rotations(context, s, symmetry, sampling, joint_rotations);
+    status = arap_reach_create(context, skeleton, sampling, &reach);
+    if (!status)
+        status = arap_sample_rotations(context, skeleton, symmetry, sampling, joint_rotations);
     if (status) goto done;
     for (int p = 0; p < sampling->pose_count; p++) {
         double *out = poses->transform + size * (size_t)p;
-        arap_sample_pose(s, symmetry, sampling, &reach, joint_rotations, p, local, bends);
-        arap_forward_kinematics(s, local, bends, transforms);
-        store_pose(s, transforms, out);
-        arap_bendy_bend(&poses->bendy, s, bends, out);
-        status = arap_spines_take_bends(&context->error, s, p, 1, bends, &poses->spines);
+        arap_sample_pose(skeleton, symmetry, sampling, &reach, joint_rotations, p, local, bends);
+        arap_forward_kinematics(skeleton, local, bends, transforms);
+        store_pose(skeleton, transforms, out);
+        arap_bendy_bend(&poses->bendy, skeleton, bends, out);
+        status = arap_spines_take_bends(&context->error, skeleton, p, 1, bends, &poses->spines);
         if (!status) status = arap_poll_cancel(context);
         if (status) goto done;
     }
     for (int p = 0; p < given->count; p++) {
         status = arap_poll_cancel(context);
         if (status) goto done;
-        rescale_pose(mesh, s->count, given->transforms + 12 * bones * (size_t)p, transforms);
-        store_pose(s, transforms, poses->transform + size * (size_t)(sampling->pose_count + p));
+        rescale_pose(mesh, skeleton->count, given->transforms + 12 * bones * (size_t)p, transforms);
+        store_pose(skeleton, transforms,
+                   poses->transform + size * (size_t)(sampling->pose_count + p));
     }
-    status = arap_spines_take_bends(&context->error, s, sampling->pose_count, given->count,
+    status = arap_spines_take_bends(&context->error, skeleton, sampling->pose_count, given->count,
                                     given->bends, &poses->spines);
-    if (!status) status = take_joints(context, s, mesh, sampling->pose_count, given, poses);
-    if (!status) status = complete(context, s, mesh, given, poses);
+    if (!status) status = take_joints(context, skeleton, mesh, sampling->pose_count, given, poses);
+    if (!status) status = complete(context, skeleton, mesh, given, poses);
 
 done:
     arap_reach_clear(&reach);
@@ -411,10 +414,11 @@ done:
     return status;
 }
 
-arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
-                             int bones, const arap_given_poses *given, arap_poses *poses) {
+arap_status arap_poses_given(arap_context *context, const arap_skeleton *skeleton,
+                             const arap_mesh *mesh, int bones, const arap_given_poses *given,
+                             arap_poses *poses) {
     arap_status status = check_transforms(&context->error, given, (size_t)bones);
-    if (!status) status = allocate_poses(context, s, mesh, 0, 1, bones, given, poses);
+    if (!status) status = allocate_poses(context, skeleton, mesh, 0, 1, bones, given, poses);
     if (status) return status;
     for (size_t p = 0; p < (size_t)given->count && !status; p++) {
         rescale_pose(mesh, bones, given->transforms + 12 * (size_t)bones * p,
@@ -422,10 +426,10 @@ arap_status arap_poses_given(arap_context *context, const arap_skeleton *s, cons
         status = arap_poll_cancel(context);
     }
     if (!status)
-        status = arap_spines_take_bends(&context->error, s, 0, given->count, given->bends,
+        status = arap_spines_take_bends(&context->error, skeleton, 0, given->count, given->bends,
                                         &poses->spines);
-    if (!status) status = take_joints(context, s, mesh, 0, given, poses);
-    if (!status) status = complete(context, s, mesh, given, poses);
+    if (!status) status = take_joints(context, skeleton, mesh, 0, given, poses);
+    if (!status) status = complete(context, skeleton, mesh, given, poses);
     if (status) arap_poses_clear(poses);
     return status;
 }

@@ -50,12 +50,12 @@ int arap_reach_pairs(const arap_sampling *sampling) {
     return (int)(sampling->reach_poses * ((sampling->pose_count + 1) / 2) + 0.5);
 }
 
-arap_status arap_reach_create(arap_context *context, const arap_skeleton *s,
+arap_status arap_reach_create(arap_context *context, const arap_skeleton *skeleton,
                               const arap_sampling *sampling, arap_reach *reach) {
     *reach = (arap_reach){0};
     if (!arap_reach_pairs(sampling)) return ARAP_OK;
     int max = 1;
-    arap_status status = arap_chains_find(context, s, &reach->chains);
+    arap_status status = arap_chains_find(context, skeleton, &reach->chains);
     if (status) return status;
     for (int c = 0; c < reach->chains.count; c++) {
         int count = reach->chains.start[c + 1] - reach->chains.start[c];
@@ -66,8 +66,8 @@ arap_status arap_reach_create(arap_context *context, const arap_skeleton *s,
     reach->axes = ARAP_NEW(double, 9 * max);
     reach->ranges = ARAP_NEW(arap_joint_range, max);
     reach->fold = ARAP_NEW(double, FOLD * max);
-    reach->image = ARAP_NEW(double, 9 * s->count);
-    reach->twist = ARAP_NEW(double, s->count);
+    reach->image = ARAP_NEW(double, 9 * skeleton->count);
+    reach->twist = ARAP_NEW(double, skeleton->count);
     if (!status && (!reach->points || !reach->axes || !reach->ranges || !reach->fold ||
                     !reach->image || !reach->twist))
         status = arap_fail_memory(&context->error, "the poses that reach");
@@ -250,21 +250,22 @@ static void reach_out(const arap_ik_chain *chain, const double *u, arap_reach *r
     arap_ik_solve(chain, &solving, target, work, &iterations);
 }
 
-void arap_reach_pose(const arap_skeleton *s, const arap_sampling *sampling, arap_reach *reach,
-                     const double *swings, const double *targets, int is_second, double *local) {
-    for (int b = 0; b < s->count; b++) {
+void arap_reach_pose(const arap_skeleton *skeleton, const arap_sampling *sampling,
+                     arap_reach *reach, const double *swings, const double *targets, int is_second,
+                     double *local) {
+    for (int b = 0; b < skeleton->count; b++) {
         const double *u = swings + 3 * b;
         double flipped[3] = {u[0], is_second ? 1 - u[1] : u[1], is_second ? 1 - u[2] : u[2]};
         double turn[3] = {0, 0, 0};
         arap_joint_range range;
-        if (arap_deforming(s, b) >= 0) {
-            arap_joint_range_of(s, sampling, b, &range);
+        if (arap_deforming(skeleton, b) >= 0) {
+            arap_joint_range_of(skeleton, sampling, b, &range);
             arap_joint_sample(&range, flipped, turn);
             turn[0] *= OTHERS;
             turn[2] *= OTHERS;
             arap_joint_clamp(&range, turn);
         }
-        arap_turn_to_rotation(s->axes + 9 * b, turn, local + 9 * b);
+        arap_turn_to_rotation(skeleton->axes + 9 * b, turn, local + 9 * b);
         reach->twist[b] = turn[1];
     }
     for (int c = 0; c < reach->chains.count; c++) {
@@ -273,7 +274,7 @@ void arap_reach_pose(const arap_skeleton *s, const arap_sampling *sampling, arap
         double own[ARAP_REACH_NUMBERS] = {u[0], is_second ? 1 - u[1] : u[1], u[2],
                                           is_second ? 1 - u[3] : u[3]};
         arap_ik_chain chain;
-        take_chain(s, sampling, c, reach, &chain);
+        take_chain(skeleton, sampling, c, reach, &chain);
         for (int i = 0; i < chain.count; i++)
             reach->work.joint_rotations[3 * i + 1] = reach->twist[bone[i]];
         reach_out(&chain, own, reach);

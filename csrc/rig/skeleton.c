@@ -239,98 +239,103 @@ static void join_tails(arap_skeleton *s) {
 }
 
 arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
-                                 const arap_mesh *mesh, arap_skeleton *s) {
-    *s = (arap_skeleton){0};
+                                 const arap_mesh *mesh, arap_skeleton *skeleton) {
+    *skeleton = (arap_skeleton){0};
     arap_status status = arap_check_bones(&context->error, bones);
     if (status) return status;
-    int n = s->count = bones->count;
-    s->heads = ARAP_NEW(double, 3 * n);
-    s->tails = ARAP_NEW(double, 3 * n);
-    s->axes = ARAP_NEW(double, 9 * n);
-    s->parents = ARAP_NEW(int, n);
-    s->order = ARAP_NEW(int, n);
-    s->limits = ARAP_NEW(double, 6 * n);
-    s->kinds = ARAP_NEW_ZERO(char, n);
-    s->ranges = ARAP_NEW(double, 2 * ARAP_RANGES * n);
-    s->bendy_segments = ARAP_NEW_ZERO(int, n);
-    s->stretch = ARAP_NEW_ZERO(char, n);
-    s->deform_bone = ARAP_NEW(int, n);
-    s->owner = ARAP_NEW(int, n);
-    s->deform_parent = ARAP_NEW(int, n);
-    s->depth = ARAP_NEW(int, n);
-    s->root = ARAP_NEW(int, n);
-    s->first = ARAP_NEW(int, n);
-    s->end = ARAP_NEW(int, n);
-    s->segments = ARAP_NEW(arap_segment, 2 * n);
-    s->lines = ARAP_NEW(arap_segment, 2 * n);
-    s->line_start = ARAP_NEW(int, n + 1);
-    if (bones->ways) s->ways = ARAP_NEW(char, n);
-    if (!s->heads || !s->tails || !s->axes || !s->parents || !s->order || !s->limits || !s->kinds ||
-        !s->ranges || !s->bendy_segments || !s->stretch || !s->deform_bone || !s->owner ||
-        !s->deform_parent || !s->depth || !s->root || !s->first || !s->end || !s->segments ||
-        !s->lines || !s->line_start || (bones->ways && !s->ways)) {
+    int n = skeleton->count = bones->count;
+    skeleton->heads = ARAP_NEW(double, 3 * n);
+    skeleton->tails = ARAP_NEW(double, 3 * n);
+    skeleton->axes = ARAP_NEW(double, 9 * n);
+    skeleton->parents = ARAP_NEW(int, n);
+    skeleton->order = ARAP_NEW(int, n);
+    skeleton->limits = ARAP_NEW(double, 6 * n);
+    skeleton->kinds = ARAP_NEW_ZERO(char, n);
+    skeleton->ranges = ARAP_NEW(double, 2 * ARAP_RANGES * n);
+    skeleton->bendy_segments = ARAP_NEW_ZERO(int, n);
+    skeleton->stretch = ARAP_NEW_ZERO(char, n);
+    skeleton->deform_bone = ARAP_NEW(int, n);
+    skeleton->owner = ARAP_NEW(int, n);
+    skeleton->deform_parent = ARAP_NEW(int, n);
+    skeleton->depth = ARAP_NEW(int, n);
+    skeleton->root = ARAP_NEW(int, n);
+    skeleton->first = ARAP_NEW(int, n);
+    skeleton->end = ARAP_NEW(int, n);
+    skeleton->segments = ARAP_NEW(arap_segment, 2 * n);
+    skeleton->lines = ARAP_NEW(arap_segment, 2 * n);
+    skeleton->line_start = ARAP_NEW(int, n + 1);
+    if (bones->ways) skeleton->ways = ARAP_NEW(char, n);
+    if (!skeleton->heads || !skeleton->tails || !skeleton->axes || !skeleton->parents ||
+        !skeleton->order || !skeleton->limits || !skeleton->kinds || !skeleton->ranges ||
+        !skeleton->bendy_segments || !skeleton->stretch || !skeleton->deform_bone ||
+        !skeleton->owner || !skeleton->deform_parent || !skeleton->depth || !skeleton->root ||
+        !skeleton->first || !skeleton->end || !skeleton->segments || !skeleton->lines ||
+        !skeleton->line_start || (bones->ways && !skeleton->ways)) {
         status = arap_fail_memory(&context->error, "the skeleton");
         goto done;
     }
     for (int i = 0; i < 3 * n; i++) {
-        s->heads[i] = (bones->heads[i] - mesh->center[i % 3]) / mesh->diagonal;
-        s->tails[i] = (bones->tails[i] - mesh->center[i % 3]) / mesh->diagonal;
+        skeleton->heads[i] = (bones->heads[i] - mesh->center[i % 3]) / mesh->diagonal;
+        skeleton->tails[i] = (bones->tails[i] - mesh->center[i % 3]) / mesh->diagonal;
     }
-    status = arap_check_distances(&context->error, s, bones, mesh);
+    status = arap_check_distances(&context->error, skeleton, bones, mesh);
     if (status) goto done;
-    for (int i = 0; i < 6 * n; i++) s->limits[i] = bones->limits ? bones->limits[i] : NAN;
+    for (int i = 0; i < 6 * n; i++) skeleton->limits[i] = bones->limits ? bones->limits[i] : NAN;
     for (int i = 0; i < 2 * ARAP_RANGES * n; i++)
-        s->ranges[i] = bones->ranges ? bones->ranges[i] : NAN;
+        skeleton->ranges[i] = bones->ranges ? bones->ranges[i] : NAN;
     for (int b = 0; b < n && bones->kinds; b++)
         if (!bones->deform || bones->deform[b]) {
-            s->kinds[b] = bones->kinds[b];
-            s->spine_count += arap_is_spine(s->kinds[b]);
-            s->bent_count += s->kinds[b] != ARAP_BONE_RIGID;
-            if (s->kinds[b] == ARAP_BONE_BENDY) s->bendy_segments[b] = bones->segments[b];
+            skeleton->kinds[b] = bones->kinds[b];
+            skeleton->spine_count += arap_is_spine(skeleton->kinds[b]);
+            skeleton->bent_count += skeleton->kinds[b] != ARAP_BONE_RIGID;
+            if (skeleton->kinds[b] == ARAP_BONE_BENDY)
+                skeleton->bendy_segments[b] = bones->segments[b];
         }
     for (int b = 0; b < n && bones->stretch; b++)
-        s->stretch[b] = bones->stretch[b] && (!bones->deform || bones->deform[b]) &&
-                        !arap_is_spine(s->kinds[b]);
-    memcpy(s->parents, bones->parents, (size_t)n * sizeof(int));
-    if (s->ways) memcpy(s->ways, bones->ways, (size_t)n);
-    status = arap_check_parents(&context->error, n, s->parents);
+        skeleton->stretch[b] = bones->stretch[b] && (!bones->deform || bones->deform[b]) &&
+                               !arap_is_spine(skeleton->kinds[b]);
+    memcpy(skeleton->parents, bones->parents, (size_t)n * sizeof(int));
+    if (skeleton->ways) memcpy(skeleton->ways, bones->ways, (size_t)n);
+    status = arap_check_parents(&context->error, n, skeleton->parents);
     if (status) goto done;
-    join_tails(s);
+    join_tails(skeleton);
     double center[3] = {0, 0, 0};
-    for (int i = 0; i < 3 * n; i++) center[i % 3] += 0.5 * (s->heads[i] + s->tails[i]) / n;
+    for (int i = 0; i < 3 * n; i++)
+        center[i % 3] += 0.5 * (skeleton->heads[i] + skeleton->tails[i]) / n;
     for (int b = 0; b < n; b++)
-        bone_frame(s->heads + 3 * b, s->tails + 3 * b,
-                   bones->roll_axes ? bones->roll_axes + 3 * b : NULL, center, s->axes + 9 * b);
-    status = connect_bones(context, s, bones->deform);
+        bone_frame(skeleton->heads + 3 * b, skeleton->tails + 3 * b,
+                   bones->roll_axes ? bones->roll_axes + 3 * b : NULL, center,
+                   skeleton->axes + 9 * b);
+    status = connect_bones(context, skeleton, bones->deform);
 
 done:
-    if (status) arap_skeleton_clear(s);
+    if (status) arap_skeleton_clear(skeleton);
     return status;
 }
 
-void arap_skeleton_clear(arap_skeleton *s) {
-    arap_free(s->heads);
-    arap_free(s->tails);
-    arap_free(s->axes);
-    arap_free(s->parents);
-    arap_free(s->order);
-    arap_free(s->limits);
-    arap_free(s->kinds);
-    arap_free(s->ranges);
-    arap_free(s->bendy_segments);
-    arap_free(s->stretch);
-    arap_free(s->deform_bone);
-    arap_free(s->owner);
-    arap_free(s->deform_parent);
-    arap_free(s->depth);
-    arap_free(s->root);
-    arap_free(s->first);
-    arap_free(s->end);
-    arap_free(s->segments);
-    arap_free(s->lines);
-    arap_free(s->line_start);
-    arap_free(s->ways);
-    *s = (arap_skeleton){0};
+void arap_skeleton_clear(arap_skeleton *skeleton) {
+    arap_free(skeleton->heads);
+    arap_free(skeleton->tails);
+    arap_free(skeleton->axes);
+    arap_free(skeleton->parents);
+    arap_free(skeleton->order);
+    arap_free(skeleton->limits);
+    arap_free(skeleton->kinds);
+    arap_free(skeleton->ranges);
+    arap_free(skeleton->bendy_segments);
+    arap_free(skeleton->stretch);
+    arap_free(skeleton->deform_bone);
+    arap_free(skeleton->owner);
+    arap_free(skeleton->deform_parent);
+    arap_free(skeleton->depth);
+    arap_free(skeleton->root);
+    arap_free(skeleton->first);
+    arap_free(skeleton->end);
+    arap_free(skeleton->segments);
+    arap_free(skeleton->lines);
+    arap_free(skeleton->line_start);
+    arap_free(skeleton->ways);
+    *skeleton = (arap_skeleton){0};
 }
 
 #define WALKED 2 /* in a set: on a path that has been marked */
@@ -350,15 +355,15 @@ static int mark_path(const arap_skeleton *s, char *set, int a, int b) {
     return added;
 }
 
-int arap_skeleton_span(const arap_skeleton *s, char *set, int *members) {
+int arap_skeleton_span(const arap_skeleton *skeleton, char *set, int *scratch) {
     int count = 0, added = 0;
-    for (int b = 0; b < s->deform_count; b++)
-        if (set[b]) members[count++] = b;
+    for (int b = 0; b < skeleton->deform_count; b++)
+        if (set[b]) scratch[count++] = b;
     /* Paths to the first member of the same tree join all of them. */
     for (int i = 1; i < count; i++) {
         for (int j = 0; j < i; j++)
-            if (s->root[members[j]] == s->root[members[i]]) {
-                added += mark_path(s, set, members[i], members[j]);
+            if (skeleton->root[scratch[j]] == skeleton->root[scratch[i]]) {
+                added += mark_path(skeleton, set, scratch[i], scratch[j]);
                 break;
             }
     }
@@ -370,33 +375,34 @@ static int find_set(int *set, int b) {
     return b;
 }
 
-arap_status arap_skeleton_components(arap_context *context, const arap_skeleton *s, int *component,
-                                     int *count) {
-    int *set = ARAP_NEW(int, s->count), *number = ARAP_NEW(int, s->count);
+arap_status arap_skeleton_components(arap_context *context, const arap_skeleton *skeleton,
+                                     int *component, int *count) {
+    int *set = ARAP_NEW(int, skeleton->count), *number = ARAP_NEW(int, skeleton->count);
     arap_status status = ARAP_OK;
     *count = 0;
     if (!set || !number) {
         status = arap_fail_memory(&context->error, "the components");
         goto done;
     }
-    for (int b = 0; b < s->count; b++) {
+    for (int b = 0; b < skeleton->count; b++) {
         set[b] = b;
         number[b] = -1;
     }
-    for (int b = 0; b < s->count; b++)
-        if (s->parents[b] >= 0) set[find_set(set, b)] = find_set(set, s->parents[b]);
-    for (int d = 0; d < s->deform_count; d++) {
-        int b = s->deform_bone[d], up = s->deform_parent[d];
-        if (up >= 0) set[find_set(set, b)] = find_set(set, s->deform_bone[up]);
+    for (int b = 0; b < skeleton->count; b++)
+        if (skeleton->parents[b] >= 0) set[find_set(set, b)] = find_set(set, skeleton->parents[b]);
+    for (int d = 0; d < skeleton->deform_count; d++) {
+        int b = skeleton->deform_bone[d], up = skeleton->deform_parent[d];
+        if (up >= 0) set[find_set(set, b)] = find_set(set, skeleton->deform_bone[up]);
         for (int e = 0; e < d && up < 0; e++) {
-            int other = s->deform_bone[e];
-            if (s->deform_parent[e] < 0 &&
-                arap_distance2(s->heads + 3 * b, s->heads + 3 * other) <= SAME_HEAD * SAME_HEAD)
+            int other = skeleton->deform_bone[e];
+            if (skeleton->deform_parent[e] < 0 &&
+                arap_distance2(skeleton->heads + 3 * b, skeleton->heads + 3 * other) <=
+                    SAME_HEAD * SAME_HEAD)
                 set[find_set(set, b)] = find_set(set, other);
         }
     }
-    for (int d = 0; d < s->deform_count; d++) {
-        int root = find_set(set, s->deform_bone[d]);
+    for (int d = 0; d < skeleton->deform_count; d++) {
+        int root = find_set(set, skeleton->deform_bone[d]);
         if (number[root] < 0) number[root] = (*count)++;
         component[d] = number[root];
     }

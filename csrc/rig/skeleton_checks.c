@@ -78,18 +78,18 @@ arap_status arap_check_bones(arap_error *error, const arap_bones *bones) {
     return ARAP_OK;
 }
 
-arap_status arap_check_distances(arap_error *error, const arap_skeleton *s, const arap_bones *bones,
-                                 const arap_mesh *mesh) {
+arap_status arap_check_distances(arap_error *error, const arap_skeleton *skeleton,
+                                 const arap_bones *bones, const arap_mesh *mesh) {
     double limit = mesh->size > 0 ? FARTHEST : ARAP_FARTHEST;
-    for (int i = 0; i < 3 * s->count; i++) {
-        if (fabs(s->heads[i]) < limit && fabs(s->tails[i]) < limit) continue;
+    for (int i = 0; i < 3 * skeleton->count; i++) {
+        if (fabs(skeleton->heads[i]) < limit && fabs(skeleton->tails[i]) < limit) continue;
         if (!(mesh->size > 0))
             return arap_fail(error, ARAP_BAD_VALUE, "bone %d, at %g to %g, is too far away", i / 3,
                              bones->heads[i], bones->tails[i]);
         return arap_fail(error, ARAP_BAD_VALUE,
                          "bone %d, at %g to %g, is too far from the mesh: %g times its size of %g",
                          i / 3, bones->heads[i], bones->tails[i],
-                         fmax(fabs(s->heads[i]), fabs(s->tails[i])), mesh->diagonal);
+                         fmax(fabs(skeleton->heads[i]), fabs(skeleton->tails[i])), mesh->diagonal);
     }
     return ARAP_OK;
 }

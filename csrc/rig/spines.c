@@ -107,9 +107,9 @@ double arap_spine_parameter(const double *head, const double *tail, const double
     return u < 0 ? 0 : u > 1 ? 1 : u;
 }
 
-arap_status arap_spines_create(arap_context *context, const arap_skeleton *s, int columns,
+arap_status arap_spines_create(arap_context *context, const arap_skeleton *skeleton, int columns,
                                int poses, arap_spines *spines) {
-    *spines = (arap_spines){.count = s->spine_count};
+    *spines = (arap_spines){.count = skeleton->spine_count};
     if (!spines->count) return ARAP_OK;
     size_t count = (size_t)spines->count;
     spines->place = ARAP_NEW(int, columns);
@@ -123,11 +123,11 @@ arap_status arap_spines_create(arap_context *context, const arap_skeleton *s, in
     }
     int fill = 0;
     for (int d = 0; d < columns; d++) {
-        int b = d < s->deform_count ? s->deform_bone[d] : -1;
+        int b = d < skeleton->deform_count ? skeleton->deform_bone[d] : -1;
         spines->place[d] = -1;
-        if (b < 0 || !arap_is_spine(s->kinds[b])) continue;
-        memcpy(spines->head + 3 * fill, s->heads + 3 * b, 3 * sizeof(double));
-        memcpy(spines->tail + 3 * fill, s->tails + 3 * b, 3 * sizeof(double));
+        if (b < 0 || !arap_is_spine(skeleton->kinds[b])) continue;
+        memcpy(spines->head + 3 * fill, skeleton->heads + 3 * b, 3 * sizeof(double));
+        memcpy(spines->tail + 3 * fill, skeleton->tails + 3 * b, 3 * sizeof(double));
         spines->place[d] = fill;
         spines->bone[fill++] = d;
     }
@@ -161,38 +161,41 @@ static arap_status check_bend(arap_error *error, const arap_skeleton *s, int pos
     return ARAP_OK;
 }
 
-arap_status arap_spines_take_bends(arap_error *error, const arap_skeleton *s, int first, int count,
-                                   const double *bends, arap_spines *spines) {
+arap_status arap_spines_take_bends(arap_error *error, const arap_skeleton *skeleton, int first,
+                                   int count, const double *bends, arap_spines *spines) {
     static const double none[ARAP_BEND] = {0, 0, 0, 1};
     for (int p = 0; p < count && bends; p++)
-        for (int b = 0; b < s->count; b++) {
-            arap_status status =
-                check_bend(error, s, p, b, bends + ARAP_BEND * ((size_t)p * s->count + b));
+        for (int b = 0; b < skeleton->count; b++) {
+            arap_status status = check_bend(error, skeleton, p, b,
+                                            bends + ARAP_BEND * ((size_t)p * skeleton->count + b));
             if (status) return status;
         }
     for (int p = 0; p < count; p++)
         for (int k = 0; k < spines->count; k++) {
-            size_t b = (size_t)s->deform_bone[spines->bone[k]];
-            const double *bend = bends ? bends + ARAP_BEND * ((size_t)p * s->count + b) : none;
+            size_t b = (size_t)skeleton->deform_bone[spines->bone[k]];
+            const double *bend =
+                bends ? bends + ARAP_BEND * ((size_t)p * skeleton->count + b) : none;
             memcpy(spines->bend + ARAP_BEND * ((size_t)(first + p) * spines->count + k), bend,
                    sizeof none);
         }
     return ARAP_OK;
 }
 
-arap_status arap_bone_parameters(arap_error *error, const arap_skeleton *s, const arap_mesh *mesh,
-                                 int b, const double *parameters, double *out, int stride) {
-    const double *own = parameters ? parameters + b : NULL;
+arap_status arap_bone_parameters(arap_error *error, const arap_skeleton *skeleton,
+                                 const arap_mesh *mesh, int bone, const double *parameters,
+                                 double *out, int stride) {
+    const double *own = parameters ? parameters + bone : NULL;
     for (int i = 0; i < mesh->input_count && own; i++) {
-        double u = own[(size_t)i * (size_t)s->count];
+        double u = own[(size_t)i * (size_t)skeleton->count];
         if (!isnan(u) && !(u >= 0 && u <= 1))
             return arap_fail(error, ARAP_BAD_VALUE,
-                             "parameters[%d, %d] is %g: must be from 0 to 1, or NaN", i, b, u);
+                             "parameters[%d, %d] is %g: must be from 0 to 1, or NaN", i, bone, u);
     }
     for (int i = 0; i < mesh->count; i++) {
-        double u = own ? own[(size_t)mesh->first[i] * (size_t)s->count] : NAN;
+        double u = own ? own[(size_t)mesh->first[i] * (size_t)skeleton->count] : NAN;
         if (isnan(u))
-            u = arap_spine_parameter(s->heads + 3 * b, s->tails + 3 * b, mesh->v + 3 * (size_t)i);
+            u = arap_spine_parameter(skeleton->heads + 3 * bone, skeleton->tails + 3 * bone,
+                                     mesh->v + 3 * (size_t)i);
         out[(size_t)i * (size_t)stride] = u;
     }
     return ARAP_OK;
@@ -252,9 +255,9 @@ static void place_chunk(void *data, int chunk, int worker) {
         }
 }
 
-arap_status arap_spines_place(arap_context *context, const arap_skeleton *s, const arap_mesh *mesh,
-                              const double *parameters, int columns, int poses,
-                              const double *transform, arap_spines *spines) {
+arap_status arap_spines_place(arap_context *context, const arap_skeleton *skeleton,
+                              const arap_mesh *mesh, const double *parameters, int columns,
+                              int poses, const double *transform, arap_spines *spines) {
     size_t pairs = (size_t)mesh->count * (size_t)spines->count;
     place_task task = {mesh, transform, columns, poses, spines};
     arap_status status = ARAP_OK;
@@ -265,8 +268,9 @@ arap_status arap_spines_place(arap_context *context, const arap_skeleton *s, con
     if (!spines->parameter || !spines->gradient || !spines->point)
         return arap_fail_memory(&context->error, "the points of spines");
     for (int k = 0; k < spines->count && !status; k++)
-        status = arap_bone_parameters(&context->error, s, mesh, s->deform_bone[spines->bone[k]],
-                                      parameters, spines->parameter + k, spines->count);
+        status = arap_bone_parameters(&context->error, skeleton, mesh,
+                                      skeleton->deform_bone[spines->bone[k]], parameters,
+                                      spines->parameter + k, spines->count);
     if (status) return status;
     return arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
 }

@@ -28,11 +28,12 @@
 #define SWEEPS 12
 #define CHUNK 16
 
-void arap_stretch_tensor(const double *t, double *out) {
+void arap_stretch_tensor(const double *transform, double *out) {
     double s[9], v[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            s[3 * i + j] = t[i] * t[j] + t[4 + i] * t[4 + j] + t[8 + i] * t[8 + j];
+            s[3 * i + j] = transform[i] * transform[j] + transform[4 + i] * transform[4 + j] +
+                           transform[8 + i] * transform[8 + j];
     for (int sweep = 0; sweep < SWEEPS && (s[1] != 0 || s[2] != 0 || s[5] != 0); sweep++)
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) arap_annihilate(3, s, v, p, q);
@@ -66,32 +67,33 @@ static void stretch_columns(void *data, int chunk, int worker) {
     }
 }
 
-arap_status arap_stretches_create(arap_context *context, const arap_skeleton *s,
+arap_status arap_stretches_create(arap_context *context, const arap_skeleton *skeleton,
                                   const arap_bendy *bendy, int columns, int poses,
-                                  const double *transform, arap_stretches *out) {
-    *out = (arap_stretches){0};
+                                  const double *transform, arap_stretches *stretches) {
+    *stretches = (arap_stretches){0};
     int any = 0;
-    for (int d = 0; d < s->deform_count; d++) any |= s->stretch[s->deform_bone[d]];
+    for (int d = 0; d < skeleton->deform_count; d++)
+        any |= skeleton->stretch[skeleton->deform_bone[d]];
     if (!any) return ARAP_OK;
-    out->place = ARAP_NEW(int, columns);
-    if (!out->place) return arap_fail_memory(&context->error, "the stretchable bones");
-    for (int c = 0; c < columns; c++) out->place[c] = -1;
-    for (int d = 0; d < s->deform_count; d++) {
+    stretches->place = ARAP_NEW(int, columns);
+    if (!stretches->place) return arap_fail_memory(&context->error, "the stretchable bones");
+    for (int c = 0; c < columns; c++) stretches->place[c] = -1;
+    for (int d = 0; d < skeleton->deform_count; d++) {
         int k = bendy->count ? bendy->place[d] : -1;
-        if (!s->stretch[s->deform_bone[d]]) continue;
-        out->place[d] = out->count++;
+        if (!skeleton->stretch[skeleton->deform_bone[d]]) continue;
+        stretches->place[d] = stretches->count++;
         for (int j = 0; k >= 0 && j < bendy->segments[k]; j++)
-            out->place[bendy->further[k] + j] = out->count++;
+            stretches->place[bendy->further[k] + j] = stretches->count++;
     }
-    out->tensor = ARAP_NEW(double, ARAP_SYMMETRIC * (size_t)out->count * (size_t)poses);
-    if (!out->tensor) {
-        arap_stretches_clear(out);
+    stretches->tensor = ARAP_NEW(double, ARAP_SYMMETRIC * (size_t)stretches->count * (size_t)poses);
+    if (!stretches->tensor) {
+        arap_stretches_clear(stretches);
         return arap_fail_memory(&context->error, "the stretchable bones");
     }
-    stretch_task task = {columns, poses, transform, out};
+    stretch_task task = {columns, poses, transform, stretches};
     arap_status status =
         arap_parallel(context, (columns + CHUNK - 1) / CHUNK, stretch_columns, &task);
-    if (status) arap_stretches_clear(out);
+    if (status) arap_stretches_clear(stretches);
     return status;
 }
 

@@ -68,7 +68,7 @@ static arap_status check_partner(arap_error *error, const arap_reflection *refle
 }
 
 arap_status arap_symmetry_bones(arap_context *context, const arap_reflection *reflection,
-                                const arap_skeleton *s, const arap_mesh *mesh,
+                                const arap_skeleton *skeleton, const arap_mesh *mesh,
                                 arap_symmetry *symmetry) {
     const double *point = reflection->point, *normal = reflection->normal;
     double length = sqrt(arap_dot(normal, normal));
@@ -80,19 +80,19 @@ arap_status arap_symmetry_bones(arap_context *context, const arap_reflection *re
         return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "the mirror plane has the normal (%g, %g, %g): not a direction", normal[0],
                          normal[1], normal[2]);
-    for (int b = 0; b < s->count; b++) {
-        arap_status status = check_partner(&context->error, reflection, s, b);
+    for (int b = 0; b < skeleton->count; b++) {
+        arap_status status = check_partner(&context->error, reflection, skeleton, b);
         if (status) return status;
     }
     for (int c = 0; c < 3; c++) {
         symmetry->normal[c] = normal[c] / length;
         symmetry->offset += symmetry->normal[c] * (point[c] - mesh->center[c]) / mesh->diagonal;
     }
-    symmetry->bone = ARAP_NEW(int, s->deform_count);
+    symmetry->bone = ARAP_NEW(int, skeleton->deform_count);
     if (!symmetry->bone) return arap_fail_memory(&context->error, "the symmetry map");
-    for (int d = 0; d < s->deform_count; d++) {
-        int other = reflection->bone_partners[s->deform_bone[d]];
-        symmetry->bone[d] = other < 0 ? -1 : arap_deforming(s, other);
+    for (int d = 0; d < skeleton->deform_count; d++) {
+        int other = reflection->bone_partners[skeleton->deform_bone[d]];
+        symmetry->bone[d] = other < 0 ? -1 : arap_deforming(skeleton, other);
         symmetry->bone_count += other >= 0;
     }
     return ARAP_OK;

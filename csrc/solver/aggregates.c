@@ -62,10 +62,10 @@ static double mean_bone_length(const arap_solver *s) {
     return sum / bones->deform_count;
 }
 
-arap_status arap_aggregate_parts(arap_context *context, arap_solver *s) {
-    const arap_mesh *mesh = &s->mesh;
-    double length = mean_bone_length(s);
-    int aggregated = 0, main = 0, rigid = s->parts.count;
+arap_status arap_aggregate_parts(arap_context *context, arap_solver *solver) {
+    const arap_mesh *mesh = &solver->mesh;
+    double length = mean_bone_length(solver);
+    int aggregated = 0, main = 0, rigid = solver->parts.count;
     part_box *boxes = ARAP_NEW_ZERO(part_box, mesh->part_count);
     int *label = ARAP_NEW(int, mesh->input_count);
     arap_status status = ARAP_OK;
@@ -73,21 +73,21 @@ arap_status arap_aggregate_parts(arap_context *context, arap_solver *s) {
         status = arap_fail_memory(&context->error, "the aggregated parts");
         goto done;
     }
-    measure(s, boxes);
+    measure(solver, boxes);
     for (int i = 0; i < mesh->input_count; i++) {
         int v = mesh->weld[i];
         part_box *box = &boxes[mesh->part[v]];
         int may = box->faces && !box->kept_out && box->size < ARAP_FEW_OF_PART &&
                   arap_distance2(box->low, box->high) <= length * length;
         box->aggregated = (char)may;
-        label[i] = may ? rigid + mesh->part[v] : rigid ? s->parts.number[v] : -1;
+        label[i] = may ? rigid + mesh->part[v] : rigid ? solver->parts.number[v] : -1;
         aggregated += may && mesh->main[v];
         main += mesh->main[v];
     }
     if (2 * aggregated <= main) goto done;
-    for (int p = 0; p < mesh->part_count; p++) s->lumped_parts += boxes[p].aggregated;
-    status = arap_make_rigid_parts(context, s, label);
-    s->stage.aggregated = !status;
+    for (int p = 0; p < mesh->part_count; p++) solver->lumped_parts += boxes[p].aggregated;
+    status = arap_make_rigid_parts(context, solver, label);
+    solver->stage.aggregated = !status;
 
 done:
     arap_free(boxes);
@@ -95,8 +95,8 @@ done:
     return status;
 }
 
-arap_status arap_free_aggregates(arap_context *context, arap_solver *s) {
-    if (!s->stage.aggregated) return ARAP_OK;
-    s->stage.aggregated = 0;
-    return arap_make_rigid_parts(context, s, s->rigid_labels);
+arap_status arap_free_aggregates(arap_context *context, arap_solver *solver) {
+    if (!solver->stage.aggregated) return ARAP_OK;
+    solver->stage.aggregated = 0;
+    return arap_make_rigid_parts(context, solver, solver->rigid_labels);
 }

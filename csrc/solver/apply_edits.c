@@ -23,38 +23,39 @@ static arap_status add_constraint(arap_context *context, arap_solver *s, int ver
     return is_image ? arap_append_constraint(context, &s->constraints.list, row) : status;
 }
 
-void arap_release_constraints(arap_solver *s) {
-    for (int r = 0; r < s->constraints.peaks + s->constraints.attachments; r++) {
-        arap_constraint *row = &s->constraints.list.rows[r];
-        int lead = arap_lead(&s->parts, row->vertex);
-        row->released = (arap_find_mark(&s->marks, lead, row->bone) & ARAP_RELEASED) != 0;
+void arap_release_constraints(arap_solver *solver) {
+    for (int r = 0; r < solver->constraints.peaks + solver->constraints.attachments; r++) {
+        arap_constraint *row = &solver->constraints.list.rows[r];
+        int lead = arap_lead(&solver->parts, row->vertex);
+        row->released = (arap_find_mark(&solver->marks, lead, row->bone) & ARAP_RELEASED) != 0;
     }
-    if (s->mesh.spring_start) arap_springs_release(&s->mesh, &s->parts, &s->marks);
+    if (solver->mesh.spring_start)
+        arap_springs_release(&solver->mesh, &solver->parts, &solver->marks);
 }
 
-arap_status arap_take_edits(arap_context *context, arap_solver *s, const arap_edits *edits) {
+arap_status arap_take_edits(arap_context *context, arap_solver *solver, const arap_edits *edits) {
     arap_marks marks;
-    arap_status status = arap_take_rigid_parts(context, s, edits);
+    arap_status status = arap_take_rigid_parts(context, solver, edits);
     if (!status)
-        status = arap_marks_create(context, edits, &s->mesh, &s->skeleton, &s->symmetry, &s->parts,
-                                   &marks);
+        status = arap_marks_create(context, edits, &solver->mesh, &solver->skeleton,
+                                   &solver->symmetry, &solver->parts, &marks);
     if (status) return status;
-    arap_marks_clear(&s->marks);
-    s->marks = marks;
-    s->constraints.list.count = s->constraints.peaks + s->constraints.attachments;
+    arap_marks_clear(&solver->marks);
+    solver->marks = marks;
+    solver->constraints.list.count = solver->constraints.peaks + solver->constraints.attachments;
     for (int c = 0; c < edits->constraint_count && !status; c++) {
-        int bone = arap_deforming(&s->skeleton, edits->constraint_bone[c]);
+        int bone = arap_deforming(&solver->skeleton, edits->constraint_bone[c]);
         if (bone >= 0)
-            status = add_constraint(context, s, s->mesh.weld[edits->constraint_vertex[c]], bone,
-                                    edits->constraint_target[c]);
+            status = add_constraint(context, solver, solver->mesh.weld[edits->constraint_vertex[c]],
+                                    bone, edits->constraint_target[c]);
     }
-    arap_release_constraints(s);
-    return status ? status : arap_smooth(context, s, edits);
+    arap_release_constraints(solver);
+    return status ? status : arap_smooth(context, solver, edits);
 }
 
-arap_status arap_apply_edits(arap_context *context, const arap_solver *s,
+arap_status arap_apply_edits(arap_context *context, const arap_solver *solver,
                              const arap_influences *offered, arap_influences *influences) {
-    if (!s->marks.count && !offered) return ARAP_OK;
-    return arap_edit_influences(context, &s->marks, &s->mesh, &s->skeleton, arap_is_excluded, s,
-                                offered, influences);
+    if (!solver->marks.count && !offered) return ARAP_OK;
+    return arap_edit_influences(context, &solver->marks, &solver->mesh, &solver->skeleton,
+                                arap_is_excluded, solver, offered, influences);
 }

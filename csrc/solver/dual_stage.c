@@ -21,26 +21,26 @@ arap_status arap_check_dual_bones(arap_error *error, const arap_skeleton *skelet
     return ARAP_OK;
 }
 
-int arap_must_enter_dual(const arap_solver *s) {
-    return s->settings.deformer == ARAP_DEFORMER_DUAL_QUATERNIONS && !s->dual && !s->coarse &&
-           s->stage.over && s->stage.number == s->stage.last;
+int arap_must_enter_dual(const arap_solver *solver) {
+    return solver->settings.deformer == ARAP_DEFORMER_DUAL_QUATERNIONS && !solver->dual &&
+           !solver->coarse && solver->stage.over && solver->stage.number == solver->stage.last;
 }
 
-arap_status arap_enter_dual(arap_context *context, arap_solver *s) {
-    arap_patterns *m = &s->patterns;
-    arap_status status =
-        arap_dual_energy_create(context, &s->mesh, &s->skeleton, &s->poses, &s->dual);
+arap_status arap_enter_dual(arap_context *context, arap_solver *solver) {
+    arap_patterns *m = &solver->patterns;
+    arap_status status = arap_dual_energy_create(context, &solver->mesh, &solver->skeleton,
+                                                 &solver->poses, &solver->dual);
     if (status) return status;
-    s->history.stage_start[s->stage.number + 2] = s->history.count;
-    s->stage.iterations = s->stage.over = 0;
+    solver->history.stage_start[solver->stage.number + 2] = solver->history.count;
+    solver->stage.iterations = solver->stage.over = 0;
     m->has_best = 0;
     m->stride = 1;
     m->guarded = 1; /* steps do not descend if weights are clipped */
     if (m->anderson) arap_anderson_restart(m->anderson);
-    return arap_refresh(context, s);
+    return arap_refresh(context, solver);
 }
 
-void arap_leave_dual(arap_solver *s) {
-    arap_dual_energy_free(s->dual);
-    s->dual = NULL;
+void arap_leave_dual(arap_solver *solver) {
+    arap_dual_energy_free(solver->dual);
+    solver->dual = NULL;
 }

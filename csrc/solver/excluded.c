@@ -27,8 +27,9 @@ int arap_is_excluded(const void *solver, int vertex, int bone) {
     return keeper < 0 || !is_refused(s, vertex, keeper, arap_find_mark(&s->marks, lead, keeper));
 }
 
-arap_excluded_fn arap_excluded_of(const arap_solver *s) {
-    return s->locks.vertex || s->marks.count || s->inner.count || s->pierced.count
+arap_excluded_fn arap_excluded_of(const arap_solver *solver) {
+    return solver->locks.vertex || solver->marks.count || solver->inner.count ||
+                   solver->pierced.count
                ? arap_is_excluded
                : NULL;
 }

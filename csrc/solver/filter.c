@@ -31,8 +31,8 @@ static void find_peaks(const arap_influences *in, int bones, double *max, double
 }
 
 arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, arap_filter filter,
-                                int bones, arap_influences *in) {
-    double *means = ARAP_NEW(double, in->start[in->count]),
+                                int bones, arap_influences *weights) {
+    double *means = ARAP_NEW(double, weights->start[weights->count]),
            *max = ARAP_NEW(double, 2 * (size_t)bones);
     int *owners = ARAP_NEW(int, bones);
     arap_status status = ARAP_OK;
@@ -41,30 +41,30 @@ arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, ar
         goto done;
     }
     double *min = max + bones;
-    find_peaks(in, bones, max, min, owners);
-    for (int i = 0; i < in->count; i++)
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            double w = in->weight[e], sum = 0, unit = 0, above = INFINITY, below = -INFINITY;
+    find_peaks(weights, bones, max, min, owners);
+    for (int i = 0; i < weights->count; i++)
+        for (size_t e = weights->start[i]; e < weights->start[i + 1]; e++) {
+            double w = weights->weight[e], sum = 0, unit = 0, above = INFINITY, below = -INFINITY;
             means[e] = w;
             for (size_t r = mesh->ring[i]; r < mesh->ring[i + 1]; r++) {
-                double other = arap_weight(in, mesh->neighbor[r], in->bone[e]);
+                double other = arap_weight(weights, mesh->neighbor[r], weights->bone[e]);
                 sum += mesh->edge_weight[r] * other;
                 unit += mesh->edge_weight[r];
                 above = fmin(above, w - other);
                 below = fmax(below, w - other);
             }
-            int maximum = above > 0 && w < max[in->bone[e]];
-            int minimum = below < 0 && w > min[in->bone[e]];
-            if (in->locked[e] || !(unit > 0)) continue;
+            int maximum = above > 0 && w < max[weights->bone[e]];
+            int minimum = below < 0 && w > min[weights->bone[e]];
+            if (weights->locked[e] || !(unit > 0)) continue;
             if (filter == ARAP_FILTER_ALL || maximum || minimum) means[e] = sum / unit;
         }
-    for (int i = 0; i < in->count; i++) {
+    for (int i = 0; i < weights->count; i++) {
         double locked = 0, open = 0;
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            *(in->locked[e] ? &locked : &open) += means[e];
+        for (size_t e = weights->start[i]; e < weights->start[i + 1]; e++)
+            *(weights->locked[e] ? &locked : &open) += means[e];
         if (!(fabs(open) > 1e-9)) continue;
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (!in->locked[e]) in->weight[e] = means[e] * (1 - locked) / open;
+        for (size_t e = weights->start[i]; e < weights->start[i + 1]; e++)
+            if (!weights->locked[e]) weights->weight[e] = means[e] * (1 - locked) / open;
     }
 
 done:

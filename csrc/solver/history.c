@@ -6,35 +6,36 @@
 
 #include "base/memory.h"
 
-void arap_history_begin(arap_history *h) {
-    *h = (arap_history){0};
-    arap_history_return(h, -1);
+void arap_history_begin(arap_history *history) {
+    *history = (arap_history){0};
+    arap_history_return(history, -1);
 }
 
-arap_status arap_history_add(arap_context *context, arap_history *h, double energy, double beside) {
+arap_status arap_history_add(arap_context *context, arap_history *history, double energy,
+                             double beside) {
     if (!isfinite(energy))
         return arap_fail(&context->error, ARAP_NOT_FINITE, "the energy is %g", energy);
-    if (h->count == h->capacity) {
-        int capacity = h->capacity ? 2 * h->capacity : 64;
-        double *grown = arap_realloc(h->energies, (size_t)capacity, sizeof *grown);
+    if (history->count == history->capacity) {
+        int capacity = history->capacity ? 2 * history->capacity : 64;
+        double *grown = arap_realloc(history->energies, (size_t)capacity, sizeof *grown);
         if (!grown) return arap_fail_memory(&context->error, "the energy history");
-        h->energies = grown;
-        grown = arap_realloc(h->beside, (size_t)capacity, sizeof *grown);
+        history->energies = grown;
+        grown = arap_realloc(history->beside, (size_t)capacity, sizeof *grown);
         if (!grown) return arap_fail_memory(&context->error, "the energy history");
-        h->beside = grown;
-        h->capacity = capacity;
+        history->beside = grown;
+        history->capacity = capacity;
     }
-    h->beside[h->count] = beside;
-    h->energies[h->count++] = energy > 0 ? energy : 0; /* never below, but rounded */
+    history->beside[history->count] = beside;
+    history->energies[history->count++] = energy > 0 ? energy : 0; /* never below, but rounded */
     return ARAP_OK;
 }
 
-void arap_history_return(arap_history *h, int stage) {
-    for (int k = stage + 1; k <= ARAP_MAX_STAGES; k++) h->stage_start[k] = -1;
+void arap_history_return(arap_history *history, int stage) {
+    for (int k = stage + 1; k <= ARAP_MAX_STAGES; k++) history->stage_start[k] = -1;
 }
 
-void arap_history_clear(arap_history *h) {
-    arap_free(h->energies);
-    arap_free(h->beside);
-    arap_history_begin(h);
+void arap_history_clear(arap_history *history) {
+    arap_free(history->energies);
+    arap_free(history->beside);
+    arap_history_begin(history);
 }

@@ -255,7 +255,7 @@ static arap_status given_start(arap_context *context, arap_solver *s, const arap
     return status ? status : keep_peaks(context, s, &s->influences);
 }
 
-arap_status arap_initial_weights(arap_context *context, arap_solver *s,
+arap_status arap_initial_weights(arap_context *context, arap_solver *solver,
                                  const arap_problem *problem) {
     arap_status status = ARAP_OK;
     if (problem->weights)
@@ -263,40 +263,42 @@ arap_status arap_initial_weights(arap_context *context, arap_solver *s,
                                            problem->geometry.vertex_count, problem->bones.count);
     if (!status && problem->start_from_weights && !problem->weights)
         status = arap_fail(&context->error, ARAP_BAD_VALUE, "there are no weights to start from");
-    if (!status) status = arap_locks_create(context, problem, &s->skeleton, &s->locks);
+    if (!status) status = arap_locks_create(context, problem, &solver->skeleton, &solver->locks);
     if (status) return status;
-    if (s->coarse) {
-        status = arap_coarse_weights(context, s, &s->influences);
-        arap_lap(s, ARAP_TIME_LEVELS);
+    if (solver->coarse) {
+        status = arap_coarse_weights(context, solver, &solver->influences);
+        arap_lap(solver, ARAP_TIME_LEVELS);
     } else if (problem->start_from_weights) {
-        status = given_start(context, s, problem);
+        status = given_start(context, solver, problem);
     } else {
-        status = fresh_start(context, s);
+        status = fresh_start(context, solver);
     }
-    if (!status) status = arap_take_edits(context, s, &problem->edits);
+    if (!status) status = arap_take_edits(context, solver, &problem->edits);
     if (!status)
-        status = arap_locks_apply(context, &s->locks, &s->mesh, &s->skeleton, &s->influences);
-    return status ? status : arap_apply_edits(context, s, NULL, &s->influences);
+        status = arap_locks_apply(context, &solver->locks, &solver->mesh, &solver->skeleton,
+                                  &solver->influences);
+    return status ? status : arap_apply_edits(context, solver, NULL, &solver->influences);
 }
 
-arap_status arap_cut_fresh_weights(arap_context *context, const arap_solver *s,
-                                   arap_influences *in) {
+arap_status arap_cut_fresh_weights(arap_context *context, const arap_solver *solver,
+                                   arap_influences *influences) {
     arap_influences cut = {0};
-    char *keep = ARAP_NEW(char, in->start[in->count]);
+    char *keep = ARAP_NEW(char, influences->start[influences->count]);
     if (!keep) return arap_fail_memory(&context->error, "the weights");
-    for (int i = 0; i < in->count; i++) {
+    for (int i = 0; i < influences->count; i++) {
         double left = 0;
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
-            keep[e] = in->locked[e] || !arap_cannot_adopt(s, i, in->bone[e]);
-            left += keep[e] && !in->locked[e] ? in->weight[e] : 0;
+        for (size_t e = influences->start[i]; e < influences->start[i + 1]; e++) {
+            keep[e] = influences->locked[e] || !arap_cannot_adopt(solver, i, influences->bone[e]);
+            left += keep[e] && !influences->locked[e] ? influences->weight[e] : 0;
         }
-        for (size_t e = in->start[i]; e < in->start[i + 1] && left <= LITTLE; e++) keep[e] = 1;
+        for (size_t e = influences->start[i]; e < influences->start[i + 1] && left <= LITTLE; e++)
+            keep[e] = 1;
     }
-    arap_status status = arap_influences_filter(context, in, keep, &cut);
+    arap_status status = arap_influences_filter(context, influences, keep, &cut);
     arap_free(keep);
     if (status) return status;
-    arap_influences_clear(in);
-    *in = cut;
-    arap_influences_normalize(in);
+    arap_influences_clear(influences);
+    *influences = cut;
+    arap_influences_normalize(influences);
     return ARAP_OK;
 }

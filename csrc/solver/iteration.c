@@ -51,11 +51,11 @@ static void release_system(arap_solver *s) {
     m->has_system = m->system_outdated = 0;
 }
 
-void arap_release_patterns(arap_solver *s) {
-    arap_patterns *m = &s->patterns;
-    release_system(s);
+void arap_release_patterns(arap_solver *solver) {
+    arap_patterns *m = &solver->patterns;
+    release_system(solver);
     arap_local_step_free(m->local_step);
-    if (!s->settings.position_clusters) arap_rotation_clusters_clear(&m->clusters);
+    if (!solver->settings.position_clusters) arap_rotation_clusters_clear(&m->clusters);
     arap_free(m->right_side);
     arap_free(m->product);
     arap_free(m->residual);
@@ -217,26 +217,28 @@ static double energy_beside(const arap_solver *s, const double *fixed) {
     return sum;
 }
 
-arap_status arap_measure(arap_context *context, arap_solver *s) {
-    arap_patterns *m = &s->patterns;
-    double rest = s->poses.total * s->mesh.rest_energy, energy = rest + s->present.excess;
-    double *fixed = s->mesh.spring_start ? m->residual : NULL; /* scratch */
-    arap_status status = arap_stiffness_product(context, &s->mesh, &s->poses, &s->influences,
-                                                &s->mirror_reuse, m->product, NULL, fixed);
-    for (int i = 0; i < s->mesh.count && fixed; i++) energy += fixed[i];
-    energy -= 2 * s->present.anchored;
+arap_status arap_measure(arap_context *context, arap_solver *solver) {
+    arap_patterns *m = &solver->patterns;
+    double rest = solver->poses.total * solver->mesh.rest_energy,
+           energy = rest + solver->present.excess;
+    double *fixed = solver->mesh.spring_start ? m->residual : NULL; /* scratch */
+    arap_status status =
+        arap_stiffness_product(context, &solver->mesh, &solver->poses, &solver->influences,
+                               &solver->mirror_reuse, m->product, NULL, fixed);
+    for (int i = 0; i < solver->mesh.count && fixed; i++) energy += fixed[i];
+    energy -= 2 * solver->present.anchored;
     if (status) return status;
-    double beside = energy_beside(s, fixed);
-    for (size_t e = 0; e < s->influences.start[s->influences.count]; e++)
-        energy += s->influences.weight[e] * (m->product[e] - 2 * m->right_side[e]);
-    status = arap_sections_add(context, &s->mesh, &s->poses, &s->influences, &s->sections,
-                               m->product, &s->present.sections);
-    energy += s->present.sections;
-    s->present.energy = energy;
-    s->present.roughness = 0;
-    if (!status && s->harmonic.ring) status = add_harmonic(context, s);
+    double beside = energy_beside(solver, fixed);
+    for (size_t e = 0; e < solver->influences.start[solver->influences.count]; e++)
+        energy += solver->influences.weight[e] * (m->product[e] - 2 * m->right_side[e]);
+    status = arap_sections_add(context, &solver->mesh, &solver->poses, &solver->influences,
+                               &solver->sections, m->product, &solver->present.sections);
+    energy += solver->present.sections;
+    solver->present.energy = energy;
+    solver->present.roughness = 0;
+    if (!status && solver->harmonic.ring) status = add_harmonic(context, solver);
     if (status) return status;
-    return arap_history_add(context, &s->history, rest > 0 ? energy / rest : 0,
+    return arap_history_add(context, &solver->history, rest > 0 ? energy / rest : 0,
                             rest > 0 ? beside / rest : 0);
 }
 
@@ -254,30 +256,31 @@ static arap_status refresh_dual(arap_context *context, arap_solver *s) {
     return arap_history_add(context, &s->history, rest > 0 ? s->present.energy / rest : 0, 0);
 }
 
-arap_status arap_refresh(arap_context *context, arap_solver *s) {
-    arap_patterns *m = &s->patterns;
-    arap_status status = arap_symmetry_weights(context, &s->symmetry, &s->influences);
+arap_status arap_refresh(arap_context *context, arap_solver *solver) {
+    arap_patterns *m = &solver->patterns;
+    arap_status status = arap_symmetry_weights(context, &solver->symmetry, &solver->influences);
     if (status) return status;
-    arap_rigid_weights(&s->parts, &s->influences);
-    if (s->dual) {
-        arap_status blended = refresh_dual(context, s);
-        arap_lap(s, ARAP_TIME_LOCAL);
+    arap_rigid_weights(&solver->parts, &solver->influences);
+    if (solver->dual) {
+        arap_status blended = refresh_dual(context, solver);
+        arap_lap(solver, ARAP_TIME_LOCAL);
         return blended;
     }
     status = arap_local_step_run(context, m->local_step, m->right_side, NULL);
     if (status) return status;
     const double *excess = arap_local_step_excess(m->local_step);
-    s->present.excess = 0;
-    for (int i = 0; i < s->mesh.count && excess; i++) s->present.excess += excess[i];
+    solver->present.excess = 0;
+    for (int i = 0; i < solver->mesh.count && excess; i++) solver->present.excess += excess[i];
     const double *anchored = arap_local_step_anchored(m->local_step);
-    s->present.anchored = 0;
-    for (int i = 0; i < s->mesh.count && anchored; i++) s->present.anchored += anchored[i];
-    s->present.beside = 0;
-    for (int i = 0; i < s->mesh.count; i++)
-        if (!s->mesh.main[i])
-            s->present.beside += (excess ? excess[i] : 0) - (anchored ? 2 * anchored[i] : 0);
-    status = arap_measure(context, s);
-    arap_lap(s, ARAP_TIME_LOCAL);
+    solver->present.anchored = 0;
+    for (int i = 0; i < solver->mesh.count && anchored; i++)
+        solver->present.anchored += anchored[i];
+    solver->present.beside = 0;
+    for (int i = 0; i < solver->mesh.count; i++)
+        if (!solver->mesh.main[i])
+            solver->present.beside += (excess ? excess[i] : 0) - (anchored ? 2 * anchored[i] : 0);
+    status = arap_measure(context, solver);
+    arap_lap(solver, ARAP_TIME_LOCAL);
     return status;
 }
 
@@ -294,9 +297,10 @@ static arap_status begin_acceleration(arap_context *context, arap_solver *s) {
     return arap_anderson_create(context, entries, s->settings.acceleration, &m->anderson);
 }
 
-arap_status arap_begin_patterns(arap_context *context, arap_solver *s) {
-    arap_patterns *m = &s->patterns;
-    size_t entries = s->influences.start[s->influences.count], count = (size_t)s->mesh.count;
+arap_status arap_begin_patterns(arap_context *context, arap_solver *solver) {
+    arap_patterns *m = &solver->patterns;
+    size_t entries = solver->influences.start[solver->influences.count],
+           count = (size_t)solver->mesh.count;
     m->stride = 1;
     m->right_side = ARAP_NEW(double, entries);
     m->product = ARAP_NEW(double, entries);
@@ -304,28 +308,32 @@ arap_status arap_begin_patterns(arap_context *context, arap_solver *s) {
     m->best = ARAP_NEW(double, entries);
     if (!m->right_side || !m->product || !m->residual || !m->best)
         return arap_fail_memory(&context->error, "the weights");
-    arap_status begun = arap_sections_begin(context, &s->mesh, &s->influences, &s->sections);
+    arap_status begun =
+        arap_sections_begin(context, &solver->mesh, &solver->influences, &solver->sections);
     if (begun) return begun;
-    int by_position = s->settings.position_clusters;
-    int share = (by_position || s->settings.rotation_clusters > 0) && !s->poses.spines.count &&
-                !s->poses.stretches.count;
+    int by_position = solver->settings.position_clusters;
+    int share = (by_position || solver->settings.rotation_clusters > 0) &&
+                !solver->poses.spines.count && !solver->poses.stretches.count;
     arap_rotation_clusters *clusters = share ? &m->clusters : NULL;
-    arap_status status = s->settings.acceleration ? begin_acceleration(context, s) : ARAP_OK;
+    arap_status status =
+        solver->settings.acceleration ? begin_acceleration(context, solver) : ARAP_OK;
     if (!status && clusters && !clusters->count)
         status = by_position
-                     ? arap_position_clusters_create(context, &s->mesh, by_position,
-                                                     s->settings.sampling.seed, clusters)
-                     : arap_rotation_clusters_create(context, &s->mesh, &s->influences,
-                                                     s->settings.rotation_clusters, clusters);
-    if (!status && !s->mirror_reuse.symmetry && !s->displacements.poses)
-        status =
-            arap_mirror_reuse_create(context, &s->mesh, &s->symmetry, &s->poses, &s->mirror_reuse);
+                     ? arap_position_clusters_create(context, &solver->mesh, by_position,
+                                                     solver->settings.sampling.seed, clusters)
+                     : arap_rotation_clusters_create(context, &solver->mesh, &solver->influences,
+                                                     solver->settings.rotation_clusters, clusters);
+    if (!status && !solver->mirror_reuse.symmetry && !solver->displacements.poses)
+        status = arap_mirror_reuse_create(context, &solver->mesh, &solver->symmetry, &solver->poses,
+                                          &solver->mirror_reuse);
     if (!status)
-        status = arap_mirror_reuse_take(context, &s->mesh, &s->influences, &s->mirror_reuse);
+        status = arap_mirror_reuse_take(context, &solver->mesh, &solver->influences,
+                                        &solver->mirror_reuse);
     if (!status)
-        status = arap_local_step_create(context, &s->mesh, &s->packed, &s->influences, clusters,
-                                        clusters ? NULL : &s->mirror_reuse, &m->local_step);
-    arap_lap(s, ARAP_TIME_LOCAL);
+        status = arap_local_step_create(context, &solver->mesh, &solver->packed,
+                                        &solver->influences, clusters,
+                                        clusters ? NULL : &solver->mirror_reuse, &m->local_step);
+    arap_lap(solver, ARAP_TIME_LOCAL);
     return status;
 }
 
@@ -412,12 +420,12 @@ static int rows_wait(const arap_solver *s) {
            s->stage.number == s->stage.last;
 }
 
-int arap_must_go_on(const arap_solver *s) {
-    return rows_wait(s) && s->stage.iterations <= ROWS_EVERY;
+int arap_must_go_on(const arap_solver *solver) {
+    return rows_wait(solver) && solver->stage.iterations <= ROWS_EVERY;
 }
 
-int arap_needs_factor(const arap_solver *s) {
-    return rows_wait(s) && s->patterns.active_changes > 0;
+int arap_needs_factor(const arap_solver *solver) {
+    return rows_wait(solver) && solver->patterns.active_changes > 0;
 }
 
 /* Add the paper's positivity rows. They take effect in the next global step, which needs a new
@@ -549,19 +557,19 @@ static void drop_attachments(arap_solver *s) {
     if (dropped) m->has_best = 0;
 }
 
-arap_status arap_iteration(arap_context *context, arap_solver *s) {
-    arap_patterns *m = &s->patterns;
+arap_status arap_iteration(arap_context *context, arap_solver *solver) {
+    arap_patterns *m = &solver->patterns;
     int uncancellable = context->uncancellable;
     context->uncancellable = uncancellable > 1;
-    arap_status status = m->has_system ? ARAP_OK : make_system(context, s);
+    arap_status status = m->has_system ? ARAP_OK : make_system(context, solver);
     if (!status) status = arap_poll_cancel(context);
     context->uncancellable = uncancellable;
-    if (!m->has_system) release_system(s); /* cancelled; the next call repeats the step */
-    if (status || !m->system.unknowns) return status ? status : arap_refresh(context, s);
-    if (s->settings.drop_attachments && s->stage.iterations) drop_attachments(s);
-    if (s->dual) return dual_iteration(context, s);
-    int descends = s->settings.positivity == ARAP_POSITIVITY_CLIP && !s->settings.filter;
-    return descends ? clipped_iteration(context, s) : full_step(context, s);
+    if (!m->has_system) release_system(solver); /* cancelled; the next call repeats the step */
+    if (status || !m->system.unknowns) return status ? status : arap_refresh(context, solver);
+    if (solver->settings.drop_attachments && solver->stage.iterations) drop_attachments(solver);
+    if (solver->dual) return dual_iteration(context, solver);
+    int descends = solver->settings.positivity == ARAP_POSITIVITY_CLIP && !solver->settings.filter;
+    return descends ? clipped_iteration(context, solver) : full_step(context, solver);
 }
 
 /* Create work space for the local step of both halves, which are no longer images. */
@@ -579,32 +587,34 @@ static arap_status end_mirror_reuse(arap_context *context, arap_solver *s) {
     return ARAP_OK;
 }
 
-arap_status arap_solver_repose(arap_context *context, arap_solver *s, const double *transforms,
+arap_status arap_solver_repose(arap_context *context, arap_solver *solver, const double *transforms,
                                const arap_spines *spines, int keep_factor) {
-    arap_patterns *m = &s->patterns;
-    size_t size = 12 * (size_t)s->poses.count * (size_t)s->poses.columns * sizeof *transforms;
-    arap_start_lap(s);
-    arap_status status = end_mirror_reuse(context, s);
+    arap_patterns *m = &solver->patterns;
+    size_t size =
+        12 * (size_t)solver->poses.count * (size_t)solver->poses.columns * sizeof *transforms;
+    arap_start_lap(solver);
+    arap_status status = end_mirror_reuse(context, solver);
     if (status) return status;
-    memcpy(s->poses.transform, transforms, size);
-    if (spines) arap_spines_assign(spines, s->mesh.count, s->poses.count, &s->poses.spines);
-    status = arap_poses_gram(context, &s->poses);
-    if (!status) status = arap_packed_poses_fill(context, &s->poses, &s->packed);
+    memcpy(solver->poses.transform, transforms, size);
+    if (spines)
+        arap_spines_assign(spines, solver->mesh.count, solver->poses.count, &solver->poses.spines);
+    status = arap_poses_gram(context, &solver->poses);
+    if (!status) status = arap_packed_poses_fill(context, &solver->poses, &solver->packed);
     if (status) return status;
-    arap_lap(s, ARAP_TIME_POSES);
+    arap_lap(solver, ARAP_TIME_POSES);
     m->has_best = 0;
     if (keep_factor && m->has_system) {
         m->system_outdated = 1;
     } else {
-        release_system(s);
+        release_system(solver);
         m->guarded = m->active_changes = 0;
     }
     if (m->anderson) arap_anderson_restart(m->anderson);
-    return arap_refresh(context, s);
+    return arap_refresh(context, solver);
 }
 
-arap_status arap_end_iterations(arap_context *context, arap_solver *s) {
-    arap_patterns *m = &s->patterns;
-    int worse = m->has_best && objective(s) > m->best_objective + rounding(s);
-    return worse ? restore(context, s, m->best) : ARAP_OK;
+arap_status arap_end_iterations(arap_context *context, arap_solver *solver) {
+    arap_patterns *m = &solver->patterns;
+    int worse = m->has_best && objective(solver) > m->best_objective + rounding(solver);
+    return worse ? restore(context, solver, m->best) : ARAP_OK;
 }

@@ -273,76 +273,77 @@ static arap_status find_clusters(arap_context *context, void *data) {
                         &s->clusters);
 }
 
-arap_status arap_clusters_begin(arap_context *context, arap_solver *s, const arap_problem *problem,
-                                arap_clustering *out) {
-    int is_known = problem->visit && s->mesh.count == s->mesh.input_count;
-    *out = (arap_clustering){.solver = s, .group = ARAP_NEW(int, s->mesh.count)};
-    if (!is_known) out->found = ARAP_NEW(int, s->mesh.count);
+arap_status arap_clusters_begin(arap_context *context, arap_solver *solver,
+                                const arap_problem *problem, arap_clustering *out) {
+    int is_known = problem->visit && solver->mesh.count == solver->mesh.input_count;
+    *out = (arap_clustering){.solver = solver, .group = ARAP_NEW(int, solver->mesh.count)};
+    if (!is_known) out->found = ARAP_NEW(int, solver->mesh.count);
     if (!out->group || (!is_known && !out->found)) {
         arap_free(out->group);
         arap_free(out->found);
         *out = (arap_clustering){0};
         return arap_fail_memory(&context->error, "the coarse mesh");
     }
-    group_vertices(s, problem, out->group);
+    group_vertices(solver, problem, out->group);
     out->visit = is_known ? problem->visit : out->found;
-    arap_async_begin(context, s->mesh.count, find_clusters, out, &out->async_task);
+    arap_async_begin(context, solver->mesh.count, find_clusters, out, &out->async_task);
     return ARAP_OK;
 }
 
-arap_status arap_clusters_end(arap_context *context, arap_clustering *c) {
-    arap_status status = arap_async_end(context, &c->async_task);
-    arap_free(c->group);
-    arap_free(c->found);
-    c->group = c->found = NULL;
+arap_status arap_clusters_end(arap_context *context, arap_clustering *clustering) {
+    arap_status status = arap_async_end(context, &clustering->async_task);
+    arap_free(clustering->group);
+    arap_free(clustering->found);
+    clustering->group = clustering->found = NULL;
     return status;
 }
 
-arap_status arap_coarse_create(arap_context *context, arap_solver *s, const arap_problem *problem) {
+arap_status arap_coarse_create(arap_context *context, arap_solver *solver,
+                               const arap_problem *problem) {
     coarse_arrays arrays = {0};
     arap_sparse_weights rows;
     arap_problem coarse;
     coarse_edits edits = {0};
-    arap_settings settings = s->settings;
+    arap_settings settings = solver->settings;
     arap_status status = ARAP_OK;
-    if (!pays_off(s, problem)) goto done;
-    arap_containments_drop_faces(&s->containments);
-    status = coarse_problem(context, s, problem, &arrays, &rows, &coarse);
-    if (!status) status = map_edits(context, s, &problem->edits, &edits, &coarse.edits);
+    if (!pays_off(solver, problem)) goto done;
+    arap_containments_drop_faces(&solver->containments);
+    status = coarse_problem(context, solver, problem, &arrays, &rows, &coarse);
+    if (!status) status = map_edits(context, solver, &problem->edits, &edits, &coarse.edits);
     /* Compared with the energy, the harmonic term grows with the area of a vertex (harmonic.c). */
-    settings.harmonic *= (double)main_clusters(s) / s->mesh.main_count;
+    settings.harmonic *= (double)main_clusters(solver) / solver->mesh.main_count;
     settings.rigid_departure = 0; /* small parts have too few clusters to decide */
     settings.deformer = ARAP_DEFORMER_LINEAR;
-    arap_lap(s, ARAP_TIME_LEVELS);
-    if (!status) status = arap_solver_create(context, &coarse, &settings, &s->coarse);
-    arap_start_lap(s);
+    arap_lap(solver, ARAP_TIME_LEVELS);
+    if (!status) status = arap_solver_create(context, &coarse, &settings, &solver->coarse);
+    arap_start_lap(solver);
     if (status) goto done;
     /* From here on, indices are vertices of the coarse solver, which may have welded some. */
-    for (int i = 0; i < s->mesh.count; i++)
-        s->clusters.cluster[i] = s->coarse->mesh.weld[s->clusters.cluster[i]];
+    for (int i = 0; i < solver->mesh.count; i++)
+        solver->clusters.cluster[i] = solver->coarse->mesh.weld[solver->clusters.cluster[i]];
 
 done:
-    if (!s->coarse) arap_coarse_clear(&s->clusters);
+    if (!solver->coarse) arap_coarse_clear(&solver->clusters);
     free_arrays(&arrays);
     free_edits(&edits);
-    arap_lap(s, ARAP_TIME_LEVELS);
+    arap_lap(solver, ARAP_TIME_LEVELS);
     return status;
 }
 
-arap_status arap_coarse_edit(arap_context *context, arap_solver *s, const arap_edits *edits) {
+arap_status arap_coarse_edit(arap_context *context, arap_solver *solver, const arap_edits *edits) {
     coarse_edits arrays = {0};
     arap_edits coarse;
-    arap_status status = map_edits(context, s, edits, &arrays, &coarse);
-    if (!status) status = arap_solver_edit(context, s->coarse, &coarse);
-    s->stage.last = s->coarse->stage.last + 1;
+    arap_status status = map_edits(context, solver, edits, &arrays, &coarse);
+    if (!status) status = arap_solver_edit(context, solver->coarse, &coarse);
+    solver->stage.last = solver->coarse->stage.last + 1;
     free_edits(&arrays);
     return status;
 }
 
-void arap_coarse_free(arap_solver *s) {
-    arap_solver_free(s->coarse);
-    arap_coarse_clear(&s->clusters);
-    s->coarse = NULL;
+void arap_coarse_free(arap_solver *solver) {
+    arap_solver_free(solver->coarse);
+    arap_coarse_clear(&solver->clusters);
+    solver->coarse = NULL;
 }
 
 /* Create peak rows for the seeds of held clusters. With rows for all vertices of a cluster, bones
@@ -442,21 +443,21 @@ done:
     return status;
 }
 
-arap_status arap_coarse_inherit(arap_context *context, arap_solver *s) {
+arap_status arap_coarse_inherit(arap_context *context, arap_solver *solver) {
     arap_constraint_list rows = {0};
-    arap_status status = inherit_peaks(context, s, &rows);
+    arap_status status = inherit_peaks(context, solver, &rows);
     int peaks = rows.count;
-    for (int r = 0; r < s->constraints.list.count && !status; r++)
-        status = arap_append_constraint(context, &rows, s->constraints.list.rows[r]);
-    if (!status) status = inherit_islands(context, s);
+    for (int r = 0; r < solver->constraints.list.count && !status; r++)
+        status = arap_append_constraint(context, &rows, solver->constraints.list.rows[r]);
+    if (!status) status = inherit_islands(context, solver);
     if (status) {
         arap_constraint_list_clear(&rows);
         return status;
     }
-    arap_constraint_list_clear(&s->constraints.list);
-    s->constraints.list = rows;
-    s->constraints.peaks = peaks;
-    arap_release_constraints(s);
-    for (int t = 0; t < ARAP_TIMES; t++) s->seconds[t] += s->coarse->seconds[t];
+    arap_constraint_list_clear(&solver->constraints.list);
+    solver->constraints.list = rows;
+    solver->constraints.peaks = peaks;
+    arap_release_constraints(solver);
+    for (int t = 0; t < ARAP_TIMES; t++) solver->seconds[t] += solver->coarse->seconds[t];
     return ARAP_OK;
 }

@@ -20,7 +20,7 @@
 #define ROUNDING 5e-7
 
 arap_status arap_locks_create(arap_context *context, const arap_problem *problem,
-                              const arap_skeleton *skeleton, arap_locks *l) {
+                              const arap_skeleton *skeleton, arap_locks *locks) {
     const arap_sparse_weights *rows = problem->weights;
     if (!problem->locked_vertices && !problem->locked_bones) return ARAP_OK;
     if (!rows)
@@ -28,33 +28,35 @@ arap_status arap_locks_create(arap_context *context, const arap_problem *problem
                          "vertices or bones are locked, but there are no weights to keep");
     size_t n = (size_t)problem->geometry.vertex_count, entries = (size_t)rows->start[n];
     int sets = problem->set_count > 0 ? problem->set_count : 1, bones = skeleton->deform_count;
-    l->bones = bones;
-    l->start = ARAP_NEW(long long, n + 1);
-    l->bone = ARAP_NEW(int, entries);
-    l->weight = ARAP_NEW(double, entries);
-    l->vertex = ARAP_NEW_ZERO(char, n);
-    l->set = ARAP_NEW_ZERO(int, n);
-    l->column = ARAP_NEW_ZERO(char, sets * bones);
-    if (!l->start || !l->bone || !l->weight || !l->vertex || !l->set || !l->column)
+    locks->bones = bones;
+    locks->start = ARAP_NEW(long long, n + 1);
+    locks->bone = ARAP_NEW(int, entries);
+    locks->weight = ARAP_NEW(double, entries);
+    locks->vertex = ARAP_NEW_ZERO(char, n);
+    locks->set = ARAP_NEW_ZERO(int, n);
+    locks->column = ARAP_NEW_ZERO(char, sets * bones);
+    if (!locks->start || !locks->bone || !locks->weight || !locks->vertex || !locks->set ||
+        !locks->column)
         return arap_fail_memory(&context->error, "the locked weights");
-    memcpy(l->start, rows->start, (n + 1) * sizeof *rows->start);
-    memcpy(l->bone, rows->bone, entries * sizeof *rows->bone);
-    memcpy(l->weight, rows->weight, entries * sizeof *rows->weight);
-    if (problem->locked_vertices) memcpy(l->vertex, problem->locked_vertices, n);
+    memcpy(locks->start, rows->start, (n + 1) * sizeof *rows->start);
+    memcpy(locks->bone, rows->bone, entries * sizeof *rows->bone);
+    memcpy(locks->weight, rows->weight, entries * sizeof *rows->weight);
+    if (problem->locked_vertices) memcpy(locks->vertex, problem->locked_vertices, n);
     for (size_t i = 0; i < n && problem->vertex_set; i++) {
-        l->set[i] = problem->vertex_set[i];
-        if (l->set[i] < 0 || l->set[i] >= sets)
+        locks->set[i] = problem->vertex_set[i];
+        if (locks->set[i] < 0 || locks->set[i] >= sets)
             return arap_fail(&context->error, ARAP_BAD_VALUE,
-                             "vertex_sets[%zu] is %d, but locked_bones has %d rows", i, l->set[i],
-                             sets);
+                             "vertex_sets[%zu] is %d, but locked_bones has %d rows", i,
+                             locks->set[i], sets);
     }
     for (int k = 0; k < sets && problem->locked_bones; k++)
         for (int d = 0; d < bones; d++)
-            l->column[k * bones + d] =
+            locks->column[k * bones + d] =
                 problem->locked_bones[k * problem->bones.count + skeleton->deform_bone[d]];
     size_t open = 0;
     for (size_t i = 0; i < n && !open; i++)
-        for (int d = 0; d < bones; d++) open += !l->vertex[i] && !l->column[l->set[i] * bones + d];
+        for (int d = 0; d < bones; d++)
+            open += !locks->vertex[i] && !locks->column[locks->set[i] * bones + d];
     if (!open)
         return arap_fail(&context->error, ARAP_BAD_VALUE,
                          "nothing is free: every deforming bone or every vertex is locked");
@@ -77,13 +79,14 @@ static double given_weight(const arap_locks *l, const arap_skeleton *skeleton, i
     return 0;
 }
 
-int arap_same_locks(const arap_locks *l, const arap_skeleton *skeleton, int i, int j) {
-    if (!l->vertex) return 1;
-    if (l->vertex[i] || l->vertex[j]) return 0;
-    for (int d = 0; d < l->bones; d++) {
-        int locked = arap_is_locked(l, i, d);
-        if (locked != arap_is_locked(l, j, d)) return 0;
-        if (locked && given_weight(l, skeleton, i, d) != given_weight(l, skeleton, j, d)) return 0;
+int arap_same_locks(const arap_locks *locks, const arap_skeleton *skeleton, int i, int j) {
+    if (!locks->vertex) return 1;
+    if (locks->vertex[i] || locks->vertex[j]) return 0;
+    for (int d = 0; d < locks->bones; d++) {
+        int locked = arap_is_locked(locks, i, d);
+        if (locked != arap_is_locked(locks, j, d)) return 0;
+        if (locked && given_weight(locks, skeleton, i, d) != given_weight(locks, skeleton, j, d))
+            return 0;
     }
     return 1;
 }
@@ -145,11 +148,12 @@ static void apply_lock(const arap_mesh *mesh, const arap_skeleton *skeleton, int
     }
 }
 
-arap_status arap_locks_apply(arap_context *context, const arap_locks *l, const arap_mesh *mesh,
-                             const arap_skeleton *skeleton, arap_influences *in) {
-    if (!l->vertex) return ARAP_OK;
+arap_status arap_locks_apply(arap_context *context, const arap_locks *locks, const arap_mesh *mesh,
+                             const arap_skeleton *skeleton, arap_influences *influences) {
+    if (!locks->vertex) return ARAP_OK;
     int n = mesh->count, bones = skeleton->deform_count;
-    arap_sparse_weights rows = {.start = l->start, .bone = l->bone, .weight = l->weight};
+    arap_sparse_weights rows = {
+        .start = locks->start, .bone = locks->bone, .weight = locks->weight};
     arap_rows out = {0};
     double *row = ARAP_NEW(double, 3 * bones);
     char *locked = ARAP_NEW(char, bones);
@@ -162,18 +166,19 @@ arap_status arap_locks_apply(arap_context *context, const arap_locks *l, const a
     for (int i = 0; i < n && !status; i++) {
         lock_row lock = {.weight = row + bones, .own = row + 2 * bones};
         for (int d = 0; d < 2 * bones; d++) row[d] = NAN;
-        for (size_t e = in->start[i]; e < in->start[i + 1]; e++) row[in->bone[e]] = in->weight[e];
+        for (size_t e = influences->start[i]; e < influences->start[i + 1]; e++)
+            row[influences->bone[e]] = influences->weight[e];
         for (int input = mesh->first[i]; input >= 0; input = mesh->next[input])
-            collect_locks(l, skeleton, &rows, input, &lock);
+            collect_locks(locks, skeleton, &rows, input, &lock);
         apply_lock(mesh, skeleton, i, &lock, row, locked);
         status = arap_rows_next(context, &out, (size_t)bones);
         for (int d = 0; d < bones && !status; d++)
             if (!isnan(row[d])) arap_rows_add(&out, d, row[d], locked[d]);
     }
     if (status) goto done;
-    arap_influences_clear(in);
-    arap_rows_take(&out, in);
-    arap_influences_normalize(in);
+    arap_influences_clear(influences);
+    arap_rows_take(&out, influences);
+    arap_influences_normalize(influences);
 
 done:
     arap_rows_clear(&out);
@@ -182,12 +187,12 @@ done:
     return status;
 }
 
-void arap_locks_clear(arap_locks *l) {
-    arap_free(l->start);
-    arap_free(l->bone);
-    arap_free(l->weight);
-    arap_free(l->vertex);
-    arap_free(l->set);
-    arap_free(l->column);
-    *l = (arap_locks){0};
+void arap_locks_clear(arap_locks *locks) {
+    arap_free(locks->start);
+    arap_free(locks->bone);
+    arap_free(locks->weight);
+    arap_free(locks->vertex);
+    arap_free(locks->set);
+    arap_free(locks->column);
+    *locks = (arap_locks){0};
 }

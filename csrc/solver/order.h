@@ -9,6 +9,6 @@
  * (vertices), use arap_order_of_unknowns, which takes several times as long. */
 arap_status arap_elimination_order(arap_context *context, int count, const size_t *ring,
                                    const int *neighbor, const int *partner, const int *unknowns,
-                                   int *order);
+                                   int *out);
 
 #endif

@@ -139,9 +139,9 @@ done:
     return status;
 }
 
-arap_status arap_own_skin(arap_context *context, const arap_solver *s, arap_influences *out) {
-    const arap_influences *in = &s->initial;
-    chooser c = {.s = s, .sign = 1};
+arap_status arap_own_skin(arap_context *context, const arap_solver *solver, arap_influences *out) {
+    const arap_influences *in = &solver->initial;
+    chooser c = {.s = solver, .sign = 1};
     arap_rows rows = {0};
     arap_status status = prepare(context, in, &c);
     if (!status) find_sides(&c, in);

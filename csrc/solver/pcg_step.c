@@ -54,11 +54,11 @@ static int enough(void *data, int step, double left, const double *z, double *x)
     return step == STEPS || !(left > TOLERANCE * TOLERANCE * m->first);
 }
 
-arap_status arap_pcg_step(arap_context *context, const arap_solver *s, double *x) {
-    int n = s->patterns.system.unknowns;
-    size_t entries = s->influences.start[s->influences.count];
+arap_status arap_pcg_step(arap_context *context, const arap_solver *solver, double *x) {
+    int n = solver->patterns.system.unknowns;
+    size_t entries = solver->influences.start[solver->influences.count];
     double *work = ARAP_NEW(double, 4 * (size_t)n);
-    product m = {.solver = s, .step = s->influences, .image = ARAP_NEW(double, entries)};
+    product m = {.solver = solver, .step = solver->influences, .image = ARAP_NEW(double, entries)};
     arap_status status = ARAP_OK;
     m.step.weight = ARAP_NEW_ZERO(double, entries);
     m.pull = ARAP_NEW_ZERO(double, entries);
@@ -66,9 +66,9 @@ arap_status arap_pcg_step(arap_context *context, const arap_solver *s, double *x
         status = arap_fail_memory(&context->error, "the global step");
         goto done;
     }
-    if (s->mesh.spring_start)
-        status =
-            arap_stiffness_product(context, &s->mesh, &s->poses, &m.step, NULL, m.pull, NULL, NULL);
+    if (solver->mesh.spring_start)
+        status = arap_stiffness_product(context, &solver->mesh, &solver->poses, &m.step, NULL,
+                                        m.pull, NULL, NULL);
     if (status) goto done;
     arap_pcg pcg = {n, &m, multiply, solve_before, enough};
     status = arap_pcg_solve(context, &pcg, work, x);

@@ -229,44 +229,46 @@ static int is_one_body(const arap_solver *s) {
     return own >= BODY * s->mesh.main_count;
 }
 
-arap_status arap_promise_foresee(arap_context *context, arap_solver *s) {
+arap_status arap_promise_foresee(arap_context *context, arap_solver *solver) {
     int found = 0;
-    return is_active(s) && is_one_body(s)
-               ? hold(context, s, &s->influences, s->settings.response, &found)
+    return is_active(solver) && is_one_body(solver)
+               ? hold(context, solver, &solver->influences, solver->settings.response, &found)
                : ARAP_OK;
 }
 
-arap_status arap_promise_review(arap_context *context, arap_solver *s) {
-    int again = s->promise.rows.count > 0, found = 0;
-    if (!is_active(s) || s->promise.rounds >= (s->coarse_vertices ? 1 : ARAP_MAX_ROUNDS))
+arap_status arap_promise_review(arap_context *context, arap_solver *solver) {
+    int again = solver->promise.rows.count > 0, found = 0;
+    if (!is_active(solver) ||
+        solver->promise.rounds >= (solver->coarse_vertices ? 1 : ARAP_MAX_ROUNDS))
         return ARAP_OK;
-    arap_status status = hold(context, s, &s->influences,
-                              s->settings.response * (s->coarse_vertices ? FAR
-                                                      : again            ? NEAR
-                                                                         : 1),
+    arap_status status = hold(context, solver, &solver->influences,
+                              solver->settings.response * (solver->coarse_vertices ? FAR
+                                                           : again                 ? NEAR
+                                                                                   : 1),
                               &found);
-    s->promise.rounds += found > 0;
-    s->stage.last += found > 0;
+    solver->promise.rounds += found > 0;
+    solver->stage.last += found > 0;
     return status;
 }
 
-arap_status arap_promise_inherit(arap_context *context, arap_solver *s,
+arap_status arap_promise_inherit(arap_context *context, arap_solver *solver,
                                  const arap_influences *weights) {
-    const arap_promise *from = &s->coarse->promise;
+    const arap_promise *from = &solver->coarse->promise;
     int found = from->rows.count > 0;
-    if (!is_active(s)) return ARAP_OK;
-    arap_status status = begin(context, s);
+    if (!is_active(solver)) return ARAP_OK;
+    arap_status status = begin(context, solver);
     if (!status && found) {
-        size_t size = (size_t)s->skeleton.deform_count * sizeof(double);
-        memcpy(s->promise.strength, from->strength, size);
-        memcpy(s->promise.before, from->before, size);
+        size_t size = (size_t)solver->skeleton.deform_count * sizeof(double);
+        memcpy(solver->promise.strength, from->strength, size);
+        memcpy(solver->promise.before, from->before, size);
     }
-    return status ? status : hold(context, s, weights, s->settings.response * FAR, &found);
+    return status ? status
+                  : hold(context, solver, weights, solver->settings.response * FAR, &found);
 }
 
-arap_status arap_promise_offer(arap_context *context, const arap_solver *s,
+arap_status arap_promise_offer(arap_context *context, const arap_solver *solver,
                                arap_influences *patterns) {
-    const arap_constraint *row = s->promise.rows.rows, *end = row + s->promise.rows.count;
+    const arap_constraint *row = solver->promise.rows.rows, *end = row + solver->promise.rows.count;
     arap_rows rows;
     if (row == end) return ARAP_OK;
     arap_status status = arap_rows_create(context, patterns->count, &rows);
@@ -290,37 +292,37 @@ arap_status arap_promise_offer(arap_context *context, const arap_solver *s,
     return ARAP_OK;
 }
 
-double arap_promise_cost(const arap_solver *s) {
+double arap_promise_cost(const arap_solver *solver) {
     double sum = 0;
-    for (int r = 0; r < s->promise.rows.count; r++) {
-        const arap_constraint *row = &s->promise.rows.rows[r];
-        double w = arap_weight(&s->influences, row->vertex, row->bone);
-        double before = s->promise.before[row->bone] * row->target;
-        sum += row->strength * s->mesh.area[row->vertex] * (row->target - w) * (w - before);
+    for (int r = 0; r < solver->promise.rows.count; r++) {
+        const arap_constraint *row = &solver->promise.rows.rows[r];
+        double w = arap_weight(&solver->influences, row->vertex, row->bone);
+        double before = solver->promise.before[row->bone] * row->target;
+        sum += row->strength * solver->mesh.area[row->vertex] * (row->target - w) * (w - before);
     }
-    double cost = sum * s->poses.total;
-    return s->present.energy > 0 ? fmax(0, cost / s->present.energy) : 0;
+    double cost = sum * solver->poses.total;
+    return solver->present.energy > 0 ? fmax(0, cost / solver->present.energy) : 0;
 }
 
-arap_status arap_promise_renew(arap_context *context, arap_solver *s) {
+arap_status arap_promise_renew(arap_context *context, arap_solver *solver) {
     arap_influences skin = {0};
-    s->promise.rounds = 0;
-    if (!s->promise.rows.count) return ARAP_OK;
-    char *decided = find_decided(s, &s->influences);
-    arap_status status = decided ? free_skin(context, s, decided, &s->influences, &skin)
+    solver->promise.rounds = 0;
+    if (!solver->promise.rows.count) return ARAP_OK;
+    char *decided = find_decided(solver, &solver->influences);
+    arap_status status = decided ? free_skin(context, solver, decided, &solver->influences, &skin)
                                  : arap_fail_memory(&context->error, "the bones that are held");
-    if (!status) status = make_rows(context, s, &skin);
+    if (!status) status = make_rows(context, solver, &skin);
     arap_free(decided);
     arap_influences_clear(&skin);
     return status;
 }
 
-void arap_promise_clear(arap_promise *p) {
-    arap_free(p->strength);
-    arap_free(p->before);
-    arap_influences_clear(&p->own);
-    arap_free(p->bone);
-    arap_free(p->is_minor);
-    arap_constraint_list_clear(&p->rows);
-    *p = (arap_promise){0};
+void arap_promise_clear(arap_promise *promise) {
+    arap_free(promise->strength);
+    arap_free(promise->before);
+    arap_influences_clear(&promise->own);
+    arap_free(promise->bone);
+    arap_free(promise->is_minor);
+    arap_constraint_list_clear(&promise->rows);
+    *promise = (arap_promise){0};
 }

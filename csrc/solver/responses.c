@@ -107,14 +107,14 @@ static void add_shares(const arap_solver *s, const arap_influences *in, const ch
             sum[in->bone[e]] += s->mesh.area[i] * in->weight[e];
 }
 
-arap_status arap_responses(arap_context *context, const arap_solver *s, const arap_influences *own,
-                           const arap_influences *weights, const char *ignored, double *response,
-                           double *share) {
-    size_t bones = (size_t)s->skeleton.deform_count;
+arap_status arap_responses(arap_context *context, const arap_solver *solver,
+                           const arap_influences *own, const arap_influences *weights,
+                           const char *ignored, double *response, double *share) {
+    size_t bones = (size_t)solver->skeleton.deform_count;
     double *whole = ARAP_NEW_ZERO(double, bones), *all = ARAP_NEW_ZERO(double, bones);
     char *has_main = ARAP_NEW_ZERO(char, bones);
     branches below;
-    arap_status status = number_branches(context, &s->skeleton, &below);
+    arap_status status = number_branches(context, &solver->skeleton, &below);
     if (!status && (!whole || !all || !has_main))
         status = arap_fail_memory(&context->error, "the responses of bones");
     if (status) goto done;
@@ -122,16 +122,16 @@ arap_status arap_responses(arap_context *context, const arap_solver *s, const ar
     memset(share, 0, bones * sizeof *share);
     for (int i = 0; i < own->count; i++)
         for (size_t e = own->start[i]; e < own->start[i + 1]; e++)
-            has_main[own->bone[e]] |= s->mesh.main[i];
+            has_main[own->bone[e]] |= solver->mesh.main[i];
     for (int i = 0; i < weights->count && !status; i++) {
         if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         if (ignored && ignored[i]) continue;
-        add_shares(s, weights, has_main, i, share);
-        add_shares(s, &s->initial, has_main, i, all);
+        add_shares(solver, weights, has_main, i, share);
+        add_shares(solver, &solver->initial, has_main, i, all);
         for (size_t e = own->start[i]; e < own->start[i + 1]; e++) {
             int b = own->bone[e];
-            double counts = s->mesh.area[i] * lever(s, i, b);
-            whole[b] += counts * goes_along(&below, &s->initial, i, b);
+            double counts = solver->mesh.area[i] * lever(solver, i, b);
+            whole[b] += counts * goes_along(&below, &solver->initial, i, b);
             response[b] += counts * goes_along(&below, weights, i, b);
         }
     }

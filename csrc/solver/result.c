@@ -14,67 +14,69 @@
 #include "solver/excluded.h"
 #include "weights/rows.h"
 
-void arap_solver_report(const arap_solver *s, arap_report *report) {
+void arap_solver_report(const arap_solver *solver, arap_report *report) {
     *report = (arap_report){0};
-    report->vertices = s->mesh.input_count;
-    report->welded = s->mesh.input_count - s->mesh.count;
-    report->far_vertices = s->mesh.far_count;
-    report->collapsed_triangles = s->mesh.collapsed_count;
-    report->parts = s->mesh.part_count;
-    report->bones = s->skeleton.count;
-    report->deforming_bones = s->skeleton.deform_count;
-    report->poses = s->pose_count;
-    report->symmetric_bones = s->symmetry.bone_count;
-    for (int i = 0; i < s->mesh.input_count; i++)
-        report->symmetric_vertices += arap_symmetry_image(&s->symmetry, s->mesh.weld[i]) >= 0;
-    report->unseen_count = s->heat_report.unseen_count;
-    report->unseen = s->heat_report.unseen;
-    report->coarse_vertices = s->coarse_vertices;
-    report->lumped_parts = s->lumped_parts;
-    report->rigid_parts = s->parts.count;
-    report->found_rigid_parts = s->found_rigid;
-    report->linked_parts = s->linked_parts;
-    report->links = s->link_count;
-    report->layer_links = s->mesh.layer_count;
-    report->iterations = s->iterations;
-    report->energies = s->history.energies;
-    report->energy_count = s->history.count;
-    report->energy_before = s->energy_before;
-    memcpy(report->stage_start, s->history.stage_start, sizeof report->stage_start);
-    report->unknowns = s->assembled.unknowns;
-    report->factor_size = s->assembled.factor_size;
-    report->factor_bytes = s->assembled.factor_bytes;
-    report->factor_flops = s->assembled.factor_flops;
-    report->peak_rows = s->constraints.peaks;
-    report->attach_rows = s->constraints.attachments;
-    report->neumann_rows = s->assembled.neumann_rows;
-    report->positivity_rows = s->assembled.positivity_rows;
-    report->damping = s->assembled.damping;
-    report->held_cost = arap_promise_cost(s);
-    double rest = s->poses.total * s->mesh.rest_energy;
-    report->section_energy = rest > 0 ? s->present.sections / rest : 0;
-    memcpy(report->seconds, s->seconds, sizeof report->seconds);
-    if (!s->coarse) return;
+    report->vertices = solver->mesh.input_count;
+    report->welded = solver->mesh.input_count - solver->mesh.count;
+    report->far_vertices = solver->mesh.far_count;
+    report->collapsed_triangles = solver->mesh.collapsed_count;
+    report->parts = solver->mesh.part_count;
+    report->bones = solver->skeleton.count;
+    report->deforming_bones = solver->skeleton.deform_count;
+    report->poses = solver->pose_count;
+    report->symmetric_bones = solver->symmetry.bone_count;
+    for (int i = 0; i < solver->mesh.input_count; i++)
+        report->symmetric_vertices +=
+            arap_symmetry_image(&solver->symmetry, solver->mesh.weld[i]) >= 0;
+    report->unseen_count = solver->heat_report.unseen_count;
+    report->unseen = solver->heat_report.unseen;
+    report->coarse_vertices = solver->coarse_vertices;
+    report->lumped_parts = solver->lumped_parts;
+    report->rigid_parts = solver->parts.count;
+    report->found_rigid_parts = solver->found_rigid;
+    report->linked_parts = solver->linked_parts;
+    report->links = solver->link_count;
+    report->layer_links = solver->mesh.layer_count;
+    report->iterations = solver->iterations;
+    report->energies = solver->history.energies;
+    report->energy_count = solver->history.count;
+    report->energy_before = solver->energy_before;
+    memcpy(report->stage_start, solver->history.stage_start, sizeof report->stage_start);
+    report->unknowns = solver->assembled.unknowns;
+    report->factor_size = solver->assembled.factor_size;
+    report->factor_bytes = solver->assembled.factor_bytes;
+    report->factor_flops = solver->assembled.factor_flops;
+    report->peak_rows = solver->constraints.peaks;
+    report->attach_rows = solver->constraints.attachments;
+    report->neumann_rows = solver->assembled.neumann_rows;
+    report->positivity_rows = solver->assembled.positivity_rows;
+    report->damping = solver->assembled.damping;
+    report->held_cost = arap_promise_cost(solver);
+    double rest = solver->poses.total * solver->mesh.rest_energy;
+    report->section_energy = rest > 0 ? solver->present.sections / rest : 0;
+    memcpy(report->seconds, solver->seconds, sizeof report->seconds);
+    if (!solver->coarse) return;
     arap_report coarse;
-    arap_solver_report(s->coarse, &coarse);
+    arap_solver_report(solver->coarse, &coarse);
     report->section_energy = coarse.section_energy;
     report->peak_rows = coarse.peak_rows;
     for (int t = 0; t < ARAP_TIMES; t++) report->seconds[t] += coarse.seconds[t];
 }
 
-void arap_solver_inside(const arap_solver *s, struct arap_inside *inside) {
+void arap_solver_inside(const arap_solver *solver, struct arap_inside *inside) {
     *inside = (struct arap_inside){
-        .mesh = &s->mesh,
-        .skeleton = &s->skeleton,
-        .symmetry = &s->symmetry,
-        .poses = &s->poses,
-        .visibility = s->has_visibility ? &s->visibility : NULL,
-        .influences = &s->influences,
-        .clusters = s->coarse ? s->clusters.cluster : NULL,
-        .system = &s->patterns.system,
-        .right_side = s->patterns.right_side,
-        .product = s->patterns.product,
-        .visits = s->patterns.local_step ? arap_local_step_visits(s->patterns.local_step) : 0};
+        .mesh = &solver->mesh,
+        .skeleton = &solver->skeleton,
+        .symmetry = &solver->symmetry,
+        .poses = &solver->poses,
+        .visibility = solver->has_visibility ? &solver->visibility : NULL,
+        .influences = &solver->influences,
+        .clusters = solver->coarse ? solver->clusters.cluster : NULL,
+        .system = &solver->patterns.system,
+        .right_side = solver->patterns.right_side,
+        .product = solver->patterns.product,
+        .visits =
+            solver->patterns.local_step ? arap_local_step_visits(solver->patterns.local_step) : 0};
 }
 
 /* Combine the weights of a coarse level with the locks of this one. A row may consist only of
@@ -179,54 +181,57 @@ static int are_callers(const arap_solver *s) {
     return same;
 }
 
-arap_status arap_solver_weights(arap_context *context, arap_solver *s, arap_influences *out) {
+arap_status arap_solver_weights(arap_context *context, arap_solver *solver, arap_influences *out) {
     arap_influences tidied = {0};
-    arap_start_lap(s);
-    arap_status status = tidy(context, s, &tidied);
-    if (!status && are_callers(s)) {
+    arap_start_lap(solver);
+    arap_status status = tidy(context, solver, &tidied);
+    if (!status && are_callers(solver)) {
         *out = tidied;
         tidied = (arap_influences){0};
         memset(out->locked, 0, out->start[out->count]);
         for (size_t e = 0; e < out->start[out->count]; e++)
-            out->bone[e] = s->skeleton.deform_bone[out->bone[e]];
+            out->bone[e] = solver->skeleton.deform_bone[out->bone[e]];
     } else if (!status) {
-        status = hand_out(context, s, &tidied, out);
+        status = hand_out(context, solver, &tidied, out);
     }
     arap_influences_clear(&tidied);
-    arap_lap(s, ARAP_TIME_RESULT);
+    arap_lap(solver, ARAP_TIME_RESULT);
     return status;
 }
 
-arap_status arap_solver_energy(arap_context *context, arap_solver *s, double *energy) {
+arap_status arap_solver_energy(arap_context *context, arap_solver *solver, double *energy) {
     arap_influences tidied = {0};
-    arap_start_lap(s);
-    arap_status status = tidy(context, s, &tidied);
-    if (!status && s->settings.deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
-        status = arap_dual_energy_of(context, &s->mesh, &s->skeleton, &s->poses, &tidied, energy);
+    arap_start_lap(solver);
+    arap_status status = tidy(context, solver, &tidied);
+    if (!status && solver->settings.deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
+        status = arap_dual_energy_of(context, &solver->mesh, &solver->skeleton, &solver->poses,
+                                     &tidied, energy);
     else if (!status)
-        status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &tidied, energy, NULL);
+        status = arap_energy(context, &solver->mesh, &solver->poses, &solver->packed, &tidied,
+                             energy, NULL);
     arap_influences_clear(&tidied);
-    arap_lap(s, ARAP_TIME_RESULT);
+    arap_lap(solver, ARAP_TIME_RESULT);
     return status;
 }
 
-arap_status arap_solver_usage(arap_context *context, const arap_solver *s,
-                              const arap_influences *in, arap_usage *out) {
-    char *used = ARAP_NEW_ZERO(char, s->skeleton.count);
-    *out = (arap_usage){.mean = (double)in->start[in->count] / in->count,
-                        .idle = ARAP_NEW(int, s->skeleton.deform_count)};
+arap_status arap_solver_usage(arap_context *context, const arap_solver *solver,
+                              const arap_influences *weights, arap_usage *out) {
+    char *used = ARAP_NEW_ZERO(char, solver->skeleton.count);
+    *out = (arap_usage){.mean = (double)weights->start[weights->count] / weights->count,
+                        .idle = ARAP_NEW(int, solver->skeleton.deform_count)};
     if (!used || !out->idle) {
         arap_free(used);
         arap_free(out->idle);
         return arap_fail_memory(&context->error, "the report");
     }
-    for (int i = 0; i < in->count; i++)
-        if (in->start[i + 1] - in->start[i] > out->max) out->max = in->start[i + 1] - in->start[i];
-    for (size_t e = 0; e < in->start[in->count]; e++)
-        if (in->weight[e] > 0) used[in->bone[e]] = 1;
-    for (int d = 0; d < s->skeleton.deform_count; d++)
-        if (!used[s->skeleton.deform_bone[d]])
-            out->idle[out->idle_count++] = s->skeleton.deform_bone[d];
+    for (int i = 0; i < weights->count; i++)
+        if (weights->start[i + 1] - weights->start[i] > out->max)
+            out->max = weights->start[i + 1] - weights->start[i];
+    for (size_t e = 0; e < weights->start[weights->count]; e++)
+        if (weights->weight[e] > 0) used[weights->bone[e]] = 1;
+    for (int d = 0; d < solver->skeleton.deform_count; d++)
+        if (!used[solver->skeleton.deform_bone[d]])
+            out->idle[out->idle_count++] = solver->skeleton.deform_bone[d];
     arap_free(used);
     return ARAP_OK;
 }
@@ -247,27 +252,28 @@ static arap_status own_rows(arap_context *context, const arap_solver *s, const a
     return arap_rows_end(status, &rows, out);
 }
 
-arap_status arap_solver_answers(arap_context *context, const arap_solver *s,
+arap_status arap_solver_answers(arap_context *context, const arap_solver *solver,
                                 const arap_influences *weights, arap_answers *out) {
-    size_t bones = (size_t)s->skeleton.count, own_bones = (size_t)s->skeleton.deform_count;
+    size_t bones = (size_t)solver->skeleton.count,
+           own_bones = (size_t)solver->skeleton.deform_count;
     arap_influences rows = {0}, own = {0};
     double *response = ARAP_NEW(double, own_bones), *share = ARAP_NEW(double, own_bones);
     *out = (arap_answers){ARAP_NEW(double, bones), ARAP_NEW(double, bones), ARAP_NEW(char, bones),
-                          ARAP_NEW(char, bones), s->settings.response};
+                          ARAP_NEW(char, bones), solver->settings.response};
     arap_status status = response && share && out->response && out->share && out->held && out->inner
-                             ? own_rows(context, s, weights, &rows)
+                             ? own_rows(context, solver, weights, &rows)
                              : arap_fail_memory(&context->error, "the responses of bones");
-    if (!status) status = arap_own_skin(context, s, &own);
-    if (!status) status = arap_responses(context, s, &own, &rows, NULL, response, share);
-    for (int b = 0; b < s->skeleton.count && !status; b++) {
-        int d = arap_deforming(&s->skeleton, b);
+    if (!status) status = arap_own_skin(context, solver, &own);
+    if (!status) status = arap_responses(context, solver, &own, &rows, NULL, response, share);
+    for (int b = 0; b < solver->skeleton.count && !status; b++) {
+        int d = arap_deforming(&solver->skeleton, b);
         out->response[b] = d < 0 ? ARAP_NO_DEFORM : response[d];
         out->share[b] = d < 0 ? ARAP_NO_DEFORM : share[d];
         out->held[b] = 0;
-        out->inner[b] = d >= 0 && s->inner.count && s->inner.is_inner[d];
+        out->inner[b] = d >= 0 && solver->inner.count && solver->inner.is_inner[d];
     }
-    for (int r = 0; r < s->promise.rows.count && !status; r++)
-        out->held[s->skeleton.deform_bone[s->promise.rows.rows[r].bone]] = 1;
+    for (int r = 0; r < solver->promise.rows.count && !status; r++)
+        out->held[solver->skeleton.deform_bone[solver->promise.rows.rows[r].bone]] = 1;
     arap_free(response);
     arap_free(share);
     arap_influences_clear(&rows);
@@ -284,35 +290,35 @@ void arap_answers_clear(arap_answers *answers) {
     *answers = (arap_answers){0};
 }
 
-arap_status arap_solver_initial_weights(arap_context *context, const arap_solver *s,
+arap_status arap_solver_initial_weights(arap_context *context, const arap_solver *solver,
                                         arap_influences *out) {
-    return hand_out(context, s, &s->initial, out);
+    return hand_out(context, solver, &solver->initial, out);
 }
 
-arap_status arap_solver_raw_weights(arap_context *context, const arap_solver *s,
+arap_status arap_solver_raw_weights(arap_context *context, const arap_solver *solver,
                                     arap_influences *out) {
     arap_influences present = {0};
-    arap_status status = present_weights(context, s, &present);
-    if (!status) status = hand_out(context, s, &present, out);
+    arap_status status = present_weights(context, solver, &present);
+    if (!status) status = hand_out(context, solver, &present, out);
     arap_influences_clear(&present);
     return status;
 }
 
-void arap_solver_rigid_parts(const arap_solver *s, int *out) {
-    for (int i = 0; i < s->mesh.input_count; i++)
-        out[i] = s->parts.count ? s->parts.number[s->mesh.weld[i]] : -1;
+void arap_solver_rigid_parts(const arap_solver *solver, int *out) {
+    for (int i = 0; i < solver->mesh.input_count; i++)
+        out[i] = solver->parts.count ? solver->parts.number[solver->mesh.weld[i]] : -1;
 }
 
-arap_status arap_solver_constraints(arap_context *context, const arap_solver *s, int *count,
+arap_status arap_solver_constraints(arap_context *context, const arap_solver *solver, int *count,
                                     arap_constraint_view **out) {
-    int peaks = s->constraints.peaks, own = peaks + s->constraints.attachments;
-    *count = s->coarse ? 0 : s->constraints.list.count;
+    int peaks = solver->constraints.peaks, own = peaks + solver->constraints.attachments;
+    *count = solver->coarse ? 0 : solver->constraints.list.count;
     *out = ARAP_NEW(arap_constraint_view, *count);
     if (!*out) return arap_fail_memory(&context->error, "the constraint rows");
     for (int r = 0; r < *count; r++) {
-        const arap_constraint *row = &s->constraints.list.rows[r];
-        (*out)[r] = (arap_constraint_view){s->mesh.first[row->vertex],
-                                           s->skeleton.deform_bone[row->bone], row->target,
+        const arap_constraint *row = &solver->constraints.list.rows[r];
+        (*out)[r] = (arap_constraint_view){solver->mesh.first[row->vertex],
+                                           solver->skeleton.deform_bone[row->bone], row->target,
                                            r < peaks ? ARAP_CONSTRAINT_PEAK
                                            : r < own ? ARAP_CONSTRAINT_ATTACH
                                                      : ARAP_CONSTRAINT_USER,
@@ -321,17 +327,18 @@ arap_status arap_solver_constraints(arap_context *context, const arap_solver *s,
     return ARAP_OK;
 }
 
-arap_status arap_solver_springs(arap_context *context, const arap_solver *s, size_t *count,
+arap_status arap_solver_springs(arap_context *context, const arap_solver *solver, size_t *count,
                                 arap_spring_view **out) {
-    const arap_mesh *mesh = &s->mesh;
-    *count = s->coarse || !mesh->spring_start ? 0 : mesh->spring_start[mesh->count];
+    const arap_mesh *mesh = &solver->mesh;
+    *count = solver->coarse || !mesh->spring_start ? 0 : mesh->spring_start[mesh->count];
     *out = ARAP_NEW(arap_spring_view, *count);
     if (!*out) return arap_fail_memory(&context->error, "the springs");
     for (int i = 0; i < mesh->count && *count; i++)
         for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {
             const arap_spring *spring = &mesh->spring[j];
-            (*out)[j] = (arap_spring_view){mesh->first[i], s->skeleton.deform_bone[spring->bone],
-                                           spring->held, spring->released};
+            (*out)[j] =
+                (arap_spring_view){mesh->first[i], solver->skeleton.deform_bone[spring->bone],
+                                   spring->held, spring->released};
         }
     return ARAP_OK;
 }

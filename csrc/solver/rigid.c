@@ -29,31 +29,33 @@ static void keep_out(const arap_solver *s, char *kept_out) {
     }
 }
 
-arap_status arap_make_rigid_parts(arap_context *context, arap_solver *s, const int *label) {
-    arap_rigid_parts_clear(&s->parts);
-    arap_status status =
-        arap_rigid_parts_create(context, &s->mesh, &s->symmetry, label, NULL, &s->parts);
-    if (status || !s->locks.vertex || !s->parts.count) return status;
-    char *kept_out = ARAP_NEW_ZERO(char, s->mesh.count);
+arap_status arap_make_rigid_parts(arap_context *context, arap_solver *solver, const int *label) {
+    arap_rigid_parts_clear(&solver->parts);
+    arap_status status = arap_rigid_parts_create(context, &solver->mesh, &solver->symmetry, label,
+                                                 NULL, &solver->parts);
+    if (status || !solver->locks.vertex || !solver->parts.count) return status;
+    char *kept_out = ARAP_NEW_ZERO(char, solver->mesh.count);
     if (!kept_out) return arap_fail_memory(&context->error, "the rigid parts");
-    keep_out(s, kept_out);
-    arap_rigid_parts_clear(&s->parts);
-    status = arap_rigid_parts_create(context, &s->mesh, &s->symmetry, label, kept_out, &s->parts);
+    keep_out(solver, kept_out);
+    arap_rigid_parts_clear(&solver->parts);
+    status = arap_rigid_parts_create(context, &solver->mesh, &solver->symmetry, label, kept_out,
+                                     &solver->parts);
     arap_free(kept_out);
     return status;
 }
 
-arap_status arap_take_rigid_parts(arap_context *context, arap_solver *s, const arap_edits *edits) {
-    size_t n = (size_t)s->mesh.input_count;
-    s->found_rigid = s->stage.aggregated = 0;
-    arap_free(s->rigid_labels);
-    s->rigid_labels = NULL;
+arap_status arap_take_rigid_parts(arap_context *context, arap_solver *solver,
+                                  const arap_edits *edits) {
+    size_t n = (size_t)solver->mesh.input_count;
+    solver->found_rigid = solver->stage.aggregated = 0;
+    arap_free(solver->rigid_labels);
+    solver->rigid_labels = NULL;
     if (edits->rigid_parts) {
-        s->rigid_labels = ARAP_NEW(int, n);
-        if (!s->rigid_labels) return arap_fail_memory(&context->error, "the rigid parts");
-        memcpy(s->rigid_labels, edits->rigid_parts, n * sizeof(int));
+        solver->rigid_labels = ARAP_NEW(int, n);
+        if (!solver->rigid_labels) return arap_fail_memory(&context->error, "the rigid parts");
+        memcpy(solver->rigid_labels, edits->rigid_parts, n * sizeof(int));
     }
-    return arap_make_rigid_parts(context, s, s->rigid_labels);
+    return arap_make_rigid_parts(context, solver, solver->rigid_labels);
 }
 
 static arap_status share_parts(arap_context *context, const arap_solver *s,
@@ -62,28 +64,29 @@ static arap_status share_parts(arap_context *context, const arap_solver *s,
                                arap_excluded_of(s), s, patterns);
 }
 
-arap_status arap_share_patterns(arap_context *context, arap_solver *s, arap_influences *patterns) {
-    arap_status status = share_parts(context, s, patterns);
-    if (status || !s->symmetry.vertex) return status;
-    status = arap_symmetry_patterns(context, &s->symmetry, s->skeleton.deform_count,
-                                    arap_excluded_of(s), s, patterns);
-    if (!status) status = share_parts(context, s, patterns);
-    if (!status && s->settings.rigid_influences == 1 && !s->stage.aggregated)
-        arap_rigid_unmirror(&s->parts, &s->symmetry);
+arap_status arap_share_patterns(arap_context *context, arap_solver *solver,
+                                arap_influences *patterns) {
+    arap_status status = share_parts(context, solver, patterns);
+    if (status || !solver->symmetry.vertex) return status;
+    status = arap_symmetry_patterns(context, &solver->symmetry, solver->skeleton.deform_count,
+                                    arap_excluded_of(solver), solver, patterns);
+    if (!status) status = share_parts(context, solver, patterns);
+    if (!status && solver->settings.rigid_influences == 1 && !solver->stage.aggregated)
+        arap_rigid_unmirror(&solver->parts, &solver->symmetry);
     return status;
 }
 
-arap_status arap_add_rigid_parts(arap_context *context, arap_solver *s, const char *found) {
-    const arap_mesh *mesh = &s->mesh;
-    int known = s->parts.count;
-    if (!s->rigid_labels) s->rigid_labels = ARAP_NEW(int, mesh->input_count);
-    if (!s->rigid_labels) return arap_fail_memory(&context->error, "the rigid parts");
+arap_status arap_add_rigid_parts(arap_context *context, arap_solver *solver, const char *found) {
+    const arap_mesh *mesh = &solver->mesh;
+    int known = solver->parts.count;
+    if (!solver->rigid_labels) solver->rigid_labels = ARAP_NEW(int, mesh->input_count);
+    if (!solver->rigid_labels) return arap_fail_memory(&context->error, "the rigid parts");
     for (int i = 0; i < mesh->input_count; i++) {
         int v = mesh->weld[i], part = mesh->part[v];
-        s->rigid_labels[i] = found[part] ? known + part : known ? s->parts.number[v] : -1;
+        solver->rigid_labels[i] = found[part] ? known + part : known ? solver->parts.number[v] : -1;
     }
-    arap_status status = arap_make_rigid_parts(context, s, s->rigid_labels);
-    s->found_rigid = s->parts.count - known;
-    if (!status) arap_marks_lead(&s->marks, &s->parts);
+    arap_status status = arap_make_rigid_parts(context, solver, solver->rigid_labels);
+    solver->found_rigid = solver->parts.count - known;
+    if (!status) arap_marks_lead(&solver->marks, &solver->parts);
     return status;
 }

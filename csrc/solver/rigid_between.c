@@ -163,10 +163,10 @@ static void keep_last(const between *w) {
     }
 }
 
-arap_status arap_hold_between(arap_context *context, arap_rigid_search *s, int *changes) {
-    const arap_solver *solver = s->solver;
+arap_status arap_hold_between(arap_context *context, arap_rigid_search *search, int *changes) {
+    const arap_solver *solver = search->solver;
     size_t bones = (size_t)solver->skeleton.deform_count, parts = (size_t)solver->mesh.part_count;
-    between w = {.search = s,
+    between w = {.search = search,
                  .mean = ARAP_NEW(double, bones),
                  .branch = ARAP_NEW(int, bones),
                  .parts = ARAP_NEW_ZERO(int, bones),
@@ -180,12 +180,12 @@ arap_status arap_hold_between(arap_context *context, arap_rigid_search *s, int *
     w.distance = ARAP_NEW(double, w.lines.count);
     if (!w.distance) goto no_memory;
     shorten_guesses(&solver->skeleton, &w.lines, w.branch);
-    arap_count_owned(s, w.parts, w.soft);
+    arap_count_owned(search, w.parts, w.soft);
     status = choose(context, &w);
     if (status) goto done;
     keep_last(&w);
     for (int p = 0; p < solver->mesh.part_count; p++)
-        if (w.common[p] >= 0) *changes |= arap_candidate_follow(s, p, w.common[p]);
+        if (w.common[p] >= 0) *changes |= arap_candidate_follow(search, p, w.common[p]);
     goto done;
 
 no_memory:

@@ -51,15 +51,15 @@ void arap_candidate_free(void *data, int line, int bone, int part, double share,
     if (share >= REACHED && s->skin[bone] == part) s->free[part] = 0;
 }
 
-void arap_candidates_sort(arap_rigid_search *s) {
-    const arap_mesh *mesh = &s->solver->mesh;
-    for (int i = 0; i < mesh->count; i++) s->parts[mesh->part[i]].size++;
+void arap_candidates_sort(arap_rigid_search *search) {
+    const arap_mesh *mesh = &search->solver->mesh;
+    for (int i = 0; i < mesh->count; i++) search->parts[mesh->part[i]].size++;
     for (int p = 1; p < mesh->part_count; p++)
-        s->parts[p].first = s->parts[p - 1].first + s->parts[p - 1].size;
-    for (int p = 0; p < mesh->part_count; p++) s->parts[p].size = 0;
+        search->parts[p].first = search->parts[p - 1].first + search->parts[p - 1].size;
+    for (int p = 0; p < mesh->part_count; p++) search->parts[p].size = 0;
     for (int i = 0; i < mesh->count; i++) {
-        arap_candidate *c = &s->parts[mesh->part[i]];
-        s->vertices[c->first + c->size++] = i;
+        arap_candidate *c = &search->parts[mesh->part[i]];
+        search->vertices[c->first + c->size++] = i;
     }
 }
 
@@ -94,26 +94,27 @@ static void add_beneath(const arap_rigid_search *s, int i, double share) {
         add_row(s, mesh->triangles[3 * (size_t)s->beneath[i] + (size_t)k], share * bary[k]);
 }
 
-void arap_candidate_mean(const arap_rigid_search *s, const arap_candidate *c) {
-    const arap_solver *solver = s->solver;
+void arap_candidate_mean(const arap_rigid_search *search, const arap_candidate *candidate) {
+    const arap_solver *solver = search->solver;
     double area = 0;
-    memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
-    for (int k = 0; k < c->size; k++) {
-        int i = s->vertices[c->first + k];
-        if (c->hangs && s->end[i] != c->hangs) continue;
+    memset(search->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *search->mean);
+    for (int k = 0; k < candidate->size; k++) {
+        int i = search->vertices[candidate->first + k];
+        if (candidate->hangs && search->end[i] != candidate->hangs) continue;
         area += solver->mesh.area[i];
-        if (c->hangs)
-            add_beneath(s, i, solver->mesh.area[i]);
+        if (candidate->hangs)
+            add_beneath(search, i, solver->mesh.area[i]);
         else
-            add_row(s, i, solver->mesh.area[i]);
+            add_row(search, i, solver->mesh.area[i]);
     }
-    for (int b = 0; b < solver->skeleton.deform_count && area > 0; b++) s->mean[b] /= area;
+    for (int b = 0; b < solver->skeleton.deform_count && area > 0; b++) search->mean[b] /= area;
 }
 
-int arap_candidate_is_own_image(const arap_rigid_search *s, const arap_candidate *c) {
-    const arap_solver *solver = s->solver;
-    for (int k = 0; k < c->size; k++) {
-        int i = s->vertices[c->first + k], image = arap_symmetry_image(&solver->symmetry, i);
+int arap_candidate_is_own_image(const arap_rigid_search *search, const arap_candidate *candidate) {
+    const arap_solver *solver = search->solver;
+    for (int k = 0; k < candidate->size; k++) {
+        int i = search->vertices[candidate->first + k],
+            image = arap_symmetry_image(&solver->symmetry, i);
         if (image >= 0 && solver->mesh.part[image] == solver->mesh.part[i]) return 1;
     }
     return 0;
@@ -127,9 +128,9 @@ static int may_follow(const arap_rigid_search *s, const arap_candidate *c, int b
     return 1;
 }
 
-int arap_candidate_follow(const arap_rigid_search *s, int part, int bone) {
-    arap_candidate *c = &s->parts[part];
-    if (!may_follow(s, c, bone)) return 0;
+int arap_candidate_follow(const arap_rigid_search *search, int part, int bone) {
+    arap_candidate *c = &search->parts[part];
+    if (!may_follow(search, c, bone)) return 0;
     c->open = c->fixed = 1;
     c->blends = c->hangs = 0;
     c->bone = bone;
@@ -137,14 +138,14 @@ int arap_candidate_follow(const arap_rigid_search *s, int part, int bone) {
     return 1;
 }
 
-int arap_candidate_majority(const arap_rigid_search *s, const arap_candidate *c, const int *nearest,
-                            const int *set, double share) {
-    const double *area = s->solver->mesh.area;
+int arap_candidate_majority(const arap_rigid_search *search, const arap_candidate *candidate,
+                            const int *nearest, const int *set, double share) {
+    const double *area = search->solver->mesh.area;
     double lead = 0, own = 0, all = 0;
     int most = -1;
     for (int round = 0; round < 2; round++)
-        for (int k = 0; k < c->size; k++) {
-            int i = s->vertices[c->first + k];
+        for (int k = 0; k < candidate->size; k++) {
+            int i = search->vertices[candidate->first + k];
             int on = set && nearest[i] >= 0 ? set[nearest[i]] : nearest[i];
             if (round) {
                 all += area[i];
@@ -159,12 +160,12 @@ int arap_candidate_majority(const arap_rigid_search *s, const arap_candidate *c,
     return own > share * all ? most : -1;
 }
 
-int arap_candidate_bone(const arap_rigid_search *s, int central) {
-    const arap_solver *solver = s->solver;
+int arap_candidate_bone(const arap_rigid_search *search, int central) {
+    const arap_solver *solver = search->solver;
     int best = -1;
     for (int b = 0; b < solver->skeleton.deform_count; b++) {
-        if (!(s->mean[b] > 0) || (central && solver->symmetry.bone[b] != b)) continue;
-        if (best < 0 || s->mean[b] > s->mean[best] * (1 + 1e-9)) best = b;
+        if (!(search->mean[b] > 0) || (central && solver->symmetry.bone[b] != b)) continue;
+        if (best < 0 || search->mean[b] > search->mean[best] * (1 + 1e-9)) best = b;
     }
     return best;
 }
@@ -178,47 +179,50 @@ static int choose_bone(const arap_rigid_search *s, const arap_candidate *c) {
     return follows && may_follow(s, c, c->inside) ? c->inside : arap_candidate_bone(s, central);
 }
 
-int arap_candidates_choose(arap_rigid_search *s) {
-    const arap_solver *solver = s->solver;
+int arap_candidates_choose(arap_rigid_search *search) {
+    const arap_solver *solver = search->solver;
     const arap_influences *in = &solver->influences;
     int open = 0;
     for (size_t k = 0; k < solver->mesh.triangle_count; k++)
-        s->parts[solver->mesh.part[solver->mesh.triangles[3 * k]]].open = 1;
+        search->parts[solver->mesh.part[solver->mesh.triangles[3 * k]]].open = 1;
     for (int p = 0; p < solver->mesh.part_count; p++) {
-        arap_candidate *c = &s->parts[p];
+        arap_candidate *c = &search->parts[p];
         c->open = c->open && c->size > 1;
-        s->beside[p] = (char)(c->open && !c->around);
+        search->beside[p] = (char)(c->open && !c->around);
         for (int k = 0; k < c->size && c->open; k++) {
-            int i = s->vertices[c->first + k];
+            int i = search->vertices[c->first + k];
             c->open = !solver->parts.count || solver->parts.number[i] < 0;
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++) c->open &= !in->locked[e];
         }
     }
     int own = solver->constraints.peaks + solver->constraints.attachments;
     for (int r = own; r < solver->constraints.list.count; r++)
-        s->parts[solver->mesh.part[solver->constraints.list.rows[r].vertex]].open = 0;
+        search->parts[solver->mesh.part[solver->constraints.list.rows[r].vertex]].open = 0;
     for (int p = 0; p < solver->mesh.part_count; p++) {
-        arap_candidate *c = &s->parts[p];
-        s->may[p] = (char)c->open;
+        arap_candidate *c = &search->parts[p];
+        search->may[p] = (char)c->open;
         if (!c->open) continue;
-        measure_radius(s, c);
-        arap_candidate_mean(s, c);
-        c->bone = choose_bone(s, c);
+        measure_radius(search, c);
+        arap_candidate_mean(search, c);
+        c->bone = choose_bone(search, c);
         c->blends = c->bone < 0;
         open++;
     }
     return open;
 }
 
-void arap_candidate_share(const arap_rigid_search *s, arap_candidate *c) {
-    const arap_solver *solver = s->solver;
+void arap_candidate_share(const arap_rigid_search *search, arap_candidate *candidate) {
+    const arap_solver *solver = search->solver;
     int max = solver->settings.max_influences, second = -1;
-    if ((max && max < 4) || c->around || arap_candidate_is_own_image(s, c)) return;
-    arap_candidate_mean(s, c);
+    if ((max && max < 4) || candidate->around || arap_candidate_is_own_image(search, candidate))
+        return;
+    arap_candidate_mean(search, candidate);
     for (int b = 0; b < solver->skeleton.deform_count; b++)
-        if (b != c->bone && (second < 0 || s->mean[b] > s->mean[second] * (1 + 1e-9))) second = b;
+        if (b != candidate->bone &&
+            (second < 0 || search->mean[b] > search->mean[second] * (1 + 1e-9)))
+            second = b;
     if (second < 0) return;
-    double share = s->mean[second] / (s->mean[second] + s->mean[c->bone]);
-    c->second = second;
-    c->of_second = fmax(0, share - SHARED) / (1 - 2 * SHARED);
+    double share = search->mean[second] / (search->mean[second] + search->mean[candidate->bone]);
+    candidate->second = second;
+    candidate->of_second = fmax(0, share - SHARED) / (1 - 2 * SHARED);
 }

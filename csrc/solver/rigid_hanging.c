@@ -43,15 +43,16 @@ static int has_own_bones(const arap_rigid_search *s, arap_candidate *c, int root
     return own;
 }
 
-arap_status arap_hold_hanging(arap_context *context, arap_rigid_search *s, int *changes) {
-    const arap_mesh *mesh = &s->solver->mesh;
-    arap_status status = arap_find_hanging(context, mesh, s->may, s->end, s->beneath);
+arap_status arap_hold_hanging(arap_context *context, arap_rigid_search *search, int *changes) {
+    const arap_mesh *mesh = &search->solver->mesh;
+    arap_status status =
+        arap_find_hanging(context, mesh, search->may, search->end, search->beneath);
     *changes = 0;
     for (int p = 0; p < mesh->part_count && !status; p++) {
-        arap_candidate *c = &s->parts[p];
-        if (!s->may[p] || c->around > 0) continue;
-        int root = choose_root(s, c);
-        if (!root || has_own_bones(s, c, root)) continue;
+        arap_candidate *c = &search->parts[p];
+        if (!search->may[p] || c->around > 0) continue;
+        int root = choose_root(search, c);
+        if (!root || has_own_bones(search, c, root)) continue;
         c->hangs = root;
         c->open = c->blends = 1;
         *changes = 1;

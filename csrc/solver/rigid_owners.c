@@ -112,12 +112,12 @@ static int find_joint(const arap_rigid_search *s, const arap_bone_lines *lines,
     return count > 1 || *below >= 0 ? above : -1;
 }
 
-int arap_owner_of_part(const arap_rigid_search *s, int p) {
-    if (!s->parts[p].blends) return s->parts[p].bone;
+int arap_owner_of_part(const arap_rigid_search *search, int part) {
+    if (!search->parts[part].blends) return search->parts[part].bone;
     int best = -1;
     double max = 0;
-    for (size_t e = s->rows.start[p]; e < s->rows.start[p + 1]; e++)
-        if (s->rows.weight[e] > max) max = s->rows.weight[e], best = s->rows.bone[e];
+    for (size_t e = search->rows.start[part]; e < search->rows.start[part + 1]; e++)
+        if (search->rows.weight[e] > max) max = search->rows.weight[e], best = search->rows.bone[e];
     return best;
 }
 
@@ -159,44 +159,44 @@ static int find_custom(const arap_rigid_search *s, const joint *joints) {
     return down + up > 0 && up >= CUSTOM * (down + up) ? -1 : 1;
 }
 
-arap_status arap_hold_joints(arap_context *context, arap_rigid_search *s, int *changes) {
-    const arap_solver *solver = s->solver;
+arap_status arap_hold_joints(arap_context *context, arap_rigid_search *search, int *changes) {
+    const arap_solver *solver = search->solver;
     joint *joints = ARAP_NEW(joint, solver->mesh.part_count);
     if (!joints) return arap_fail_memory(&context->error, "the balls among the parts");
-    arap_status status = find_balls(context, s, joints);
-    int custom = status ? 1 : find_custom(s, joints);
+    arap_status status = find_balls(context, search, joints);
+    int custom = status ? 1 : find_custom(search, joints);
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
-        const arap_candidate *c = &s->parts[p];
+        const arap_candidate *c = &search->parts[p];
         int bone = joints[p].below < 0 || custom < 0 ? joints[p].above : joints[p].below;
         if (joints[p].above < 0 ||
-            (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[bone] != bone))
+            (arap_candidate_is_own_image(search, c) && solver->symmetry.bone[bone] != bone))
             continue;
         int same = c->open && !c->blends && c->of_second <= 0 && c->bone == bone;
-        *changes |= arap_candidate_follow(s, p, bone) && !same;
+        *changes |= arap_candidate_follow(search, p, bone) && !same;
     }
     arap_free(joints);
     return status;
 }
 
-void arap_count_owned(const arap_rigid_search *s, int *owned, int *soft) {
-    const arap_influences *in = &s->solver->influences;
-    for (int p = 0; p < s->solver->mesh.part_count; p++) {
-        int bone = s->parts[p].open ? arap_owner_of_part(s, p) : -1;
+void arap_count_owned(const arap_rigid_search *search, int *owned, int *soft) {
+    const arap_influences *in = &search->solver->influences;
+    for (int p = 0; p < search->solver->mesh.part_count; p++) {
+        int bone = search->parts[p].open ? arap_owner_of_part(search, p) : -1;
         if (bone >= 0) owned[bone]++;
     }
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (!s->parts[s->solver->mesh.part[i]].open && in->weight[e] > MUCH)
+            if (!search->parts[search->solver->mesh.part[i]].open && in->weight[e] > MUCH)
                 soft[in->bone[e]]++;
 }
 
-void arap_part_distances(const arap_rigid_search *s, const arap_bone_lines *lines,
-                         const arap_candidate *c, double *distance, double *mean) {
-    int bones = s->solver->skeleton.deform_count;
+void arap_part_distances(const arap_rigid_search *search, const arap_bone_lines *lines,
+                         const arap_candidate *candidate, double *distance, double *mean) {
+    int bones = search->solver->skeleton.deform_count;
     memset(mean, 0, (size_t)bones * sizeof *mean);
-    for (int k = 0; k < c->size; k++) {
-        double area = s->solver->mesh.area[s->vertices[c->first + k]];
-        arap_line_distances(lines, place(s, c, k), distance);
+    for (int k = 0; k < candidate->size; k++) {
+        double area = search->solver->mesh.area[search->vertices[candidate->first + k]];
+        arap_line_distances(lines, place(search, candidate, k), distance);
         for (int b = 0; b < bones; b++) {
             double min = INFINITY;
             for (int l = lines->start[b]; l < lines->start[b + 1]; l++)
@@ -222,15 +222,15 @@ static int nearest_bone(const arap_rigid_search *s, const arap_bone_lines *lines
     return s->mean[best] <= NEAR * sqrt(c->radius2 * c->area) ? best : -1;
 }
 
-arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *s, int *changes) {
-    const arap_solver *solver = s->solver;
+arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *search, int *changes) {
+    const arap_solver *solver = search->solver;
     int bones = solver->skeleton.deform_count, any = 0;
     int *owned = ARAP_NEW_ZERO(int, bones);
     double *distance = NULL;
     arap_bone_lines lines = {0};
     arap_status status = ARAP_OK;
     if (!owned) goto no_memory;
-    arap_count_owned(s, owned, owned);
+    arap_count_owned(search, owned, owned);
     for (int b = 0; b < bones; b++) any |= !owned[b];
     if (!any) goto done;
     status = arap_bone_lines_create(context, &solver->skeleton, &lines);
@@ -238,16 +238,17 @@ arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *s, int *
     distance = ARAP_NEW(double, lines.count);
     if (!distance) goto no_memory;
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
-        const arap_candidate *c = &s->parts[p];
-        int from =
-            c->open && !c->hangs && !c->fixed && s->rod[p] < 0 ? arap_owner_of_part(s, p) : -1;
+        const arap_candidate *c = &search->parts[p];
+        int from = c->open && !c->hangs && !c->fixed && search->rod[p] < 0
+                       ? arap_owner_of_part(search, p)
+                       : -1;
         if (from < 0 || owned[from] < 2) continue;
         status = arap_poll_cancel(context);
-        int to = nearest_bone(s, &lines, c, distance);
+        int to = nearest_bone(search, &lines, c, distance);
         if (to < 0 || owned[to] ||
-            (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[to] != to))
+            (arap_candidate_is_own_image(search, c) && solver->symmetry.bone[to] != to))
             continue;
-        if (!arap_candidate_follow(s, p, to)) continue;
+        if (!arap_candidate_follow(search, p, to)) continue;
         owned[from]--;
         *changes = 1;
     }

@@ -143,27 +143,29 @@ static arap_status hold_riders(arap_context *context, arap_rigid_search *s, cons
     return status;
 }
 
-arap_status arap_hold_props(arap_context *context, arap_rigid_search *s, int *set, int *touched,
-                            int *changes) {
-    const arap_solver *solver = s->solver;
+arap_status arap_hold_props(arap_context *context, arap_rigid_search *search, int *set,
+                            int *touched, int *changes) {
+    const arap_solver *solver = search->solver;
     int any = 0, *hand = ARAP_NEW(int, solver->mesh.part_count);
     if (!hand) return arap_fail_memory(&context->error, "the props among the parts");
-    arap_status status = arap_find_props(context, &solver->mesh, s->free, s->free, set, touched);
+    arap_status status =
+        arap_find_props(context, &solver->mesh, search->free, search->free, set, touched);
     for (int prop = 0; prop < solver->mesh.part_count && !status; prop++) {
         if (set[prop] != prop) continue;
-        hand[prop] = take_mean_of_touched(s, touched, prop) ? find_hand(s) : -1;
-        int held = hand[prop] >= 0 && has_no_bone_of_its_own(s, set, prop) &&
-                   !(is_own_image(s, set, prop) && solver->symmetry.bone[hand[prop]] != hand[prop]);
+        hand[prop] = take_mean_of_touched(search, touched, prop) ? find_hand(search) : -1;
+        int held =
+            hand[prop] >= 0 && has_no_bone_of_its_own(search, set, prop) &&
+            !(is_own_image(search, set, prop) && solver->symmetry.bone[hand[prop]] != hand[prop]);
         for (int p = prop; p < solver->mesh.part_count; p++) {
             if (set[p] != prop) continue;
-            if (held && s->may[p]) arap_candidate_follow(s, p, hand[prop]);
+            if (held && search->may[p]) arap_candidate_follow(search, p, hand[prop]);
             if (!held && p > prop) set[p] = -1;
         }
         if (!held) set[prop] = -1;
         any |= held;
     }
     *changes |= any;
-    if (any && !status) status = hold_riders(context, s, hand, set, touched);
+    if (any && !status) status = hold_riders(context, search, hand, set, touched);
     arap_free(hand);
     return status;
 }

@@ -18,37 +18,39 @@
 
 #define STIFFNESS 0.01
 
-arap_status arap_make_harmonic(arap_context *context, arap_solver *s) {
-    double unit = s->settings.constraint_strength * s->poses.total;
-    arap_two_rings_clear(&s->harmonic);
-    if (s->settings.harmonic > 0 || s->smoothed) {
-        arap_status status = arap_harmonic_create(context, &s->mesh, s->settings.harmonic * unit,
-                                                  s->smoothed, STIFFNESS * unit, &s->harmonic);
+arap_status arap_make_harmonic(arap_context *context, arap_solver *solver) {
+    double unit = solver->settings.constraint_strength * solver->poses.total;
+    arap_two_rings_clear(&solver->harmonic);
+    if (solver->settings.harmonic > 0 || solver->smoothed) {
+        arap_status status =
+            arap_harmonic_create(context, &solver->mesh, solver->settings.harmonic * unit,
+                                 solver->smoothed, STIFFNESS * unit, &solver->harmonic);
         if (status) return status;
     }
-    return arap_order_vertices(context, s, NULL, s->order);
+    return arap_order_vertices(context, solver, NULL, solver->order);
 }
 
-arap_status arap_order_vertices(arap_context *context, const arap_solver *s, const int *unknowns,
-                                int *order) {
-    int wide = s->harmonic.ring != NULL;
-    return arap_elimination_order(context, s->mesh.count, wide ? s->harmonic.ring : s->mesh.ring,
-                                  wide ? s->harmonic.neighbor : s->mesh.neighbor, arap_partners(s),
-                                  unknowns, order);
+arap_status arap_order_vertices(arap_context *context, const arap_solver *solver,
+                                const int *unknowns, int *order) {
+    int wide = solver->harmonic.ring != NULL;
+    return arap_elimination_order(context, solver->mesh.count,
+                                  wide ? solver->harmonic.ring : solver->mesh.ring,
+                                  wide ? solver->harmonic.neighbor : solver->mesh.neighbor,
+                                  arap_partners(solver), unknowns, order);
 }
 
-arap_status arap_smooth(arap_context *context, arap_solver *s, const arap_edits *edits) {
-    if (!edits->smooth_count && !s->smoothed) return ARAP_OK;
-    double *smoothed = edits->smooth_count ? ARAP_NEW_ZERO(double, s->mesh.count) : NULL;
+arap_status arap_smooth(arap_context *context, arap_solver *solver, const arap_edits *edits) {
+    if (!edits->smooth_count && !solver->smoothed) return ARAP_OK;
+    double *smoothed = edits->smooth_count ? ARAP_NEW_ZERO(double, solver->mesh.count) : NULL;
     if (edits->smooth_count && !smoothed) return arap_fail_memory(&context->error, "the edits");
     for (int k = 0; k < edits->smooth_count; k++) {
-        int v = s->mesh.weld[edits->smooth_vertex[k]];
-        int image = s->symmetry.vertex ? s->symmetry.vertex[v] : -1;
+        int v = solver->mesh.weld[edits->smooth_vertex[k]];
+        int image = solver->symmetry.vertex ? solver->symmetry.vertex[v] : -1;
         double square = edits->smooth_strength[k] * edits->smooth_strength[k];
         smoothed[v] = fmax(smoothed[v], square);
         if (image >= 0) smoothed[image] = fmax(smoothed[image], square);
     }
-    arap_free(s->smoothed);
-    s->smoothed = smoothed;
-    return arap_make_harmonic(context, s);
+    arap_free(solver->smoothed);
+    solver->smoothed = smoothed;
+    return arap_make_harmonic(context, solver);
 }

@@ -135,12 +135,12 @@ static arap_status take_patterns(arap_context *context, arap_solver *s, arap_inf
     return take_shared_patterns(context, s, patterns);
 }
 
-arap_status arap_solver_reduce(arap_context *context, arap_solver *s) {
-    int max = s->settings.max_influences;
+arap_status arap_solver_reduce(arap_context *context, arap_solver *solver) {
+    int max = solver->settings.max_influences;
     if (!max) return ARAP_OK;
-    arap_start_lap(s);
-    arap_status status = limit(context, s, (arap_limit){max, -1, 0});
-    return status ? status : arap_refresh(context, s);
+    arap_start_lap(solver);
+    arap_status status = limit(context, solver, (arap_limit){max, -1, 0});
+    return status ? status : arap_refresh(context, solver);
 }
 
 /* Widen the patterns. On a finer level, a stage for held bones needs only the influences of these
@@ -177,18 +177,20 @@ static arap_status reduce_stage(arap_context *context, arap_solver *s) {
     return status;
 }
 
-arap_status arap_solver_displace(arap_context *context, arap_solver *s) {
-    if (!s->displacements.poses) return ARAP_OK;
-    double *transforms = ARAP_NEW(double, 12 * (size_t)s->poses.count * (size_t)s->poses.columns);
+arap_status arap_solver_displace(arap_context *context, arap_solver *solver) {
+    if (!solver->displacements.poses) return ARAP_OK;
+    double *transforms =
+        ARAP_NEW(double, 12 * (size_t)solver->poses.count * (size_t)solver->poses.columns);
     if (!transforms) return arap_fail_memory(&context->error, "the poses");
     int uncancellable = context->uncancellable;
     context->uncancellable = uncancellable > 1; /* nothing is changed until all of them have been
                                                  * computed */
-    arap_status status = arap_displace(context, &s->mesh, &s->poses, &s->influences,
-                                       s->settings.tolerance, &s->displacements, transforms);
+    arap_status status =
+        arap_displace(context, &solver->mesh, &solver->poses, &solver->influences,
+                      solver->settings.tolerance, &solver->displacements, transforms);
     context->uncancellable = uncancellable;
-    arap_lap(s, ARAP_TIME_LOCAL);
-    if (!status) status = arap_solver_repose(context, s, transforms, NULL, 0);
+    arap_lap(solver, ARAP_TIME_LOCAL);
+    if (!status) status = arap_solver_repose(context, solver, transforms, NULL, 0);
     arap_free(transforms);
     return status;
 }
@@ -361,23 +363,23 @@ static arap_status fail_broken(arap_context *context) {
                      "the solver failed before and cannot continue: create a new one");
 }
 
-arap_status arap_solver_iterate(arap_context *context, arap_solver *s, int count) {
+arap_status arap_solver_iterate(arap_context *context, arap_solver *solver, int count) {
     arap_status status = ARAP_OK;
     int uncancellable = context->uncancellable;
     arap_thread_pool pool;
-    if (s->broken) return fail_broken(context);
-    arap_start_lap(s);
+    if (solver->broken) return fail_broken(context);
+    arap_start_lap(solver);
     arap_keep_threads(context, &pool);
-    for (int i = 0; i < count && !status && !arap_solver_done(s); i++) {
+    for (int i = 0; i < count && !status && !arap_solver_done(solver); i++) {
         status = arap_progress(context, "iteration", (double)i / count);
         context->uncancellable = 1; /* except at points from which a step can be repeated */
-        if (!status) status = step(context, s);
+        if (!status) status = step(context, solver);
         context->uncancellable = uncancellable;
     }
     arap_end_threads(context, &pool);
     if (!status) status = arap_poll_cancel(context); /* a request during uncancellable work */
-    arap_lap(s, s->coarse ? ARAP_TIME_LEVELS : ARAP_TIME_SOLVE);
-    s->broken = status && status != ARAP_CANCELLED;
+    arap_lap(solver, solver->coarse ? ARAP_TIME_LEVELS : ARAP_TIME_SOLVE);
+    solver->broken = status && status != ARAP_CANCELLED;
     return status;
 }
 
@@ -401,20 +403,22 @@ static arap_status enter_edits(arap_context *context, arap_solver *s) {
     return take_patterns(context, s, &patterns);
 }
 
-arap_status arap_solver_edit(arap_context *context, arap_solver *s, const arap_edits *edits) {
-    if (s->broken) return fail_broken(context);
+arap_status arap_solver_edit(arap_context *context, arap_solver *solver, const arap_edits *edits) {
+    if (solver->broken) return fail_broken(context);
     arap_status status =
-        arap_check_edits(&context->error, edits, s->mesh.input_count, s->skeleton.count);
+        arap_check_edits(&context->error, edits, solver->mesh.input_count, solver->skeleton.count);
     if (status) return status;
-    arap_start_lap(s);
+    arap_start_lap(solver);
     context->uncancellable = 2;
-    status = arap_take_edits(context, s, edits);
-    if (!status) status = s->coarse ? arap_coarse_edit(context, s, edits) : enter_edits(context, s);
-    s->broken = status != ARAP_OK;
+    status = arap_take_edits(context, solver, edits);
+    if (!status)
+        status = solver->coarse ? arap_coarse_edit(context, solver, edits)
+                                : enter_edits(context, solver);
+    solver->broken = status != ARAP_OK;
     return status;
 }
 
-int arap_solver_done(const arap_solver *s) {
-    return !s->coarse && s->stage.over && s->stage.number == s->stage.last && !must_search(s) &&
-           !arap_must_enter_dual(s);
+int arap_solver_done(const arap_solver *solver) {
+    return !solver->coarse && solver->stage.over && solver->stage.number == solver->stage.last &&
+           !must_search(solver) && !arap_must_enter_dual(solver);
 }

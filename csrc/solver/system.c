@@ -311,19 +311,19 @@ static arap_status size_columns(arap_context *context, assembly *a) {
 
 arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                                const arap_poses *poses, const arap_two_rings *harmonic,
-                               const double *tie, const arap_influences *in,
+                               const double *tie, const arap_influences *influences,
                                const arap_symmetry *symmetry, const arap_rigid_parts *parts,
                                const arap_mirror_reuse *mirror_reuse, const int *order,
                                arap_async_fn analyze, void *data, arap_async_task *analysis,
-                               arap_system *s) {
-    size_t n = (size_t)mesh->count, entries = in->start[n];
+                               arap_system *system) {
+    size_t n = (size_t)mesh->count, entries = influences->start[n];
     int *place = ARAP_NEW(int, n), *leads = ARAP_NEW(int, n), *placed = ARAP_NEW(int, n);
     int wide = harmonic->ring != NULL;
     assembly a = {.mesh = mesh,
                   .poses = poses,
                   .harmonic = harmonic,
                   .tie = tie,
-                  .in = in,
+                  .in = influences,
                   .ring = wide ? harmonic->ring : mesh->ring,
                   .neighbor = wide ? harmonic->neighbor : mesh->neighbor,
                   .edge_weight_sym = wide ? harmonic->edge_weight_sym : mesh->edge_weight_sym,
@@ -331,40 +331,42 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
                   .order = leads,
                   .place = place,
                   .placed = placed,
-                  .system = s};
+                  .system = system};
     arap_status status = ARAP_OK;
-    *s = (arap_system){.vertices = mesh->count,
-                       .offset = ARAP_NEW(int, n),
-                       .size = ARAP_NEW(int, n),
-                       .rows = in,
-                       .entry = ARAP_NEW(int, entries),
-                       .eliminated = ARAP_NEW(int, n)};
-    if (!place || !leads || !placed || !s->offset || !s->size || !s->entry || !s->eliminated)
+    *system = (arap_system){.vertices = mesh->count,
+                            .offset = ARAP_NEW(int, n),
+                            .size = ARAP_NEW(int, n),
+                            .rows = influences,
+                            .entry = ARAP_NEW(int, entries),
+                            .eliminated = ARAP_NEW(int, n)};
+    if (!place || !leads || !placed || !system->offset || !system->size || !system->entry ||
+        !system->eliminated)
         goto no_memory;
-    status = arap_shared_rows_create(context, symmetry, parts, in, &s->shared);
+    status = arap_shared_rows_create(context, symmetry, parts, influences, &system->shared);
     if (status) goto done;
     order_parts(&a, order, leads, place);
     a.max_edges = arap_apart(a.max_edges);
     for (size_t i = 0; i < n; i++)
-        if ((int)row_size(in, (int)i) > a.widest) a.widest = (int)row_size(in, (int)i);
+        if ((int)row_size(influences, (int)i) > a.widest)
+            a.widest = (int)row_size(influences, (int)i);
     status = number_unknowns(context, &a);
     if (status) goto done;
-    s->matrix.size = s->unknowns;
-    s->matrix.start = ARAP_NEW(int, s->unknowns + 1);
+    system->matrix.size = system->unknowns;
+    system->matrix.start = ARAP_NEW(int, system->unknowns + 1);
     a.block = ARAP_NEW(double, (size_t)context->threads *
                                    ((size_t)a.widest * (size_t)a.widest + a.max_edges));
     a.below = ARAP_NEW(size_t, a.count);
-    if (!s->matrix.start || !a.block || !a.below) goto no_memory;
+    if (!system->matrix.start || !a.block || !a.below) goto no_memory;
     status = size_columns(context, &a);
     if (status) goto done;
-    s->matrix.row = ARAP_NEW(int, s->matrix.start[s->unknowns]);
-    s->matrix.value = ARAP_NEW(double, s->matrix.start[s->unknowns]);
-    s->penalized = ARAP_NEW(double, s->matrix.start[s->unknowns]);
-    if (!s->matrix.row || !s->matrix.value || !s->penalized) goto no_memory;
+    system->matrix.row = ARAP_NEW(int, system->matrix.start[system->unknowns]);
+    system->matrix.value = ARAP_NEW(double, system->matrix.start[system->unknowns]);
+    system->penalized = ARAP_NEW(double, system->matrix.start[system->unknowns]);
+    if (!system->matrix.row || !system->matrix.value || !system->penalized) goto no_memory;
     status = arap_parallel_short(context, (a.count + MANY - 1) / MANY, begin_chunk, &a);
     if (status) goto done;
-    if (s->unknowns) arap_async_begin(context, s->unknowns, analyze, data, analysis);
-    status = arap_poses_gram_of(context, mesh, poses, in);
+    if (system->unknowns) arap_async_begin(context, system->unknowns, analyze, data, analysis);
+    status = arap_poses_gram_of(context, mesh, poses, influences);
     if (!status) status = arap_parallel(context, (a.count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
     goto done;
 
@@ -379,15 +381,15 @@ done:
     return status;
 }
 
-void arap_system_clear(arap_system *s) {
-    arap_shared_rows_clear(&s->shared);
-    arap_free(s->offset);
-    arap_free(s->size);
-    arap_free(s->entry);
-    arap_free(s->eliminated);
-    arap_matrix_clear(&s->matrix);
-    arap_free(s->penalized);
-    *s = (arap_system){0};
+void arap_system_clear(arap_system *system) {
+    arap_shared_rows_clear(&system->shared);
+    arap_free(system->offset);
+    arap_free(system->size);
+    arap_free(system->entry);
+    arap_free(system->eliminated);
+    arap_matrix_clear(&system->matrix);
+    arap_free(system->penalized);
+    *system = (arap_system){0};
 }
 
 static void copy_chunk(void *data, int chunk, int worker) {
@@ -406,15 +408,16 @@ static double stiffness_of(const arap_system *s, const double *stiffness, size_t
     return twin == e ? stiffness[e] : 0.25 * (stiffness[e] + stiffness[twin]);
 }
 
-arap_status arap_system_penalize(arap_context *context, arap_system *s, const double *stiffness) {
+arap_status arap_system_penalize(arap_context *context, arap_system *system,
+                                 const double *stiffness) {
     arap_status status =
-        arap_parallel_short(context, (s->unknowns + MANY - 1) / MANY, copy_chunk, s);
-    for (int i = 0; i < s->vertices && !status; i++)
-        for (int u = 0; u < s->size[i]; u++) {
-            double *value = s->penalized + s->matrix.start[s->offset[i] + u];
-            double balance = stiffness_of(s, stiffness, arap_balance_entry(s, i));
-            value[0] += stiffness_of(s, stiffness, arap_unknown_entry(s, i, u));
-            for (int t = 0; t < s->size[i] - u; t++) value[t] += balance;
+        arap_parallel_short(context, (system->unknowns + MANY - 1) / MANY, copy_chunk, system);
+    for (int i = 0; i < system->vertices && !status; i++)
+        for (int u = 0; u < system->size[i]; u++) {
+            double *value = system->penalized + system->matrix.start[system->offset[i] + u];
+            double balance = stiffness_of(system, stiffness, arap_balance_entry(system, i));
+            value[0] += stiffness_of(system, stiffness, arap_unknown_entry(system, i, u));
+            for (int t = 0; t < system->size[i] - u; t++) value[t] += balance;
         }
     return status;
 }
@@ -425,12 +428,13 @@ static double mean_of(const arap_system *s, const double *full, size_t e) {
     return 0.5 * (full[e] + full[arap_twin_of(&s->shared, e)]);
 }
 
-void arap_system_reduce(const arap_system *s, const double *full, double *reduced) {
-    memset(reduced, 0, (size_t)s->unknowns * sizeof *reduced);
-    for (int i = 0; i < s->vertices; i++)
-        for (int u = 0; u < s->size[i]; u++)
-            reduced[s->offset[i] + u] += mean_of(s, full, arap_unknown_entry(s, i, u)) -
-                                         mean_of(s, full, arap_balance_entry(s, i));
+void arap_system_reduce(const arap_system *system, const double *full, double *reduced) {
+    memset(reduced, 0, (size_t)system->unknowns * sizeof *reduced);
+    for (int i = 0; i < system->vertices; i++)
+        for (int u = 0; u < system->size[i]; u++)
+            reduced[system->offset[i] + u] +=
+                mean_of(system, full, arap_unknown_entry(system, i, u)) -
+                mean_of(system, full, arap_balance_entry(system, i));
 }
 
 /* Add to an influence, or half of it to each twin. */
@@ -440,10 +444,10 @@ static void add_half(const arap_system *s, size_t e, double x, double *weight) {
     if (twin != e) weight[twin] += 0.5 * x;
 }
 
-void arap_system_add_step(const arap_system *s, const double *x, double *weight) {
-    for (int i = 0; i < s->vertices; i++)
-        for (int u = 0; u < s->size[i]; u++) {
-            add_half(s, arap_unknown_entry(s, i, u), x[s->offset[i] + u], weight);
-            add_half(s, arap_balance_entry(s, i), -x[s->offset[i] + u], weight);
+void arap_system_add_step(const arap_system *system, const double *x, double *weight) {
+    for (int i = 0; i < system->vertices; i++)
+        for (int u = 0; u < system->size[i]; u++) {
+            add_half(system, arap_unknown_entry(system, i, u), x[system->offset[i] + u], weight);
+            add_half(system, arap_balance_entry(system, i), -x[system->offset[i] + u], weight);
         }
 }

@@ -142,13 +142,13 @@ static place *sort_places(size_t count, place *in, place *other) {
     return in;
 }
 
-arap_status arap_find_visits(arap_context *context, const arap_solver *s, int *visit) {
-    size_t n = (size_t)s->mesh.count;
+arap_status arap_find_visits(arap_context *context, const arap_solver *solver, int *visit) {
+    size_t n = (size_t)solver->mesh.count;
     place *places = ARAP_NEW(place, 2 * n);
     if (!places) return arap_fail_memory(&context->error, "the coarse mesh");
-    frame f = find_places(s, places);
+    frame f = find_places(solver, places);
     place *sorted = sort_places(n, places, places + n);
-    sort_same(&f, &s->mesh, n, sorted);
+    sort_same(&f, &solver->mesh, n, sorted);
     for (size_t k = 0; k < n; k++) visit[k] = sorted[k].vertex;
     arap_free(places);
     return ARAP_OK;

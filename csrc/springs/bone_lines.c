@@ -30,11 +30,11 @@ static void find_joints(const arap_skeleton *s, arap_bone_lines *lines) {
     }
 }
 
-arap_status arap_bone_lines_create(arap_context *context, const arap_skeleton *s,
+arap_status arap_bone_lines_create(arap_context *context, const arap_skeleton *skeleton,
                                    arap_bone_lines *out) {
-    size_t count = (size_t)s->line_start[s->deform_count];
+    size_t count = (size_t)skeleton->line_start[skeleton->deform_count];
     *out = (arap_bone_lines){.count = (int)count,
-                             .start = s->line_start,
+                             .start = skeleton->line_start,
                              .line = ARAP_NEW_ZERO(arap_bone_line, count),
                              .lanes = ARAP_NEW(double, 7 * count)};
     if (!out->line || !out->lanes) {
@@ -43,9 +43,9 @@ arap_status arap_bone_lines_create(arap_context *context, const arap_skeleton *s
     }
     for (size_t k = 0; k < count; k++) {
         arap_bone_line *l = &out->line[k];
-        l->bone = s->lines[k].owner;
-        l->head = s->lines[k].a;
-        arap_sub(s->lines[k].b, l->head, l->along);
+        l->bone = skeleton->lines[k].owner;
+        l->head = skeleton->lines[k].a;
+        arap_sub(skeleton->lines[k].b, l->head, l->along);
         l->length = sqrt(arap_dot(l->along, l->along));
         for (size_t c = 0; c < 3; c++) {
             l->along[c] = l->length > 0 ? l->along[c] / l->length : 0;
@@ -54,7 +54,7 @@ arap_status arap_bone_lines_create(arap_context *context, const arap_skeleton *s
         }
         out->lanes[6 * count + k] = l->length;
     }
-    find_joints(s, out);
+    find_joints(skeleton, out);
     return ARAP_OK;
 }
 
@@ -77,11 +77,12 @@ int arap_nearest_line(const arap_bone_lines *lines, int bone, const double *p) {
     return best;
 }
 
-double arap_line_distance(const arap_bone_line *l, const double *p, double *place, double *point) {
+double arap_line_distance(const arap_bone_line *line, const double *p, double *place,
+                          double *point) {
     double from[3];
-    arap_sub(p, l->head, from);
-    *place = fmin(fmax(arap_dot(from, l->along), 0), l->length);
-    for (int c = 0; c < 3; c++) point[c] = l->head[c] + *place * l->along[c];
+    arap_sub(p, line->head, from);
+    *place = fmin(fmax(arap_dot(from, line->along), 0), line->length);
+    for (int c = 0; c < 3; c++) point[c] = line->head[c] + *place * line->along[c];
     return sqrt(arap_distance2(p, point));
 }
 

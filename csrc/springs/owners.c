@@ -348,15 +348,15 @@ done:
     return status;
 }
 
-void arap_owners_clear(arap_owners *o) {
-    arap_bone_lines_clear(&o->lines);
-    arap_free(o->line);
-    arap_free(o->distance);
-    arap_free(o->patches);
-    arap_free(o->patch_of);
-    arap_free(o->first);
-    arap_free(o->whole);
-    *o = (arap_owners){0};
+void arap_owners_clear(arap_owners *owners) {
+    arap_bone_lines_clear(&owners->lines);
+    arap_free(owners->line);
+    arap_free(owners->distance);
+    arap_free(owners->patches);
+    arap_free(owners->patch_of);
+    arap_free(owners->first);
+    arap_free(owners->whole);
+    *owners = (arap_owners){0};
 }
 
 arap_status arap_find_owners(arap_context *context, const arap_geometry *geometry,

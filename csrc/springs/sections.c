@@ -126,9 +126,9 @@ static void find_slack(const arap_mesh *mesh, const arap_bone_lines *lines, arap
 
 arap_status arap_sections_create(arap_context *context, const arap_mesh *mesh,
                                  const arap_skeleton *skeleton, const arap_poses *poses,
-                                 double strength, arap_sections *s) {
+                                 double strength, arap_sections *sections) {
     arap_bone_lines lines = {0};
-    *s = (arap_sections){0};
+    *sections = (arap_sections){0};
     if (!(strength > 0) || !mesh->spring_start || poses->bendy.count || poses->spines.count)
         return ARAP_OK;
     size_t springs = mesh->spring_start[mesh->count];
@@ -139,21 +139,21 @@ arap_status arap_sections_create(arap_context *context, const arap_mesh *mesh,
                    .part = ARAP_NEW(int, lines.count),
                    .member = ARAP_NEW(int, mesh->count),
                    .begin = ARAP_NEW_ZERO(int, mesh->part_count + 1)};
-    if (!status) status = allocate(context, mesh, s);
+    if (!status) status = allocate(context, mesh, sections);
     if (!status && (!section || !base || !n.last || !n.part || !n.member || !n.begin))
         status = arap_fail_memory(&context->error, "the sections of limbs");
     if (status) goto done;
-    number_sections(mesh, &lines, &n, strength, section, base, s);
-    for (int k = 0; k < s->count; k++) s->start[k + 2] += s->start[k + 1];
+    number_sections(mesh, &lines, &n, strength, section, base, sections);
+    for (int k = 0; k < sections->count; k++) sections->start[k + 2] += sections->start[k + 1];
     for (int i = 0; i < mesh->count; i++)
         for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {
             if (section[j] < 0) continue;
-            size_t m = s->start[section[j] + 1]++;
-            s->vertex[m] = i;
-            s->base[m] = base[j];
-            s->spring[m] = j;
+            size_t m = sections->start[section[j] + 1]++;
+            sections->vertex[m] = i;
+            sections->base[m] = base[j];
+            sections->spring[m] = j;
         }
-    find_slack(mesh, &lines, s);
+    find_slack(mesh, &lines, sections);
 
 done:
     arap_bone_lines_clear(&lines);
@@ -163,7 +163,7 @@ done:
     arap_free(n.part);
     arap_free(n.member);
     arap_free(n.begin);
-    if (status) arap_sections_clear(s);
+    if (status) arap_sections_clear(sections);
     return status;
 }
 
@@ -177,21 +177,21 @@ static void forget_patterns(arap_sections *s) {
     s->slope = NULL;
 }
 
-void arap_sections_clear(arap_sections *s) {
-    forget_patterns(s);
-    arap_free(s->bone);
-    arap_free(s->strength);
-    arap_free(s->slack);
-    arap_free(s->mean);
-    arap_free(s->start);
-    arap_free(s->vertex);
-    arap_free(s->base);
-    arap_free(s->spring);
-    arap_free(s->share);
-    arap_free(s->tie);
-    arap_free(s->energy);
-    arap_free(s->own);
-    *s = (arap_sections){0};
+void arap_sections_clear(arap_sections *sections) {
+    forget_patterns(sections);
+    arap_free(sections->bone);
+    arap_free(sections->strength);
+    arap_free(sections->slack);
+    arap_free(sections->mean);
+    arap_free(sections->start);
+    arap_free(sections->vertex);
+    arap_free(sections->base);
+    arap_free(sections->spring);
+    arap_free(sections->share);
+    arap_free(sections->tie);
+    arap_free(sections->energy);
+    arap_free(sections->own);
+    *sections = (arap_sections){0};
 }
 
 static int is_fixed(const arap_influences *in, int i) {
@@ -223,38 +223,39 @@ static void weigh(const arap_mesh *mesh, const arap_influences *in, arap_section
 }
 
 arap_status arap_sections_begin(arap_context *context, const arap_mesh *mesh,
-                                const arap_influences *in, arap_sections *s) {
+                                const arap_influences *in, arap_sections *sections) {
     size_t places = 0, fill = 0;
     int bones = 0;
-    forget_patterns(s);
-    if (!s->count) return ARAP_OK;
-    for (size_t m = 0; m < s->start[s->count]; m++) {
-        s->own[m] = places;
-        places += in->start[s->vertex[m] + 1] - in->start[s->vertex[m]];
+    forget_patterns(sections);
+    if (!sections->count) return ARAP_OK;
+    for (size_t m = 0; m < sections->start[sections->count]; m++) {
+        sections->own[m] = places;
+        places += in->start[sections->vertex[m] + 1] - in->start[sections->vertex[m]];
     }
-    for (int k = 0; k < s->count; k++)
-        if (s->bone[k] >= bones) bones = s->bone[k] + 1;
+    for (int k = 0; k < sections->count; k++)
+        if (sections->bone[k] >= bones) bones = sections->bone[k] + 1;
     for (size_t e = 0; e < in->start[in->count]; e++)
         if (in->bone[e] >= bones) bones = in->bone[e] + 1;
     int *at = ARAP_NEW(int, bones);
     arap_status status = ARAP_OK;
-    s->first = ARAP_NEW(size_t, s->count + 1);
-    s->bones = ARAP_NEW(int, places + (size_t)s->count);
-    s->place = ARAP_NEW(int, places);
-    if (!at || !s->first || !s->bones || !s->place) {
+    sections->first = ARAP_NEW(size_t, sections->count + 1);
+    sections->bones = ARAP_NEW(int, places + (size_t)sections->count);
+    sections->place = ARAP_NEW(int, places);
+    if (!at || !sections->first || !sections->bones || !sections->place) {
         status = arap_fail_memory(&context->error, "the sections of limbs");
         goto done;
     }
-    weigh(mesh, in, s);
+    weigh(mesh, in, sections);
     for (int b = 0; b < bones; b++) at[b] = -1;
-    for (int k = 0; k < s->count; k++) {
-        int count = 0, *bone = s->bones + fill;
-        s->first[k] = fill;
-        at[s->bone[k]] = 0;
-        bone[count++] = s->bone[k];
-        for (size_t m = s->start[k]; m < s->start[k + 1]; m++) {
-            int *place = s->place + s->own[m];
-            for (size_t e = in->start[s->vertex[m]]; e < in->start[s->vertex[m] + 1]; e++) {
+    for (int k = 0; k < sections->count; k++) {
+        int count = 0, *bone = sections->bones + fill;
+        sections->first[k] = fill;
+        at[sections->bone[k]] = 0;
+        bone[count++] = sections->bone[k];
+        for (size_t m = sections->start[k]; m < sections->start[k + 1]; m++) {
+            int *place = sections->place + sections->own[m];
+            for (size_t e = in->start[sections->vertex[m]]; e < in->start[sections->vertex[m] + 1];
+                 e++) {
                 int b = in->bone[e];
                 if (at[b] < 0) {
                     at[b] = count;
@@ -266,9 +267,9 @@ arap_status arap_sections_begin(arap_context *context, const arap_mesh *mesh,
         for (int a = 0; a < count; a++) at[bone[a]] = -1;
         fill += (size_t)count;
     }
-    s->first[s->count] = fill;
-    s->slope = ARAP_NEW(double, 8 * fill);
-    if (!s->slope) status = arap_fail_memory(&context->error, "the sections of limbs");
+    sections->first[sections->count] = fill;
+    sections->slope = ARAP_NEW(double, 8 * fill);
+    if (!sections->slope) status = arap_fail_memory(&context->error, "the sections of limbs");
 
 done:
     arap_free(at);
@@ -332,22 +333,23 @@ ARAP_WIDE_PART void add_section_plain(void *data, int k, int worker) {
 ARAP_WIDE_TASK(add_section)
 
 arap_status arap_sections_add(arap_context *context, const arap_mesh *mesh, const arap_poses *poses,
-                              const arap_influences *in, arap_sections *s, double *product,
+                              const arap_influences *in, arap_sections *sections, double *product,
                               double *energy) {
-    add_task task = {mesh, poses, in, s};
+    add_task task = {mesh, poses, in, sections};
     *energy = 0;
-    if (!s->count) return ARAP_OK;
-    arap_status status = arap_parallel_short(context, s->count, add_section, &task);
-    for (int k = 0; k < s->count && !status; k++) {
-        size_t first = s->first[k], count = s->first[k + 1] - first;
-        const double *slope = s->slope + 8 * first + 4 * count;
-        *energy += s->energy[k];
-        for (size_t m = s->start[k]; m < s->start[k + 1]; m++) {
-            const double *v = mesh->v + 3 * (size_t)s->vertex[m];
-            const int *place = s->place + s->own[m];
-            for (size_t e = in->start[s->vertex[m]]; e < in->start[s->vertex[m] + 1]; e++) {
+    if (!sections->count) return ARAP_OK;
+    arap_status status = arap_parallel_short(context, sections->count, add_section, &task);
+    for (int k = 0; k < sections->count && !status; k++) {
+        size_t first = sections->first[k], count = sections->first[k + 1] - first;
+        const double *slope = sections->slope + 8 * first + 4 * count;
+        *energy += sections->energy[k];
+        for (size_t m = sections->start[k]; m < sections->start[k + 1]; m++) {
+            const double *v = mesh->v + 3 * (size_t)sections->vertex[m];
+            const int *place = sections->place + sections->own[m];
+            for (size_t e = in->start[sections->vertex[m]]; e < in->start[sections->vertex[m] + 1];
+                 e++) {
                 const double *g = slope + 4 * *place++;
-                product[e] += s->share[m] * (arap_dot(g, v) + g[3]);
+                product[e] += sections->share[m] * (arap_dot(g, v) + g[3]);
             }
         }
     }

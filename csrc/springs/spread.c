@@ -94,14 +94,15 @@ void arap_spread_clear(arap_spread *spread) {
 }
 
 int arap_is_beyond_spread(const arap_spread *spread, const arap_mesh *mesh,
-                          const arap_skeleton *skeleton, int i, int bone) {
+                          const arap_skeleton *skeleton, int vertex, int bone) {
     const arap_spring *spring;
     double point[3];
     if (!spread->scale || !(spread->radius[bone] > 0)) return 0;
-    double limit = REACH * spread->radius[bone] * spread->scale[i];
-    if (!(arap_distance2_to_bone(skeleton, bone, mesh->v + 3 * (size_t)i, point) > limit * limit))
+    double limit = REACH * spread->radius[bone] * spread->scale[vertex];
+    if (!(arap_distance2_to_bone(skeleton, bone, mesh->v + 3 * (size_t)vertex, point) >
+          limit * limit))
         return 0;
-    int count = arap_mesh_springs(mesh, i, &spring);
+    int count = arap_mesh_springs(mesh, vertex, &spring);
     for (int k = 0; k < count; k++)
         if (spring[k].bone == bone) return 0;
     return 1;

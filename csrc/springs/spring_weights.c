@@ -106,15 +106,15 @@ static void yield_chunk(void *data, int chunk, int worker) {
 }
 
 arap_status arap_springs_yield(arap_context *context, arap_mesh *mesh, const arap_poses *poses,
-                               const arap_influences *in, const double *along) {
+                               const arap_influences *influences, const double *along) {
     size_t widest = 0;
-    for (int i = 0; i < in->count; i++) {
-        size_t size = in->start[i + 1] - in->start[i];
+    for (int i = 0; i < influences->count; i++) {
+        size_t size = influences->start[i + 1] - influences->start[i];
         if (size > widest) widest = size;
     }
-    arap_status status = arap_poses_gram_of(context, mesh, poses, in);
+    arap_status status = arap_poses_gram_of(context, mesh, poses, influences);
     if (status) return status;
-    yield_task y = {mesh, poses, in, along, NULL, 2 * widest + 2};
+    yield_task y = {mesh, poses, influences, along, NULL, 2 * widest + 2};
     y.terms = ARAP_NEW(term, (size_t)context->threads * arap_apart(y.max));
     /* of each bone, for vertices outside the main mesh and of it */
     double *best = ARAP_NEW_ZERO(double, 2 * (size_t)poses->columns);

@@ -57,14 +57,15 @@ static double angle_between(const double *a, const double *b) {
     return atan2(sqrt(arap_dot(n, n)), arap_dot(a, b)); /* 0 where one of them is 0 */
 }
 
-double arap_match_place(const arap_mesh *from, const arap_mesh *to, int i, double *p) {
+double arap_match_place(const arap_mesh *source, const arap_mesh *target, int i, double *p) {
     double farthest = 0;
     for (int c = 0; c < 3; c++) {
-        p[c] = to->v[3 * (size_t)i + (size_t)c] * to->diagonal + to->center[c] - from->center[c];
+        p[c] = target->v[3 * (size_t)i + (size_t)c] * target->diagonal + target->center[c] -
+               source->center[c];
         farthest = fmax(farthest, fabs(p[c]));
     }
-    double share = farthest / FAR > from->diagonal ? from->diagonal / (farthest / FAR) : 1;
-    for (int c = 0; c < 3; c++) p[c] = share * p[c] / from->diagonal;
+    double share = farthest / FAR > source->diagonal ? source->diagonal / (farthest / FAR) : 1;
+    for (int c = 0; c < 3; c++) p[c] = share * p[c] / source->diagonal;
     return share;
 }
 

@@ -71,48 +71,49 @@ arap_status arap_influences_filter(arap_context *context, const arap_influences 
     return ARAP_OK;
 }
 
-void arap_influences_drop(arap_influences *in, const char *keep) {
+void arap_influences_drop(arap_influences *influences, const char *keep) {
     size_t fill = 0, begin = 0;
-    for (int i = 0; i < in->count; i++) {
-        size_t end = in->start[i + 1];
+    for (int i = 0; i < influences->count; i++) {
+        size_t end = influences->start[i + 1];
         for (size_t e = begin; e < end; e++) {
             if (!keep[e]) continue;
-            in->bone[fill] = in->bone[e];
-            in->weight[fill] = in->weight[e];
-            in->locked[fill++] = in->locked[e];
+            influences->bone[fill] = influences->bone[e];
+            influences->weight[fill] = influences->weight[e];
+            influences->locked[fill++] = influences->locked[e];
         }
-        in->start[i + 1] = fill;
+        influences->start[i + 1] = fill;
         begin = end;
     }
 }
 
-void arap_influences_normalize(arap_influences *in) {
-    arap_influences_normalize_rows(in, 0, in->count);
+void arap_influences_normalize(arap_influences *influences) {
+    arap_influences_normalize_rows(influences, 0, influences->count);
 }
 
-void arap_influences_normalize_rows(const arap_influences *in, int first, int end_row) {
+void arap_influences_normalize_rows(const arap_influences *influences, int first, int end_row) {
     for (int i = first; i < end_row; i++) {
-        size_t begin = in->start[i], end = in->start[i + 1], first_free = end;
+        size_t begin = influences->start[i], end = influences->start[i + 1], first_free = end;
         double locked = 0, open = 0;
         for (size_t e = begin; e < end; e++) {
-            if (in->locked[e]) {
-                locked += in->weight[e];
+            if (influences->locked[e]) {
+                locked += influences->weight[e];
             } else {
                 if (first_free == end) first_free = e;
-                if (!(in->weight[e] > 0)) in->weight[e] = 0;
-                open += in->weight[e];
+                if (!(influences->weight[e] > 0)) influences->weight[e] = 0;
+                open += influences->weight[e];
             }
         }
         double rest = locked < 1 ? 1 - locked : 0;
         if (isfinite(rest / open)) /* only if there is a remainder to share that is not tiny */
             for (size_t e = begin; e < end; e++) {
-                if (!in->locked[e]) in->weight[e] *= rest / open;
+                if (!influences->locked[e]) influences->weight[e] *= rest / open;
             }
         else if (open > 0)
             for (size_t e = begin; e < end; e++) {
-                if (!in->locked[e]) in->weight[e] = in->weight[e] / open * rest;
+                if (!influences->locked[e])
+                    influences->weight[e] = influences->weight[e] / open * rest;
             }
         else if (first_free < end)
-            in->weight[first_free] = rest;
+            influences->weight[first_free] = rest;
     }
 }

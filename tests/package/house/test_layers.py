@@ -41,6 +41,10 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 DEFINITION = re.compile(r"^(?!static|else)\w[\w *]*?\b(\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
 
+FUNCTION = re.compile(
+    r"^(?!static|else|typedef|return)\w[\w *]*?\b(\w+)\(([^;{}]*?)\)[\w\s()]*[;{]", re.MULTILINE
+)
+
 
 def floor(file):
     """The number of a file's folder, from its path in csrc/."""
@@ -103,6 +107,28 @@ def test_circles_are_found():
         "d.c": "int arap_d(void) {\n    return arap_a(1, 2) + own();\n}\n",
     }
     assert circles(uses(texts)) == [{"a.c", "b.c", "c.c"}]
+
+
+def other_names(texts):
+    """Functions whose parameters have several names, as in a header and in its source."""
+    names = {}
+    for text in texts:
+        for name, parameters in FUNCTION.findall(COMMENT_OR_TEXT.sub(" ", text)):
+            last = tuple(re.findall(r"(\w+)\)?(?:\[[^]]*\])*\s*(?:,|$)", parameters))
+            names.setdefault(name, set()).add(last)
+    return sorted(name for name, lists in names.items() if len(lists) > 1)
+
+
+def test_header_and_source_name_parameters_alike():
+    assert other_names(f.read_text("utf-8") for f in FILES) == []
+
+
+def test_other_names_are_found():
+    header = (
+        "/* x */\nint *arap_a(double (*p)[3],\n            int count);\nint arap_b(int x[3]);\n"
+    )
+    source = "int *arap_a(double (*p)[3], int n) {\n}\nint arap_b(int x[3]) {\n}\n"
+    assert other_names([header, source]) == ["arap_a"]
 
 
 def test_every_room_has_its_floor():
