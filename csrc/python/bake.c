@@ -1,8 +1,8 @@
-/* The function bake of the module araplbs: see python/bake.h and the stubs. Frames are read from a
- * Python sequence one by one, with the GIL. The computation runs without the GIL. Other arguments
- * are copied. Cost and failures are those of bake/bake.h. Exceptions raised by the sequence are
- * passed on. */
-#include "python/bake.h"
+/* The function bake of the module araplbs: see python/functions.h and the stubs. Frames are read
+ * from a Python sequence one by one, with the GIL. The computation runs without the GIL. Other
+ * arguments are copied. Cost and failures are those of bake/bake.h. Exceptions raised by the
+ * sequence are passed on. */
+#include "python/functions.h"
 
 #include <stdio.h>
 #include <string.h>

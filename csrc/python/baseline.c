@@ -1,7 +1,7 @@
 /* The functions baseline_weights and skin_owners of the module: see the stubs. Arguments are
  * copied and the work runs without the GIL. Cost and failures are those of initial/baseline.c and
  * springs/owners.c. */
-#include "python/baseline.h"
+#include "python/functions.h"
 
 #include "initial/baseline.h"
 #include "python/error.h"

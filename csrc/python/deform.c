@@ -1,7 +1,7 @@
 /* The functions of the module araplbs that compute posed points, parameters and bones: see
- * python/deform.h and the stubs. Arguments are copied and the work runs without the GIL. Cost and
- * failures are those of the functions called. */
-#include "python/deform.h"
+ * python/functions.h and the stubs. Arguments are copied and the work runs without the GIL. Cost
+ * and failures are those of the functions called. */
+#include "python/functions.h"
 
 #include <math.h>
 

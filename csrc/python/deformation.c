@@ -1,7 +1,7 @@
 /* The functions surface_strain and deformation and the type Deformation of the module, which are
  * documented in the stubs. Every method holds the lock of the object while it works. Arguments are
  * copied and the work runs without the GIL. Cost and failures are those of the functions called. */
-#include "python/deformation.h"
+#include "python/functions.h"
 
 #include "base/memory.h"
 #include "measures/deformation.h"

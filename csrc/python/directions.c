@@ -1,6 +1,6 @@
 /* The function bone_directions of the module: see the stubs. Arguments are copied and the work runs
  * without the GIL. Cost and failures are those of rig/bone_tails.c and rig/joint_skeleton.c. */
-#include "python/directions.h"
+#include "python/functions.h"
 
 #include <string.h>
 

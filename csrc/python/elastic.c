@@ -1,6 +1,6 @@
 /* The module functions elastic_poses and mixed_elasticity. The stubs document them. Arguments are
  * copied and the work runs without the GIL. Cost and failures are those of elastic/elastic.h. */
-#include "python/elastic.h"
+#include "python/functions.h"
 
 #include "elastic/elastic.h"
 #include "python/error.h"

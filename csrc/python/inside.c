@@ -1,6 +1,6 @@
-/* Exposes the internal state of a solver to tests: see python/inside.h. Everything is copied. Fails
- * with a Python exception on out-of-memory. */
-#include "python/inside.h"
+/* Exposes the internal state of a solver to tests: see python/functions.h. Everything is copied.
+ * Fails with a Python exception on out-of-memory. */
+#include "python/functions.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The functions nearest_points, mesh_extent, inspect_weights and part_doubts of the module: see the
  * stubs. Arguments are copied and the work runs without the GIL. Cost and failures are those of the
  * functions called. */
-#include "python/inspection.h"
+#include "python/functions.h"
 
 #include <limits.h>
 

@@ -1,7 +1,7 @@
 /* The Python type araplbs.JointSolver: see the stubs for its documentation. Every method holds the
  * object's lock while it runs. Arguments are copied and the work runs without the GIL.
  * Cost and failures are those of the functions called. */
-#include "python/joints.h"
+#include "python/functions.h"
 
 #include "base/memory.h"
 #include "joints/solver.h"

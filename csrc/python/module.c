@@ -13,21 +13,10 @@
 #include "energy/local_kernels.h"
 #include "linalg/blas.h"
 #include "linalg/blas_test.h"
-#include "python/baseline.h"
-#include "python/bake.h"
-#include "python/deform.h"
-#include "python/deformation.h"
-#include "python/directions.h"
-#include "python/elastic.h"
 #include "python/ending.h"
 #include "python/engine_docs.h"
 #include "python/error.h"
 #include "python/functions.h"
-#include "python/inspection.h"
-#include "python/joints.h"
-#include "python/reach.h"
-#include "python/solver.h"
-#include "python/transfer.h"
 
 #ifdef ARAP_FAULT_INJECTION
 static PyObject *module_fail_allocations_after(PyObject *module, PyObject *argument) {

@@ -1,5 +1,5 @@
-/* The functions inverse_kinematics and reach_chains of the module: see python/reach.h. */
-#include "python/reach.h"
+/* The functions inverse_kinematics and reach_chains of the module: see python/functions.h. */
+#include "python/functions.h"
 
 #include <math.h>
 #include <stdio.h>

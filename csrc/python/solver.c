@@ -1,7 +1,7 @@
 /* The Python type araplbs.Solver: see the stubs for its documentation. Every method holds the lock
  * of the object while it reads or changes the object. Arguments are copied and the work runs
  * without the GIL. Cost and failures are those of the functions called. */
-#include "python/solver.h"
+#include "python/functions.h"
 
 #include <string.h>
 
@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "python/engine_docs.h"
 #include "python/input.h"
-#include "python/inside.h"
 #include "python/object.h"
 #include "python/report.h"
 #include "rig/joint_skeleton.h"

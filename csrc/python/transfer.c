@@ -1,7 +1,7 @@
 /* The functions match_surfaces, transfer_weights and transfer_shapes of the module: see the stubs.
  * Arguments are copied and the work runs without the GIL. Cost and failures are those of the
  * functions called. */
-#include "python/transfer.h"
+#include "python/functions.h"
 
 #include <limits.h>
 
