@@ -25,7 +25,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "mesh/closest.h"
+#include "mesh/nearest.h"
 #include "mesh/mesh.h"
 #include "rig/skeleton.h"
 #include "weights/sparse_weights.h"

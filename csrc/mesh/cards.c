@@ -1,4 +1,4 @@
-/* Cards: see cards.h.
+/* Cards: see loose_parts.h.
  *
  * A card is a loose part that has a boundary, encloses no volume and is a strip: with the length P
  * of its boundary and its area A,
@@ -12,7 +12,7 @@
  * area divided by the number of triangles at the boundary. Collapsed triangles do not count.
  *
  * Takes O(triangles x log neighbors). Fails on out-of-memory only. */
-#include "mesh/cards.h"
+#include "mesh/loose_parts.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Nearest points of a surface: see closest.h.
+/* Nearest points of a surface: see nearest.h.
  *
  * The search uses the same hierarchy of faces as match.c in transfer/. A search takes O(log
  * triangles), and a part that does not count is skipped as whole branches of the hierarchy.
@@ -8,7 +8,7 @@
  * the orientation of the faces determines the side. Triangles that collapsed during welding are
  * omitted. Fails on out-of-memory, for meshes that arap_mesh_create refuses, and for owners that
  * are not vertices. */
-#include "mesh/closest.h"
+#include "mesh/nearest.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"

@@ -1,6 +1,6 @@
-/* Hanging cards: see hanging.h.
+/* Hanging cards: see loose_parts.h.
  *
- * A card (cards.h) has two ends: the area around the vertex farthest from its center, and the area
+ * A card (cards.c) has two ends: the area around the vertex farthest from its center, and the area
  * around the vertex farthest from the first one. The radius of both areas is AROUND times the
  * distance between these two vertices. A vertex touches another part, which must not be a card, if
  * a face of this part is near enough. The limit is the width w = 2 A / P of the card, or 1 / REACH
@@ -10,7 +10,7 @@
  * connected with an end through touching vertices belong to that end.
  *
  * Takes O(vertices of cards x log triangles). Fails only on out-of-memory or when cancelled. */
-#include "mesh/hanging.h"
+#include "mesh/loose_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/bvh.h"
-#include "mesh/cards.h"
 
 #define AROUND 0.15
 #define REACH 30

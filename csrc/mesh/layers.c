@@ -1,4 +1,4 @@
-/* Layers: see layers.h.
+/* Layers: see links.h.
  *
  * A garment stays above the skin if both move in the same way wherever one lies on the other. Hard
  * parts that meet in a joint also lie on each other, but they slide along each other. Therefore, at
@@ -17,7 +17,7 @@
  *
  * Takes O(triangles + parts x joints), plus O(b log b) for b border sides of triangles. Fails only
  * on out-of-memory. */
-#include "mesh/layers.h"
+#include "mesh/links.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/vec3.h"
-#include "mesh/closest.h"
+#include "mesh/nearest.h"
 
 #define NEAR 0.02 /* share of the mesh size, see mesh.h */
 #define OPEN 0.5

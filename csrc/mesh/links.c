@@ -27,7 +27,6 @@
 #include "base/sets.h"
 #include "base/vec3.h"
 #include "mesh/bvh.h"
-#include "mesh/layers.h"
 
 #define FAR 0.05      /* share of the mesh size, see mesh.h */
 #define TOUCHING 0.02 /* share of the size of the part; twice its radius about the mean vertex */

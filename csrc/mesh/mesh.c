@@ -5,7 +5,7 @@
  * Such vertices are found by sorting along an oblique direction and comparing each vertex with the
  * following vertices within the tolerance, which takes O(n) unless most vertices coincide. Faces
  * that lose a corner in welding are dropped. Corners of closed solids that only touch stay apart
- * (solids.h).
+ * (solids.c).
  *
  * A vertex far away (extent.h) is treated as a mistake. The faces, edges and tets of such a vertex
  * are dropped, because they would outweigh all others. The vertex itself is solved as a loose
@@ -25,7 +25,6 @@
 #include "base/sets.h"
 #include "base/vec3.h"
 #include "mesh/extent.h"
-#include "mesh/solids.h"
 #include "mesh/tets.h"
 
 #define DIGIT 11 /* bits */

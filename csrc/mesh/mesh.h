@@ -3,11 +3,11 @@
 #ifndef ARAP_MESH_H
 #define ARAP_MESH_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "arap.h"
 #include "base/context.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 /* What an edge belongs to. An edge of several kinds gets the lowest one. */
 enum arap_edge_kind {
@@ -144,5 +144,12 @@ void arap_vertex_normals(const arap_mesh *mesh, double *normals);
 
 /* Compute the area-weighted center and the area of every part. centers: (parts, 4), initially 0 */
 void arap_part_centers(const arap_mesh *mesh, double *centers);
+
+/* Separates closed solids of a mesh whose corners coincide (see solids.c): refines a weld that was
+ * based on positions alone: `set` (input_count) gets disjoint sets (base/sets.h) of the caller's
+ * vertices that form one vertex, and *apart becomes 1 if some coincident vertices remain separate.
+ * Reads weld, first, next and count. points: (input_count, 3). Fails on out-of-memory. */
+arap_status arap_solids_part(arap_context *context, const arap_geometry *geometry,
+                             const double *points, const arap_mesh *mesh, int *set, int *apart);
 
 #endif

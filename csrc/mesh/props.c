@@ -1,4 +1,4 @@
-/* Props: see props.h.
+/* Props: see loose_parts.h.
  *
  * Only closed parts can belong to a prop. Two parts belong to one prop if their surfaces cross, or
  * if a vertex of one is nearer to the other than TOUCHING times the radius of the vertex's part
@@ -11,7 +11,7 @@
  *
  * Takes O(vertices of closed parts x log triangles). Without closed parts, only the boundaries are
  * measured. Fails only on out-of-memory or when cancelled. */
-#include "mesh/props.h"
+#include "mesh/loose_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,6 @@
 #include "base/memory.h"
 #include "base/sets.h"
 #include "base/vec3.h"
-#include "mesh/cards.h"
 #include "mesh/touching.h"
 
 #define TOUCHING 0.1

@@ -1,4 +1,4 @@
-/* Rods: see rods.h.
+/* Rods: see loose_parts.h.
  *
  * A rod is a loose part whose surface is closed and slim about a straight line, its axis. The axis
  * is the direction in which the vertices, weighted by area, are spread most. Sleeves, straps around
@@ -14,7 +14,7 @@
  *
  * Takes O(vertices x log triangles) for the vertices of the parts that may be rods. Without such
  * parts, only the spread is computed. Fails only on out-of-memory or when cancelled. */
-#include "mesh/rods.h"
+#include "mesh/loose_parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Sheets: see sheets.h.
+/* Sheets: see loose_parts.h.
  *
  * Let l1 >= l2 >= l3 be the variances of a part's area along its axes. The thickness of the part,
  * as a share of its width, is sqrt(l3 / l2). A part with a thickness of FLAT or more is not a
@@ -6,7 +6,7 @@
  * thinner. A part whose width is 0 is a line, not a sheet.
  *
  * Takes O(vertices + parts) time and memory. Fails only on out-of-memory. */
-#include "mesh/sheets.h"
+#include "mesh/loose_parts.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Keeps coincident vertices apart if they belong to closed solids that only touch: see solids.h.
+/* Keeps coincident vertices apart if they belong to closed solids that only touch: see mesh.h.
  *
  * The upper and the lower jaw of a figure made of boxes share the corners of a face but still move
  * apart. The two sides of a split edge in glTF also share their corners but must stay together.
@@ -17,7 +17,7 @@
  *
  * Takes O(triangles x edges of a vertex), or O(1) if no vertices coincide. Fails on out-of-memory.
  * */
-#include "mesh/solids.h"
+#include "mesh/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>

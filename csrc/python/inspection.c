@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "measures/inspection.h"
 #include "measures/part_doubts.h"
-#include "mesh/closest.h"
+#include "mesh/nearest.h"
 #include "mesh/extent.h"
 #include "python/error.h"
 #include "python/input.h"

@@ -8,7 +8,7 @@
  *
  * A sheet lies on its bones, and a vertex at a distance of 0 would have an infinite source of heat.
  * Weights along the bone would then be 0 or 1 with a step at each joint, and the influence patterns
- * would never recover. With bone springs, the distance of a sheet's vertex (sheets.h) from its bone
+ * would never recover. With bone springs, the distance of a sheet's vertex (sheets.c) from its bone
  * therefore counts as at least the mean distance of the skin from that bone.
  *
  * Fresh weights spread over the whole body. After they are recorded as the initial weights, those
@@ -22,7 +22,7 @@
 
 #include "base/memory.h"
 #include "initial/baseline.h"
-#include "mesh/sheets.h"
+#include "mesh/loose_parts.h"
 #include "solver/excluded.h"
 #include "solver/levels.h"
 #include "solver/apply_edits.h"

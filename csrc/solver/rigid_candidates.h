@@ -13,7 +13,7 @@ typedef struct arap_candidate {
     int bone;
     int second;         /* bone that shares the part, if of_second > 0 */
     double of_second;   /* its weight */
-    int hangs;          /* end of a card (hanging.h) whose underlying surface provides its row; 0:
+    int hangs;          /* end of a card (hanging.c) whose underlying surface provides its row; 0:
                            its own mean */
     int image;          /* part that contains the images of its vertices; -1: none */
     int fixed;          /* a rule for its kind has chosen its bone */
@@ -33,7 +33,7 @@ typedef struct arap_rigid_search {
     int *rod;              /* (parts) lowest part in the same rod, or -1 */
     char *contact;         /* (vertices) vertices of rods that lie on something */
     char *within;          /* (deforming bones) those surrounded by some part */
-    char *end;             /* (vertices) end of a hanging card, see hanging.h */
+    char *end;             /* (vertices) end of a hanging card, see hanging.c */
     int *beneath;          /* (vertices) face that each of these touches */
     int *touched;          /* (vertices) scratch */
     int *skin;             /* (deforming bones) among the parts around a bone, the one around most

@@ -1,4 +1,4 @@
-/* Handles hair cards, feathers and lashes: see rigid_hanging.h and hanging.h.
+/* Handles hair cards, feathers and lashes: see rigid_hanging.h and hanging.c.
  *
  * A card is stiff compared with its links, so it would follow the skin near most of its area, and
  * its root would leave the skin. Therefore, a card that touches the skin with one end follows the
@@ -13,7 +13,7 @@
  * belongs to the card. Takes O(cards x bones). Fails only on out-of-memory or when cancelled. */
 #include "solver/rigid_hanging.h"
 
-#include "mesh/hanging.h"
+#include "mesh/loose_parts.h"
 
 #define OWN 0.1 /* mean weight of a bone that moves the card */
 

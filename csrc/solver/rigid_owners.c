@@ -27,7 +27,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "mesh/cards.h"
+#include "mesh/loose_parts.h"
 
 /* mean distances from the center; the maximum, and its inverse as the minimum */
 #define ROUND 1.25

@@ -1,4 +1,4 @@
-/* Detects props that a hand holds: see rigid_props.h and props.h.
+/* Detects props that a hand holds: see rigid_props.h and props.c.
  *
  * A pistol has several parts, such as the slide, the barrel and the grip. Without this rule, each
  * of them would follow the nearest finger. A prop is held if the skin that it touches follows bones
@@ -27,7 +27,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "mesh/props.h"
+#include "mesh/loose_parts.h"
 #include "mesh/touching.h"
 
 #define GRIP 0.1

@@ -17,7 +17,7 @@
  * given by this row by at most BLENDED times `max`.
  *
  * Rods. A sword across the back departs far from any bone, although it is as hard as a sword at the
- * hip. The shape of the sword proves that it is rigid (rods.h). All parts of the sword therefore
+ * hip. The shape of the sword proves that it is rigid (rods.c). All parts of the sword therefore
  * follow the bone of the surface on which it lies, however far this bone moves them.
  *
  * Hair cards that touch the skin with one end follow the skin at this end (rigid_hanging.h).
@@ -41,7 +41,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "energy/stiffness.h"
-#include "mesh/rods.h"
+#include "mesh/loose_parts.h"
 #include "solver/rigid.h"
 #include "solver/rigid_between.h"
 #include "solver/rigid_candidates.h"

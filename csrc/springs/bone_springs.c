@@ -21,7 +21,7 @@
  * A flat part, such as that of a cutout, has neither thickness nor volume, and lies on its bones.
  * The springs of such a part keep only the share SHEET of their strength, so bends spread over the
  * width of the part. The springs of thin parts that are nearly flat keep more of their strength, up
- * to all of it (sheets.h).
+ * to all of it (sheets.c).
  *
  * The spring of a vertex leads to the bone that owns the vertex (owners.h). A part that surrounds
  * no bone, such as a piece of armor or a button, is tied as a whole to its owner. The tie is weaker
@@ -38,7 +38,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "mesh/sheets.h"
+#include "mesh/loose_parts.h"
 #include "springs/owners.h"
 #include "springs/spring_weights.h"
 

@@ -10,7 +10,7 @@
  * end and do not count.
  *
  * The normals of a part point inward if its signed volume around its center is negative. A flat
- * part has no inside. Its callers do not ask (sheets.h).
+ * part has no inside. Its callers do not ask (sheets.c).
  *
  * Each call takes O(log faces + met faces). If a segment meets more than MOST faces, the rest is
  * ignored. Creation takes O(faces) and fails only on out-of-memory. */

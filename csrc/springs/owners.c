@@ -14,7 +14,7 @@
  * the radius of the bone's limb: the mean distance of the skin that is nearest to the middle half
  * of the bone. A bone counts as near within CAP radii. Beyond them, its cost grows with the square
  * of the distance, so the root of a thin limb inside a thick body does not own the skin of the
- * body. A flat part has no inside and no radius: with the thickness h of the part (sheets.h),
+ * body. A flat part has no inside and no radius: with the thickness h of the part (sheets.c),
  * OUTSIDE becomes h OUTSIDE, and the second factor is raised to the power h.
  *
  * A part that surrounds no bone, such as a piece of armor or a button, belongs as a whole to the
@@ -32,7 +32,7 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/rings.h"
-#include "mesh/sheets.h"
+#include "mesh/loose_parts.h"
 #include "springs/inside.h"
 
 #define CHUNK 64

@@ -24,7 +24,7 @@ typedef struct arap_owners {
     char *whole;         /* (parts) whether one bone owns the whole part, which surrounds none */
 } arap_owners;
 
-/* thick (parts): see sheets.h. wanted (vertices): the deforming bones that own the vertices, -1:
+/* thick (parts): see sheets.c. wanted (vertices): the deforming bones that own the vertices, -1:
  * none; wanted_whole (vertices): whether the whole part belongs to that bone. wanted NULL: owners
  * are chosen here, among those not excluded from the vertex (excluded NULL: no bone is). kept: the
  * containments of the bones, once they are known. */

@@ -7,7 +7,7 @@
  * with the distance d_ib of the vertex from the bone, the owner o of the vertex (owners.h), and the
  * mean length r_b of the springs of the bone. The last factor extends the reach over skin that is
  * far from its own bone as well, such as a skirt. The limit is divided by the thickness of the
- * vertex's part (sheets.h), so a flat part has none. Neither has a part without faces, or a part
+ * vertex's part (sheets.c), so a flat part has none. Neither has a part without faces, or a part
  * that belongs to one bone as a whole. The owner itself is never out of reach, nor is a bone
  * without springs.
  *
@@ -18,7 +18,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "mesh/sheets.h"
+#include "mesh/loose_parts.h"
 
 #define REACH 2.5      /* radii of its limb within which a bone may take skin */
 #define SHARE (1 / 3.) /* of the length of a bone */
