@@ -136,7 +136,7 @@ typedef struct arap_given_poses {
     const double *joints;     /* (count, arap_joint_count, 3, 4) transforms of the bendy bones'
                                  joints, which replace their `transforms` and `bends`, or NULL */
     const double *parameters; /* (vertices of the caller, bones) u, NaN or NULL: see spines.h */
-    const double *weights;    /* (count) weight of each pose, see pose_weights.h; NULL: 1 */
+    const double *weights;    /* (count) weight of each pose, see pose_weights.c; NULL: 1 */
 } arap_given_poses;
 
 /* A plane of symmetry. */

@@ -2,7 +2,7 @@
  *
  *   E_i = sum_poses sum_k a_ik |e'_ik|^2 - 2 sum_poses tr(R_i^T cov_i) + #poses sum_k a_ik |e_ik|^2
  *
- * with each pose multiplied by its weight (pose_weights.h). The first sum is the stretch of
+ * with each pose multiplied by its weight (pose_weights.c). The first sum is the stretch of
  * arap_stiffness_product. The second is the alignment of the local step. Both sums over the poses
  * are computed either before any vertex is visited or in the same pass. For as-rigid-as-desired
  * bone kinds, R_i is not a pure rotation, and the third sum becomes sum_poses sum_k a_ik |R_i

@@ -13,7 +13,7 @@
 #include "base/vec3.h"
 #include "linalg/rotation.h"
 #include "mesh/rings.h"
-#include "rig/pose_weights.h"
+#include "rig/poses.h"
 
 #define CHUNK 256
 

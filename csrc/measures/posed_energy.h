@@ -5,7 +5,7 @@
 #include "mesh/mesh.h"
 
 /* posed (poses, input_count, 3) in the caller's units; among welded vertices, the first one is
- * used. weights (poses): weight of each pose; NULL: 1 (pose_weights.h). energy: relative, as
+ * used. weights (poses): weight of each pose; NULL: 1 (pose_weights.c). energy: relative, as
  * returned by arap_energy; vertex_energy (count) or NULL: energy of each vertex, relative to its
  * own one-ring. Errors name the first coordinate that is not finite. */
 arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int poses,

@@ -9,7 +9,7 @@
 #include "python/input.h"
 #include "rig/bone_tails.h"
 #include "rig/joint_skeleton.h"
-#include "rig/skeleton_checks.h"
+#include "rig/skeleton.h"
 
 /* Examine the tails and their directions. `made` is filled only if just the joints are
  * meaningful. */

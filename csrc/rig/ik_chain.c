@@ -1,5 +1,5 @@
-/* A chain for inverse kinematics: see ik_chain.h. Takes O(bones). Fails on out-of-memory. */
-#include "rig/ik_chain.h"
+/* A chain for inverse kinematics: see ik.h. Takes O(bones). Fails on out-of-memory. */
+#include "rig/ik.h"
 
 #include <string.h>
 

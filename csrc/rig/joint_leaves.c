@@ -1,4 +1,4 @@
-/* Determines the leaves of a skeleton built from joints: see joint_leaves.h, and joint_skeleton.c
+/* Determines the leaves of a skeleton built from joints: see joint_ways.h, and joint_skeleton.c
  * for the rules.
  *
  * The skin of a leaf is nearer to the leaf's joint than to any segment, including the end of the
@@ -8,7 +8,7 @@
  * distance to the middle of this skin, or, in a given direction, LEAF times the extent of all of
  * this skin. If several leaves share a joint, the first one gets the skin. If directions are given,
  * each gets the skin on its side. Each leaf takes O(vertices log vertices). It cannot fail. */
-#include "rig/joint_leaves.h"
+#include "rig/joint_ways.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Detects skin of other limbs next to leaves: see joint_sight.h.
+/* Detects skin of other limbs next to leaves: see joint_ways.h.
  *
  * The skin of a leaf is nearer to the leaf's joint than to any segment. Skin of another limb can be
  * equally near, such as the underside of a head above the joint of a foreleg. However, the vertices
@@ -13,7 +13,7 @@
  *
  * Each vertex next to a leaf takes one ray, which costs O(triangles). Fails on out-of-memory, or
  * when cancelled. */
-#include "rig/joint_sight.h"
+#include "rig/joint_ways.h"
 
 #include <math.h>
 

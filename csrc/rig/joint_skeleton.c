@@ -48,10 +48,8 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "rig/joint_leaves.h"
-#include "rig/joint_sight.h"
 #include "rig/joint_ways.h"
-#include "rig/skeleton_checks.h"
+#include "rig/skeleton.h"
 
 #define APART 0.5     /* length of a mean direction */
 #define POINTS_AT 0.9 /* cosine of the direction of a tail to the child that it points at */

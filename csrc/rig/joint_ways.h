@@ -69,4 +69,22 @@ int arap_joint_way_outside(const arap_joint_way *way);
 /* Remove segments that run outside the skin. Returns their number. inside: (count) scratch */
 int arap_drop_joint_ways(const arap_joint_study *t, int *inside);
 
+/* Determines the ends of bones without children in a skeleton built from joints (joint_skeleton.h):
+ * let leaves lead to joints elsewhere (study.next). Returns the number of such leaves. directions:
+ * (count, 3) of the tails, or NULL; scratch: (vertices) */
+int arap_lead_leaves_on(const arap_joint_study *t, const double *directions, double *scratch);
+
+/* Compute the tail of the leaf with segment k, which lies in the skin beyond its joint and, unless
+ * NULL, in the direction `given`. Returns 0 if the leaf has no skin of its own. */
+int arap_end_leaf(const arap_joint_study *t, int k, const double *given, double *scratch,
+                  double *tail);
+
+/* How far the skin nearest to the segments of a bone extends in a direction; 0 without skin. */
+double arap_reach_of_skin(const arap_joint_study *t, int bone, const double *direction,
+                          double *scratch);
+
+/* Detects skin near the joint of a leaf that belongs to another limb (joint_skeleton.h): set
+ * study.strange and study.side. The segments must already be ranked. */
+arap_status arap_look_from_leaves(arap_context *context, arap_joint_study *t);
+
 #endif

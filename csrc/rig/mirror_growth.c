@@ -1,4 +1,4 @@
-/* Finds partners in a nearly symmetric mesh: see mirror_growth.h.
+/* Finds partners in a nearly symmetric mesh: see pair_growth.h.
  *
  * A sculpted or scanned body deviates from symmetry by some thousandths of its size, which is about
  * the length of its edges. The vertex nearest to an image is therefore often a neighbor of the
@@ -13,7 +13,6 @@
  * vertex. From this set, partners grow along edges, and the pairs that fit best come first
  * (pair_growth.h). Fails on out-of-memory.
  * */
-#include "rig/mirror_growth.h"
 
 #include <string.h>
 

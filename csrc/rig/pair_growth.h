@@ -16,4 +16,13 @@ enum arap_growth {
 arap_status arap_grow_pairs(arap_context *context, const arap_mesh *mesh, enum arap_growth by,
                             double share, arap_symmetry *symmetry);
 
+/* Whether the partners found,
+ * and their positions, show that even the part of the mesh with partners is not symmetric. */
+int arap_is_nearly_symmetric(const arap_mesh *mesh, const arap_symmetry *symmetry);
+
+/* Replace the partners by those that grow from their largest connected sets, unless more vertices
+ * had partners before. */
+arap_status arap_grow_partners(arap_context *context, const arap_mesh *mesh,
+                               arap_symmetry *symmetry);
+
 #endif

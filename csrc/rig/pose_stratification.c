@@ -1,4 +1,4 @@
-/* Orders the rotations of neighboring joints: see pose_stratification.h.
+/* Orders the rotations of neighboring joints: see poses.h.
  *
  * Every bone is rotated to each point of a low-discrepancy lattice (Roberts' R3, 2018) once, so few
  * poses cover its range evenly. With a random order for each bone, chance would determine which
@@ -20,7 +20,7 @@
  * rounded, so the last bits of a system's sine function do not affect the result. Takes O(bones
  * pairs PART). Polls for cancellation after each bone. Fails on out-of-memory and when
  * cancelled. */
-#include "rig/pose_stratification.h"
+#include "rig/poses.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Weights of poses: see pose_weights.h.
+/* Weights of poses: see poses.h.
  *
  * E = sum_p w_p E_p (docs/energy.md 3). The rotations of a pose do not depend on its weight. G_bc
  * and the right-hand side are sums weighted by w_p, and sum_p w_p replaces the number of poses (in
@@ -6,7 +6,7 @@
  * pose given twice, and multiplying all weights by a number changes only E. The range of weights
  * prevents overflow of sums in single precision. Takes O(poses). Fails on out-of-memory and for
  * weights out of range. */
-#include "rig/pose_weights.h"
+#include "rig/poses.h"
 
 #include "base/context.h"
 #include "base/memory.h"

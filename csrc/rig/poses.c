@@ -40,7 +40,6 @@
 #include "base/random.h"
 #include "base/vec3.h"
 #include "rig/joint_range.h"
-#include "rig/pose_stratification.h"
 
 /* maximum number in the transforms of a mesh of size 1, which keeps rounding below that size */
 #define FARTHEST 1e6

@@ -3,16 +3,15 @@
 #ifndef ARAP_POSES_H
 #define ARAP_POSES_H
 
-#include <stdint.h>
-
 #include "arap.h"
 #include "rig/bendy.h"
-#include "rig/pose_weights.h"
 #include "rig/reach.h"
 #include "rig/skeleton.h"
 #include "rig/spines.h"
 #include "rig/stretch.h"
 #include "rig/symmetry.h"
+
+#include <stdint.h>
 
 /* The available parts of a Gram matrix, see pose_gram.c. */
 typedef struct arap_gram_tiles {
@@ -81,5 +80,25 @@ arap_status arap_sample_rotations(arap_context *context, const arap_skeleton *sk
 void arap_sample_pose(const arap_skeleton *skeleton, const arap_symmetry *symmetry,
                       const arap_sampling *sampling, arap_reach *reach,
                       const double *joint_rotations, int pose, double *local, double *bends);
+
+/* The steps of the lattice: 1 / g, 1 / g^2, 1 / g^3 with g^4 = g + 1. */
+extern const double arap_stratification_lattice[3];
+
+/* Order the joint rotations of random poses so that the rotations of nearby bones are combined
+ * evenly. Computes three numbers in [0, 1) for every deforming bone in each of `pairs` pairs of
+ * poses, (pairs, bones, 3), see arap_joint_sample. */
+arap_status arap_stratify_poses(arap_context *context, const arap_skeleton *skeleton,
+                                const arap_symmetry *symmetry, const arap_sampling *sampling,
+                                int pairs, double *joint_rotations);
+
+#define ARAP_MAX_POSE_WEIGHT 1e6
+
+/* The weight of each pose in the energy. Combine the caller's weights (count), NULL: 1 each, with
+ * `sampled` preceding poses of the weight `each`, which is 1 if there are no others. A weight must
+ * be 0 or between 1 / ARAP_MAX_POSE_WEIGHT and ARAP_MAX_POSE_WEIGHT. The error names one that is
+ * not. It is also an error if all weights are 0. out (sampled + count), or NULL if all are 1;
+ * total: their sum. Release with arap_free. */
+arap_status arap_pose_weights_create(arap_context *context, int sampled, double each, int count,
+                                     const double *weights, double **out, double *total);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "rig/skeleton_checks.h"
 
 /* Gaps shorter than this share of the mesh diagonal are rounding errors, not virtual segments. */
 #define GAP_TOLERANCE 1e-6

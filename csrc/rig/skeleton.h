@@ -99,4 +99,16 @@ double arap_distance2_to_bone(const arap_skeleton *skeleton, int d, const double
 int arap_nearest_bone(const arap_mesh *mesh, const arap_skeleton *skeleton, int vertex,
                       arap_excluded_fn excluded, const void *data);
 
+/* Errors of all checks name the bone and the invalid value. Check the caller's bones, with or
+ * without tails: numbers, parents, limits, ranges and segments; at least one bone must deform. */
+arap_status arap_check_bones(arap_error *error, const arap_bones *bones);
+
+/* Check in the units of the mesh that no bone is so far away that rounding leaves too little
+ * precision. A mesh of size 0 only defines the unit, so only squares must not overflow. */
+arap_status arap_check_distances(arap_error *error, const arap_skeleton *skeleton,
+                                 const arap_bones *bones, const arap_mesh *mesh);
+
+/* Check that no bone is its own ancestor. */
+arap_status arap_check_parents(arap_error *error, int count, const int *parents);
+
 #endif

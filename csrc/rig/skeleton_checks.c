@@ -1,6 +1,6 @@
-/* Checks the requirements for bones: see skeleton_checks.h. Takes O(bones), and O(bones x depth) to
+/* Checks the requirements for bones: see skeleton.h. Takes O(bones), and O(bones x depth) to
  * detect loops. Fails for invalid parents, ends, limits, ranges and kinds. */
-#include "rig/skeleton_checks.h"
+#include "rig/skeleton.h"
 
 #include <math.h>
 

@@ -30,7 +30,6 @@
 #include "base/vec3.h"
 #include "mesh/bvh.h"
 #include "mesh/cells.h"
-#include "rig/mirror_growth.h"
 #include "rig/pair_growth.h"
 
 /* maximum distance of a partner from the image of a vertex, relative to the vertex's mean edge */
