@@ -194,7 +194,7 @@ typedef enum arap_positivity {
 /* The kind of initial weights, each implemented in the file of this name in initial/. */
 typedef enum arap_initial {
     ARAP_INITIAL_HEAT,
-    ARAP_INITIAL_NEAREST, /* nearest_bones.h */
+    ARAP_INITIAL_NEAREST, /* nearest_bones.c */
     ARAP_INITIAL_BONEGLOW,
     ARAP_INITIAL_BBW, /* bounded biharmonic weights */
     ARAP_INITIAL_BIHARMONIC

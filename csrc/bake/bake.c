@@ -3,8 +3,8 @@
  *     min sum_p sum_i |sum_b w_ib T_b^p v_i - x_i^p|^2   over w >= 0, sum_b w_ib = 1,
  * with at most K nonzero weights per vertex. If bones move, the sum is also minimized over the bone
  * transforms. The weights and the transforms are optimized alternately. One pass over the frames
- * finds the best transforms for the current weights (motion.h) and accumulates sums over all frames
- * (sums.h). The best weights follow from these sums (fit.h). Neither step raises the objective,
+ * finds the best transforms for the current weights (motion.c) and accumulates sums over all frames
+ * (sums.c). The best weights follow from these sums (fit.c). Neither step raises the objective,
  * which is the error plus the energy of the pulls toward given weights and toward neighbors.
  * Transforms that must be rigid start from the rotations nearest to the given transforms. The error
  * alone rises at most by as much as the energy of the pulls falls. With a damping of d, the rise is
@@ -18,12 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "bake/clusters.h"
-#include "bake/fit.h"
-#include "bake/seams.h"
 #include "bake/simplex.h"
 #include "bake/state.h"
-#include "bake/sums.h"
 #include "base/memory.h"
 #include "linalg/rotation.h"
 #include "weights/influences.h"

@@ -7,8 +7,35 @@
 #define ARAP_BAKE_H
 
 #include "arap.h"
-#include "bake/frames.h"
 #include "base/settings.h"
+#include "mesh/mesh.h"
+
+#define ARAP_FRAME_BLOCK 16 /* number of frames read at a time */
+
+/* Frames, read on demand. read: writes the vertex positions (vertices, 3) of frame `index`. */
+typedef struct arap_frames {
+    int count;
+    arap_status (*read)(void *data, arap_error *error, int index, double *out);
+    void *data;
+} arap_frames;
+
+/* A block of frames, each relative to its own center. This keeps the summed numbers small and does
+ * not change weights with sum 1. */
+typedef struct arap_frame_block {
+    int first, count, vertices;
+    double scale;        /* applied to the values read: 1 / size of the mesh */
+    double *points;      /* (ARAP_FRAME_BLOCK, vertices, 3) */
+    double (*center)[3]; /* (ARAP_FRAME_BLOCK), the caller's units */
+} arap_frame_block;
+
+arap_status arap_frame_block_create(arap_context *context, int vertices, double scale,
+                                    arap_frame_block *out);
+void arap_frame_block_clear(arap_frame_block *block);
+
+/* Read the frames from `first` on. Returns ARAP_BAD_VALUE, with the location, for numbers that are
+ * not finite or too large. */
+arap_status arap_read_frames(arap_context *context, const arap_frames *frames, int first,
+                             arap_frame_block *block);
 
 typedef struct arap_bake_settings {
 #define ARAP_SETTINGS_BAKE

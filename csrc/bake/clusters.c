@@ -1,22 +1,20 @@
-/* Clusters of rigid motions: see clusters.h.
+/* Clusters of rigid motions: see state.h.
  *
  * Applies the vector quantization of Linde, Buzo and Gray to motions, as in Le and Deng 2012. In
  * each round, every vertex joins the bone whose motion fits it best, and then every moving bone
  * takes the best motion for its vertices. After some rounds, the clusters with the largest error
  * are split, until every bone has a cluster. With all weights equal to 1, the two steps are those
- * of motion.h and sums.h, so each round takes one pass over the frames. A cluster is split at the
+ * of motion.c and sums.c, so each round takes one pass over the frames. A cluster is split at the
  * vertex whose error times its distance from the center is largest. The vertices nearer to this
  * vertex than to the center join a new bone. Then, bones that are hardly needed, because other
  * bones move their vertices nearly as well, are assigned to the worst clusters.
  *
  * Takes O(log(bones)) passes over the frames, and fails if a pass fails. */
-#include "bake/clusters.h"
+#include "bake/state.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "bake/fit.h"
-#include "bake/sums.h"
 #include "base/memory.h"
 #include "base/vec3.h"
 

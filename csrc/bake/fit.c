@@ -1,7 +1,7 @@
-/* Weights that fit frames: see fit.h.
+/* Weights that fit frames: see state.h.
  *
  * For each vertex, minimizes w^T A w - 2 h . w over w >= 0 with sum 1 and a limited number of
- * nonzero weights, where A_bc = v^T G_bc v (sums.h). simplex.h solves this problem and computes
+ * nonzero weights, where A_bc = v^T G_bc v (sums.c). simplex.h solves this problem and computes
  * columns of A on demand. Pulls add squares to the function:
  *     rho |w_i - w_i0|^2                  to the given weights,
  *     sigma sum_edges l_ij |w_i - w_j|^2  to the neighbors, l_ij = 2 / (ring_i + ring_j).
@@ -13,7 +13,7 @@
  * Locked weights are eliminated. Their columns are subtracted from h, and their weights from the
  * required sum. Each column takes O(bones), and a vertex needs a few columns. Vertices are
  * processed in parallel. Fails on out-of-memory and when cancelled. */
-#include "bake/fit.h"
+#include "bake/state.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Reads frames in blocks: see frames.h. Each frame takes O(vertices). Fails on out-of-memory, if
+/* Reads frames in blocks: see bake.h. Each frame takes O(vertices). Fails on out-of-memory, if
  * reading fails, and for numbers that are not finite or too large to be squared. */
-#include "bake/frames.h"
+#include "bake/bake.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Transforms that fit weights to frames: see motion.h.
+/* Transforms that fit weights to frames: see state.h.
  *
  * In a frame, with v = (v, 1) and T_b (3, 4),
  *     sum_i |sum_b w_ib T_b v_i - x_i|^2 = sum_bc tr(T_b Y_bc T_c^T) - 2 sum_b tr(T_b X_b^T) + ...
@@ -11,7 +11,7 @@
  *
  * A bone without vertices keeps its transform. Y takes O(influences^2 vertices), and X takes
  * O(influences vertices) per frame. Frames are processed in parallel. Fails on out-of-memory. */
-#include "bake/motion.h"
+#include "bake/state.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Vertices that share a row of weights: see seams.h.
+/* Vertices that share a row of weights: see state.h.
  *
  * Files store a vertex once for each side of a seam of textures or normals. Smoothing along edges
  * would give the two sides different weights, which tears the surface. Vertices that are welded at
@@ -13,7 +13,7 @@
  *
  * Takes O(vertices x rounds) for each frame, in addition to welding. Fails on out-of-memory and for
  * geometry that cannot be welded. */
-#include "bake/seams.h"
+#include "bake/state.h"
 
 #include <math.h>
 #include <string.h>

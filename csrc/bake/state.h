@@ -25,7 +25,7 @@ typedef struct arap_bake_state {
     int has_moving;
     arap_bake_weights weights, start; /* start: the caller's weights; room is 0 without them */
     arap_frame_block block;
-    int *same;  /* (n) the vertex whose row each vertex shares, see seams.h; itself: none */
+    int *same;  /* (n) the vertex whose row each vertex shares, see seams.c; itself: none */
     int shared; /* whether vertices may share rows */
     int *ring_start, *ring; /* neighbors along edges, of vertices with rows of their own; NULL
                                without smoothness */
@@ -51,5 +51,56 @@ static inline arap_status arap_bake_progress(arap_bake_state *state, const char 
     double share = (state->done + fraction) / state->planned;
     return arap_progress(state->context, stage, share < 1 ? share : 1);
 }
+
+/* clusters.c: maximum number of passes over the frames. */
+int arap_cluster_passes(const arap_bake_state *state);
+
+/* Cluster vertices that move in the same way: set the transforms of the new bones, and weights of 1
+ * for the bone that moves each vertex best. */
+arap_status arap_place_bones(arap_bake_state *state);
+
+/* Find the neighbors of all vertices along the edges of the mesh. */
+arap_status arap_bake_rings(arap_bake_state *state);
+
+/* Replace the weights of all vertices that are not locked by those that best fit the sums over the
+ * frames. fresh: whether to use the best weights
+ * found. Otherwise, the existing weights are improved. rms: as computed from the sums, accurate to
+ * half of the digits. objective: the sum of squared distances over vertices and frames, in
+ * which vertices that share a row count once, including the pulls toward neighbors and given
+ * weights, which never rises except for rounding. */
+arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *rms, double *objective);
+
+/* v^T G_bc v of a vertex, [b, c] of the Gram matrix. */
+double arap_bake_pair(const arap_bake_state *state, int vertex, int b, int c);
+
+/* Sums over the weights, the same for every frame, for motion.c. */
+typedef struct arap_motion {
+    double *pair;   /* (bones, bones, 4, 4) sums of w_b w_c v v^T, with homogeneous v */
+    int *start;     /* (bones + 1) the bones that share vertices with each bone: */
+    int *neighbor;  /* excluding the bone itself */
+    double *target; /* (ARAP_FRAME_BLOCK, bones, 3, 4) work space */
+} arap_motion;
+
+arap_status arap_motion_create(arap_bake_state *state, arap_motion *out);
+void arap_motion_clear(arap_motion *motion);
+
+/* Improve the transforms of the moving bones in the frames of the block. No transform gets
+ * worse. */
+arap_status arap_improve_motion(arap_bake_state *state, arap_motion *motion);
+
+/* Find the vertices that share a row of weights, so that seams stay closed: set state->same from
+ * the positions at rest. The weights at the start must be set. */
+arap_status arap_seams_find(arap_bake_state *state);
+
+/* Separate the vertices that come apart in the frames of the block. */
+arap_status arap_seams_split(arap_bake_state *state);
+
+/* Set gram, moment and square in one pass over all frames. If `improve` is set, first improve the
+ * transforms of the moving bones for the current weights, frame by frame. rms: error of the weights
+ * and transforms before this improvement; NULL: not needed. */
+arap_status arap_sum_frames(arap_bake_state *state, int improve, double *rms);
+
+/* Compute the errors of the result from the weights and transforms of the state. */
+arap_status arap_measure_frames(arap_bake_state *state, arap_baked *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Passes over all frames: see sums.h.
+/* Passes over all frames: see state.h.
  *
  * All information in the frames about a vertex is contained in
  *     G_bc = sum_p T_b^T T_c,   h_b = sum_p (T_b v) . x,   sum_p x . x,
@@ -13,12 +13,11 @@
  * not grow with the number of frames: 8 bytes per vertex and bone, plus 16 frames. Vertices are
  * processed in parallel, and sums follow the order of the frames. Fails on out-of-memory, when
  * cancelled, and if reading fails. */
-#include "bake/sums.h"
+#include "bake/state.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "bake/motion.h"
 #include "base/memory.h"
 #include "linalg/blas.h"
 

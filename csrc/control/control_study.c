@@ -14,7 +14,6 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "control/surrounded.h"
 #include "mesh/nearest.h"
 #include "mesh/winding.h"
 

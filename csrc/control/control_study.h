@@ -94,4 +94,11 @@ int arap_study_in_place_of_others(arap_study *t, int d);
  * bones (root -1). */
 void arap_study_regroup(arap_study *t, int root);
 
+/* Whether skin, in any number of layers, surrounds a point: faces with any orientation lie in at
+ * least this share of the directions from point p (units of mesh.v). angle: the sum of the unsigned
+ * solid angles there (winding.h). surface: hierarchy of the triangles, followed by wires, which do
+ * not count. */
+int arap_is_surrounded(const arap_mesh *mesh, const arap_bvh *surface, const double *p,
+                       double angle, double min);
+
 #endif

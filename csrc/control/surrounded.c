@@ -1,4 +1,4 @@
-/* Finds whether skin surrounds a point: see surrounded.h.
+/* Finds whether skin surrounds a point: see control_study.h.
  *
  * The winding number of a body with a second layer that is turned inside out is 0, because the
  * layers cancel each other. This file therefore counts the rays that meet a face. A Fibonacci
@@ -11,7 +11,7 @@
  * face. If this bound is too small, no ray is traced. The rays take O(rays log triangles) and end
  * once the others cannot change the answer. The function cannot fail.
  * */
-#include "control/surrounded.h"
+#include "control/control_study.h"
 
 #include "base/vec3.h"
 #include "mesh/sight.h"

@@ -9,10 +9,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "initial/bbw.h"
 #include "initial/biharmonic.h"
-#include "initial/boneglow.h"
-#include "initial/nearest_bones.h"
+#include "initial/heat.h"
 #include "initial/rigged_mesh.h"
 #include "weights/rows.h"
 

@@ -1,4 +1,4 @@
-/* Bounded biharmonic weights: see bbw.h.
+/* Bounded biharmonic weights: see biharmonic.h.
  *
  *   min 1/2 w_b' Q w_b,  Q = L M^-1 L,  0 <= w_b <= 1,  for each bone b,
  *   w_b = 1 at the handles of b, 0 at those of other bones.
@@ -20,7 +20,6 @@
  *
  * Uses the factor of biharmonic.c, with the same cost and failures. Each iteration takes one solve
  * per bone. */
-#include "initial/bbw.h"
 
 #include <math.h>
 

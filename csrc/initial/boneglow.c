@@ -1,4 +1,4 @@
-/* BoneGlow weights: see boneglow.h.
+/* BoneGlow weights: see heat.h.
  *
  *   (L + M H) w_b = M H chi_b,   chi_ib = g_ib / sum_b g_ib,
  *   g_ib = integral over bone b of  V sin(phi) |cos(theta)| / r^2  ds
@@ -26,7 +26,7 @@
  *
  * Takes about SAMPLES rays for each vertex and each bone near it, O(log faces) each, in parallel,
  * plus the cost of heat.c. Fails if heat.c fails. */
-#include "initial/boneglow.h"
+#include "initial/heat.h"
 
 #include <math.h>
 

@@ -17,7 +17,6 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "initial/surface_handles.h"
 #include "mesh/bvh.h"
 #include "mesh/embed.h"
 #include "mesh/rings.h"

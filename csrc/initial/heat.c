@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "initial/entries.h"
 #include "initial/heat_system.h"
-#include "initial/nearest_bones.h"
 
 #define BLOCK_PER_THREAD (2 * ARAP_RIGHT_SIDES)
 

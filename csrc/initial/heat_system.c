@@ -7,7 +7,7 @@
  * takes the weights of the surface on which it sits. M contains the barycentric areas. H_ii is 1 /
  * distance^2 from the skeleton if the vertex sees the nearest point of the skeleton, and 0
  * otherwise. For an island in which no vertex sees a bone, H is computed without the visibility
- * test (islands.h).
+ * test (islands.c).
  *
  * The matrix is positive definite, and factorizing it takes O(n^1.5). If the factorization fails
  * because of rounding errors, it is repeated with larger sources. Rounding errors can be this large
@@ -18,7 +18,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "initial/islands.h"
+#include "initial/heat.h"
 #include "mesh/laplacian.h"
 
 /* minimum distance as a share of the mesh diagonal, which limits H for vertices on a bone */

@@ -1,10 +1,10 @@
-/* Islands and the bones visible from them: see islands.h.
+/* Islands and the bones visible from them: see heat.h.
  *
  * An island is a set of vertices joined by faces, wires and links. If no bone is visible from any
  * vertex of an island, all of its vertices are treated as if a bone were visible. If the nearest
  * bone is farther away than the size of the island, the whole island follows that bone. Takes
  * O(edges). Fails on out-of-memory only. */
-#include "initial/islands.h"
+#include "initial/heat.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"

@@ -1,4 +1,4 @@
-/* Rigid weights: see nearest_bones.h.
+/* Rigid weights: see heat.h.
  *
  *   w_ib = 1 for the bone b that owns the point of the skeleton nearest to vertex i, else 0
  *
@@ -9,7 +9,7 @@
  * bones, are treated in the same way.
  *
  * Takes O(n). Fails on out-of-memory only. */
-#include "initial/nearest_bones.h"
+#include "initial/heat.h"
 
 #include "base/memory.h"
 #include "weights/rows.h"

@@ -1,4 +1,4 @@
-/* Handles of bones on a surface: see surface_handles.h.
+/* Handles of bones on a surface: see handles.h.
  *
  * Bounded biharmonic weights are defined inside a volume, which contains the bones. A surface, a
  * sheet or a wire has no vertices on its bones, so some of its vertices must represent the bones.
@@ -19,13 +19,13 @@
  * bone.
  *
  * Takes O(edges log edges). Fails only on out-of-memory. */
-#include "initial/surface_handles.h"
+#include "initial/handles.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "initial/islands.h"
+#include "initial/heat.h"
 #include "mesh/paths.h"
 
 #define CORE 0.85
@@ -43,6 +43,27 @@ typedef struct cells {
     double *distance; /* (count) */
     double *depth;    /* (bones) distance of the vertex of the cell farthest from other cells */
 } cells;
+
+arap_status arap_add_handle(arap_context *context, arap_handles *list, int vertex, int bone) {
+    for (int h = 0; h < list->count && list->bones[vertex]; h++)
+        if (list->handle[h].vertex == vertex && list->handle[h].bone == bone) return ARAP_OK;
+    if (list->count == list->capacity) {
+        int capacity = list->capacity ? 2 * list->capacity : 256;
+        struct arap_handle *grown = arap_realloc(list->handle, (size_t)capacity, sizeof *grown);
+        if (!grown) return arap_fail_memory(&context->error, "the handles of bones");
+        list->handle = grown;
+        list->capacity = capacity;
+    }
+    list->handle[list->count++] = (struct arap_handle){vertex, bone};
+    list->bones[vertex]++;
+    return ARAP_OK;
+}
+
+void arap_handles_clear(arap_handles *handles) {
+    arap_free(handles->handle);
+    arap_free(handles->bones);
+    *handles = (arap_handles){0};
+}
 
 static double length_of(const cells *c, int i, size_t e) {
     double edge[3];

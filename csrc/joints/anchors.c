@@ -1,4 +1,4 @@
-/* Anchors that move with the joints: see joints/anchors.h.
+/* Anchors that move with the joints: see joints/energy.h.
  *
  * A spring (bone_springs.h) adds sum_p s |r_p|^2, r_p = T_b x - f_i - R_i e, e = x - v_i, with the
  * anchor x on the bone from h to l, and with s at its initial value. The anchor keeps its position
@@ -40,7 +40,7 @@
  *
  * Moving anchors cost one additional local step per joint step, and O(springs influences^2) per
  * trial step. Fails on out-of-memory only. */
-#include "joints/anchors.h"
+#include "joints/energy.h"
 
 #include <math.h>
 #include <string.h>

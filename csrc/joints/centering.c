@@ -1,4 +1,4 @@
-/* The centering term: see joints/centering.h.
+/* The centering term: see joints/state.h.
  *
  * If the parts of a model move rigidly about a joint, no edge is stretched, regardless of the
  * position of the joint. A_J is then zero for this joint, and the joint stays in place. In this
@@ -8,7 +8,7 @@
  * across the bones, because a limb has no middle along them. Takes O(vertices x joints) once. It
  * cannot fail.
  */
-#include "joints/centering.h"
+#include "joints/state.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Computes sums along the chains of joints: see chains.h. Takes O(deforming bones^2), and cannot
  * fail. */
-#include "joints/chains.h"
+#include "joints/system.h"
 
 #include <string.h>
 

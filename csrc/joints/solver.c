@@ -17,7 +17,6 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "joints/centering.h"
 #include "joints/state.h"
 #include "solver/iteration.h"
 

@@ -1,4 +1,4 @@
-/* The joint system with spines: see joints/spine_system.h. The notation is that of joints/system.c.
+/* The joint system with spines: see joints/system.h. The notation is that of joints/system.c.
  *
  * If bone d is attached to a spine at the position u of its own head J, bone and spine stay
  * connected if
@@ -15,13 +15,12 @@
  * Transforms follow moved joints exactly, with the resulting bends and positions along the spines,
  * so that bones that met still meet. Takes O(poses columns^3) time and O(poses columns^2) memory.
  * Poses are processed in blocks in a fixed order. Fails on out-of-memory only. */
-#include "joints/spine_system.h"
+#include "joints/system.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "joints/chains.h"
 
 #define JOINT_BLOCKS 3
 #define BLOCKS 8

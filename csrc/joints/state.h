@@ -2,9 +2,11 @@
 #ifndef ARAP_JOINT_STATE_H
 #define ARAP_JOINT_STATE_H
 
+#include "joints/joints.h"
 #include "joints/solver.h"
 #include "joints/system.h"
 #include "solver/solver.h"
+#include "weights/influences.h"
 
 struct arap_joint_solver {
     arap_joint_settings settings;
@@ -59,5 +61,16 @@ arap_status arap_joint_step(arap_context *context, arap_joint_solver *solver);
 
 /* Add the time since *since to a stage of the report and restart *since. */
 void arap_joint_lap(arap_joint_solver *solver, enum arap_joint_timing stage, double *since);
+
+/* Determines the position of a joint in directions that stretch leaves undetermined (the paper's
+ * failure case, Figure 15C). For every joint about which a deforming bone turns, computes the
+ * middle of the limb there, center (joints, 3), and the block (joints, 9), relative to `unit`, that
+ * raises the stiffness of the energy across the bones, given by `matrix` (3 joints, 3 joints), to
+ * `strength`. The block is zero if the energy itself is stiffer, for pinned joints, and if no part
+ * of the mesh is near. */
+void arap_find_centers(const arap_mesh *mesh, const arap_skeleton *skeleton,
+                       const arap_influences *influences, const arap_joints *joints,
+                       const double *matrix, double unit, double strength, double *center,
+                       double *block);
 
 #endif

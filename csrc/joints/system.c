@@ -32,8 +32,6 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "joints/chains.h"
-#include "joints/spine_system.h"
 #include "linalg/blas.h"
 
 #define RIDGE 1e-12  /* as a share of the unit: for joints that nothing holds */

@@ -69,4 +69,33 @@ static inline double arap_joint_answer(const arap_joint_system *s, int component
     return sum;
 }
 
+/* With spines (spine_system.c): a joint that moves a column of joints/spines.h by m (3, 3) times
+ * its own displacement. */
+struct arap_joint_block {
+    int joint; /* -1: none */
+    double m[9];
+};
+
+/* Allocate memory in the system for the functions below. */
+arap_status arap_joint_spine_system_create(arap_context *context, arap_joint_system *system);
+
+/* Convert `curvature` (poses, columns, columns) of all vertices to `matrix` and `joined`. This
+ * overwrites `curvature` and requires `inverse`. */
+arap_status arap_joint_spine_data(arap_context *context, arap_joint_system *system,
+                                  double *curvature);
+
+/* See joints/system.h. */
+void arap_joint_spine_right_side(const arap_joint_system *system, const double *force,
+                                 double *right);
+void arap_joint_spine_transforms(const arap_joint_system *system, const double *moves,
+                                 const double *force, const double *before, double *transforms);
+
+/* Accumulates joint displacements along chains: the matrix C in joints/system.c. Initialize `chain`
+ * from the joints. */
+void arap_joint_chains(arap_joint_system *system);
+
+/* Compute out (deforming, 3) = C^T in, or C in, for one pose; not in place. */
+void arap_joint_push_down(const arap_joint_system *system, const double *in, double *out);
+void arap_joint_carry_down(const arap_joint_system *system, const double *in, double *out);
+
 #endif

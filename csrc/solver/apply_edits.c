@@ -9,7 +9,7 @@
 #include "solver/excluded.h"
 #include "solver/rigid.h"
 #include "solver/smoothness.h"
-#include "springs/spring_weights.h"
+#include "springs/bone_springs.h"
 
 /* Add a constraint of the user and its image, if there is one. */
 static arap_status add_constraint(arap_context *context, arap_solver *s, int vertex, int bone,

@@ -4,7 +4,7 @@
  * found by means of the initial weights h, which bone heat diffuses from this skin. The own skin is
  * S_b = { i : h_ib > 1/2 } or, for a bone with less than SOME of its weight on these vertices (a
  * minor bone), S_b = { i : h_ib > STRONG max h_b }. Only vertices of the loose parts that can be
- * the skin of b count (skins.h). A bone whose weights on this skin are below MINIMUM has no own
+ * the skin of b count (skins.c). A bone whose weights on this skin are below MINIMUM has no own
  * skin. Skin outside the main mesh (mesh.h) counts only for bones without skin of the main mesh.
  *
  * A bone outside a body also has skin near it. For example, a root between the legs is nearer to
@@ -24,7 +24,7 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "springs/skins.h"
+#include "springs/containment.h"
 #include "weights/rows.h"
 
 #define STRONG 0.5

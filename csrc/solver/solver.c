@@ -44,7 +44,7 @@
 #include "solver/apply_edits.h"
 #include "supports/reduce.h"
 #include "supports/supports.h"
-#include "springs/spring_weights.h"
+#include "springs/bone_springs.h"
 
 #define EARLY_ITERATIONS 3
 #define PLATE 32 /* mean number of vertices per loose part; with fewer, parts are plates */

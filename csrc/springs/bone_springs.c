@@ -40,7 +40,6 @@
 #include "base/vec3.h"
 #include "mesh/loose_parts.h"
 #include "springs/owners.h"
-#include "springs/spring_weights.h"
 
 #define CHUNK 64
 /* strength of a spring as long as the unit, relative to the area of its vertex */

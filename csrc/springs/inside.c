@@ -1,4 +1,4 @@
-/* The way through the inside: see inside.h.
+/* The way through the inside: see owners.h.
  *
  * The segment from a vertex to a point meets faces at ascending parameters. Each face that the
  * segment meets from behind ends a stretch inside a shell, and each face that it meets from the
@@ -14,7 +14,7 @@
  *
  * Each call takes O(log faces + met faces). If a segment meets more than MOST faces, the rest is
  * ignored. Creation takes O(faces) and fails only on out-of-memory. */
-#include "springs/inside.h"
+#include "springs/owners.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"

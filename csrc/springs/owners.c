@@ -33,7 +33,6 @@
 #include "base/vec3.h"
 #include "mesh/rings.h"
 #include "mesh/loose_parts.h"
-#include "springs/inside.h"
 
 #define CHUNK 64
 #define CAP 1.25           /* radii of its limb within which a bone is near */

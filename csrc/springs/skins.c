@@ -1,4 +1,4 @@
-/* Finds the loose parts that can be the skin of a bone: see skins.h.
+/* Finds the loose parts that can be the skin of a bone: see containment.h.
  *
  * The initial weights of a part without bones inside have little meaning, because bone heat reaches
  * it from other parts, or not at all. A plate next to a limb can have most of the weight of a bone
@@ -7,7 +7,7 @@
  * part surrounds a bone, as in a flat sheet, its skin may be any part.
  *
  * Takes O(surrounded pairs). Fails on out-of-memory. */
-#include "springs/skins.h"
+#include "springs/containment.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Weakening of springs: see spring_weights.h.
+/* Weakening of springs: see bone_springs.h.
  *
  * Let q be the mean squared relative error over the poses that the weights leave to a spring
  * (bone_springs.c), and g = (1 + q / YIELD^2)^-2, the weight of a robust estimator (Geman & McClure
@@ -11,7 +11,7 @@
  *
  * Takes O(springs x influences^2) time and O(influences + bones) memory. Only arap_springs_yield
  * can fail, on out-of-memory. */
-#include "springs/spring_weights.h"
+#include "springs/bone_springs.h"
 
 #include <math.h>
 

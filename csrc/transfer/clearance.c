@@ -1,4 +1,4 @@
-/* Keeps vertices above a surface: see clearance.h.
+/* Keeps vertices above a surface: see pair.h.
  *
  * A vertex is above the surface at rest if it lies on the outer side of its nearest point,
  * according to the interpolated vertex normals. The clearance of a vertex is its height at rest,
@@ -13,7 +13,7 @@
  * The distance between a vertex and the surface changes by no more than both have moved, so most
  * vertices are skipped without a search. Each remaining vertex takes O(log f), and the hierarchy of
  * a moved surface takes O(f log f). Fails on out-of-memory and when cancelled. */
-#include "transfer/clearance.h"
+#include "transfer/pair.h"
 
 #include <math.h>
 #include <stddef.h>

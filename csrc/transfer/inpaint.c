@@ -1,4 +1,4 @@
-/* Inpainting: see inpaint.h.
+/* Inpainting: see pair.h.
  *
  *   min 1/2 w' Q w with w given at the known vertices,  Q = L M^-1 L
  *
@@ -14,7 +14,7 @@
  * takes O(u log u). The factor has about 100 numbers for each unknown. Fails on out-of-memory and
  * when cancelled.
  * */
-#include "transfer/inpaint.h"
+#include "transfer/pair.h"
 
 #include <math.h>
 

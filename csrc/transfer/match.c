@@ -1,4 +1,4 @@
-/* Matching: see match.h.
+/* Matching: see pair.h.
  *
  * A vertex of the target matches if the nearest point of the source is no farther than a share of
  * the source's diagonal and the normals of both agree up to an angle (Abdrashitov et al. 2023,
@@ -12,7 +12,7 @@
  *
  * With the hierarchy of faces, each vertex takes O(log triangles). Building the hierarchy takes
  * O(triangles log triangles). Fails on out-of-memory and when cancelled. */
-#include "transfer/match.h"
+#include "transfer/pair.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"

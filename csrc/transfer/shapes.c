@@ -23,8 +23,6 @@
 #include "base/vec3.h"
 #include "linalg/rotation.h"
 #include "mesh/rings.h"
-#include "transfer/clearance.h"
-#include "transfer/inpaint.h"
 #include "transfer/pair.h"
 #include "transfer/transfer.h"
 

@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "transfer/inpaint.h"
 #include "transfer/pair.h"
 #include "weights/influences.h"
 #include "weights/rows.h"
