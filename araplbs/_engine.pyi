@@ -1165,6 +1165,7 @@ def baseline_weights(
     max_influences: int = 4,
     min_weight: float = 0.001,
     link_parts: bool = True,
+    handles: ArrayLike | None = None,
 ) -> Rows:
     """Compute weights (n, m) for a mesh and a skeleton by a method from the literature, without
     poses or energy. Rows sum to 1 and have at most max_influences entries (0: any number). Weights
@@ -1182,6 +1183,8 @@ def baseline_weights(
     are the core of the vertices nearest to the bone: the vertices whose distance from the vertices
     of other bones, along edges, is at least 0.85 times the largest such distance. For parts without
     a visible bone, only the distance counts. Parts far from all bones follow the nearest one.
+    handles (n,): for biharmonic weights, the bone of which a vertex is a handle, -1 for none. These
+    are the only handles of the bone, such as a single point. Other bones keep those described here.
     Biharmonic weights for more than 200,000 vertices raise ValueError.
 
     Raises InputError if the mesh or the skeleton cannot be used, ValueError or TypeError for any

@@ -29,8 +29,8 @@ void arap_baseline_settings_default(arap_baseline_settings *settings) {
 
 arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const arap_visibility *visibility,
-                               const int *order, arap_initial method, double floor,
-                               arap_influences *out, arap_islands_report *report) {
+                               const int *order, const arap_handles *given, arap_initial method,
+                               double floor, arap_influences *out, arap_islands_report *report) {
     switch (method) {
     case ARAP_INITIAL_NEAREST:
         return arap_nearest_bones(context, mesh, visibility, 1, out);
@@ -38,9 +38,9 @@ arap_status arap_fresh_weights(arap_context *context, const arap_mesh *mesh,
         return arap_boneglow_weights(context, mesh, skeleton, visibility, order, floor, out,
                                      report);
     case ARAP_INITIAL_BBW:
-        return arap_bbw(context, mesh, skeleton, visibility, floor, out);
+        return arap_bbw(context, mesh, skeleton, visibility, given, floor, out);
     case ARAP_INITIAL_BIHARMONIC:
-        return arap_biharmonic_weights(context, mesh, skeleton, visibility, floor, out);
+        return arap_biharmonic_weights(context, mesh, skeleton, visibility, given, floor, out);
     default:
         return arap_heat_weights(context, mesh, skeleton, visibility, order, floor, out, report);
     }
@@ -87,9 +87,32 @@ static arap_status hand_out(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
+/* Convert handles to those of the mesh and of deforming bones. */
+static arap_status take_handles(arap_context *context, const arap_mesh *mesh,
+                                const arap_skeleton *skeleton, const int *handles,
+                                const arap_baseline_settings *settings, arap_handles *given) {
+    arap_status status = ARAP_OK;
+    if (settings->method != ARAP_INITIAL_BBW && settings->method != ARAP_INITIAL_BIHARMONIC)
+        return arap_fail(&context->error, ARAP_BAD_VALUE,
+                         "handles is given, but the method is not bbw or biharmonic");
+    given->bones = ARAP_NEW_ZERO(int, mesh->count);
+    if (!given->bones) return arap_fail_memory(&context->error, "the handles of bones");
+    for (int i = 0; i < mesh->input_count && !status; i++) {
+        int bone = handles[i];
+        if (bone == -1) continue;
+        if (bone < 0 || bone >= skeleton->count || arap_deforming(skeleton, bone) < 0)
+            status = arap_fail(&context->error, ARAP_BAD_VALUE,
+                               "handles[%d] is %d: must be -1 or a deforming bone", i, bone);
+        else
+            status = arap_add_handle(context, given, mesh->weld[i], arap_deforming(skeleton, bone));
+    }
+    return status;
+}
+
 arap_status arap_baseline_weights(arap_context *context, const arap_geometry *geometry,
-                                  const arap_bones *bones, const arap_baseline_settings *settings,
-                                  arap_influences *out) {
+                                  const arap_bones *bones, const int *handles,
+                                  const arap_baseline_settings *settings, arap_influences *out) {
+    arap_handles given = {0};
     arap_rigged_mesh rigged = {0};
     arap_islands_report report = {0};
     arap_influences all = {0};
@@ -97,13 +120,16 @@ arap_status arap_baseline_weights(arap_context *context, const arap_geometry *ge
         arap_settings_check(&context->error, &arap_baseline_settings_table, settings);
     if (!status)
         status = arap_rigged_mesh_create(context, geometry, bones, settings->link_parts, &rigged);
+    if (!status && handles)
+        status = take_handles(context, &rigged.mesh, &rigged.skeleton, handles, settings, &given);
     if (!status)
         status = arap_fresh_weights(context, &rigged.mesh, &rigged.skeleton, &rigged.visibility,
-                                    rigged.order, settings->method,
+                                    rigged.order, handles ? &given : NULL, settings->method,
                                     fmin(FLOOR, settings->min_weight), &all, &report);
     if (!status) status = hand_out(context, &rigged.mesh, &rigged.skeleton, settings, &all, out);
     arap_islands_report_clear(&report);
     arap_influences_clear(&all);
+    arap_handles_clear(&given);
     arap_rigged_mesh_clear(&rigged);
     return status;
 }

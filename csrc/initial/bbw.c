@@ -150,6 +150,7 @@ done:
 }
 
 arap_status arap_bbw(arap_context *context, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                     const arap_visibility *visibility, double floor, arap_influences *out) {
-    return arap_biharmonic_solve(context, mesh, skeleton, visibility, bound, floor, out);
+                     const arap_visibility *visibility, const arap_handles *given, double floor,
+                     arap_influences *out) {
+    return arap_biharmonic_solve(context, mesh, skeleton, visibility, given, bound, floor, out);
 }

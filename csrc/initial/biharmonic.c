@@ -231,7 +231,8 @@ static arap_status gather(arap_context *context, const problem *p,
 
 arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_visibility *visibility,
-                                  arap_biharmonic_fn bound, double floor, arap_influences *out) {
+                                  const arap_handles *given, arap_biharmonic_fn bound, double floor,
+                                  arap_influences *out) {
     problem p = {.mesh = mesh, .bones = skeleton->deform_count};
     arap_entries list = {0};
     if (mesh->count > MAX_VERTICES)
@@ -239,7 +240,7 @@ arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
                          "the mesh has %d vertices: too many for biharmonic weights, at most %d",
                          mesh->count, MAX_VERTICES);
     arap_status status = arap_progress(context, "biharmonic weights", 0);
-    if (!status) status = arap_find_handles(context, mesh, skeleton, visibility, &p.handles);
+    if (!status) status = arap_find_handles(context, mesh, skeleton, visibility, given, &p.handles);
     if (!status) status = sort_handles(context, &p);
     if (!status) status = arap_bilaplacian(context, mesh, &p.q);
     if (!status) status = find_blocks(context, &p);
@@ -267,7 +268,7 @@ arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
 
 arap_status arap_biharmonic_weights(arap_context *context, const arap_mesh *mesh,
                                     const arap_skeleton *skeleton,
-                                    const arap_visibility *visibility, double floor,
-                                    arap_influences *out) {
-    return arap_biharmonic_solve(context, mesh, skeleton, visibility, NULL, floor, out);
+                                    const arap_visibility *visibility, const arap_handles *given,
+                                    double floor, arap_influences *out) {
+    return arap_biharmonic_solve(context, mesh, skeleton, visibility, given, NULL, floor, out);
 }

@@ -3,6 +3,7 @@
 #ifndef ARAP_BIHARMONIC_H
 #define ARAP_BIHARMONIC_H
 
+#include "initial/handles.h"
 #include "initial/visibility.h"
 #include "linalg/factor.h"
 #include "rig/skeleton.h"
@@ -23,22 +24,24 @@ typedef arap_status (*arap_biharmonic_fn)(arap_context *context, const arap_biha
                                           double *w);
 
 /* Compute rows from the solution, processed by `bound` unless it is NULL. They are >= 0 and
- * normalized, and entries of at most `floor` are omitted. Returns ARAP_BAD_VALUE for a mesh with
- * too many vertices. */
+ * normalized, and entries of at most `floor` are omitted. given: handles (handles.h), or NULL.
+ * Returns ARAP_BAD_VALUE for a mesh with too many vertices. */
 arap_status arap_biharmonic_solve(arap_context *context, const arap_mesh *mesh,
                                   const arap_skeleton *skeleton, const arap_visibility *visibility,
-                                  arap_biharmonic_fn bound, double floor, arap_influences *out);
+                                  const arap_handles *given, arap_biharmonic_fn bound, double floor,
+                                  arap_influences *out);
 
 /* Weights without bounds, which are clipped at 0 and normalized at the end. */
 arap_status arap_biharmonic_weights(arap_context *context, const arap_mesh *mesh,
                                     const arap_skeleton *skeleton,
-                                    const arap_visibility *visibility, double floor,
-                                    arap_influences *out);
+                                    const arap_visibility *visibility, const arap_handles *given,
+                                    double floor, arap_influences *out);
 
 /* Bounded biharmonic weights (Jacobson et al. 2011) of volumes, surfaces and wires. Computes the
  * weights of all deforming bones, between 0 and 1 and normalized. Entries of at most `floor` are
  * omitted. */
 arap_status arap_bbw(arap_context *context, const arap_mesh *mesh, const arap_skeleton *skeleton,
-                     const arap_visibility *visibility, double floor, arap_influences *out);
+                     const arap_visibility *visibility, const arap_handles *given, double floor,
+                     arap_influences *out);
 
 #endif

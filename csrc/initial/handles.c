@@ -7,7 +7,8 @@
  * several bones is a handle of all of them. A bone inside the volume without a handle takes the
  * vertex nearest to one of its points, which it shares with any bone that already has this handle.
  * In a part of the mesh without handles, the vertex nearest to a bone becomes a handle. A bone
- * outside the volume may therefore have no handle.
+ * outside the volume may therefore have no handle. Given handles, such as single points, replace
+ * all others of their bones.
  *
  * Takes O(tets log tets + points (log tets + handles)). The points are those placed on bones and
  * the vertices on bones. Fails on out-of-memory only. */
@@ -138,13 +139,36 @@ static arap_status find_inside(arap_context *context, const arap_mesh *mesh,
     return status;
 }
 
+/* Replace the handles of the bones with given ones, and those at the given vertices. */
+static arap_status replace(arap_context *context, const arap_skeleton *skeleton,
+                           const arap_handles *given, arap_handles *list) {
+    char *has_given = ARAP_NEW_ZERO(char, skeleton->deform_count);
+    int kept = 0;
+    arap_status status = ARAP_OK;
+    if (!has_given) return arap_fail_memory(&context->error, "the handles of bones");
+    for (int h = 0; h < given->count; h++) has_given[given->handle[h].bone] = 1;
+    for (int h = 0; h < list->count; h++) {
+        struct arap_handle found = list->handle[h];
+        if (has_given[found.bone] || given->bones[found.vertex])
+            list->bones[found.vertex]--;
+        else
+            list->handle[kept++] = found;
+    }
+    list->count = kept;
+    for (int h = 0; h < given->count && !status; h++)
+        status = arap_add_handle(context, list, given->handle[h].vertex, given->handle[h].bone);
+    arap_free(has_given);
+    return status;
+}
+
 arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_visibility *visibility,
-                              arap_handles *out) {
+                              const arap_handles *given, arap_handles *out) {
     out->bones = ARAP_NEW_ZERO(int, mesh->count);
     if (!out->bones) return arap_fail_memory(&context->error, "the handles of bones");
     arap_status status = mesh->tet_count
                              ? find_inside(context, mesh, skeleton, visibility, out)
                              : arap_find_cores(context, mesh, skeleton, visibility, out);
+    if (!status && given) status = replace(context, skeleton, given, out);
     return status ? status : reach_islands(context, mesh, visibility, out);
 }

@@ -19,11 +19,12 @@ typedef struct arap_handles {
 arap_status arap_add_handle(arap_context *context, arap_handles *list, int vertex, int bone);
 void arap_handles_clear(arap_handles *handles);
 
-/* In a volume, the handles are the vertices on the bones inside it. In a mesh without tets, they
- * are the cores of the regions around the bones. Every island gets a handle. */
+/* The given handles (NULL: none) are the only handles of their bones, and of no other bone. For
+ * other bones, in a volume, the handles are the vertices on the bones inside it. In a mesh without
+ * tets, they are the cores of the regions around the bones. Every island gets a handle. */
 arap_status arap_find_handles(arap_context *context, const arap_mesh *mesh,
                               const arap_skeleton *skeleton, const arap_visibility *visibility,
-                              arap_handles *out);
+                              const arap_handles *given, arap_handles *out);
 
 /* Finds the handles of a mesh without tets, which are the cores of the regions around the bones.
  * out->bones (vertices) must be all 0 before the call. */

@@ -14,7 +14,7 @@ PyObject *arap_py_baseline_weights(PyObject *module, PyObject *args, PyObject *k
     static const arap_signature signature = {
         .function = "baseline_weights",
         .names = "vertices triangles? bone_heads bone_tails? bone_parents * edges tets bone_ways "
-                 "bone_deform progress threads **",
+                 "bone_deform handles progress threads **",
         .tables = {&arap_baseline_settings_table}};
     PyObject *result = NULL;
     arap_baseline_settings settings;
@@ -33,7 +33,8 @@ PyObject *arap_py_baseline_weights(PyObject *module, PyObject *args, PyObject *k
     ARAP_BEGIN_WORK
     status = arap_complete_bones(&run.context, &geometry, &bones, &joints);
     if (!status)
-        status = arap_baseline_weights(&run.context, &geometry, &bones, &settings, &weights);
+        status =
+            arap_baseline_weights(&run.context, &geometry, &bones, in.handles, &settings, &weights);
     arap_joint_skeleton_clear(&joints);
     ARAP_END_WORK
     if (status)

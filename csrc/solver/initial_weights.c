@@ -202,7 +202,7 @@ static arap_status fresh_weights(arap_context *context, const arap_solver *s, ar
                                : arap_fail_memory(&context->error, "the initial weights");
     }
     if (!status)
-        status = arap_fresh_weights(context, &s->mesh, &s->skeleton, &seen, s->order,
+        status = arap_fresh_weights(context, &s->mesh, &s->skeleton, &seen, s->order, NULL,
                                     s->settings.initial, s->settings.heat_floor, out, report);
     if (sheets) arap_free(seen.distance);
     return status ? status : leave_excluded(context, s, out);

@@ -55,6 +55,63 @@ def test_against_a_dense_program(method):
     assert all(solver.initial_weights[i, b] == 1 for i, b in handles.items())
 
 
+@pytest.mark.parametrize("method", ["bbw", "biharmonic"])
+def test_given_points_replace_the_handles(method):
+    """Single vertices away from the bones. The third bone keeps the handles on it."""
+    vertices, tets, bones = body()
+    given = np.full(len(vertices), -1)
+    corners = np.argmin(vertices @ [1, 1, 9.0]), np.argmin(np.abs(vertices[:, 2] - 1))
+    given[list(corners)] = 0, 1
+    found = handles_of(vertices, bones)
+    handles = {i: b for i, b in found.items() if b == 2} | {int(corners[0]): 0, int(corners[1]): 1}
+    assert len(found) > len(handles) > 2
+    solve = reference.bounded_biharmonic if method == "bbw" else reference.biharmonic
+    expected = np.maximum(solve(operator(vertices, tets), handles, len(bones)), 0)
+    expected /= expected.sum(1, keepdims=True)
+    rows = araplbs.baseline_weights(
+        vertices, None, *bones, tets=tets, handles=given, method=method, max_influences=0,
+        min_weight=0,
+    )  # fmt: skip
+    tolerance = 2e-3 if method == "bbw" else 1e-6
+    np.testing.assert_allclose(shapes.dense(rows, 3), expected, atol=tolerance)
+
+
+def test_points_of_a_surface_share_welded_vertices():
+    """A vertex given to two bones, split by a seam, belongs to both in equal parts."""
+    vertices, triangles = shapes.tube(8, 9)
+    vertices = np.concatenate([vertices, vertices[:1]])
+    handles = np.full(len(vertices), -1)
+    handles[[0, -1, 40, 70]] = 0, 1, 0, 1
+    triangles[0][triangles[0] == 0] = len(vertices) - 1
+    rows = araplbs.baseline_weights(
+        vertices, triangles, *shapes.chain(2), handles=handles, method="biharmonic"
+    )
+    weights = shapes.dense(rows, 2)
+    np.testing.assert_array_equal(weights[[0, -1, 40, 70]], [[0.5, 0.5]] * 2 + [[1, 0], [0, 1]])
+    assert (weights == 1).sum() < 8  # no core of a bone is left
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"handles": [0, 1]}, "handles"),
+        ({"handles": {5: 3}}, r"handles\[5\] is 3: must be -1 or a deforming bone"),
+        ({"handles": {4: -2}}, r"handles\[4\] is -2"),
+        ({"handles": {2: 1}, "bone_deform": [True, False, True]}, r"handles\[2\] is 1"),
+        ({"handles": {2: 1}, "method": "heat"}, "handles is given, but the method is not bbw"),
+    ],
+)
+def test_refused_points(changes, message):
+    vertices, tets, bones = body()
+    if isinstance(changes["handles"], dict):
+        given = np.full(len(vertices), -1)
+        for vertex, bone in changes["handles"].items():
+            given[vertex] = bone
+        changes = changes | {"handles": given}
+    with pytest.raises(ValueError, match=message):
+        araplbs.baseline_weights(vertices, None, *bones, tets=tets, **{"method": "bbw"} | changes)
+
+
 def test_one_bone_has_all():
     vertices, tets = shapes.bar((2, 2, 4))
     solver = araplbs.Solver(vertices, None, *shapes.chain(1), tets=tets, **PLAIN)
