@@ -59,9 +59,10 @@ def measure(path, nodes):
         points = np.empty(3 * len(ob.data.vertices), np.float32)
         ob.data.vertices.foreach_get("co", points)
         center.data.foreach_set("vector", 0.9 * points)
-    for has_centers in (False, True):
+    twists = used[:1] + used[:-1], used[1:] + used[-1:], [1.0] * len(used)
+    for more in ({}, {"has_centers": True}, {"twists": twists}):
         tree = bpy.data.node_groups.new("Deformer", "GeometryNodeTree")
-        nodes.build(tree, rig, used, has_centers)
+        nodes.build(tree, rig, used, **more)
         own.append(ob.modifiers.new("Deformer", "NODES"))
         own[-1].node_group = tree
     times = [[] for _ in own]
@@ -71,7 +72,7 @@ def measure(path, nodes):
                 other.show_viewport = other == each
             bpy.context.view_layer.update()
             found.append(play(ob, bones))
-    names = ("armature", "dual", "centers")
+    names = ("armature", "dual", "centers", "twists")
     row = {"name": Path(path).stem, "vertices": len(ob.data.vertices), "bones": len(used)}
     return row | {n: float(min(t)) for n, t in zip(names, times, strict=True)}
 

@@ -6,7 +6,9 @@ from mathutils import Matrix
 from .object_targets import constraints_of
 from .rest_transforms import follows, moved_by, world_matrices
 
-DEFORMER = "araplbs_deformer"  # marks node groups of Deform With
+# Properties of node groups of Deform With: the deformer, and the names of the bones.
+DEFORMER, BONES = "araplbs_deformer", "araplbs_bones"
+CENTERS_OLD = "araplbs_centers_old"  # property of meshes whose weights are newer than their centers
 
 
 def armature_of(ob):
@@ -34,6 +36,13 @@ def deform_nodes(ob):
     None."""
     groups = ((m, m.node_group) for m in ob.modifiers if m.type == "NODES")
     return next((modifier for modifier, group in groups if group and DEFORMER in group), None)
+
+
+def mark_centers_old(ob):
+    """Records that weights were written after the centers of rotation, if there are any."""
+    nodes = deform_nodes(ob)
+    if nodes and nodes.node_group[DEFORMER] == "CENTERS":
+        ob.data[CENTERS_OLD] = True
 
 
 def is_deformed_by(ob, armature):

@@ -12,6 +12,7 @@ from araplbs.model.group_entries import (
     wanted_entries,
 )
 
+from ..data.binding import mark_centers_old
 from ..read.read_mesh import group_entries
 from .write_at_once import write_at_once
 
@@ -34,6 +35,7 @@ def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
     # group.
     bare = not has_groups and vertices.all() and len(wanted[0]) >= AT_ONCE
     if bare and write_at_once(ob, *in_order(*wanted)):
+        mark_centers_old(ob)
         return {"changed": len(wanted[0]), "removed": 0, "new_groups": new_groups}
     whole = entries is not None or vertices.all()  # the entries of all vertices
     if entries is None:
@@ -41,6 +43,8 @@ def write_weights(ob, rows, names, with_group, bones, vertices, entries=None):
     present = present_entries(len(ob.vertex_groups), bones, vertices, groups, entries)
     changed, removed = difference(wanted, present)
 
+    if len(changed[0]) or len(removed[0]):
+        mark_centers_old(ob)
     many = whole and len(changed[0]) >= AT_ONCE and are_plain(entries, len(ob.vertex_groups))
     if not many or not write_at_once(ob, *merged(entries, changed, removed)):
         _write_one_by_one(ob, entries, changed, removed)

@@ -16,6 +16,7 @@ from araplbs.base.refusal import Refused
 from araplbs.model.entry_chunks import VERTICES_A_STEP, by_group, changes, in_chunks, sorted_entries
 from araplbs.model.group_entries import wanted_entries
 
+from ...blender.data.binding import mark_centers_old
 from ...blender.data.mesh_shape import MeshShape
 from ...blender.data.references import Reference
 from ...blender.read.read_mesh import named_entries, named_entries_in_steps
@@ -51,6 +52,8 @@ class LiveWeights:
             )
             self._apply(ob, chunk, *self._sorted(owners + begin, groups, weights), exact)
             yield
+        if exact and (self._changed or self._removed):
+            mark_centers_old(self._object())
         return {
             "changed": self._changed,
             "removed": self._removed,

@@ -1,13 +1,21 @@
-"""The node group that deforms a mesh with dual quaternions or centers of rotation.
+"""The node group that deforms a mesh with dual quaternions, centers of rotation, or
+stretchable-twistable bones.
 
 The group repeats over the bones. Each bone adds its share to a sum at the vertices that its vertex
-group moves, as center_skinning.c and dual_blend.c do for each vertex. The sum is an attribute of
-4x4 matrices:
+group moves, as center_skinning.c, dual_blend.c and spines.c do for each vertex. The sum is an
+attribute of 4x4 matrices:
 
     column 1: the sum of quaternions, xyzw
-    column 2: dual part or moved centers, xyz; sum of the weights
+    column 2: dual part, moved centers or moved points, xyz; sum of the weights
     column 3: offsets from moved centers, xyz; w of the dual part
+
+A stretchable-twistable bone first turns a point about the bone, by an angle that is linear between
+the ends and constant beyond them: minus the twist of the bone relative to the bone `above` at the
+head, and the twist of the bone `below` relative to the bone at the tail. In addition, the stretch
+of the bone is removed beyond the ends. Then the pose moves the point.
 """
+
+from math import pi
 
 import bpy
 
@@ -65,6 +73,12 @@ class _Graph:
         )
         return self.out("FunctionNodeAxesToRotation", y, x, primary_axis="Y", secondary_axis="X")
 
+    def turned(self, rotation, by):
+        return self.out("FunctionNodeRotateRotation", rotation, by, rotation_space="GLOBAL")
+
+    def unturned(self, rotation):
+        return self.out("FunctionNodeInvertRotation", rotation)
+
     def dot4(self, a, a_w, b, b_w):
         return self.math("MULTIPLY_ADD", a_w, b_w, self.vector("DOT_PRODUCT", a, b))
 
@@ -99,29 +113,80 @@ def _repeat(graph, geometry, count):
     return begin.outputs["Geometry"], begin.outputs["Iteration"], finish
 
 
-def _bone(graph, armature, names, index):
-    """(weight, transform in armature space, rotation) of a bone."""
-    switch = graph.node("GeometryNodeIndexSwitch", data_type="STRING")
-    while len(switch.index_switch_items) < len(names):
+def _choice(graph, index, values, data_type):
+    """The value of the bone."""
+    switch = graph.node("GeometryNodeIndexSwitch", data_type=data_type)
+    while len(switch.index_switch_items) < len(values):
         switch.index_switch_items.new()
-    graph.put(switch.inputs["Index"], index)
-    for k, name in enumerate(names):
-        switch.inputs[1 + k].default_value = name
-    name = switch.outputs[0]
-    info = graph.node("GeometryNodeBoneInfo", armature, name).outputs
-    pose, rest = info["Pose"], info["Rest Pose"]
-    back = graph.node("FunctionNodeInvertMatrix", rest).outputs[0]
-    transform = graph.out("FunctionNodeMatrixMultiply", pose, back)
-    unturned = graph.out("FunctionNodeInvertRotation", graph.axes_rotation(rest))
+    for socket, value in zip(switch.inputs, (index, *values), strict=False):
+        graph.put(socket, value)
+    return switch.outputs[0]
+
+
+class _Bone:
+    """The sockets of a bone. turn: its rotation in armature space."""
+
+    def __init__(self, graph, armature, name):
+        info = graph.node("GeometryNodeBoneInfo", armature, name).outputs
+        self.pose, self.rest, self.length = info["Pose"], info["Rest Pose"], info["Rest Length"]
+        self.rest_axes = graph.out("FunctionNodeSeparateTransform", self.rest)[1]
+        self.pose_axes = graph.axes_rotation(self.pose)
+        self.turn = graph.turned(graph.unturned(self.rest_axes), self.pose_axes)
+        self.to_rest = graph.node("FunctionNodeInvertMatrix", self.rest).outputs[0]
+
+
+def _half_twist(graph, first, then):
+    """Half of the angle by which rotation `then` turns about the Y axis relative to `first`."""
     turn = graph.out(
-        "FunctionNodeRotateRotation", unturned, graph.axes_rotation(pose), rotation_space="GLOBAL"
+        "FunctionNodeRotateRotation", graph.unturned(first), then, rotation_space="LOCAL"
     )
-    return graph.attribute(name, "FLOAT"), transform, turn
+    w, _x, y, _z = graph.node("FunctionNodeRotationToQuaternion", turn).outputs
+    return graph.math("WRAP", graph.math("ARCTAN2", y, w), pi / 2, -pi / 2)
 
 
-def _add_bone(graph, geometry, point, center, bone):
+def _stretched_twisted(graph, point, bone, above, below, exponent):
+    """The point to which a stretchable-twistable bone alone moves a point."""
+    at_head, at_tail = (graph.turned(bone.rest_axes, other.turn) for other in (above, below))
+    own = bone.pose_axes
+    head, tail = _half_twist(graph, at_head, own), _half_twist(graph, own, at_tail)
+    slope = graph.math(
+        "DIVIDE", graph.math("ADD", head, tail), graph.math("MULTIPLY", bone.length, 0.5)
+    )
+    local = graph.out("FunctionNodeTransformPoint", point, bone.to_rest)
+    y = graph.node("ShaderNodeSeparateXYZ", local).outputs[1]
+    along = graph.out("ShaderNodeClamp", y, 0.0, bone.length)
+    angle = graph.math("MULTIPLY_ADD", along, slope, graph.math("MULTIPLY", head, -2.0))
+    turned = graph.out("ShaderNodeVectorRotate", local, None, angle, rotation_type="Y_AXIS")
+    scale = graph.out("FunctionNodeSeparateTransform", bone.pose)[2]
+    width, length, depth = graph.node("ShaderNodeSeparateXYZ", scale).outputs
+    across = graph.math("SQRT", graph.math("MULTIPLY", width, depth))
+    ratio = graph.math("DIVIDE", across, graph.math("ABSOLUTE", length))
+    change = graph.math("SUBTRACT", graph.math("POWER", ratio, exponent), 1.0)
+    beyond = graph.math("MULTIPLY", graph.math("SUBTRACT", y, along), change)
+    straight = graph.vector("ADD", turned, graph.out("ShaderNodeCombineXYZ", None, beyond))
+    return graph.out("FunctionNodeTransformPoint", straight, bone.pose)
+
+
+def _add_point(graph, geometry, weight, moved):
+    """Adds the moved point of one bone to the sum."""
+    first, (other, total), third = graph.sum_parts()
+    summed = graph.vector("ADD", other, graph.scale(moved, weight))
+    return _store(
+        graph,
+        geometry,
+        _moves(graph, weight),
+        graph.matrix(first, (summed, graph.math("ADD", total, weight)), third),
+    )
+
+
+def _moves(graph, weight):
+    return graph.out("FunctionNodeCompare", weight, 0.0, operation="GREATER_THAN")
+
+
+def _add_bone(graph, geometry, point, center, weight, bone):
     """Adds the share of one bone to the sum. center: None for dual quaternions."""
-    weight, transform, turn = bone
+    transform = graph.out("FunctionNodeMatrixMultiply", bone.pose, bone.to_rest)
+    turn = bone.turn
     w, x, y, z = graph.node("FunctionNodeRotationToQuaternion", turn).outputs
     xyz = graph.out("ShaderNodeCombineXYZ", x, y, z)
     (real, real_w), (other, total), (third, third_w) = graph.sum_parts()
@@ -155,12 +220,7 @@ def _add_bone(graph, geometry, point, center, bone):
             (graph.vector("ADD", other, graph.scale(moved, weight)), total),
             (graph.vector("ADD", third, graph.scale(unturned, weight)), third_w),
         )
-    return _store(
-        graph,
-        geometry,
-        graph.out("FunctionNodeCompare", weight, 0.0, operation="GREATER_THAN"),
-        graph.matrix(quaternion, *more),
-    )
+    return _store(graph, geometry, _moves(graph, weight), graph.matrix(quaternion, *more))
 
 
 def _store(graph, geometry, selection, value):
@@ -175,10 +235,13 @@ def _store(graph, geometry, selection, value):
     return node.outputs["Geometry"]
 
 
-def _moved_point(graph, point, has_centers):
+def _moved_point(graph, point, has_centers, has_twists):
     """(position in armature space, whether the vertex moves)"""
     (real, real_w), (other, total), (third, third_w) = graph.sum_parts()
     moves = graph.out("FunctionNodeCompare", total, MIN_SUM, operation="GREATER_THAN")
+    part = graph.math("DIVIDE", 1.0, total)
+    if has_twists:
+        return graph.scale(other, part), moves
     turn = graph.out(
         "FunctionNodeQuaternionToRotation",
         real_w,
@@ -186,8 +249,7 @@ def _moved_point(graph, point, has_centers):
     )
     if has_centers:
         turned = graph.out("FunctionNodeRotateVector", third, turn)
-        whole = graph.vector("ADD", other, turned)
-        return graph.scale(whole, graph.math("DIVIDE", 1.0, total)), moves
+        return graph.scale(graph.vector("ADD", other, turned), part), moves
     # 2 Im(D Q*) / |Q|^2
     shift = graph.vector(
         "SUBTRACT",
@@ -199,8 +261,10 @@ def _moved_point(graph, point, has_centers):
     return graph.vector("ADD", turned, graph.scale(shift, factor)), moves
 
 
-def build(tree, armature, names, has_centers):
-    """Fills an empty node group. names: of the bones, which are those of the vertex groups."""
+def build(tree, armature, names, has_centers=False, twists=None):
+    """Fills an empty node group. names: of the bones, which are those of the vertex groups. twists:
+    for stretchable-twistable bones, `above`, `below` and `exponents` of SharedTwists, with names.
+    """
     graph = _Graph(tree)
     for direction in ("INPUT", "OUTPUT"):
         tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
@@ -216,9 +280,18 @@ def build(tree, armature, names, has_centers):
         center = graph.out("FunctionNodeTransformPoint", center, to_armature)
     zero = graph.node("FunctionNodeCombineMatrix", *[0.0] * 16).outputs[0]
     inner, index, finish = _repeat(graph, _store(graph, geometry, True, zero), len(names))
-    bone = _bone(graph, armature, names, index)
-    summed = finish(_add_bone(graph, inner, point, center, bone))
-    moved, moves = _moved_point(graph, point, has_centers)
+    name = _choice(graph, index, names, "STRING")
+    weight, bone = graph.attribute(name, "FLOAT"), _Bone(graph, armature, name)
+    if twists:
+        kinds = zip(twists, ("STRING", "STRING", "FLOAT"), strict=True)
+        above, below, exponent = (_choice(graph, index, *each) for each in kinds)
+        others = (_Bone(graph, armature, other) for other in (above, below))
+        moved = _stretched_twisted(graph, point, bone, *others, exponent)
+        added = _add_point(graph, inner, weight, moved)
+    else:
+        added = _add_bone(graph, inner, point, center, weight, bone)
+    summed = finish(added)
+    moved, moves = _moved_point(graph, point, has_centers, bool(twists))
     placed = graph.out("FunctionNodeTransformPoint", moved, from_armature)
     deformed = graph.out("GeometryNodeSetPosition", summed, moves, placed)
     clean = graph.out("GeometryNodeRemoveAttribute", deformed)

@@ -8,11 +8,13 @@ from araplbs.features.deform_with import (
     DeformWithOptions,
     deform_with_summary,
 )
+from araplbs.reports.report import names_in_line
 from bpy.types import Operator
 
-from ...blender.data.binding import DEFORMER, deform_nodes
+from ...blender.data.binding import BONES, CENTERS_OLD, DEFORMER, armature_of, deform_nodes
 from ...blender.read.targets import find_posing
 from ...window.properties import ListedOptions, option_names, option_properties
+from ...window.sidebar import draw_wrapped
 from ...window.work import WorkOperator
 from .task import DeformWithTask
 
@@ -50,6 +52,22 @@ modifier, which is switched off as long as another deformer is chosen"""
         row = layout.row()
         row.label(text="Deform With")
         row.operator_menu_enum(cls.bl_idname, "deformer", text=name)
+        reason = nodes and outdated(ob, nodes)
+        if reason:
+            draw_wrapped(layout, context, reason, icon="ERROR")
+
+
+def outdated(ob, nodes):
+    """The reason why the deformer must be chosen again, or None."""
+    armature = armature_of(ob)
+    bones = armature.data.bones if armature else ()
+    lost = [f"'{name}'" for name in nodes.node_group.get(BONES, ()) if name not in bones]
+    if lost:
+        names = names_in_line(lost)
+        return f"Bones were renamed or removed, so choose the deformer again: {names}"
+    if CENTERS_OLD in ob.data:
+        return "The weights are newer than the centers of rotation: choose them again"
+    return None
 
 
 CLASSES = (OBJECT_OT_araplbs_deform_with,)

@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
-from araplbs.base.arrays import Floats
+from araplbs.base.arrays import Floats, Integers
 from araplbs.base.progress import Listener, Progress
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
-from araplbs.features.deform_with import ARMATURE, CENTERS
+from araplbs.features.deform_with import ARMATURE, CENTERS, STRETCH_TWIST, SharedTwists
 from araplbs.measures.deformer_preview import DeformerPreview
 from araplbs.model.options import Options
 from araplbs.reports.report import names_in_line
+from araplbs.skeleton.skeleton import Skeleton
 
-from ...blender.data.binding import DEFORMER, armature_modifiers, deform_nodes
+from ...blender.data.binding import (
+    BONES,
+    CENTERS_OLD,
+    DEFORMER,
+    armature_modifiers,
+    deform_nodes,
+)
 from ...blender.data.references import Subjects
 from ...blender.read.deformation_errors import read_weighted
 from ...blender.read.other_modifiers import MAKES_VERTICES
@@ -36,8 +43,10 @@ SHOWN = ("show_viewport", "show_render", "show_in_editmode", "show_on_cage")
 @dataclass(frozen=True)
 class Reading:
     subjects: Subjects
-    names: list[list[str]]  # for each mesh, of the bones that move it
+    bones: list[Integers]  # for each mesh, those that move it
     previews: list[DeformerPreview | None]
+    skeleton: Skeleton
+    twists: SharedTwists
 
 
 class DeformWithTask(Task):
@@ -46,24 +55,26 @@ class DeformWithTask(Task):
     def read_in_steps(self, targets: Targets, view_layer: bpy.types.ViewLayer) -> Steps[None]:
         """See Task."""
         self.warnings = list(targets.skipped)
-        armature, names, previews = targets.armature, [], []
+        armature, bones, previews = targets.armature, [], []
         skeleton = read_armature(armature, use_joint_limits=False)
+        rigid = [bone.araplbs_deformer == "RIGID" for bone in armature.data.bones]
         for ob in targets.meshes:
             yield
             refuse_mesh(ob)
             modifier = _only_modifier(ob, armature)
-            used, preview = [], None
+            used, preview = np.zeros(0, int), None
             if self.options.deformer != ARMATURE:
-                rows = present_weights(ob, skeleton)
-                used = [skeleton.names[b] for b in np.unique(rows.bones)]
-                _refuse_unlike(ob, modifier, armature, used)
+                used = np.unique(present_weights(ob, skeleton).bones)
+                _refuse_unlike(ob, modifier, armature, [skeleton.names[b] for b in used])
             if self.options.deformer == CENTERS:
                 _refuse_new_vertices(ob, modifier)
                 _armature, problem, rows = read_weighted(ob, view_layer, Options())
                 preview = DeformerPreview(problem, rows, self.threads)
-            names.append(used)
+            bones.append(used)
             previews.append(preview)
-        self.reading = Reading(Subjects.of(armature, targets.meshes), names, previews)
+        twists = SharedTwists.of(skeleton, np.array(rigid))
+        subjects = Subjects.of(armature, targets.meshes)
+        self.reading = Reading(subjects, bones, previews, skeleton, twists)
 
     def solve(self, progress: Listener | None = None) -> None:
         """See Task."""
@@ -79,8 +90,8 @@ class DeformWithTask(Task):
         armature, objects = self.reading.subjects.find()
         trees: list[bpy.types.NodeTree | None] = []
         try:
-            for ob, names in zip(objects, self.reading.names, strict=True):
-                trees.append(self._tree(ob, armature, names))
+            for ob, bones in zip(objects, self.reading.bones, strict=True):
+                trees.append(self._tree(ob, armature, bones))
         except BaseException:
             for tree in filter(None, trees):
                 bpy.data.node_groups.remove(tree)
@@ -93,7 +104,7 @@ class DeformWithTask(Task):
         return {"armature": armature.name, "deformer": self.options.deformer, "objects": done}
 
     def _tree(
-        self, ob: bpy.types.Object, armature: bpy.types.Object, names: list[str]
+        self, ob: bpy.types.Object, armature: bpy.types.Object, bones: Integers
     ) -> bpy.types.NodeTree | None:
         """The node group that deforms a mesh; None for the Armature modifier."""
         deformer = self.options.deformer
@@ -102,7 +113,13 @@ class DeformWithTask(Task):
         tree = bpy.data.node_groups.new(f"{ob.name} Deformer", "GeometryNodeTree")
         try:
             tree[DEFORMER] = deformer
-            build(tree, armature, names, deformer == CENTERS)
+            names, shared = self.reading.skeleton.names, self.reading.twists
+            used, *others = (
+                [names[b] for b in of] for of in (bones, shared.above[bones], shared.below[bones])
+            )
+            twists = (*others, shared.exponents[bones].tolist())
+            build(tree, armature, used, deformer == CENTERS, deformer == STRETCH_TWIST and twists)
+            tree[BONES] = used
         except BaseException:
             bpy.data.node_groups.remove(tree)
             raise
@@ -134,9 +151,9 @@ def _only_modifier(ob: bpy.types.Object, armature: bpy.types.Object) -> bpy.type
     """The Armature modifier of a mesh. Raises Refused if there is not exactly one."""
     modifiers = armature_modifiers(ob, armature)
     if len(modifiers) != 1:
-        count = len(modifiers) or "no"
         raise Refused(
-            f"'{ob.name}' has {count} Armature modifiers of '{armature.name}': one is needed"
+            f"'{ob.name}' has {len(modifiers)} Armature modifiers of '{armature.name}': "
+            "one is needed"
         )
     return modifiers[0]
 
@@ -198,3 +215,4 @@ def _choose_armature(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
     attribute = ob.data.attributes.get(CENTER)
     if attribute:
         ob.data.attributes.remove(attribute)
+    ob.data.pop(CENTERS_OLD, None)

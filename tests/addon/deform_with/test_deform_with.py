@@ -5,7 +5,17 @@ import bpy
 import numpy as np
 import pytest
 from deep import deep_snapshot, difference, refused, without_memory
-from scenes import addon, auto_weight, package, rotation, select, tube_and_rig
+from mathutils import Matrix
+from scenes import (
+    add_armature,
+    addon,
+    auto_weight,
+    package,
+    rotation,
+    select,
+    tube_and_rig,
+    two_sided_bones,
+)
 from test_deformer import evaluated
 
 HAS_BONES = hasattr(bpy.types, "GeometryNodeBoneInfo")
@@ -68,6 +78,136 @@ def test_as_the_engine(tube, deformer):
     assert np.abs(got - linear).max() > 1e-2
     rig.pose.bones["upper"].rotation_euler.x -= 0.7
     assert np.abs(assert_as_engine(ob, rig, deformer) - got).max() > 1e-2
+
+
+# Rigid bones, and for each bone those relative to which it twists at its head and its tail.
+SHARED = {
+    "along a chain": ((), ((0, 1), (1, 2), (2, 2))),
+    "about the first joint": (("lower",), ((0, 0), (0, 2), (2, 2))),
+    "about the last joint": (("middle",), ((0, 1), (1, 1), (1, 2))),
+}
+
+
+def stretched_and_twisted(ob, rig, partners, powers):
+    """The points by the engine, in armature space. powers: of length relative to width."""
+    read = addon("blender.read.deformation_errors").read_weighted
+    _rig, problem, rows = read(ob, bpy.context.view_layer, package("model.options").Options())
+    bones, skeleton = list(rig.pose.bones), problem.skeleton
+    rests = [np.array(posed.bone.matrix_local) for posed in bones]
+    poses = [np.array(posed.matrix) for posed in bones]
+    turns = [upright(p) @ upright(r).T for p, r in zip(poses, rests, strict=True)]
+    base, bends = np.empty((1, 3, 4, 4)), np.ones((1, 3, 4))
+    for b, (above, below) in enumerate(partners):
+        axis = skeleton.tails[b] - skeleton.heads[b]
+        axis /= np.linalg.norm(axis)
+        at_head, at_tail = (
+            twist(turns[first].T @ turns[then], axis) for first, then in ((above, b), (b, below))
+        )
+        x, y, z = np.linalg.norm(poses[b][:3, :3], axis=0)
+        bends[0, b, :3] = (at_head + at_tail) * axis
+        bends[0, b, 3] = stretch = (y / np.sqrt(x * z)) ** powers[b]
+        local = np.array(Matrix.Rotation(-at_head, 4, "Y")) @ np.diag((1, 1 / stretch, 1, 1))
+        base[0, b] = poses[b] @ local @ np.linalg.inv(rests[b])
+    return package("base.engine").engine.linear_skinning(
+        problem.arguments["vertices"],
+        tuple(rows),
+        base[:, :, :3],
+        bone_heads=skeleton.heads,
+        bone_tails=skeleton.tails,
+        bone_kinds=["stb"] * 3,
+        bends=bends,
+    )[0]
+
+
+def upright(matrix):
+    """The rotation with the Y axis of a matrix, and its X axis as far as shear permits."""
+    x, y = matrix[:3, 0], matrix[:3, 1] / np.linalg.norm(matrix[:3, 1])
+    x = x - (x @ y) * y
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, y, np.cross(x, y)])
+
+
+def twist(turn, axis):
+    w, *xyz = Matrix(turn).to_quaternion()
+    half = np.arctan2(np.array(xyz) @ axis, w)
+    return 2 * np.arctan(np.tan(half))
+
+
+@nodes
+@pytest.mark.parametrize("case", SHARED)
+def test_stretchable_twistable_bones_as_the_engine(tube, case):
+    ob, rig = tube
+    rigid, partners = SHARED[case]
+    for bone in rig.data.bones:
+        bone.araplbs_deformer = "RIGID" if bone.name in rigid else "STRETCHABLE"
+    rig.pose.bones["upper"].constraints.new("MAINTAIN_VOLUME")
+    bpy.context.view_layer.update()
+    linear = evaluated(ob, rig)
+    powers = [0 if b.name in rigid else 2 / 3 if b.name == "upper" else 1 for b in rig.data.bones]
+    assert choose(ob, deformer="STRETCH_TWIST") == {"FINISHED"}
+    for angle in (1.0, -2.5):
+        rig.pose.bones["upper"].rotation_euler.y = angle
+        bpy.context.view_layer.update()
+        wanted = stretched_and_twisted(ob, rig, partners, powers)
+        size = np.linalg.norm(np.ptp(wanted, axis=0))
+        assert np.abs(evaluated(ob, rig) - wanted).max() < 1e-6 * size
+    assert np.abs(evaluated(ob, rig) - linear).max() > 1e-2
+
+
+def test_every_twist_is_shared_out_once():
+    """Along the bone above if it ends there, otherwise along the bone itself."""
+    rig = add_armature(bones=[*two_sided_bones(), ("thumb.R", (-0.6, 0, 0.9), (-1, 1, 0), "arm.R")])
+    rig.data.bones["arm.L"].use_deform = False
+    skeleton = addon("blender.read.read_armature").read_armature(rig, False)
+    rigid = np.array([name == "thumb.R" for name in skeleton.names])
+    twists = package("features.deform_with").SharedTwists.of(skeleton, rigid)
+    names = np.array(skeleton.names)
+    above = {"hand.L": "spine", "arm.R": "spine", "hand.R": "arm.R"}
+    assert dict(zip(names, names[twists.above], strict=True)) == {n: n for n in names} | above
+    assert (twists.below == np.arange(len(names))).all()
+    skeleton.deform[names == "thumb.R"] = False
+    twists = package("features.deform_with").SharedTwists.of(skeleton, rigid)
+    assert names[twists.below[names == "arm.R"]] == "hand.R"
+
+
+@nodes
+def test_twist_is_distributed():
+    """A tube that is twisted by almost a half turn keeps its width."""
+    ob, rig = tube_and_rig()
+    auto_weight(ob, rig)
+    rest = evaluated(ob, rig)
+    joint = (abs(rest[:, 2] - 2) < 0.3) & (np.hypot(*rest[:, :2].T) > 0.2)
+    posed = rig.pose.bones["upper"]
+    posed.rotation_mode, posed.rotation_euler = "XYZ", (0, np.radians(170), 0)
+    linear = np.hypot(*evaluated(ob, rig)[joint, :2].T)
+    choose(ob, deformer="STRETCH_TWIST")
+    spread = np.hypot(*evaluated(ob, rig)[joint, :2].T)
+    assert linear.min() < 0.2 < 0.28 < spread.min()
+
+
+@nodes
+def test_says_what_is_outdated(tube):
+    ob, rig = tube
+    module = addon("features.deform_with.operator")
+
+    def reason():
+        return module.outdated(ob, addon("blender.data.binding").deform_nodes(ob))
+
+    choose(ob, deformer="CENTERS")
+    assert reason() is None
+    auto_weight(ob, rig, max_influences=1)
+    assert reason() == "The weights are newer than the centers of rotation: choose them again"
+    choose(ob, deformer="CENTERS")
+    assert reason() is None
+    rig.data.bones["upper"].name = "chest"
+    assert reason().endswith("choose the deformer again: 'upper'")
+    choose(ob, deformer="CENTERS")
+    assert reason() is None
+    assert_as_engine(ob, rig, "CENTERS")
+    auto_weight(ob, rig)
+    rig.data.bones["chest"].name = "upper"
+    choose(ob, deformer="ARMATURE")
+    assert "araplbs_centers_old" not in ob.data
 
 
 @nodes
@@ -181,7 +321,7 @@ REFUSED = {
     with_group: "is deformed with a vertex group of the modifier",
     with_multi: "is deformed with Multi Modifier",
     with_two: "has 2 Armature modifiers of 'Rig'",
-    with_none: "has no Armature modifiers of 'Rig'",
+    with_none: "has 0 Armature modifiers of 'Rig'",
     with_mirror: "'Mirror' comes before the Armature modifier",
     without_weights: "has weights for deform bones",
 }
