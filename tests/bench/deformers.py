@@ -162,11 +162,12 @@ def nodes_block():
     rows = [] if error else json.loads(output.read_text())
     if not rows:
         return None
-    head = ("", "vertices", "bones", "Armature modifier", "dual quaternions", "centers")
+    names = ("dual quaternions", "centers", "stretchable-twistable bones")
+    head = ("", "vertices", "bones", "Armature modifier", *names)
     cells = []
     for row in rows:
         line = [row["name"], f"{row['vertices']:,}", row["bones"], f"{1000 / row['armature']:.0f}"]
-        for name in ("dual", "centers"):
+        for name in ("dual", "centers", "twists"):
             line.append(f"{1000 / row[name]:.0f} ({row[name] / row['armature']:.1f})")
         cells.append(line)
     return f"{SPEED}\n\n{table(head, cells)}"

@@ -59,6 +59,7 @@ def measure(path, nodes):
         points = np.empty(3 * len(ob.data.vertices), np.float32)
         ob.data.vertices.foreach_get("co", points)
         center.data.foreach_set("vector", 0.9 * points)
+    # As slow as can be: every bone twists at both ends and stretches.
     twists = used[:1] + used[:-1], used[1:] + used[-1:], [1.0] * len(used)
     for more in ({}, {"has_centers": True}, {"twists": twists}):
         tree = bpy.data.node_groups.new("Deformer", "GeometryNodeTree")

@@ -128,7 +128,7 @@ class _Bone:
 
     def __init__(self, graph, armature, name):
         info = graph.node("GeometryNodeBoneInfo", armature, name).outputs
-        self.pose, self.rest, self.length = info["Pose"], info["Rest Pose"], info["Rest Length"]
+        self.pose, _local, _transform, self.rest, self.length = list(info)[:5]
         self.rest_axes = graph.out("FunctionNodeSeparateTransform", self.rest)[1]
         self.pose_axes = graph.axes_rotation(self.pose)
         self.turn = graph.turned(graph.unturned(self.rest_axes), self.pose_axes)
