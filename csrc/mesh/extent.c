@@ -4,8 +4,10 @@
  * a leftover object many sizes away would make lengths that are shares of the diagonal, such as the
  * welding distance, larger than limbs. The extent is therefore the box of what is connected and
  * dense:
- *   - A vertex is far away if it is more than FENCE diagonals outside the box that leaves out the
- *     outermost SHARE of the coordinates at both ends of each axis.
+ *   - A vertex is far away if it is more than FENCE diagonals outside the box that leaves out, at
+ *     both ends of each axis, the outermost vertex and the outermost SHARE of the corners of faces,
+ *     edges and tets. Corners are counted because stray vertices have few: a share of the vertices
+ *     would leave out one stray vertex of a small mesh, but not three.
  *   - Vertices of no face, edge or tet do not count, unless all vertices are like this.
  *   - Among the others, vertices more than SPARSE diagonals outside such a box, which makes room
  * for the joints of deforming bones, do not count. If a face or an edge leads from the inside of
@@ -25,6 +27,7 @@
  * that the coordinates of one are within the rounding errors of another. */
 #include "mesh/extent.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -33,7 +36,7 @@
 
 #define FENCE 50
 #define SPARSE 2
-#define SHARE 200 /* one in so many, and at least one vertex */
+#define SHARE 200 /* one in so many corners, and at least one vertex */
 #define NEAR 0.5
 /* sizes of the extent, beyond which rounding dominates the energy */
 #define FARTHEST_APART 1e6
@@ -59,28 +62,39 @@ static const double *vertex_of(const arap_geometry *g, int i) {
     return g->vertices + 3 * (size_t)i;
 }
 
-/* The k-th smallest number. The numbers are reordered. */
-static double select(double *x, int count, int k) {
+typedef struct weighted {
+    double x;
+    int64_t weight;
+} weighted;
+
+/* The smallest number that has more than this weight up to and including itself. The numbers are
+ * reordered. */
+static double select(weighted *all, int count, int64_t weight) {
     int lo = 0, hi = count - 1;
     while (lo < hi) {
-        double pivot = x[lo + (hi - lo) / 2];
+        double pivot = all[lo + (hi - lo) / 2].x;
+        int64_t below = 0, middle = 0;
         int i = lo, j = hi;
         while (i <= j) {
-            while (x[i] < pivot) i++;
-            while (pivot < x[j]) j--;
+            while (all[i].x < pivot) i++;
+            while (pivot < all[j].x) j--;
             if (i > j) break;
-            double swapped = x[i];
-            x[i++] = x[j];
-            x[j--] = swapped;
+            weighted swapped = all[i];
+            all[i++] = all[j];
+            all[j--] = swapped;
         }
-        if (k <= j)
+        for (int k = lo; k <= j; k++) below += all[k].weight;
+        for (int k = j + 1; k < i; k++) middle += all[k].weight;
+        if (weight < below) {
             hi = j;
-        else if (k >= i)
+        } else if (weight >= below + middle) {
+            weight -= below + middle;
             lo = i;
-        else
-            break;
+        } else {
+            return pivot;
+        }
     }
-    return x[k];
+    return all[lo].x;
 }
 
 static box box_of(const arap_geometry *g, const char *counts) {
@@ -114,18 +128,20 @@ static void include_bones(box *b, const arap_bones *bones) {
     }
 }
 
-/* Whether both outer thirds of the box, along its longest side, contain so many vertices that no
- * vertex can be beyond a fence. This is true for most meshes, for which no quantiles are needed. */
-static int is_spread(const arap_geometry *g, const char *counts, const box *whole, int outermost) {
-    int axis = 0, low = 0, high = 0;
+/* Whether both outer thirds of the box, along its longest side, have so many corners that no vertex
+ * can be beyond a fence. This is true for most meshes, for which no quantiles are needed. */
+static int is_spread(const arap_geometry *g, const char *counts, const int *corners,
+                     const box *whole, int64_t outermost) {
+    int axis = 0;
+    int64_t low = 0, high = 0;
     for (int c = 1; c < 3; c++)
         if (whole->hi[c] - whole->lo[c] > whole->hi[axis] - whole->lo[axis]) axis = c;
     double third = (whole->hi[axis] - whole->lo[axis]) / 3;
     double below = whole->lo[axis] + third, above = whole->hi[axis] - third;
     for (int i = 0; i < g->vertex_count && (low <= outermost || high <= outermost); i++) {
         if (!counts[i]) continue;
-        low += vertex_of(g, i)[axis] < below;
-        high += vertex_of(g, i)[axis] > above;
+        if (vertex_of(g, i)[axis] < below) low += corners[i];
+        if (vertex_of(g, i)[axis] > above) high += corners[i];
     }
     return low > outermost && high > outermost;
 }
@@ -133,28 +149,52 @@ static int is_spread(const arap_geometry *g, const char *counts, const box *whol
 /* The box within this many diagonals of the inner box of the vertices that count and of the joints
  * of deforming bones (NULL: none), or an infinite box. */
 static arap_status find_fence(arap_context *context, const arap_geometry *g, const char *counts,
-                              double fence, const arap_bones *bones, box *out) {
+                              const int *corners, double fence, const arap_bones *bones, box *out) {
     box whole = box_of(g, counts), inner;
-    int n = 0, outermost;
+    int n = 0;
+    int64_t sum = 0, most = 0;
     *out = everything;
-    for (int i = 0; i < g->vertex_count; i++) n += counts[i];
-    outermost = n < SHARE ? 1 : n / SHARE;
-    if (n < MINIMUM || is_spread(g, counts, &whole, outermost)) return ARAP_OK;
-    double *x = ARAP_NEW(double, n);
-    if (!x) return arap_fail_memory(&context->error, "the extent of the mesh");
-    for (int c = 0; c < 3; c++) {
-        for (int i = 0, k = 0; i < g->vertex_count; i++)
-            if (counts[i]) x[k++] = vertex_of(g, i)[c];
-        inner.lo[c] = select(x, n, outermost);
-        inner.hi[c] = select(x, n, n - 1 - outermost);
+    for (int i = 0; i < g->vertex_count; i++) {
+        if (!counts[i]) continue;
+        n++;
+        sum += corners[i];
+        if (corners[i] > most) most = corners[i];
     }
-    arap_free(x);
+    int64_t share = sum / SHARE;
+    if (n < MINIMUM || is_spread(g, counts, corners, &whole, share > most ? share : most))
+        return ARAP_OK;
+    weighted *all = ARAP_NEW(weighted, n);
+    if (!all) return arap_fail_memory(&context->error, "the extent of the mesh");
+    for (int c = 0; c < 3; c++) {
+        int first = 0, last = 0, used = 0;
+        for (int i = 0; i < g->vertex_count; i++) {
+            if (!counts[i] || !corners[i]) continue;
+            all[used] = (weighted){vertex_of(g, i)[c], corners[i]};
+            if (all[used].x < all[first].x) first = used;
+            if (all[used].x > all[last].x) last = used;
+            used++;
+        }
+        int64_t below = all[first].weight, above = all[last].weight;
+        inner.lo[c] = select(all, used, below > share ? below : share);
+        inner.hi[c] = select(all, used, sum - 1 - (above > share ? above : share));
+    }
+    arap_free(all);
     double margin = fence * diagonal_of(&inner);
     if (!(margin > 0)) return ARAP_OK; /* most vertices coincide */
     *out = inner;
     include_bones(out, bones);
     widen(out, margin);
     return ARAP_OK;
+}
+
+/* The number of corners of faces, edges and tets at each vertex; 1 for all vertices without any. */
+static void count_corners(const arap_geometry *g, int *corners) {
+    memset(corners, 0, (size_t)g->vertex_count * sizeof *corners);
+    for (size_t k = 0; k < 3 * g->triangle_count; k++) corners[g->triangles[k]]++;
+    for (size_t k = 0; k < 2 * g->edge_count; k++) corners[g->edges[k]]++;
+    for (size_t k = 0; k < 4 * g->tet_count; k++) corners[g->tets[k]]++;
+    for (int i = 0; i < g->vertex_count; i++)
+        corners[i] += !g->triangle_count && !g->edge_count && !g->tet_count;
 }
 
 /* Let only vertices of faces, edges and tets count, and unite their parts. Returns whether there
@@ -299,10 +339,10 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *geometr
     box fence, whole, sparse, extent;
     size_t n = (size_t)geometry->vertex_count;
     char *near = ARAP_NEW(char, n), *counts = ARAP_NEW(char, n);
-    int *part = ARAP_NEW(int, n);
+    int *part = ARAP_NEW(int, n), *corners = ARAP_NEW(int, n);
     arap_status status = ARAP_OK;
     *out = (arap_extent){.diagonal = 1};
-    if (!near || !counts || !part) {
+    if (!near || !counts || !part || !corners) {
         status = arap_fail_memory(&context->error, "the extent of the mesh");
         goto done;
     }
@@ -313,7 +353,8 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *geometr
             arap_fail(&context->error, ARAP_BAD_VALUE, "the bounding box of the mesh is too large");
         goto done;
     }
-    status = find_fence(context, geometry, near, FENCE, NULL, &fence);
+    count_corners(geometry, corners);
+    status = find_fence(context, geometry, near, corners, FENCE, NULL, &fence);
     if (status) goto done;
     for (size_t i = 0; i < n; i++) near[i] = !is_outside(&fence, vertex_of(geometry, (int)i));
     extent = whole = box_of(geometry, near);
@@ -322,7 +363,7 @@ arap_status arap_extent_find(arap_context *context, const arap_geometry *geometr
     memcpy(out->dense[0], everything.lo, sizeof everything.lo);
     memcpy(out->dense[1], everything.hi, sizeof everything.hi);
     if (connect(geometry, near, counts, part)) {
-        status = find_fence(context, geometry, counts, SPARSE, bones, &sparse);
+        status = find_fence(context, geometry, counts, corners, SPARSE, bones, &sparse);
         if (status) goto done;
         for (size_t i = 0; i < n; i++)
             counts[i] &= !is_outside(&sparse, vertex_of(geometry, (int)i));
@@ -346,5 +387,6 @@ done:
     arap_free(near);
     arap_free(counts);
     arap_free(part);
+    arap_free(corners);
     return status;
 }

@@ -73,15 +73,18 @@ def test_a_spike_with_a_bone_is_no_stray_vertex(rings, share):
     assert solver.weights[:12, 0].min() > 0.9 and solver.weights[-1, 1] > 0.9
 
 
+@pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("sizes", [10, 1e3])
-def test_a_stray_vertex_of_a_small_mesh(sizes):
-    """As in large meshes, its faces are ignored."""
-    vertices, triangles = shapes.tube(6, 12)
-    bones, count = shapes.chain(4), len(vertices)
+def test_stray_vertices_of_a_small_mesh(sizes, count):
+    """As in large meshes, their faces are ignored."""
+    vertices, triangles = shapes.tube(8, 16)
+    bones, first = shapes.chain(4), len(vertices)
     alone = solve(vertices, triangles, bones).weights
-    vertices = np.concatenate([vertices, [[sizes, sizes, 0]]])
-    found = solve(vertices, np.concatenate([triangles, [[3, 4, count]]]), bones)
-    np.testing.assert_array_equal(found.weights[:count], alone)
+    strays = np.array([[sizes, sizes, 0], [sizes, 0, sizes], [0.5 * sizes, sizes, sizes]])[:count]
+    faces = [[9 * k, 9 * k + 1, first + k] for k in range(count)]
+    found = solve(np.concatenate([vertices, strays]), np.concatenate([triangles, faces]), bones)
+    np.testing.assert_array_equal(found.weights[:first], alone)
+    assert found.report["far_vertices"] == count
 
 
 def with_second(offset, **settings):
