@@ -270,8 +270,8 @@ def _counted(keys: Integers) -> tuple[Integers, Integers]:
 def _near(points: Floats, mesh: Integers, width: float) -> Integers:
     """For each point, the first point of the same mesh to which a chain of points within a width of
     each other leads, (k,)."""
-    cell = np.floor((points - points.min(axis=0)) / width).astype(np.int64) + 1
-    span = cell.max(axis=0) + 2
+    cell = np.column_stack([_closed_up(np.floor(own / width)) for own in points.T])
+    span = (cell.max(axis=0) + 2).tolist()
     keys = ((mesh * span[0] + cell[:, 0]) * span[1] + cell[:, 1]) * span[2] + cell[:, 2]
     order, root = np.argsort(keys, kind="stable"), np.arange(len(points))
     begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
@@ -301,6 +301,14 @@ def _near(points: Floats, mesh: Integers, width: float) -> Integers:
         if (root == before).all():
             break
     return root
+
+
+def _closed_up(cells: Floats) -> Integers:
+    """Numbers of cells along an axis, from 1: neighbors stay neighbors, and of the empty cells
+    between others, which stray vertices make countless, one remains."""
+    used, where = np.unique(cells, return_inverse=True)
+    steps = np.minimum(np.diff(used, prepend=used[:1] - 1), 2)
+    return np.cumsum(steps.astype(np.int64))[where.reshape(-1)]
 
 
 def find_islands(surface: Surface, threads: int = 0) -> list[tuple[int, Integers, int]]:

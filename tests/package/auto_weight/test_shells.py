@@ -145,6 +145,23 @@ def test_a_stray_vertex_makes_no_shells(core, subject, sizes):
     assert surface.size < 2 * generated.size_of(vertices)
 
 
+@pytest.mark.parametrize("sizes", [1e5, 1e30])
+def test_a_stray_vertex_hides_no_split_edges(core, subject, sizes):
+    """The numbers of cells between it and the others do not fit in an integer."""
+    faults = core("character.mesh_faults")
+    vertices, triangles = generated.SET["split edges"]()
+    surface = faults.Surface(problem_of(subject, vertices, triangles))
+    stray = sizes * np.array([[1, 2, 3.0], [1, 2, 3]])
+    rim = np.concatenate([vertices, stray, -stray])
+    mesh, width = np.zeros(len(rim), int), faults.SEAM * surface.size
+    with np.errstate(all="raise"):
+        near = faults._near(rim, mesh, width)
+    count = len(vertices)
+    alone = faults._near(vertices, mesh[:count], width)
+    np.testing.assert_array_equal(near, [*alone, *(count + np.array([0, 0, 2, 2]))])
+    assert (alone != np.arange(count)).any()
+
+
 def test_what_was_asked_for_by_hand_stays(core, subject):
     vertices, triangles = generated.doubled()
     problem, first = core("character.problem"), len(generated.body()[0])
