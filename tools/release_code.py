@@ -16,7 +16,9 @@ OS_WRITES = {
 PATH_WRITES = {"write_text", "write_bytes", "mkdir", "unlink", "touch", "rmdir", "symlink_to"}
 
 WANTED = {
+    "bl_info": {},  # the manifest describes the extension
     "eval": {},
+    "own name": {},
     "private": {},  # _bpy: bpy.ops and bpy.types are what is public
     "search path": {
         "farm/__main__.py": "a program of its own, run outside of Blender",
@@ -95,11 +97,15 @@ def _kinds(node):
             yield "process"
         if top == "_bpy":
             yield "private"
+        if top in {"araplbs_addon", "bl_ext"}:
+            yield "own name"
     if isinstance(node, ast.Name) and node.id == "__file__":
         yield "__file__"
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.Delete)):
         targets = node.targets if not isinstance(node, ast.AugAssign) else [node.target]
         for target in targets:
+            if _dotted(target) == "bl_info":
+                yield "bl_info"
             place = target.value if isinstance(target, ast.Subscript) else target
             if _dotted(place) in {"sys.path", "sys.modules", "sys.meta_path", "sys.path_hooks"}:
                 yield "search path"

@@ -103,8 +103,8 @@ def test_what_it_says_of_itself(python):
         "print(own.read_text('METADATA')); print('FILES', *own.files)"
     )
     text, files = output(python, "-c", code).split("FILES ")
-    info, project = Parser().parsestr(text), release_check.PROJECT
-    assert info["Name"] == "araplbs" and info["Version"] == release_check.VERSION
+    info, project = Parser().parsestr(text), sources.PROJECT
+    assert info["Name"] == "araplbs" and info["Version"] == sources.MANIFEST["version"]
     assert info.get_all("Classifier") == project["classifiers"]
     assert info["Keywords"].split(",") == project["keywords"]
     assert info["Description-Content-Type"] == "text/markdown"

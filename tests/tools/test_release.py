@@ -10,8 +10,8 @@ import pytest
 import release_check
 import sources
 from paths import ROOT
+from release_check import RULES, read_zip
 from release_code import uses
-from release_rules import RULES, read_zip
 
 NAME = "araplbs-1.2.3-linux_x64.zip"
 WHEEL = "wheels/araplbs-1.2.3-cp311-abi3-manylinux_2_27_x86_64.whl"
@@ -55,9 +55,8 @@ SAMPLES = {
 
 def good_files(tmp_path, monkeypatch):
     import release_code
-    import release_rules
 
-    monkeypatch.setattr(release_rules, "ROOT", tmp_path)
+    monkeypatch.setattr(release_check, "ROOT", tmp_path)
     made = tmp_path / "build/cross" / WHEEL
     made.parent.mkdir(parents=True)
     made.write_text(GOOD[WHEEL])
@@ -109,16 +108,9 @@ def changed(old, new):
 
 
 CASES = [
-    ("manifest", changed('maintainer = "Us"', 'maintainer = "Us"\nowner = "Us"')),
-    ("manifest", changed('"Rigging"', '"Riging"')),
-    ("manifest", changed("1.0.0", "1.1.0")),
-    ("manifest", changed("https:", "http:")),
-    ("name_and_tagline", changed('"Auto-weight"', '"Auto-weight for Blender"')),
-    ("name_and_tagline", changed('"Weights"', '"Weights for Blender"')),
-    ("blender_versions", changed("4.2.0", "4.1.0")),
-    ("blender_versions", changed("platforms", 'blender_version_max = "5.3.0"\nplatforms')),
-    ("platform", changed("linux-x64", "linux-x32")),
-    ("name_of_the_file", changed("1.2.3", "1.2.4")),
+    ("manifest", changed('"Auto-weight"', '"Auto-weight for Blender"')),
+    ("manifest", changed('"Weights"', '"Weights for Blender"')),
+    ("manifest", changed("platforms", 'blender_version_max = "5.3.0"\nplatforms')),
     ("permissions", changed("files =", "network ='Because'\nfiles =")),
     ("permissions", changed('files = "Write reports"', "")),
     ("license_and_copyright", changed("GPL-3.0-or-later", "GPL-3.0-only")),
@@ -127,7 +119,7 @@ CASES = [
     ("wheel", changed(f'"./{WHEEL}"', "")),
     ("wheel", {"wheels/numpy-2.0-py3-none-any.whl": ""}),
     ("wheel", changed("linux-x64", "linux-arm64")),
-    ("wheel_unmodified", {WHEEL: "another"}),
+    ("wheel", {WHEEL: "another"}),
     ("nothing_else", {"more.pyc": "x"}),
     ("nothing_else", {"more.png": "x"}),
     ("nothing_else", {".hidden/a.py": ""}),
@@ -137,12 +129,9 @@ CASES = [
     ("dead_files", {"__init__.py": "'more is only mentioned'\n"}),
     ("paths", {"mehr_größe.py": ""}),
     ("paths", {"More.py": ""}),
-    ("paths", {"a" * 98 + ".py": ""}),
-    ("reviewable", {"more.py": "x ="}),
-    ("reviewable", {"more.py": f"x = '{'a' * 160}'"}),
     ("languages", {"languages/de_DE.po": 'msgid "a"\nmsgstr ""\n'}),
-    ("no_bl_info", {"more.py": "bl_info = {}"}),
-    ("own_name_space", {"more.py": "from araplbs_addon.live import x"}),
+    ("code", {"more.py": "bl_info = {}"}),
+    ("code", {"more.py": "from araplbs_addon.live import x"}),
     ("code", {"more.py": "eval('1')"}),
     ("code", {"more.py": "import subprocess"}),
     ("code", {"araplbs/disk/files.py": ""}),  # entries that are no longer used
@@ -181,10 +170,7 @@ def test_a_dead_file_of_the_wheel(files, tmp_path):
     assert found == [("dead_files", "araplbs/dead.py is never imported")]
 
 
-def test_rules_about_the_archive_itself(files, monkeypatch):
-    monkeypatch.setattr("release_rules.SIZE_LIMIT", 100)
-    assert broken(zipped(files)) == {"size"}
-    monkeypatch.undo()
+def test_rules_about_the_archive_itself(files):
     assert "same_bits" in broken(
         zipped(files, times=((2026, 1, 1, 0, 0, 0), (2026, 1, 2, 0, 0, 0)))
     )
@@ -192,7 +178,7 @@ def test_rules_about_the_archive_itself(files, monkeypatch):
 
 
 def test_every_rule_has_a_case():
-    assert {rule for rule, _ in CASES} | {"size", "same_bits"} == set(RULES)
+    assert {rule for rule, _ in CASES} | {"same_bits"} == set(RULES)
 
 
 @pytest.mark.parametrize(
@@ -250,17 +236,7 @@ def good_sdist():
     text = (ROOT / "tools/release_check.py").read_text("utf-8")
     block = text.split("def sdist_sources")[1].split("for name in wanted")[0]
     files |= {name: b"" for name in re.findall(r'"([\w./]+)"', block) if "_" not in name[:1]}
-    project = release_check.PROJECT
-    lines = [
-        *(f"Name: {project['name']}", f"Version: {release_check.VERSION}"),
-        f"Summary: {project['description']}",
-        f"License-Expression: {project['license']}",
-        f"Requires-Python: {project['requires-python']}",
-        "Description-Content-Type: text/markdown",
-        *("Keywords: a", "Classifier: Typing :: Typed", "License-File: LICENSE"),
-        *("Requires-Dist: numpy", "", "text"),
-    ]
-    return files | {"PKG-INFO": "\n".join(lines).encode()}
+    return files
 
 
 def test_rules_of_the_source_package():
@@ -276,11 +252,6 @@ def test_rules_of_the_source_package():
         assert broken(good | {more: b""}) == {"sdist_nothing_else"}
     assert broken(good | {"csrc/a.so": b"\0"}) == {"sdist_nothing_else"}
     assert broken(good, link="setup.py") == {"sdist_nothing_else"}
-    assert broken(good | {"PKG-INFO": b"Name: other\n\n"}) == {"sdist_metadata"}
-    missing = good["PKG-INFO"].replace(b"License-File: LICENSE", b"License-File: OTHER")
-    assert broken(good | {"PKG-INFO": missing}) == {"sdist_metadata"}
-    huge = b"x" * (release_check.SDIST_LIMIT + 1)
-    assert broken(good | {"csrc/a.c": huge}) == {"sdist_size"}
 
 
 def test_the_page_names_every_rule():
