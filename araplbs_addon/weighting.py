@@ -17,8 +17,8 @@ from araplbs.character.mesh import Mesh, overfull_warning, selection, unweighted
 from araplbs.character.problem import Problem
 from araplbs.measures.armature_modifier import refuse_deformer
 from araplbs.model.sparse_weights import SparseWeights
+from araplbs.reports.pictures import worst_picture
 from araplbs.reports.report import make_report, names_in_line
-from araplbs.reports.worst_picture import worst_picture
 from araplbs.skeleton.skeleton import Skeleton
 from araplbs.solvers.converged_cache import remember_end
 from araplbs.solvers.solve import solve

@@ -3,7 +3,8 @@
 Triangles are drawn in parallel projection. Triangles with bounding boxes of similar size are tested
 together, so the time depends on the covered pixels. Rendering 26,000 triangles on 320 x 400 pixels,
 each the mean of 2 x 2 samples, takes 0.1 s. Depth values increase toward the viewer. Both sides of
-a triangle are visible and lit.
+a triangle are visible and lit. worst_picture() draws a character in the sampled pose with the most
+strain, for a report.
 """
 
 import base64
@@ -16,7 +17,15 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Floats, Integers
-from ..skeleton.poses import Poses
+from ..base.engine import engine
+from ..character.pose_sets import pose_set
+from ..character.problem import Problem
+from ..disk.outputs import PICTURE
+from ..measures.armature_modifier import pose_linearly
+from ..measures.strain_colors import strain_colors
+from ..model.options import Options
+from ..model.sparse_weights import SparseWeights
+from ..skeleton.poses import Poses, spread
 from ..skeleton.skeleton import Skeleton, hanging
 
 SAMPLES = 2  # per pixel in each direction
@@ -280,3 +289,32 @@ def _body_root(skeleton: Skeleton) -> int:
     """The deform bone that is an ancestor of most deform bones, including itself."""
     count = np.count_nonzero(hanging(skeleton.parents)[skeleton.deform], axis=0)
     return int(np.argmax(np.where(skeleton.deform, count, 0)))
+
+
+POSES = 12  # examined poses
+WIDTH, HEIGHT = 300, 360  # pixels
+
+
+def worst_picture(
+    problem: Problem,
+    rows: SparseWeights,
+    options: Options,
+    to_world: Floats | None = None,
+    threads: int = 0,
+) -> bytes | None:
+    """The picture as the bytes of a PNG file; None if there is no surface. to_world (3, 3): see
+    view_axes()."""
+    points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
+    poses = pose_set(problem, options)
+    if not len(triangles) or not len(poses):
+        return None
+    poses = poses[spread(len(poses), POSES)]
+    posed = pose_linearly(problem, rows, poses)
+    strain = [engine.surface_strain(points, triangles, each, threads=threads) for each in posed]
+    a, b, c = points[triangles].swapaxes(0, 1)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    worst = int(np.argmax([(area * each**2).sum() for each in strain]))
+    colors = strain_colors(strain_at_vertices(points, triangles, strain[worst]))
+    shown = turned_back(problem.skeleton, poses[worst : worst + 1], posed[worst])
+    camera = camera_around([shown], view_axes(*THREE_QUARTER, to_world), WIDTH, HEIGHT)
+    return png(draw(shown, triangles, colors, camera), PICTURE.generator)

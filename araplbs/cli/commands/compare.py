@@ -8,11 +8,11 @@ from typing import Any
 
 from ...base.refusal import Refused
 from ...disk.outputs import COMPARISON_PAGE, refuse_foreign
+from ...features.compare.compare import compare_summary
 from ...features.compare.files import is_page, refuse_folder, write_comparisons, write_page
 from ...features.compare.methods import find_methods
 from ...features.compare.options import CompareOptions
 from ...features.compare.page import page
-from ...features.compare.report import compare_summary
 from ...gltf.changes import compare_character
 from ...usd.stage import SUFFIXES as USD_SUFFIXES
 from ..command import Command, Job, Outcome

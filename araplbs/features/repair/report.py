@@ -1,13 +1,18 @@
-"""Makes the report of a repair, and formats the lines that describe it."""
+"""Makes the report of a repair, and formats the lines that describe it and the rows
+of the list of findings after it."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...reports.report import names_in_line
-from ..check.findings import as_json
+from ..check.findings import Finding, as_json
 from ..check.kinds import KIND_OF, OF_MESH
+from .repair import Outcome
 
 if TYPE_CHECKING:
     from ...base.option_table import OptionTable
@@ -73,3 +78,25 @@ def repair_notes(report: dict[str, Any]) -> list[str]:
             place = f"{KIND_OF[each['kind']].name} {each['bone'] or each['mesh']}"
             reasons.setdefault(each["why"], []).append(place)
     return [f"{why}: {names_in_line(places)}" for why, places in reasons.items()]
+
+
+def is_same(one: Finding, other: Finding) -> bool:
+    """Whether two findings describe the same fault at the same place."""
+    if (one.kind, one.mesh) != (other.kind, other.mesh):
+        return False
+    if not len(one.vertices) or not len(other.vertices):
+        return one.bone == other.bone
+    return bool(np.isin(one.vertices, other.vertices).any())
+
+
+def outcomes_of(findings: Sequence[Finding], outcomes: Sequence[Outcome]) -> list[Outcome | None]:
+    """For each remaining finding, the Outcome of the repair that left it."""
+    return [
+        next((each for each in outcomes if is_same(each.finding, finding)), None)
+        for finding in findings
+    ]
+
+
+def gone(findings: Sequence[Finding], before: Iterable[Finding]) -> list[Finding]:
+    """The earlier findings that no longer exist. A repair may also remove findings nearby."""
+    return [one for one in before if not any(is_same(one, other) for other in findings)]

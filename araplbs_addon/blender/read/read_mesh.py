@@ -1,5 +1,6 @@
 """Reads an undeformed mesh object as a Mesh, with its locked weights."""
 
+import hashlib
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from araplbs.character.mirror_modifier import Reflection
 from araplbs.model.group_entries import bone_weights
 
 from ..data.binding import armature_modifier, bone_it_hangs_on
+from ..data.bones import rest_digest
 from ..data.edits import read_edits
 from ..data.mesh_shape import (
     at_corners,
@@ -296,3 +298,17 @@ def present_weights(ob, skeleton, read=None):
     names, entries = named_entries(ob) if read is None else read
     bones = {name: i for i, name in enumerate(skeleton.names) if skeleton.deform[i]}
     return bone_weights(names, entries, bones, len(ob.data.vertices))
+
+
+def weight_state(ob):
+    """The state of a mesh object: vertices, their positions, all weights, and group names."""
+    state = hashlib.blake2b(coordinates(ob).tobytes(), digest_size=16)
+    for array in group_entries(ob.data):
+        state.update(array.tobytes())
+    state.update("\n".join(group.name for group in ob.vertex_groups).encode())
+    return state.hexdigest()
+
+
+def bone_state(armature):
+    """The state of an armature: names, positions, and which bones deform."""
+    return *(bone.name for bone in armature.data.bones), rest_digest(armature)

@@ -1,6 +1,10 @@
-"""The task that bakes modifiers to weights: read, solve, write."""
+"""The task that bakes modifiers to weights: read, solve, write. It refuses caches of
+modifiers that are missing or belong to another mesh: Blender would leave the mesh unchanged, and
+the unchanged mesh would be baked."""
 
+import struct
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -10,6 +14,7 @@ from araplbs.base.progress import Listener, Progress
 from araplbs.base.refusal import Refused
 from araplbs.base.steps import Steps
 from araplbs.character.mesh import selection
+from araplbs.disk.files import refuse_input
 from araplbs.disk.frame_file import FrameFile
 from araplbs.features.bake import (
     Baked,
@@ -33,7 +38,6 @@ from ...blender.write.write_error import write_error
 from ...blender.write.write_weights import write_weights
 from ...task import Task
 from .new_bones import add_new_bones, free_names, key_new_bones, refuse_new_bones, taken_back
-from .read_caches import refuse_caches
 from .read_frames import (
     Take,
     action_takes,
@@ -215,3 +219,50 @@ class BakeTask(Task):
             modifier.show_viewport = modifier.show_render = False
         for modifier in volume:
             modifier.use_deform_preserve_volume = False
+
+
+def refuse_caches(ob):
+    """Raises Refused if the cache of an enabled modifier does not exist or does not match the
+    object."""
+    for modifier in ob.modifiers:
+        if not modifier.show_viewport:
+            continue
+        if modifier.type == "MESH_CACHE":
+            _refuse_mesh_cache(ob, modifier)
+        elif modifier.type == "MESH_SEQUENCE_CACHE":
+            _refuse_sequence(ob, modifier)
+
+
+def _refuse_mesh_cache(ob, modifier):
+    path = Path(bpy.path.abspath(modifier.filepath))
+    where = f"'{ob.name}': the cache of its modifier '{modifier.name}'"
+    try:
+        refuse_input(path)
+        with path.open("rb") as file:
+            head = file.read(20)
+    except (Refused, OSError) as error:
+        raise Refused(f"{where} cannot be read: {error}") from None
+    try:
+        if modifier.cache_format == "PC2":
+            count = struct.unpack("<12sii", head)[2]
+        else:
+            count = struct.unpack(">ii", head[:8])[1]
+    except struct.error:
+        raise Refused(f"{where} is not in the format {modifier.cache_format}: {path}") from None
+    if count != len(ob.data.vertices):
+        raise Refused(
+            f"{where} has {count} vertices, but the mesh has {len(ob.data.vertices)}: the "
+            "topology differs"
+        )
+
+
+def _refuse_sequence(ob, modifier):
+    where = f"'{ob.name}': its modifier '{modifier.name}'"
+    cache = modifier.cache_file
+    if not cache:
+        raise Refused(f"{where} has no cache file")
+    if not Path(bpy.path.abspath(cache.filepath)).exists():
+        raise Refused(f"{where}: there is no file {cache.filepath}")
+    paths = [path.path for path in cache.object_paths]
+    if paths and modifier.object_path not in paths:
+        raise Refused(f"{where}: '{modifier.object_path}' is not in {cache.filepath}")

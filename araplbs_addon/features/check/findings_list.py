@@ -12,7 +12,7 @@ from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProp
 
 from ...blender.data.references import Reference
 from ...blender.data.views import redraw_views
-from ...blender.read.weight_state import bone_state, weight_state
+from ...blender.read.read_mesh import bone_state, weight_state
 from ...blender.write.edit_mode import flush_edit_mode
 from ...parts import monitor
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import bpy
 from araplbs.base.refusal import Refused
 from araplbs.cli.own_arguments import add_methods
+from araplbs.features.compare.compare import compare_summary, methods_compared
 from araplbs.features.compare.files import page_about, refuse_folder, write_comparisons
 from araplbs.features.compare.methods import find_methods
 from araplbs.features.compare.options import CompareOptions
-from araplbs.features.compare.report import compare_summary, methods_compared
 from bpy.app.handlers import persistent
 from bpy.props import PointerProperty, StringProperty
 from bpy.types import Operator

@@ -17,8 +17,8 @@ from araplbs.body.chains import Chain, Tree
 from araplbs.features.range_of_motion import Motion, chained, joint_turns
 from araplbs.skeleton.poses import BENDY, sample
 from araplbs.skeleton.rig_poses import deform_parents, nearest_rotations, rotation_vectors
+from araplbs.skeleton.rig_reaches import trials_together
 from araplbs.skeleton.rig_relations import drives_itself
-from araplbs.skeleton.rig_trials import trials_together
 from araplbs.skeleton.symmetry import bone_partners, symmetry_plane
 from mathutils import Matrix
 

@@ -8,8 +8,14 @@ from araplbs.cli.own_arguments import add_kinds, kinds_of
 from araplbs.features.check.before_after import VISIBLE
 from araplbs.features.check.findings import level
 from araplbs.features.check.kinds import KINDS
-from araplbs.features.repair.report import EVERY_KIND, repair_lines, repair_notes, repair_summary
-from araplbs.features.repair.rows import gone, outcomes_of
+from araplbs.features.repair.report import (
+    EVERY_KIND,
+    gone,
+    outcomes_of,
+    repair_lines,
+    repair_notes,
+    repair_summary,
+)
 from araplbs.model.options import Options
 from bpy.props import EnumProperty
 from bpy.types import Operator

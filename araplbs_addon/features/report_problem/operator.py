@@ -9,8 +9,7 @@ from araplbs import replay
 from araplbs.base.faults import fault_sentence, know_names, names_of_file, refusals
 from araplbs.base.refusal import Refused
 from araplbs.disk.outputs import PROBLEM, PROBLEM_TEXT, refuse_foreign, replaced, write_content
-from araplbs.reports.problem_report import UNKNOWN, report_text
-from araplbs.reports.without_names import without_names
+from araplbs.reports.problem_report import UNKNOWN, report_text, without_names
 from bpy.props import BoolProperty, StringProperty
 from bpy.types import Operator
 

@@ -1,32 +1,82 @@
 """The operators "Transfer Weights (ARAP)" and "Show Matches", and the settings of the tab."""
 
+from types import SimpleNamespace
+
 import bpy
 from araplbs.base.faults import refusals
+from araplbs.base.progress import Progress
 from araplbs.base.steps import finish
+from araplbs.character.problem import Problem
 from araplbs.cli.own_arguments import add_sources_and_targets
 from araplbs.features.transfer.options import TransferOptions
 from araplbs.features.transfer.transfer import FewMatch, transfer_summary
+from araplbs.measures.standing import has_weights
+from araplbs.model.options import Options
 from araplbs.reports.last_lines import transfer_line
 from araplbs.reports.notes import transfer_notes
 from bpy.props import PointerProperty, StringProperty
 from bpy.types import Operator
 
+from ...blender.data.ours import is_ours
 from ...blender.data.references import Reference
 from ...blender.data.views import redraw_views
+from ...blender.poses.flexible_bones import curved_parameters_in_steps
+from ...blender.poses.own_actions import poses_of_actions
 from ...blender.read.transfer_targets import find_transfer_in_file, find_transfer_targets
 from ...languages.translate import inform
 from ...preferences import preferred_threads
+from ...task import MEASURING
 from ...window.command import Command
 from ...window.guard import handing_over
 from ...window.properties import OptionProperties, option_names, option_properties, split
 from ...window.settings import ARAPLBS_settings, own_properties
 from ...window.sidebar import draw_wrapped
 from ...window.work import WorkOperator, poll_targets, tell
+from ..auto_weight.measured import WEIGHTING_SHARE, measured_gains
 from ..auto_weight.originals import is_seen
 from ..auto_weight.outcome import keep_outcome
-from .measured import MeasuredTransfer
 from .shown_matches import hide, outdate_matches, show, shown, transfer_options
 from .task import TransferTask
+
+
+class MeasuredTransfer(TransferTask):
+    """facts, findings, judged_poses, to_draw, solution, replaces_ours: as in MeasuredWeighting.
+    measured_options: the Options that define the poses."""
+
+    keeps = False  # the Result keeps the earlier weights
+    facts = findings = judged_poses = to_draw = problem = solution = _actions = None
+    replaces_ours = ()
+
+    def read_in_steps(self, targets, view_layer):
+        """See TransferTask."""
+        yield from super().read_in_steps(targets, view_layer)
+        armature, skeleton = targets.armature, self.reading.skeleton
+        self.problem = Problem(self.reading.meshes, skeleton)
+        yield
+        self.problem.parameters = yield from curved_parameters_in_steps(
+            armature, skeleton, self.problem.arguments["vertices"]
+        )
+        self._actions = poses_of_actions(armature, skeleton, view_layer)
+
+    def solve(self, progress=None):
+        """See TransferTask."""
+        progress, problem = Progress.of(progress), self.problem
+        super().solve(progress.part(0, WEIGHTING_SHARE))
+        part = progress.part(WEIGHTING_SHARE, 1 - WEIGHTING_SHARE, MEASURING)
+        options = self.measured_options = Options(max_influences=self.options.max_influences)
+        before = problem.present(self.reading.meshes)
+        rows = problem.join([each.rows for each in self.done])
+        self.facts, self.findings, self.judged_poses = measured_gains(
+            problem, before, rows, options, self.threads, part, self._actions
+        )
+        self.solution = SimpleNamespace(rows=rows)
+        self.to_draw = problem, before if has_weights(before) else None, rows, self.judged_poses
+
+    def apply(self):
+        """See TransferTask."""
+        self.replaces_ours = [is_ours(ob) for ob in self.find_objects()[1]]
+        return super().apply()
+
 
 IDNAME = "object.araplbs_transfer"
 SHOW = "object.araplbs_show_matches"

@@ -341,7 +341,7 @@ NAMES = [
 @pytest.mark.parametrize("known", [True, False])
 def test_names_in_sentences(name, known):
     """Names are removed as they occur in sentences and in Python. Unknown names are quoted."""
-    from araplbs.reports.without_names import without_names
+    from araplbs.reports.problem_report import without_names
 
     names = [*NAMES, "'quoted'", "x' is in 'y"] if known else ()
     hidden = "'...' is in Edit mode"
@@ -357,7 +357,7 @@ def test_names_in_sentences(name, known):
 
 
 def test_paths_in_sentences():
-    from araplbs.reports.without_names import without_names
+    from araplbs.reports.problem_report import without_names
 
     for path in ("/home/anna/x y.blend", r"C:\Users\anna\x.blend", "//anna/x.blend"):
         assert without_names(f"{path}: not there") == "...: not there"
