@@ -130,7 +130,7 @@ def twin_rig():
 
 
 def start_session(**options):
-    return addon("features.joints.live").JointSession(
+    return addon("features.joints.operator").JointSession(
         addon("features.joints.operator").find_joint_targets(bpy.context),
         package("features.joints.options").JointOptions(**{"anchor": 0.0, **options}),
         bpy.context.view_layer,

@@ -261,7 +261,7 @@ def test_a_driver_that_does_not_run_is_named_and_the_rest_is_posed():
 def test_trials_in_one_pose_turn_no_joint_twice():
     """Combined trials find the same controls as separate ones."""
     rig = fk_rig()
-    trials = package("skeleton.rig_trials").trials_together
+    trials = package("skeleton.rig_reaches").trials_together
     motion, found, poses = addon("features.range_of_motion.rig"), [], []
 
     def alone(each, *more):

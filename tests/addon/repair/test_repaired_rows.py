@@ -134,7 +134,7 @@ def test_what_a_repair_has_left_says_so():
 def test_the_same_finding():
     """Two findings are the same if they have the same kind and mesh and share vertices or, without
     vertices, have the same bone."""
-    of = package("features.repair.rows")
+    of = package("features.repair.report")
     finding = package("features.check.findings").Finding
     outcome = package("features.repair.repair").Outcome
     one, other = finding("STRETCH", 0.9, 0, 1, [1, 2]), finding("STRETCH", 0.5, 0, 2, [2, 3])
