@@ -103,3 +103,26 @@ def test_every_picture_is_shown():
     text = "".join(page.read_text("utf-8") for page in PAGES)
     for path in MANUAL.glob("*.png"):
         assert path.name in text, path.name
+
+
+# A paragraph, item or row that tells of measurements, and numbers in it that are none.
+TELLS = re.compile(
+    r"\b[Ii]n (?:a|our|\d+)(?: of \d+)? \[?tests?\b|\btest (?:characters|files)\b|\b\d+ "
+    r"(?:public )?(?:characters|files)\b|\[measure|\[details\]|\b[Ww]e \[?(?:measured|tested)\b"
+)
+NO_MEASUREMENT = re.compile(
+    r"`[^`]*`|\]\([^)]*\)|\d+(?:°| degrees)|Blender \d(?:\.\d)?|\(1\.00\)|sum to 1\b|600 vertices"
+)
+EXAMPLES = ("A test character with 34 bones", "--jobs 16")
+
+
+@pytest.mark.parametrize("page", sorted(MANUAL.glob("*.md")), ids=lambda page: page.stem)
+def test_measured_numbers_are_those_of_a_linked_page(page):
+    """Every number is on a page that the same paragraph links to."""
+    for text in re.split(r"\n\n|\n(?=\||- |\d\. )", page.read_text("utf-8")):
+        if not TELLS.search(text) or any(example in text for example in EXAMPLES):
+            continue
+        links = re.findall(r"\]\((\.\./(?:bench|decisions)/[\w-]+\.md)", text)
+        told = "".join((MANUAL / link).read_text("utf-8") for link in links)
+        for number in re.findall(r"\d[\d.,]*\d|\d", NO_MEASUREMENT.sub("", text)):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", told), (number, text)
