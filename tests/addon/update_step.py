@@ -1,9 +1,10 @@
 """One session of a user, for test_update.py: performs the requested steps and records the results.
 
 blender -b -P update_step.py -- RESULT.json STEP...     or     python update_step.py -- ...
-STEP: install=ZIP, import=MODULE, use, save=FILE, open=FILE; without a step, the session only
-records the state. `save` writes a file with a character that has weights, settings, a correction
-and kept weights; `open` reads this file, presses the button, and restores the kept weights."""
+STEP: install=ZIP, import=MODULE, use, example, save=FILE, open=FILE; without a step, the session
+only records the state. `save` writes a file with a character that has weights, settings, a
+correction and kept weights; `open` reads this file, presses the button, and restores the kept
+weights."""
 
 import importlib
 import json
@@ -45,6 +46,22 @@ def install(path):
 def use():
     tube, rig = tube_and_rig()
     assert auto_weight(tube, rig) == {"FINISHED"} and len(tube.vertex_groups) == 3
+
+
+def example():
+    """Presses the operator of examples/feature, and looks for it in the tab."""
+    tube, _rig = tube_and_rig()
+    for k in range(5):
+        tube.vertex_groups.new(name=str(k)).add(PINNED if k else range(9), 0.2, "REPLACE")
+    select(tube)
+    pressed = bpy.ops.object.araplbs_select_crowded()
+    menus = importlib.import_module(f"{MODULE}.ui.menus")
+    rows = menus.entries(menus.CLASSES, "VIEW3D_PT_araplbs_export")
+    return {
+        "pressed": [*pressed],
+        "selected": [vertex.index for vertex in tube.data.vertices if vertex.select],
+        "rows": [row.bl_label for row in rows],
+    }
 
 
 def weights(tube):
@@ -104,6 +121,8 @@ for step in steps:
             importlib.import_module(argument)
         elif name == "use":
             use()
+        elif name == "example":
+            found = example()
         elif name == "save":
             found = save(argument)
         elif name == "open":

@@ -4,6 +4,7 @@ the native module is loaded only when it is used."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import bpy
 import pytest
+from paths import ROOT
 
 pytestmark = pytest.mark.installs
 ZIP = Path(os.environ["ARAPLBS_ZIP"])
@@ -111,6 +113,18 @@ def test_update_of_an_unused_extension(session, update):
     started, used = session("look", "use")
     assert_ready(started, newer=True)
     assert_ready(used, new, newer=True)
+
+
+def test_the_example_of_a_feature(session, tmp_path):
+    """A new operator with a row in the tab needs only its folder in features/."""
+    path = tmp_path / ZIP.name
+    shutil.copy(ZIP, path)
+    with zipfile.ZipFile(path, "a") as zipped:
+        for file in (ROOT / "examples/feature").glob("*.py"):
+            zipped.write(file, f"features/select_crowded/{file.name}")
+    seen = session(f"install={path}", "example")[1]
+    assert seen["error"] is None and seen["pressed"] == ["FINISHED"]
+    assert seen["selected"] == [3, 4] and seen["rows"][-1] == "Select Crowded Vertices"
 
 
 def test_update_of_a_used_extension(session, update):

@@ -1,0 +1,1 @@
+"""An example of a feature: selects vertices with many influences."""
