@@ -14,7 +14,8 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 
 def blocks(text, kind="python"):
-    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [block for language, block in fences if language == kind]
 
 
 @pytest.fixture
