@@ -1,2 +1,2 @@
-"""The input of a solver: options, meshes joined into one problem, weights as sparse rows, and
-edits. The code of this folder does not solve anything."""
+"""A skeleton together with its meshes: meshes joined into one problem for the solver, and what both
+together tell, such as control bones, rigid parts, mirror images and faults of the mesh."""

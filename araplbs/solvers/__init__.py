@@ -1,2 +1,2 @@
-"""Runs the engine on a problem, once or live, for weights, joints, volumes and patches. The code
+"""Runs the engine on a problem for weights, once or live, on the surface or on tetrahedra. The code
 may run in any thread."""

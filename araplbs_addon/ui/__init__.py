@@ -1,2 +1,2 @@
-"""The user interface. A folder may import from itself and from the folders
-listed before it in ROOMS of tests/package/house/test_rooms.py."""
+"""The panels, menus and the overlay, which show all features together. Operators and sessions
+belong to their features."""
