@@ -50,29 +50,39 @@ def refuse_input(name: str, also: Sequence[str] = ()) -> None:
         raise WrongArguments(f"{name}: is not a {known} file by its name")
 
 
+def named_output(output: str | None, in_place: bool) -> str | None:
+    """The value of --output, None for --in-place. Raises WrongArguments unless there is one of
+    them."""
+    if in_place and output is not None:
+        raise WrongArguments("--in-place and --output cannot be used together")
+    if output is None and not in_place:
+        raise WrongArguments("--output is missing: specify a file or a folder, or use --in-place")
+    if output == "":
+        raise WrongArguments("--output is empty: specify a file or a folder")
+    return output
+
+
+def only_input(inputs: Sequence[Path], output: str) -> Path:
+    """The input of an output that is one file. Raises WrongArguments if there are several."""
+    if len(inputs) > 1:
+        raise WrongArguments(f"--output {output} is one file, but there are {len(inputs)} inputs")
+    return inputs[0]
+
+
 def outputs_of(
     inputs: Sequence[Path], output: str | None, in_place: bool
 ) -> list[tuple[Path, Path]]:
     """Returns [(input, output)]. Raises WrongArguments."""
-    if in_place:
-        if output is not None:
-            raise WrongArguments("--in-place and --output cannot be used together")
+    output = named_output(output, in_place)
+    if output is None:
         if any(is_obj(path) for path in inputs):
             raise WrongArguments("--in-place cannot write .obj files: they contain no weights")
         return [(path, path) for path in inputs]
-    if output is None:
-        raise WrongArguments("--output is missing: specify a file or a folder, or use --in-place")
-    if not output:
-        raise WrongArguments("--output is empty: specify a file or a folder")
     folder = os.path.isdir(output) or output.endswith(("/", os.sep))
     if folder:
         plan = [(path, Path(output, _as_gltf(path.name))) for path in inputs]
     elif is_gltf(output) or is_usd(output):
-        if len(inputs) > 1:
-            raise WrongArguments(
-                f"--output {output} is one file, but there are {len(inputs)} inputs"
-            )
-        plan = [(inputs[0], Path(output))]
+        plan = [(only_input(inputs, output), Path(output))]
     elif len(inputs) > 1 and not Path(output).suffix:
         plan = [(path, Path(output, _as_gltf(path.name))) for path in inputs]
     else:

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..cli.batch.reports import report_files
 from ..cli.batch.tasks import Plan, named_files
 from ..cli.errors import WrongArguments
+from ..cli.files import named_output, only_input
 from ..disk.files import placed
 from ..disk.outputs import BLEND, RESULTS, Outputs
 
@@ -20,26 +21,17 @@ BLEND_NAME = re.compile(r".*\.blend\d*", re.IGNORECASE | re.DOTALL)
 def plan_outputs(inputs: Sequence[Path], output: str | None, in_place: bool = False) -> Plan:
     """Returns [(input, output)]. Raises WrongArguments if the outputs are ambiguous or one output
     would hold several inputs."""
-    if in_place:
-        if output is not None:
-            raise WrongArguments("--in-place and --output cannot be used together")
-        return [(path, path) for path in inputs]
+    output = named_output(output, in_place)
     if output is None:
-        raise WrongArguments("--output is missing: specify a file or a folder, or use --in-place")
-    if not output:
-        raise WrongArguments("--output is empty: specify a file or a folder")
+        return [(path, path) for path in inputs]
     target = Path(output)
     is_file = BLEND_NAME.fullmatch(target.name) and not output.endswith(("/", os.sep))
     if target.is_dir() or (output.endswith(("/", os.sep)) and not target.is_file()):
         plan = _into_folder(inputs, target)
+    elif is_file or (len(inputs) == 1 and target.name == inputs[0].name):
+        plan = [(only_input(inputs, output), target)]
     elif len(inputs) > 1:
-        if is_file:
-            raise WrongArguments(
-                f"--output {output} is one file, but there are {len(inputs)} inputs"
-            )
         plan = _into_folder(inputs, target)
-    elif is_file or target.name == inputs[0].name:
-        plan = [(inputs[0], target)]
     else:
         raise WrongArguments(f"--output {output}: is neither a .blend file nor a folder")
     own = {_name_of(path) for path in inputs}
