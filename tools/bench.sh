@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs benchmarks, and writes tables and plots to docs/bench. See tests/bench/bench.py.
+# Runs benchmarks, and writes tables and plots to docs/bench. See bench/bench.py.
 # usage: bench.sh [--part PART] [CHARACTER...]
 . "$(dirname "$0")/lib.sh"
 NEEDS=$ROOT/tools/bench-requirements.txt
@@ -12,4 +12,4 @@ if ! cmp -s "$NEEDS" "$VENV/.bench"; then
 fi
 # paths.py, and what tests share
 export PYTHONPATH=$ROOT/tests:$ROOT/tests/package:$ROOT/tests/package/engine:$ROOT/tests/farm
-exec "$VENV/bin/python" "$ROOT/tests/bench/bench.py" "$ZIP" "$@"
+exec "$VENV/bin/python" "$ROOT/bench/bench.py" "$ZIP" "$@"

@@ -39,7 +39,7 @@ EQUAL = {
     "1975cb9a59e7": ("97f51a1ac739", "the same for 14; check and the pages of times made again"),
     "97f51a1ac739": ("727b00937db0", "a test joined, macros laid out: the same bits"),
 }
-# Folders outside the tree that a benchmark reads. They are described in tests/bench/bench.py.
+# Folders outside the tree that a benchmark reads. They are described in bench/bench.py.
 FOLDERS = {"shapes": "MPFB", "generated": "GENERATED", "wild": "WILD"}
 
 C_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)

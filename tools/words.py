@@ -68,7 +68,8 @@ AREAS = {  # of the ten rules together: at most so many; the first folder that f
 }
 FOLDERS = (
     ("csrc", "csrc"), ("araplbs", "package"), ("araplbs_addon", "add-on"), ("docs", "docs"),
-    ("tests", "tests"), ("tools", "tests"), ("demo", "tests"), ("examples", "docs"),
+    ("tests", "tests"), ("bench", "tests"), ("tools", "tests"), ("demo", "tests"),
+    ("examples", "docs"),
 )  # fmt: skip
 C_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 STARS = re.compile(r"(?m)^(\s*)(?:/?\*+/?|//+)")  # in a comment in C, at the beginnings of lines
@@ -87,7 +88,7 @@ def texts(path):
     if path.suffix == ".md":
         yield 1, CODE.sub(lambda code: "`" + "\n" * code[0].count("\n"), source)
     elif path.suffix in {".py", ".pyi"}:
-        yield from _python_texts(source, path.parts[len(ROOT.parts)] == "tests")
+        yield from _python_texts(source, path.parts[len(ROOT.parts)] in {"bench", "tests"})
     elif path.suffix == ".sh":
         for number, line in enumerate(source.splitlines(), 1):
             if line.lstrip().startswith("#"):

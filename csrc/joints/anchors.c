@@ -32,7 +32,7 @@
  * On tubes whose joint is displaced by 0.4 of the radius, a displacement of 0.04 of the radius
  * remains, compared with 0.11 for fixed anchors (bone_spring_stiffness 12, 30 poses). On six
  * characters (cesium_man, m2m_dragon, m2m_horse, q_trex, q_rat, leap_hand) the two variants give
- * nearly equal results in tests/bench/yardstick.py. The ratios are geometric means of strain by
+ * nearly equal results in bench/yardstick.py. The ratios are geometric means of strain by
  * area and p99, in random poses and then in animations. For joints displaced by 2 % with anchor
  * 0.3, they are 1.00 and 1.02, 1.00 and 0.97. For the artist's joints without an anchor, they are
  * 1.02 and 1.04, 1.01 and 1.02, with a drift of 0.81. If anchors could also slide along their

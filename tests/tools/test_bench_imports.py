@@ -7,7 +7,7 @@ import re
 import pytest
 from paths import ROOT
 
-BENCH = ROOT / "tests/bench"
+BENCH = ROOT / "bench"
 SEARCHED = [BENCH] + [
     ROOT / folder
     for folder in re.findall(
@@ -15,7 +15,7 @@ SEARCHED = [BENCH] + [
         re.search(r"PYTHONPATH=(\S+)", (ROOT / "tools/bench.sh").read_text("utf-8"))[1],
     )
 ]
-OURS = {path.stem for path in (ROOT / "tests").rglob("*.py")}
+OURS = {path.stem for folder in (BENCH, ROOT / "tests") for path in folder.rglob("*.py")}
 FILES = sorted(BENCH.glob("*.py"))
 
 

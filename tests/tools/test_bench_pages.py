@@ -96,7 +96,7 @@ def test_equal_engines_lead_to_an_end():
 
 def test_every_page_has_the_command_that_makes_it():
     """The command names a part of the benchmark and the folder that it needs."""
-    bench = ROOT / "tests/bench/bench.py"
+    bench = ROOT / "bench/bench.py"
     tree = ast.parse(bench.read_text("utf-8"))
     tables = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign)
               and isinstance(node.targets[0], ast.Name)}  # fmt: skip
@@ -106,7 +106,7 @@ def test_every_page_has_the_command_that_makes_it():
     assert bench_pages.command("wild") == "make bench PART=wild WILD=FOLDER"
     files = ast.literal_eval(tables["FILES"]) | {"shapes": "body_shapes"}
     for part, variable in bench_pages.FOLDERS.items():
-        text = (ROOT / f"tests/bench/{files.get(part, part)}.py").read_text("utf-8")
+        text = (ROOT / f"bench/{files.get(part, part)}.py").read_text("utf-8")
         assert re.search(rf'environ\S*"{variable}"', text), part
 
 

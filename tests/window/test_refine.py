@@ -324,7 +324,7 @@ def test_character(ui):
 
 def test_stalls(ui):
     """The cost of a session for the window on some 50,000 vertices, written to stalls.json, from
-    which tests/bench/stalls.py makes a page."""
+    which bench/stalls.py makes a page."""
     newest_only()
     when_named()
     tube, rig = make_tube(rings=500, sides=100, weigh=False)

@@ -5,11 +5,11 @@ import importlib.util
 import sys
 
 import pytest
-from paths import DATA, SHARED, TESTS, shared_file
+from paths import DATA, ROOT, SHARED, shared_file
 from shared_data import load
 
-sys.path.append(str(TESTS / "bench"))
-OWN = TESTS / "bench/yardstick.py"
+sys.path.append(str(ROOT / "bench"))
+OWN = ROOT / "bench/yardstick.py"
 NAMES = {"infl": "influences", "L1": "l1"}
 
 

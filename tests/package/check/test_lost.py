@@ -68,14 +68,14 @@ def test_a_few_vertices_are_no_skin(core, chain):
 
 
 def test_as_the_judge_of_the_benchmark_has_it(core, chain):
-    """The result is compared with tests/bench/rig_response.py, which shares no code with the
+    """The result is compared with bench/rig_response.py, which shares no code with the
     package."""
     lost, rng = core("features.check.lost").lost_bones, np.random.default_rng(3)
     import sys
 
-    from paths import TESTS
+    from paths import ROOT
 
-    sys.path.append(str(TESTS / "bench"))
+    sys.path.append(str(ROOT / "bench"))
     rig_response = pytest.importorskip("rig_response")
     problem, rows, own = chain
     skeleton, points = problem.skeleton, problem.arguments["vertices"]
@@ -131,12 +131,12 @@ def test_a_body_is_no_limb(core, chain):
 
 
 def test_as_the_judge_of_the_benchmark_has_overreach(core, chain):
-    """What is reported lies within the overreach of tests/bench/yardstick.py."""
+    """What is reported lies within the overreach of bench/yardstick.py."""
     import sys
 
-    from paths import TESTS
+    from paths import ROOT
 
-    sys.path.append(str(TESTS / "bench"))
+    sys.path.append(str(ROOT / "bench"))
     yardstick = pytest.importorskip("yardstick")
     problem, rows, own, reaching = limbs(core, chain)
     areas = core("base.extent").vertex_areas(*problem.arguments.values())

@@ -6,10 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from paths import TESTS
+from paths import ROOT
 
 pytest.importorskip("scipy", reason="make bench brings it")
-sys.path.append(str(TESTS / "bench"))
+sys.path.append(str(ROOT / "bench"))
 beyond_strain, creases, crossings, sides, yardstick = map(
     import_module, ("beyond_strain", "creases", "crossings", "sides", "yardstick")
 )

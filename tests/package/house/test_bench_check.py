@@ -3,9 +3,9 @@
 import sys
 from importlib import import_module
 
-from paths import TESTS
+from paths import ROOT
 
-sys.path.append(str(TESTS / "bench"))
+sys.path.append(str(ROOT / "bench"))
 check = import_module("check")
 
 

@@ -6,10 +6,10 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from paths import TESTS
+from paths import ROOT
 
 pytest.importorskip("scipy", reason="make bench brings it")
-sys.path.append(str(TESTS / "bench"))
+sys.path.append(str(ROOT / "bench"))
 outside = import_module("outside")
 
 RIG = (

@@ -6,9 +6,9 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from paths import TESTS
+from paths import ROOT
 
-sys.path.append(str(TESTS / "bench"))
+sys.path.append(str(ROOT / "bench"))
 better, rignet = map(import_module, ("better", "rignet"))
 
 RIG = """\

@@ -5,9 +5,9 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from paths import TESTS
+from paths import ROOT
 
-sys.path.append(str(TESTS / "bench"))
+sys.path.append(str(ROOT / "bench"))
 rig_judge, rig_response, yardstick = map(import_module, ("rig_judge", "rig_response", "yardstick"))
 
 NAMES = ["upper", "lower", "control"]

@@ -5,9 +5,9 @@ from importlib import import_module
 
 import numpy as np
 import shapes
-from paths import TESTS
+from paths import ROOT
 
-sys.path.append(str(TESTS / "bench"))
+sys.path.append(str(ROOT / "bench"))
 stability = import_module("stability")
 
 

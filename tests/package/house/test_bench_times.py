@@ -6,9 +6,9 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from paths import TESTS
+from paths import ROOT
 
-sys.path.append(str(TESTS / "bench"))
+sys.path.append(str(ROOT / "bench"))
 bench, brings, worst_inputs = map(import_module, ("bench", "brings", "worst_inputs"))
 
 

@@ -5,9 +5,9 @@ import sys
 from importlib import import_module
 
 import pytest
-from paths import TESTS
+from paths import ROOT
 
-sys.path.append(str(TESTS / "bench"))
+sys.path.append(str(ROOT / "bench"))
 brings, brings_seen = import_module("brings"), import_module("brings_seen")
 
 
@@ -16,7 +16,7 @@ def test_pages_say_what_the_page_says(file, capsys):
     """The summary of the benchmarks and the table of presets in the manual."""
     text = file.read_text("utf-8")
     assert brings_seen.filled(text, brings_seen.rows_of_the_page(), file) == text, (
-        "running tests/bench/brings_seen.py brings it up to date"
+        "running bench/brings_seen.py brings it up to date"
     )
     assert "by hand" not in capsys.readouterr().out
 

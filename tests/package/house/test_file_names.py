@@ -16,7 +16,17 @@ IN_ROOT = {
     *("MANIFEST.in", "README.md", "SECURITY.md", "THIRD_PARTY.md", "blender_manifest.toml"),
     *("pyproject.toml", "setup.py"),
 }
-FOLDERS = ("csrc", "araplbs", "araplbs_addon", "docs", "tools", "tests", "demo", "examples")
+FOLDERS = (
+    "csrc",
+    "araplbs",
+    "araplbs_addon",
+    "docs",
+    "tools",
+    "tests",
+    "bench",
+    "demo",
+    "examples",
+)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 

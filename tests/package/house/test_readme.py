@@ -5,9 +5,9 @@ import sys
 from importlib import import_module
 
 import pytest
-from paths import ROOT, TESTS
+from paths import ROOT
 
-sys.path.append(str(TESTS / "bench"))
+sys.path.append(str(ROOT / "bench"))
 readme = import_module("readme")
 TEXT = (ROOT / "README.md").read_text("utf-8")
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
@@ -27,7 +27,7 @@ def test_numbers_are_those_of_the_pages():
         for span, value in readme.differences(TEXT)
         if TEXT[slice(*span)] != value
     }
-    assert not differing, f"python tests/bench/readme.py brings README up to date: {differing}"
+    assert not differing, f"python bench/readme.py brings README up to date: {differing}"
 
 
 def test_no_number_without_a_page():

@@ -10,7 +10,7 @@ import pytest
 import reference
 import shapes
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "bench"))
 from layers import Layers
 
 BONES = shapes.chain(2)

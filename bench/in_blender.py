@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build/bench"  # output of a run; not in git
 
 
@@ -15,7 +15,7 @@ def run_in_blender(script, *arguments, limit):
     shutil.rmtree(user, ignore_errors=True)
     BUILD.mkdir(parents=True, exist_ok=True)
     log = BUILD / "log.txt"
-    command = [ROOT / "tools/run_blender.sh", ROOT / "tests/bench" / script, *arguments]
+    command = [ROOT / "tools/run_blender.sh", ROOT / "bench" / script, *arguments]
     with log.open("w") as output:
         try:
             code = subprocess.run(

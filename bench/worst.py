@@ -31,7 +31,7 @@ processor time of one run including system time, from the mesh to the weights. O
 machine, this time is up to twice as long as on an idle machine. *Coarse*: vertices of the next
 coarser mesh, or 0. *Factor*: size of the factor of the last system. *MiB*: peak memory beyond
 the memory of Python and the mesh."""
-GENERATED = "The program `tests/bench/worst_inputs.py` generates the inputs."
+GENERATED = "The program `bench/worst_inputs.py` generates the inputs."
 ONE = """\
 The test uses {name} ({vertices:,} vertices, {bones} bones). The rows down to *As published* cover
 the presets of the extension. Presets with the same settings share a row. The other rows use the

@@ -23,7 +23,7 @@ MEMORY = 0.7  # share of the free memory that a case may take
 LIMIT = 3600  # seconds for a case
 NOTE = f"""\
 The test uses a synthetic creature, a spine with arms on both sides in one closed mesh
-(`tests/bench/synthetic.py`), with default settings. Each size runs in its own process, which may
+(`bench/synthetic.py`), with default settings. Each size runs in its own process, which may
 use {100 * MEMORY:.0f} % of the free memory. The table lists the time of each [stage](stages.md) in
 seconds, for the smaller sizes as the fastest of several runs. *MiB*: peak memory minus the memory
 of the mesh alone. `BENCH_MOST=1000000` adds a size of one million vertices. {{}}"""

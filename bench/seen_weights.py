@@ -11,7 +11,7 @@ of each, "seconds.heat" and so on, and the "version" of Blender."""
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "demo"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "demo"))
 
 import bpy
 import compare

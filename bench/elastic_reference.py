@@ -31,7 +31,7 @@ surface, the bending of one-rings and the change of their distance from the bone
 stay on their bones. The result does not come from weights and generally cannot be reproduced by
 weights. Each cell lists reference / skin alone (`inside=0`: nothing preserves thickness) / ours
 / heat / artist. The poses are 24 random poses (every bone swings by up to 60 and twists by up
-to 10 degrees) and up to 24 frames of the animation. `tests/bench/yardstick.py` measures surface
+to 10 degrees) and up to 24 frames of the animation. `bench/yardstick.py` measures surface
 strain by area and its 99th percentile, drift of limbs in radii, and the volume change of closed
 meshes. *Heat* refers to the engine's initial weights and *ours* to its default weights, both
 without control bones. The reference in the tables starts from our weights. *s*: time in seconds

@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 README, BENCH = ROOT / "README.md", ROOT / "docs/bench"
 LEFT_OUT = {"generated", "fox_soup", "human_game_engine"}  # of heat.md: not judged in seen.md
 HEAT, ARTIST, OURS = 0, 1, 2  # columns and parts of cells of seen.md

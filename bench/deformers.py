@@ -34,7 +34,7 @@ rotation.
 - *p99*: 99th percentile of the strain over the triangles.
 - *volume*: mean volume change of closed meshes, in %.
 
-`tests/bench/yardstick.py` measures these values without using any energy, in {POSES} random
+`bench/yardstick.py` measures these values without using any energy, in {POSES} random
 poses not used for optimization. In the usual poses, every bone swings by up to 60 degrees and
 twists by up to 10 degrees. In the twisting poses, bones twist by up to {np.degrees(TWIST):.0f}
 degrees. For these poses, our weights were optimized with such twists as well."""
@@ -49,7 +49,7 @@ SPEED = """\
 ## Deform With
 
 Frames per second in Blender while all bones move, and in parentheses how many times as long a frame
-takes as with the Armature modifier with Preserve Volume (`tests/bench/nodes_in_blender.py`)."""
+takes as with the Armature modifier with Preserve Volume (`bench/nodes_in_blender.py`)."""
 NODES_OF = ("knight", "m2m_human", "mh_game", "mh_base")
 
 

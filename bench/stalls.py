@@ -11,7 +11,7 @@ import numpy as np
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/live/stalls.md"
 A_SECOND = 60  # turns while it writes (BUSY_TICK in window/live_operator.py)
 
@@ -39,7 +39,7 @@ END = """
 The dotted line is at 16 ms, the duration of one frame on a screen. With a graphics card,
 drawing takes almost no time. In this test, drawing accounts for nearly all of *event loop*.
 
-Written by `tests/bench/stalls.py` after `tests/run.sh trixie-gui sid-gui`.
+Written by `bench/stalls.py` after `tests/run.sh trixie-gui sid-gui`.
 """
 
 

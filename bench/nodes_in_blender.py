@@ -14,7 +14,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-NODES = Path(__file__).resolve().parents[2] / "araplbs_addon/features/deform_with/nodes.py"
+NODES = Path(__file__).resolve().parents[1] / "araplbs_addon/features/deform_with/nodes.py"
 BLOCKS, FRAMES, TURN = 5, 10, 0.02
 
 

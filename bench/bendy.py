@@ -1,7 +1,7 @@
 """Draws the pictures of a tail on bendy bones, on plain bones, and after export to glTF
 (docs/bendy).
 
-tools/run_blender.sh tests/bench/bendy.py dist/araplbs-VERSION.zip
+tools/run_blender.sh bench/bendy.py dist/araplbs-VERSION.zip
 
 The first picture shows the three tails side by side, the second shows other numbers of bones.
 Colors mark the strongest bone or group; captions state the largest distance from the bendy tail in
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "demo"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "demo"))
 
 import bpy
 import numpy as np
@@ -22,7 +22,7 @@ from compare import install_extension, part, select
 from mathutils import kdtree
 from picture import Stage, material, posed_copy
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs/bendy"
+FOLDER = Path(__file__).resolve().parents[1] / "docs/bendy"
 NAMES = ("lower", "middle", "upper")
 SEGMENTS, LENGTH, POSED = 6, 3.0, 11  # POSED: frame
 

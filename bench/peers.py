@@ -77,7 +77,7 @@ OTHERS = [
     Measure("seconds", "random", "faster", "s", ".2f", "s"),
 ]  # fmt: skip
 NOTE = f"""\
-`tests/bench/yardstick.py` evaluates all methods in 24 random poses (every bone swings by up to 60
+`bench/yardstick.py` evaluates all methods in 24 random poses (every bone swings by up to 60
 and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes these
 measures directly. *Blender envelope* uses the envelopes stored in the armature of the file. *libigl
 BBW* denotes bounded biharmonic weights on tetrahedra inside the mesh, with vertices on the bones,

@@ -78,7 +78,7 @@ degrees) and in up to 24 frames of the animation.
   one part, on the animation or, without one, in random poses.
 - *s*: total run time of the operator in seconds.
 
-`tests/bench/yardstick.py` defines these measures. A dash (-) means that the method failed,
+`bench/yardstick.py` defines these measures. A dash (-) means that the method failed,
 because heat or the artist leaves vertices of triangles without weights. Two characters are
 omitted: fox_soup is a set of unconnected triangles, and the rig of human_game_engine does not
 fit its mesh."""
@@ -107,7 +107,7 @@ skin moves less than a quarter as far as with the artist's weights.
 - *asymmetry*: mean difference from the weights on the opposite side, 0 to 2, for characters
   with two sides.
 
-`tests/bench/beyond_strain.py` defines these measures."""
+`bench/beyond_strain.py` defines these measures."""
 
 
 def measure(zip_path, name):

@@ -87,7 +87,7 @@ def run(part, zip_path, names):
     output, script = BUILD / "some" if names else DOCS, FILES.get(part, part)
     BUILD.mkdir(parents=True, exist_ok=True)
     return subprocess.run(
-        [sys.executable, ROOT / f"tests/bench/{script}.py", zip_path, output, *names],
+        [sys.executable, ROOT / f"bench/{script}.py", zip_path, output, *names],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, check=False,
         cwd=BUILD,  # TetGen leaves files in its working directory
     ).returncode  # fmt: skip
