@@ -6,8 +6,7 @@ A part that runs on all characters is written to docs/bench, and the pages of th
 unchanged. A part that runs on some characters is written to build/bench/some instead.
 Environment variables that name folders: $RIGS for "rigs", instead of ../shared/rigs; $WILD for
 "wild", with the files of ../shared/wild/sources.tsv; $OUTSIDE for "outside", with repositories
-(outside.py); $MPFB for "shapes", which is skipped without it (body_shapes.py); $GENERATED for
-"generated". $BEFORE: results of an earlier engine for "wild" (wild.py). --reference: result files
+(outside.py). $BEFORE: results of an earlier engine for "wild" (wild.py). --reference: result files
 that the part "peers" also evaluates (peers.py)."""
 
 import argparse
@@ -29,7 +28,6 @@ PARTS = {
     "rigs": "unmodified production rigs, compared with bone heat and with their own weights",
     "wild": "files from public repositories, exactly as imported, compared in the same way",
     "outside": "unprepared characters: NVIDIA's SOMA and rigs predicted by networks",
-    "truth": "statements in the Result box, checked by measures independent of the energy",
     "gltf": "glTF files weighted without Blender: seams, validity and time",
     "predicted": "rigs predicted by networks, weighted with `araplbs weight --from`",
     "reference": "deviation of weights from a free elastic surface on the same bones",
@@ -37,10 +35,8 @@ PARTS = {
     "heat": "time and memory, compared with Blender's automatic weights",
     "peers": "every available method on the same tasks, and its strengths",
     "stability": "how much weights change with the seed, the number of poses and mesh resolution",
-    "stages": "time of each stage",
     "bake": "baking deformations into weights, compared with Dem Bones",
     "joints": "joint optimization together with weights, starting from displaced joints",
-    "reach": "inverse kinematics compared with Blender's, and poses of reaching limbs",
     "paper": "experiments of the 2018 paper, in its energy and in the measures of other pages",
     "poses": "weights optimized for some clips of a character, evaluated on the others",
     "twist": "limbs that twist: strain without and with random poses that twist limbs, and with "
@@ -52,28 +48,20 @@ PARTS = {
     "optimized for each",
     "wires": "meshes that consist only of edges: a creature and hair",
     "travel": "clothes and levels of detail, compared with Data Transfer and robust transfer",
-    "shapes": "shape keys for clothes, compared with Surface Deform and Data Transfer",
     "restore": "weights restored after remeshing, compared with Data Transfer",
-    "generated": "generated meshes: shells, split edges, noise, compared with bone heat",
     "fewer": "half the bones with recomputed weights, compared with merging and dissolving",
     "check": "what Check Weights finds in artists' weights, bone heat and ours, and its run time",
-    "farm": "characters per hour with one or several processes; memory over 500 files",
-    "roofline": "the inner loops, compared with the machine's arithmetic and memory bandwidth",
-    "scaling": "time and memory by number of vertices",
-    "threads": "time by number of threads, and the parallel share of the work",
-    "worst": "extreme inputs (many bones, hair, thousands of parts) and options: time and memory",
+    "worst": "time and memory by number of vertices, bones and parts, and by options",
     "heard": "the longest delay until Esc takes effect, for each function",
 }
-WITHOUT_CHARACTERS = {"generated", "heard", "scaling", "shapes", "spines", "threads", "wires",
-                      "worst"}  # fmt: skip
+WITHOUT_CHARACTERS = {"heard", "spines", "wires", "worst"}
 FILES = {  # modules of tests/package have the names
-    "shapes": "shape_keys", "generated": "generated_meshes", "reference": "elastic_reference",
-    "gltf": "gltf_files", "twist": "twist_limbs",
+    "reference": "elastic_reference", "gltf": "gltf_files", "twist": "twist_limbs",
 }  # fmt: skip
 HEADER = """\
 # Benchmark
 
-`make bench` writes these pages. `make bench PART="stages heat"` rewrites only the pages *stages*
+`make bench` writes these pages. `make bench PART="seen heat"` rewrites only the pages *seen*
 and *heat*. `make bench CHARACTERS="knight mage"` runs these two characters only and writes to
 `build/bench/some`. Each page names the machine and the engine version that produced it.
 `tools/bench_pages.py` lists the pages that an older engine produced.
@@ -120,7 +108,7 @@ def main():
     asked = parser.parse_intermixed_args()
     if asked.reference:
         os.environ["BENCH_REFERENCE"] = str(asked.reference.resolve())
-    for name in ("RIGS", "MPFB", "GENERATED", "OUTSIDE", "WILD", "GLTF", "BEFORE"):
+    for name in ("RIGS", "OUTSIDE", "WILD", "GLTF", "BEFORE"):
         if os.environ.get(name):
             os.environ[name] = str(Path(os.environ[name]).resolve())
     failed = [part for part in asked.part if run(part, asked.zip.resolve(), asked.characters)]

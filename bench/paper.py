@@ -13,8 +13,8 @@ import rigged
 import shapes
 import spines
 from garments import subdivided
-from reach import without_control_bones
 from results import say, table, write_page
+from rigged import without_control_bones
 from yardstick import Yardstick
 
 LARGEST = 3500  # vertices

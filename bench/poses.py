@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import rigged
-from reach import LARGEST, weights_of, without_control_bones
 from results import say, table, write_page
+from rigged import weights_of, without_control_bones
 from yardstick import POSES, Yardstick
 
 PLAIN = "random poses alone"
@@ -20,6 +20,7 @@ WAYS = {  # pose_weight of the frames, and settings
     "frames alone": (1, {"pose_count": 0}),
 }
 MEASURES = ("area", "p99", "drift")
+LARGEST = 14_000  # vertices of the characters that are weighted
 MOST_FRAMES = 40  # the add-on's
 NOTE = f"""\
 The test uses the characters in ../shared/data with at least two clips. Weights are optimized

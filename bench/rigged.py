@@ -3,7 +3,9 @@ heat and the operator compute."""
 
 import sys
 
+import araplbs
 import numpy as np
+from araplbs.skeleton.bone_names import is_control_name
 from in_blender import BUILD, run_in_blender
 from problems import DATA
 
@@ -53,3 +55,30 @@ def weights(zip_path, name):
             return error
     with np.load(result) as file:
         return {way: (file[way], float(file[f"seconds.{way}"])) for way in WAYS}
+
+
+def without_control_bones(arrays):
+    """Arguments of a Solver as in the add-on: control bones deform nothing, and their children
+    become children of the next bone above, except for the first bone of a tree."""
+    vertices, triangles = arrays["V"].astype(float), arrays["F"].astype(np.int64)
+    heads, tails = arrays["bone_head"].astype(float), arrays["bone_tail"].astype(float)
+    parents, deform = arrays["bone_parent"].astype(int), arrays["bone_deform"].astype(bool)
+    named = np.array([float(is_control_name(str(name))) for name in arrays["bone_names"]])
+    left = ~araplbs.control_bones(
+        vertices, triangles, heads, tails, parents, bone_deform=deform, bone_evidence=named
+    ).astype(bool)
+    above = parents.copy()
+    for bone in range(len(parents)):
+        while above[bone] >= 0 and not left[above[bone]] and parents[above[bone]] >= 0:
+            above[bone] = parents[above[bone]]
+    return {
+        "vertices": vertices, "triangles": triangles, "bone_heads": heads, "bone_tails": tails,
+        "bone_deform": deform & left, "bone_parents": np.where(left, above, -1),
+        "edges": arrays["E_loose"].astype(np.int64) if "E_loose" in arrays else None,
+    }  # fmt: skip
+
+
+def weights_of(arguments, **settings):
+    solver = araplbs.Solver(**arguments, **settings)
+    solver.solve()
+    return solver.weights

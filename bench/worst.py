@@ -1,10 +1,13 @@
-"""Measures time and memory for inputs whose cost once grew faster than their size (many bones,
-hair, thousands of parts), and for one character with each preset, with locked vertices and with
-rigid parts.
+"""Measures time and memory by the number of vertices and bones, for inputs whose cost once grew
+faster than their size (hair, thousands of parts), and for one character with each preset, with
+locked vertices and with rigid parts.
 
-worst.py ZIP OUTPUT_FOLDER     (called by bench.py)"""
+worst.py ZIP OUTPUT_FOLDER     (called by bench.py)
+
+Environment: BENCH_MOST=300000 (vertices of the largest creature)."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +18,11 @@ from problems import characters, problems
 from results import say, table, write_page
 from worst_inputs import BALL, HAIR, SHAPES
 
+MOST = int(os.environ.get("BENCH_MOST", "300000"))
+SIZES = tuple(n for n in (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000) if n <= MOST)
 CASES = (  # name, function of worst_inputs.py, its arguments
-    ("creature", "creature", tuple((60_000, bones) for bones in SHAPES)),
+    ("creature, by vertices", "creature", tuple((vertices, 54) for vertices in SIZES)),
+    ("creature, by bones", "creature", tuple((60_000, bones) for bones in SHAPES)),
     ("tube, a chain of bones", "tube", ((20_000, 100), (20_000, 300), (20_000, 1_000))),
     (f"hair, {HAIR} vertices each", "hair", ((20_000, 20), (60_000, 20), (200_000, 20))),
     (f"loose plates, {BALL**2} vertices each", "parts", ((1_000, 20), (2_500, 20), (5_000, 20))),
@@ -111,8 +117,9 @@ def main(zip_path, output):
     )
     about = ONE.format(name=name, vertices=own[0]["vertices"], bones=own[0]["bones"])
     write_page(
-        Path(output), "worst", "Sizes and worst cases", NOTE, "## By bones, wires and parts",
-        GENERATED, generated, "## By presets, locks and rigid parts", about, character,
+        Path(output), "worst", "Sizes and worst cases", NOTE,
+        "## By vertices, bones, wires and parts", GENERATED, generated,
+        "## By presets, locks and rigid parts", about, character,
         rows={"generated": rows, "character": own},
     )  # fmt: skip
 

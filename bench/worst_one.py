@@ -10,6 +10,7 @@ worst_one.py character NAME PRESET LOCKED RIGID KEPT.npz
 worst.py calls it."""
 
 import json
+import os
 import resource
 import sys
 from pathlib import Path
@@ -19,10 +20,15 @@ import numpy as np
 import problems
 import worst_inputs
 from core_modules import add_on
-from one_size import resident
 
 KEPT = ("vertices", "bones", "parts", "rigid_parts", "coarse_vertices", "poses", "iterations",
         "unknowns", "factor_bytes", "most_influences", "energy_after")  # fmt: skip
+
+
+def resident():
+    """The current memory of the process in bytes."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def generated(kind, size, bones):

@@ -11,5 +11,5 @@ if ! cmp -s "$NEEDS" "$VENV/.bench"; then
   cp "$NEEDS" "$VENV/.bench"
 fi
 # paths.py, and what tests share
-export PYTHONPATH=$ROOT/tests:$ROOT/tests/package:$ROOT/tests/package/engine:$ROOT/tests/farm
+export PYTHONPATH=$ROOT/tests:$ROOT/tests/package:$ROOT/tests/package/engine
 exec "$VENV/bin/python" "$ROOT/bench/bench.py" "$ZIP" "$@"

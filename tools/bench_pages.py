@@ -28,10 +28,7 @@ ENGINE = re.compile(r"engine\s+`([0-9a-f]{12})`")
 ABSENT = "-"
 # The reasons why a release may contain pages from an older engine, one line each. A line is removed
 # as soon as its page is regenerated.
-KNOWN_OLD = {
-    "shapes": "needs a program that is not installed everywhere; shape keys, not weights",
-    "generated": "needs files that cannot be fetched again",
-}
+KNOWN_OLD = {}
 # Changes that leave every page valid: {digest before: (digest after, how this was shown)}.
 EQUAL = {
     "178064941bcc": ("8ea6ae0e7c0c", "texts only: equal C code, equal syntax without strings"),
@@ -40,7 +37,7 @@ EQUAL = {
     "97f51a1ac739": ("727b00937db0", "a test joined, macros laid out: the same bits"),
 }
 # Folders outside the tree that a benchmark reads. They are described in bench/bench.py.
-FOLDERS = {"shapes": "MPFB", "generated": "GENERATED", "wild": "WILD"}
+FOLDERS = {"wild": "WILD", "outside": "OUTSIDE", "predicted": "OUTSIDE"}
 
 C_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 

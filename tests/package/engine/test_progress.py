@@ -65,7 +65,7 @@ def test_measures_are_told_first():
 @pytest.mark.parametrize("coarsen", [0, 500])
 def test_no_second_is_in_two_stages(coarsen):
     """The seconds of the stages sum to no more than the time of the calls, with or without a
-    coarser mesh. The difference is the rest in docs/bench/stages.md."""
+    coarser mesh."""
     mesh = shapes.tube(60, 80)
     start = time.perf_counter()
     solver = shapes.solve(mesh, BONES, coarsen=coarsen, threads=1)

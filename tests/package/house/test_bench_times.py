@@ -86,9 +86,9 @@ def test_a_sentence_that_is_gone_is_missed(rows, summary, capsys):
 
 
 def test_parts_that_are_asked_for():
-    assert bench.asked_parts("stages heat") == ["stages", "heat"]
+    assert bench.asked_parts("seen heat") == ["seen", "heat"]
     with pytest.raises(ArgumentTypeError, match="no nonsense"):
-        bench.asked_parts("stages nonsense")
+        bench.asked_parts("seen nonsense")
 
 
 def test_a_share_is_locked_or_rigid():
