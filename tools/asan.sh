@@ -56,12 +56,12 @@ LONG=(
 )
 # These tests run none of our C code.
 PURE=(
-  test_compare_browser.py test_compare_page.py test_pictures.py test_bench_peers.py test_bench_rigs.py
-  test_bench_check.py test_bench_outside.py test_bench_times.py test_beyond_strain.py
+  test_compare_browser.py test_compare_page.py test_pictures.py test_bench_rigs.py
+  test_beyond_strain.py
   test_body_parts.py test_bone_colors.py
   test_bone_evidence.py test_brings.py test_brush_icons.py
   test_clocks.py test_kept_files.py test_mcp.py test_agents_page.py test_blender_room.py test_printed.py
-  test_features.py test_dialogs.py test_readme.py test_bench_stability.py test_build.py test_help.py
+  test_features.py test_dialogs.py test_readme.py test_build.py test_help.py
   test_documentation.py test_python_page.py test_predicted_page.py
   test_farm_process.py test_farm_reports.py test_languages.py test_layers.py test_likeness.py
   test_manual.py test_outputs.py test_rooms.py test_sentences.py

@@ -122,15 +122,6 @@ def test_weights_unlike_the_other_side():
     assert found.difference(rows) == pytest.approx(2 * 0.6 / 9)
 
 
-def test_any_axis_and_no_sides():
-    points, rows = two_arms()
-    turned = sides.Sides(points[:, [1, 0, 2]], HEADS[:, [1, 0, 2]], TAILS[:, [1, 0, 2]])
-    assert turned.known and turned.difference(rows) == 0
-    lone = sides.Sides(points + FAR[[2, 1, 0]], HEADS, TAILS)
-    assert not lone.known and np.isnan(lone.difference(rows))
-    assert not sides.Sides(points, HEADS[:2], TAILS[:2]).known, "a bone without partner"
-
-
 def character(**changed):
     """Two boxes on each other, to each of which the artist gave a bone of its own."""
     corners = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)], float)
@@ -220,32 +211,9 @@ def test_layers_that_end_below():
     assert judged(half, **model)["animation"]["below"] == pytest.approx(6 / 9)
 
 
-def test_vertices_without_weights():
-    """They stay in place and stretch the surface around them, so nothing is measured in poses."""
-    bare = character()["W"].copy()
-    bare[12] = 0
-    found = judged(bare)["animation"]
-    assert all(np.isnan(found[key]) for key in beyond_strain.IN_POSES) and found["parts"] == 1
-
-
 def test_a_part_that_is_lifted():
     pose = character()["anim"].copy()
     pose[0, 1, 2, 3] = 1
     found = judged(character()["W"], anim=pose)["animation"]
     far = 1 + 0.01 - 0.01 * np.sqrt(3)
     assert found["gap"] == pytest.approx(far / np.linalg.norm([1, 1, 1.51]), rel=0.001)
-
-
-def test_without_an_artist():
-    model = character()
-    weights = model.pop("W")
-    found = beyond_strain.BeyondStrain(yardstick.Yardstick(model)).judge(weights)["animation"]
-    assert all(np.isnan(found[key]) for key in ("deaf", "wrong", "parts"))
-    assert found["crossing"] > 0
-
-
-def test_bones_that_deform_nothing():
-    """The columns of the artist's weights are those of all bones."""
-    deform = np.array([False, True])
-    found = judged(character()["W"], bone_deform=deform)["animation"]
-    assert (found["deaf"], found["parts"]) == (0, 1)

@@ -61,14 +61,6 @@ def test_more_strain():
     assert short(heat=torn(), W=torn()) == []
 
 
-def test_strain_that_nobody_sees():
-    """Rigid weights do not count as infinitely better."""
-    rigid = np.tile([1.0, 0, 0], (18, 1))
-    judged = rig_judge.judge("arm", arm(ours=rigid))
-    assert judged.area("ours") < 1e-9
-    assert judged.ratio("heat") == rig_judge.UNSEEN / judged.area("heat")
-
-
 def test_weight_on_what_the_file_leaves_empty():
     weights = arm()["W"] * 0.96 + [0, 0, 0.04]
     assert short(ours=weights) == ["4.0 % of the weight is on bones that the file leaves empty"]
@@ -96,33 +88,6 @@ def test_how_far_skin_goes_along():
     assert 2 not in found, "without skin in the file"
     bones = (arm()[key] for key in ("bone_head", "bone_tail", "bone_parent"))
     assert rig_response.deaf_bones(arm()["V"], *bones, lower, file) == [1]
-
-
-@pytest.mark.parametrize(("way", "count"), [([1, 0, 2], 2), ([0, 1, 2], 0)])
-def test_files_in_which_skin_follows_bones_next_to_it(way, count):
-    """In the file, each half of the arm follows the bone of the other half, or its own. Our weights
-    move neither."""
-    halves = np.eye(3)[(arm()["V"][:, 0] > 1).astype(int)][:, way]
-    bones = (arm()[key] for key in ("bone_head", "bone_tail", "bone_deform"))
-    found = rig_response.with_skin_elsewhere(arm()["V"], *bones, halves, [0, 1])
-    assert len(found) == count
-    control = np.tile([0.0, 0, 1], (18, 1))
-    judged = rig_judge.judge("arm", arm(W=halves, heat=halves, ours=control))
-    assert (len(judged.deaf), judged.elsewhere) == (2, count)
-
-
-def test_a_bone_without_length_turns_as_well():
-    bones = np.zeros((1, 3)), np.zeros((1, 3)), np.array([-1])
-    whole = np.ones((18, 1))
-    assert rig_response.responses(arm()["V"], *bones, 0.5 * whole, whole) == {0: 0.5}
-
-
-def test_few_names_of_many():
-    judged = rig_judge.judge("arm", arm())
-    judged.deaf = list("abcdef")
-    assert rig_judge.falls_short(judged) == [
-        "6 bones do not move their skin: a, b, c, d and 2 more"
-    ]
 
 
 def boxes(count=3):
@@ -184,78 +149,6 @@ def test_parts_that_leave_what_they_touch():
     assert found.startswith("gaps of ") and found.endswith("(file: 0.0 %)")
 
 
-def test_folds_and_sides():
-    """Bent by 60 degrees, no edge is a crease; bent by 120 degrees, one is."""
-    judged = rig_judge.judge("arm", arm())
-    assert judged.crease == judged.crossing == {"heat": 0, "ours": 0, "file": 0}
-    assert np.isnan(list(judged.asymmetry.values())).all(), "an arm has one side"
-    turn = arm()["anim"].copy()
-    turn[0, 1, :3, :3] = turn[0, 1, :3, :3] @ turn[0, 1, :3, :3]
-    turn[0, 1, :3, 3] = [1, 0, 0] - turn[0, 1, :3, :3] @ [1, 0, 0]
-    judged = rig_judge.judge("arm", arm(anim=turn, heat=np.zeros((18, 3))))
-    assert judged.crease["ours"] == judged.crease["file"] > 0
-    assert np.isnan(judged.crease["heat"]), "vertices without weights"
-
-
-def test_likeness():
-    weights = arm()["W"]
-    assert rig_judge.judge("arm", arm(ours=weights[:, [2, 0, 1]])).l1 == pytest.approx(2, abs=0.5)
-    assert rig_judge.judge("arm", arm()).l1 == 0
-    assert np.isnan(rig_judge.judge("arm", arm(W=0 * weights)).l1)
-
-
-def test_failures():
-    nothing = np.zeros((18, 3))
-    assert short(ours=nothing, error="Error: no\nLocation: x") == ["fails: Error: no"]
-    assert short(ours=nothing)[0] == "18 vertices without weights"
-    judged = rig_judge.judge("arm", arm(heat=nothing))
-    assert np.isnan(judged.area("heat")) and np.isnan(judged.ratio("heat"))
-
-
-def test_without_animation():
-    """Without an animation, random poses are used."""
-    judged = rig_judge.judge("arm", arm(anim=np.zeros((0, 3, 4, 4))))
-    assert len(judged.poses) == rig_judge.RANDOM and not judged.animated
-    assert judged.area("ours") == judged.area("file") > 0 and rig_judge.falls_short(judged) == []
-    assert rig_judge.judge("arm", arm()).animated
-
-
-def test_the_pose_that_is_shown():
-    """The pose in which our strain exceeds the others by the most, not one in which all are
-    high."""
-    rest, turned = np.tile(np.eye(4), (3, 1, 1)), arm()["anim"][0]
-    judged = rig_judge.judge("arm", arm(anim=np.array([rest, turned, rest]), ours=torn()))
-    assert judged.worst_pose() == 1
-
-
-def test_picture(tmp_path):
-    pytest.importorskip("matplotlib", reason="make bench brings it")
-    rig_pictures = import_module("rig_pictures")
-    arrays = arm(ours=torn(), heat=np.zeros((18, 3)), to_world=np.eye(3))
-    name = rig_pictures.picture(arrays, rig_judge.judge("arm", arrays), tmp_path)
-    assert (tmp_path / name).read_bytes()[:4] == b"\x89PNG"
-
-
-def test_bones_that_the_file_leaves_empty_are_named():
-    """The list also names the bone that has their skin in the file."""
-    ours = arm()["W"][:, [0, 2, 1]]
-    heat = (arm()["W"] + ours) / 2
-    (found,) = rig_judge.judge("arm", arm(ours=ours, heat=heat)).neglected
-    assert (found.name, found.owner) == ("control", "lower")
-    assert found.heat == pytest.approx(found.ours / 2)
-    assert found.share > 0.8
-    assert rig_judge.judge("arm", arm()).neglected == []
-
-
-def test_bones_that_the_frames_stretch():
-    rest = np.eye(4)
-    longer = np.diag([1.0, 1.5, 1.0, 1.0])
-    judged = rig_judge.judge(
-        "arm", arm(anim=np.array([[rest, rest, rest], [rest, longer, longer]]))
-    )
-    assert judged.stretched == 0.5, "the third has no weight"
-
-
 def test_heat_is_counted_where_it_succeeds():
     whole = np.tile([1.0, 0, 0], (18, 1))
     judged = rig_judge.judge("arm", arm(heat=whole))
@@ -306,68 +199,3 @@ def test_regrets():
     assert lines[1].startswith("1 of 2 files are worse than with the file's weights")
     cells = rigs.reach(rows[0])
     assert cells[0] == "a" and "area" in cells[-1] and rigs.reach(rows[1])[-2:] == ["", ""]
-
-
-def test_kinds_of_files():
-    """A line for each existing kind, and one for all, with heat's values and ours on the same
-    files."""
-    wild = import_module("wild")
-    whole = np.tile([1.0, 0, 0], (18, 1))
-    rows = [
-        rig_judge.judge("a", arm(ours=whole)), rig_judge.judge("b", arm(heat=0 * whole)),
-        rig_judge.judge("c", arm(heat=whole)),
-    ]  # fmt: skip
-    lines = wild.kinds_table(rows, {"a": ".blend", "b": ".fbx", "c": ".fbx"}).splitlines()[2:]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert [line[0] for line in cells] == ["drawn in Blender (.blend)", "FBX, imported", "all"]
-    assert [line[1] for line in cells] == ["1", "2", "3"]
-    assert [line[6] for line in cells] == ["1; 1 / 0", "0; 0 / 1", "1; 1 / 1"]
-    assert [line[-1] for line in cells] == ["1", "0", "1"]
-
-
-def test_likeness_is_compared_where_the_file_is_not_heat():
-    """Heat that the file has taken over is near to it by construction."""
-    rigs = import_module("rigs")
-    whole = np.tile([1.0, 0, 0], (18, 1))
-    copied, own = rig_judge.judge("a", arm(ours=whole)), rig_judge.judge("b", arm(heat=whole))
-    assert rigs.beside_own([copied], "l1") == f"{copied.l1:.2f}"
-    heat = own.value("heat", "l1")
-    assert heat == copied.l1 > rigs.COPIED
-    assert rigs.beside_own([copied, own], "l1") == f"{copied.l1 / 2:.2f}; 0.00 / {heat:.2f}"
-    assert f"0.00; 0.00 / {heat:.2f}" in rigs.likeness([own])
-    assert rigs.beside_own([], "over") == "-"
-
-
-def test_generators():
-    """Generators are recognized by names of bones. A file without such names belongs to the
-    rest."""
-    wild = import_module("wild")
-    rows = [rig_judge.judge(name, arm()) for name in "ab"]
-    unreal = ["pelvis", "spine_01", "upperarm_l", "calf_r", "thigh_l"]
-    lines = wild.generators_table(rows, {"a": unreal, "b": NAMES}).splitlines()[2:]
-    assert [line.split("|")[1].strip() for line in lines] == ["Unreal", "none of these"]
-    assert [line.split("|")[2].strip() for line in lines] == ["1", "1"]
-
-
-def test_wild_files_that_are_absent(tmp_path):
-    wild = import_module("wild")
-    (tmp_path / "cat.fbx").write_text("")
-    listed = {"cat": "a/b", "dog": "c/d"}
-    found, absent = wild.known(tmp_path, listed)
-    assert found == {"cat": tmp_path / "cat.fbx"}
-    assert absent == ["1 of 2 files are not there: dog."]
-    assert wild.known(None, listed) == ({}, ["2 of 2 files are not there: cat, dog."])
-    assert wild.known(tmp_path, {"cat": "a/b"})[1] == []
-
-
-def test_changes_that_do_not_carry_over():
-    """A benefit that comes from one of three repositories disappears without it."""
-    wild = import_module("wild")
-    before = {name: {"parts": 2.0} for name in "abc"}
-    now = {"a": {"parts": 0.0}, "b": {"parts": 2.0}, "c": {"parts": 3.0}, "d": {"parts": 9.0}}
-    repositories = {"a": "x/x", "b": "y/y", "c": "z/z", "d": "z/z"}
-    title, lines = wild.carried(before, now, repositories)
-    assert title == wild.CARRIED
-    row = [each.strip() for each in lines.splitlines()[2].strip("|").split("|")]
-    assert row == ["parts", "6", "5", "-1", "-2 to +1", "1 / 1"]
-    assert wild.counts(rig_judge.judge("a", arm()))["L1"] == 0
