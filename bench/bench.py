@@ -28,9 +28,7 @@ PARTS = {
     "rigs": "unmodified production rigs, compared with bone heat and with their own weights",
     "wild": "files from public repositories, exactly as imported, compared in the same way",
     "outside": "unprepared characters: NVIDIA's SOMA and rigs predicted by networks",
-    "gltf": "glTF files weighted without Blender: seams, validity and time",
     "predicted": "rigs predicted by networks, weighted with `araplbs weight --from`",
-    "reference": "deviation of weights from a free elastic surface on the same bones",
     "looks": "pictures of characters posed with bone heat, the artists' weights and ours",
     "heat": "time and memory, compared with Blender's automatic weights",
     "peers": "every available method on the same tasks, and its strengths",
@@ -38,26 +36,19 @@ PARTS = {
     "bake": "baking deformations into weights, compared with Dem Bones",
     "joints": "joint optimization together with weights, starting from displaced joints",
     "paper": "experiments of the 2018 paper, in its energy and in the measures of other pages",
-    "poses": "weights optimized for some clips of a character, evaluated on the others",
     "twist": "limbs that twist: strain without and with random poses that twist limbs, and with "
     "twist bones",
     "spines": "rigid and bendy bones, stretchable-twistable bones and spines, with pictures",
-    "only_new": "weights of new vertices only: time compared with the whole mesh, and weight "
-    "differences at the seam",
     "deformers": "linear blending, dual quaternions and centers of rotation, with weights "
     "optimized for each",
-    "wires": "meshes that consist only of edges: a creature and hair",
     "travel": "clothes and levels of detail, compared with Data Transfer and robust transfer",
     "restore": "weights restored after remeshing, compared with Data Transfer",
-    "fewer": "half the bones with recomputed weights, compared with merging and dissolving",
     "check": "what Check Weights finds in artists' weights, bone heat and ours, and its run time",
     "worst": "time and memory by number of vertices, bones and parts, and by options",
     "heard": "the longest delay until Esc takes effect, for each function",
 }
-WITHOUT_CHARACTERS = {"heard", "spines", "wires", "worst"}
-FILES = {  # modules of tests/package have the names
-    "reference": "elastic_reference", "gltf": "gltf_files", "twist": "twist_limbs",
-}  # fmt: skip
+WITHOUT_CHARACTERS = {"heard", "spines", "worst"}
+FILES = {"twist": "twist_limbs"}
 HEADER = """\
 # Benchmark
 
@@ -108,7 +99,7 @@ def main():
     asked = parser.parse_intermixed_args()
     if asked.reference:
         os.environ["BENCH_REFERENCE"] = str(asked.reference.resolve())
-    for name in ("RIGS", "OUTSIDE", "WILD", "GLTF", "BEFORE"):
+    for name in ("RIGS", "OUTSIDE", "WILD", "BEFORE"):
         if os.environ.get(name):
             os.environ[name] = str(Path(os.environ[name]).resolve())
     failed = [part for part in asked.part if run(part, asked.zip.resolve(), asked.characters)]

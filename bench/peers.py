@@ -26,7 +26,6 @@ import numpy as np
 import rigged
 import rignet
 import seen
-import tube
 from better import Measure
 from core_modules import add_on, rows_of
 from in_blender import BUILD, run_in_blender
@@ -391,7 +390,6 @@ def main(zip_path, output, *asked):
     versions = sorted(set().union(*(row["versions"] for row in rows)))
     blocks = [NOTE, "Versions: " + "; ".join(versions) + ".", *section(rows, ways, seen.KINDS)]
     blocks += ["## What the papers claim", CLAIMS, "\n".join(smoothness(rows))]
-    blocks += tube.blocks()
     if given:
         chosen = ["reference", *(way for way in ways if way in ON_GIVEN)]
         more = [row_of(zip_path, character, chosen) for character in given]

@@ -39,13 +39,6 @@ def legend_above(fig, axes, columns):
     fig.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
-def name_rows(axes, names):
-    """Names of characters along the left side, with the first at the top."""
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(False, axis="y")
-
-
 def plain_numbers(axis):
     """1,000 instead of 10^3 on a logarithmic axis, 0.01 instead of 10^-2."""
     axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")

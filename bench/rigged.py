@@ -76,9 +76,3 @@ def without_control_bones(arrays):
         "bone_deform": deform & left, "bone_parents": np.where(left, above, -1),
         "edges": arrays["E_loose"].astype(np.int64) if "E_loose" in arrays else None,
     }  # fmt: skip
-
-
-def weights_of(arguments, **settings):
-    solver = araplbs.Solver(**arguments, **settings)
-    solver.solve()
-    return solver.weights
