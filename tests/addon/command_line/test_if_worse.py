@@ -70,20 +70,6 @@ def test_kept(good, tmp_path, capfd):
     assert entries(bpy.data.objects["Tube"]) == before
 
 
-@pytest.mark.slow
-def test_several_at_a_time(good, tmp_path):
-    """The exit code that --if-worse requests from a process does not count as a failure."""
-    source, _before = good
-    arguments = ("-o", f"{tmp_path}/made/", "--jobs", 1, "--if-worse", "fail", "-q")
-    assert run("weight", source, *arguments, *WORSE) == 3
-
-
-def test_the_exit_code_of_a_task_is_no_error():
-    result_of = package("cli.batch.process").result_of
-    assert result_of({"code": 3, "results": [{"armatures": []}]}) == {"armatures": []}
-    assert result_of({"code": 1, "results": [{"armatures": []}]})["error"] == "exit code 1"
-
-
 def test_excludes_only_new(good, tmp_path, capfd):
     source, _before = good
     arguments = ("-o", tmp_path / "out.blend", "--only-new", "--if-worse", "keep")

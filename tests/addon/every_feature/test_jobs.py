@@ -340,19 +340,6 @@ def test_jobs_take_what_one_process_takes(tmp_path):
 
 
 @pytest.mark.outside
-def test_old_broken_report(three, tmp_path, capfd):
-    """The broken report is named; table, page and report are written, and nothing fails."""
-    reports, report = tmp_path / "rep", tmp_path / "report.json"
-    reports.mkdir()
-    (reports / "old.blend.json").write_text('{"generator": "araplbs report", "fil')
-    words = ["-o", tmp_path / "out", "--report", reports, "--json", report]
-    assert run("weight", *three, *words) == 0
-    assert "old.blend.json is not a complete report" in capfd.readouterr().out
-    assert len(json.loads((reports / "table.json").read_text())["rows"]) == 3
-    assert len(json.loads(report.read_text())["files"]) == 3
-
-
-@pytest.mark.outside
 def test_refusal_of_a_task(tmp_path):
     """If the other process refuses a file, its reason is the reason for the failure."""
     character(rings=5, sides=4)
@@ -437,25 +424,6 @@ def test_stopped_jobs(tmp_path):
         for other in others:
             other.wait_until_gone()
     assert not out.exists() or not folder_of(out)
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--jobs", 0], "--jobs is 0: must be at least 1"),
-        (["--jobs", -3], "--jobs is -3: must be at least 1"),
-        (["--timeout", -1], "--timeout -1: must be 0 or more seconds"),
-        (["--timeout", "nan"], "--timeout nan: must be 0 or more seconds"),
-        (["--timeout", "inf"], "--timeout inf: must be 0 or more seconds"),
-        (["--resume"], "--resume needs --report FOLDER"),
-        (["--report", "a.blend"], "a.blend: not a folder"),
-    ],
-)
-def test_refused(words, sentence, three, tmp_path, capfd, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert run("weight", *three, "-o", tmp_path / "out", *words) == 2
-    assert sentence in capfd.readouterr().err
-    assert not (tmp_path / "out").exists()
 
 
 def test_plan_with_missing_file(three, tmp_path, capfd):

@@ -75,6 +75,8 @@ WRONG = [
     ([*WEIGHT, "--resume"], "--resume needs --report FOLDER"),
     ([*WEIGHT, "--report", "page.html", "--resume"], "--resume needs --report FOLDER"),
     ([*WEIGHT, "--timeout", "-1"], "--timeout -1: must be 0 or more seconds"),
+    ([*WEIGHT, "--timeout", "nan"], "--timeout nan: must be 0 or more seconds"),
+    ([*WEIGHT, "--timeout", "inf"], "--timeout inf: must be 0 or more seconds"),
     (["repair", "in.glb", "-o", "out.glb", "--report", "a.html"], "must be a folder for this"),
     (["weight", "in.glb", "-o", "other.glb", "--skeleton", "other.glb"], "would replace the input"),
     (["check"], "required: FILE"),
