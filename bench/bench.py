@@ -41,8 +41,6 @@ PARTS = {
     "spines": "rigid and bendy bones, stretchable-twistable bones and spines, with pictures",
     "deformers": "linear blending, dual quaternions and centers of rotation, with weights "
     "optimized for each",
-    "travel": "clothes and levels of detail, compared with Data Transfer and robust transfer",
-    "restore": "weights restored after remeshing, compared with Data Transfer",
     "check": "what Check Weights finds in artists' weights, bone heat and ours, and its run time",
     "worst": "time and memory by number of vertices, bones and parts, and by options",
     "heard": "the longest delay until Esc takes effect, for each function",

@@ -12,9 +12,9 @@ import numpy as np
 import rigged
 import shapes
 import spines
-from garments import subdivided
 from results import say, table, write_page
 from rigged import without_control_bones
+from subdivide import subdivided
 from yardstick import Yardstick
 
 LARGEST = 3500  # vertices

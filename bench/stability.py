@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from garments import quarters
 from problems import characters, problems
 from results import say, table, write_page
+from subdivide import quarters
 from yardstick import POSES, Surface, skin
 
 CHOSEN = (
