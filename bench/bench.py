@@ -31,9 +31,8 @@ PARTS = {
     "predicted": "rigs predicted by networks, weighted with `araplbs weight --from`",
     "looks": "pictures of characters posed with bone heat, the artists' weights and ours",
     "heat": "time and memory, compared with Blender's automatic weights",
-    "peers": "every available method on the same tasks, and its strengths",
+    "peers": "every available method on the same tasks",
     "stability": "how much weights change with the seed, the number of poses and mesh resolution",
-    "bake": "baking deformations into weights, compared with Dem Bones",
     "joints": "joint optimization together with weights, starting from displaced joints",
     "paper": "experiments of the 2018 paper, in its energy and in the measures of other pages",
     "twist": "limbs that twist: strain without and with random poses that twist limbs, and with "

@@ -1,4 +1,4 @@
-"""Generates lists that state what one method of weighting does better than another.
+"""Compares the measures of two methods of weighting.
 
 A row is a character: {"name", "painted", "ways": {way: {kind of poses: {measure: value}}}}."""
 
@@ -6,19 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MARGIN = 0.01  # a smaller difference does not count
-MOST_NAMED = 3  # characters
-
 
 @dataclass
 class Measure:
     key: str
     kind: str  # of poses
-    told: str  # of the better one
     head: str  # of a column
     form: str = ".2f"
     unit: str = ""
-    more_is_better: bool = False
     painted: bool = False  # only where the artist's weights owe nothing to bone heat
     geometric: bool = False
 
@@ -37,17 +32,8 @@ class Measure:
             return float(np.exp(np.log(np.maximum(values, 1e-12)).mean()))
         return float(values.mean())
 
-    def gain(self, own, other):
-        """The relative difference, positive if the first value is better."""
-        if self.more_is_better:
-            own, other = other, own
-        return 1 - own / np.maximum(other, 1e-12)
-
     def shown(self, value):
         return f"{100 * value if self.unit == '%' else value:{self.form}}"
-
-    def shown_with_unit(self, value):
-        return f"{self.shown(value)} {self.unit}".rstrip()
 
 
 def compared(rows, measure, way, base):
@@ -67,32 +53,3 @@ def beside(rows, measure, way, base):
     if measure.geometric:
         return f"{means[0] / means[1]:.2f}"
     return " / ".join(map(measure.shown, means))
-
-
-def clauses(rows, measures, way, base):
-    """Returns two lists of clauses: (better in the mean, better only on single characters)."""
-    in_mean, on_some = [], []
-    for measure in measures:
-        names, own, other = compared(rows, measure, way, base)
-        if not names:
-            continue
-        gains = measure.gain(own, other)
-        won = np.flatnonzero(gains > MARGIN)
-        means = measure.mean(own), measure.mean(other)
-        if measure.gain(*means) > MARGIN:
-            shown = " against ".join(map(measure.shown_with_unit, means))
-            on = f"better on {len(won)} of {len(names)} characters"
-            in_mean.append(f"{measure.told}: {shown}, {on}")
-        elif len(won):
-            best = [names[k] for k in won[np.argsort(-gains[won], kind="stable")][:MOST_NAMED]]
-            more = f" and {len(won) - len(best)} more" if len(won) > len(best) else ""
-            on = f"{len(won)} of {len(names)} characters"
-            on_some.append(f"{measure.told}: {on} ({', '.join(best)}{more})")
-    return in_mean, on_some
-
-
-def bullets(rows, measures, way, base, told):
-    """A bullet for the method `way`, with a bullet below it for each measure on which the method is
-    better than `base`."""
-    in_mean, on_some = clauses(rows, measures, way, base)
-    return "\n    - ".join((f"- **{told}**", *(in_mean + on_some or ["nothing"])))

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import bake
 import better
+import dem_bones
 import numpy as np
 import rigged
 import rignet
@@ -32,7 +32,7 @@ from in_blender import BUILD, run_in_blender
 from problems import DATA
 from results import say, table, write_page
 from roughness import Roughness
-from yardstick import Yardstick, normalized
+from yardstick import Yardstick, normalized, skin
 
 LIMIT = int(os.environ.get("BENCH_LIMIT", "60"))
 START = 60  # seconds more for processes: Blender starts, the extension is installed
@@ -44,37 +44,28 @@ WAYS = {
     "boneglow": "BoneGlow", "our_heat": "our heat", "bbw": "our BBW", "biharmonic": "biharmonic",
     "default": "ours", rigged.PUBLISHED: "as published",
 }  # fmt: skip
-BIHARMONIC = ("igl", "bbw", "biharmonic")
 ON_GIVEN = ("heat", "igl", "our_heat", "bbw", "default")  # on skeletons that files bring
 BASE = "default"
 LIKENESS = {"precision": "precision", "recall": "recall", "cut_l1": "l1"}
 STRAIN = [
-    Measure("area", "random", "less strain by area in random poses", "area", ".1f", "%",
-            geometric=True),
-    Measure("area", "animation", "less strain by area in animations", "area, animation", ".1f",
-            "%", geometric=True),
-    Measure("p99", "random", "less strain in the worst 1 % of the faces in random poses", "p99",
-            ".0f", "%", geometric=True),
-    Measure("p99", "animation", "less strain in the worst 1 % of the faces in animations",
-            "p99, animation", ".0f", "%", geometric=True),
-    Measure("drift", "random", "less drift of limbs in random poses", "drift"),
-    Measure("drift", "animation", "less drift of limbs in animations", "drift, animation"),
-    Measure("volume", "random", "less change of volume in random poses", "volume %", ".1f", "%"),
-    Measure("volume", "animation", "less change of volume in animations", "volume %, animation",
-            ".1f", "%"),
-]  # fmt: skip
+    Measure("area", "random", "area", ".1f", "%", geometric=True),
+    Measure("area", "animation", "area, animation", ".1f", "%", geometric=True),
+    Measure("p99", "random", "p99", ".0f", "%", geometric=True),
+    Measure("p99", "animation", "p99, animation", ".0f", "%", geometric=True),
+    Measure("drift", "random", "drift"),
+    Measure("drift", "animation", "drift, animation"),
+    Measure("volume", "random", "volume %", ".1f", "%"),
+    Measure("volume", "animation", "volume %, animation", ".1f", "%"),
+]
 OTHERS = [
-    Measure("l1", "random", "nearer to painted weights (L1)", "L1", painted=True),
-    Measure("precision", "random", "higher precision", "precision", ".0f", "%",
-            more_is_better=True, painted=True),
-    Measure("recall", "random", "higher recall", "recall", ".0f", "%", more_is_better=True,
-            painted=True),
-    Measure("cut_l1", "random", "nearer to painted weights by the protocol of the papers",
-            "L1 by the protocol", painted=True),
-    Measure("influences", "random", "fewer influences", "influences"),
-    Measure("rough", "random", "smoother weights", "bi-Laplacian", ".3g", geometric=True),
-    Measure("seconds", "random", "faster", "s", ".2f", "s"),
-]  # fmt: skip
+    Measure("l1", "random", "L1", painted=True),
+    Measure("precision", "random", "precision", ".0f", "%", painted=True),
+    Measure("recall", "random", "recall", ".0f", "%", painted=True),
+    Measure("cut_l1", "random", "L1 by the protocol", painted=True),
+    Measure("influences", "random", "influences"),
+    Measure("rough", "random", "bi-Laplacian", ".3g", geometric=True),
+    Measure("seconds", "random", "s", ".2f", "s"),
+]
 NOTE = f"""\
 `bench/yardstick.py` evaluates all methods in 24 random poses (every bone swings by up to 60
 and twists by up to 10 degrees) and in up to 24 frames of the animation. No method optimizes these
@@ -103,13 +94,6 @@ and the delay counts toward the limit.
 A method that leaves vertices of triangles without weights has failed (-). Two characters are listed
 in the tables but excluded from the means: fox_soup is a set of unconnected triangles, and the rig
 of human_game_engine does not fit its mesh."""
-
-CLAIMS = """\
-According to the literature, bounded biharmonic weights are smoother than heat weights. The list
-shows the bi-Laplacian energy of biharmonic weights on the surface as a multiple of the energy of
-heat weights. Values below 1 mean smoother weights. (libigl minimizes the energy of the volume.)
-Biharmonic weights must be 1 at the handles of the bone, but heat weights have no such constraint.
-Blender removes heat weights below 0.025."""
 GIVEN_NOTE = """\
 The meshes, skeletons and weights come from the files in the folder `--reference`, with joints
 converted to bones. The page in docs/bench uses the first files in RigNet's repository
@@ -190,9 +174,6 @@ def from_sequence(character):
     arrays = character.arrays
     if character.yardstick.artist is None or not arrays.get("anim", np.zeros(0)).size:
         return "no animation"
-    python = bake.peer_python()
-    if python is None:
-        return f"{bake.PEER} could not be installed"
     deform = np.flatnonzero(arrays["bone_deform"])
     artist = normalized(arrays["W"][:, deform].astype(float))
     known = artist.sum(1) > 0.5
@@ -200,17 +181,15 @@ def from_sequence(character):
     vertices, transforms = arrays["V"].astype(float)[known], arrays["anim"][:, deform, :3]
     problem = {
         "vertices": vertices, "triangles": place[arrays["F"][known[arrays["F"]].all(1)]],
-        "frames": bake.blend(vertices, artist[known], transforms.astype(float)),
-        "transforms": transforms.astype(float), "iterations": 1,
+        "frames": np.stack([skin(vertices, artist[known], pose) for pose in transforms]),
+        "transforms": transforms.astype(float),
     }  # fmt: skip
-    label = f"{character.name}.peers"
-    found = bake.attempt(python, "dem_bones", label, problem, limit=LIMIT)
+    found = dem_bones.weigh(BUILD, character.name, problem, LIMIT)
     if isinstance(found, str):
         return found
     weights = np.zeros(arrays["W"].shape)
-    with np.load(bake.FOLDER / f"{label}.dem_bones.npz") as file:
-        weights[np.ix_(known, deform)] = file["weights"]
-    return weights, found["seconds"], f"{bake.PEER} {found['version']}"
+    weights[np.ix_(known, deform)] = found[0]
+    return weights, *found[1:]
 
 
 def weigh(zip_path, character, way):
@@ -320,12 +299,6 @@ def failures(rows, ways):
             yield f"- {WAYS[way]}: {'; '.join(told)}."
 
 
-def told(rows, ways):
-    for way in ways:
-        if way not in (BASE, "artist") and any(way in row["ways"] for row in rows):
-            yield better.bullets(rows, STRAIN + OTHERS, way, BASE, WAYS[way])
-
-
 def section(rows, ways, kinds):
     """Blocks of the page on some characters."""
     judged = [row for row in rows if row["name"] not in rigged.LEFT_OUT]
@@ -333,14 +306,10 @@ def section(rows, ways, kinds):
     pick = lambda *heads: [by_head[head] for head in heads]  # noqa: E731
     blocks = [
         "The tables list *area*, *p99* and *bi-Laplacian* as geometric means relative to ours, "
-        "and the other measures as arithmetic means next to ours. Each mean covers the "
-        "characters that the method can weight.",
+        "and the other measures as arithmetic means next to ours. A ratio below 1 means that the "
+        "method is better. Each mean covers the characters that the method can weight.",
         means_table(judged, ways, [m for m in STRAIN if m.kind in kinds]),
         means_table(judged, ways, OTHERS),
-        "**Better than ours**: the measures on which each method is better than ours. If its mean "
-        "is better, both means are listed, the method's first. Otherwise, the method is better "
-        "only on the characters counted, of which at most three are named.",
-        "\n".join(told(judged, ways)),
     ]  # fmt: skip
     for kind in kinds:
         name = "random poses" if kind == "random" else "animations"
@@ -360,20 +329,6 @@ def section(rows, ways, kinds):
     return blocks + (["Failed:", "\n".join(failed)] if failed else [])
 
 
-def smoothness(rows):
-    """Whether biharmonic weights are smoother than heat, as their paper states."""
-    rough = next(measure for measure in OTHERS if measure.key == "rough")
-    for way in BIHARMONIC:
-        for base in ("our_heat", "heat"):
-            names, own, other = better.compared(rows, rough, way, base)
-            if names:
-                ratio = rough.mean(own) / rough.mean(other)
-                yield (
-                    f"- {WAYS[way]} compared with {WAYS[base]}: {ratio:.2f} (geometric mean of "
-                    f"{len(names)} characters; below 1 on {(own < other).sum()} of them)."
-                )
-
-
 def main(zip_path, output, *asked):
     zip_path, output = Path(zip_path), Path(output)
     folder = os.environ.get("BENCH_REFERENCE")
@@ -389,7 +344,6 @@ def main(zip_path, output, *asked):
     rows = [row_of(zip_path, character, ways) for character in known]
     versions = sorted(set().union(*(row["versions"] for row in rows)))
     blocks = [NOTE, "Versions: " + "; ".join(versions) + ".", *section(rows, ways, seen.KINDS)]
-    blocks += ["## What the papers claim", CLAIMS, "\n".join(smoothness(rows))]
     if given:
         chosen = ["reference", *(way for way in ways if way in ON_GIVEN)]
         more = [row_of(zip_path, character, chosen) for character in given]
