@@ -45,7 +45,7 @@ WIN_LESS_OF=(tests/addon/every_feature/test_guard.py::test_fault
   tests/addon/every_feature/test_every_task.py::test_{progress_and_stopping,changed_meanwhile}
   tests/addon/auto_weight/test_operator.py::test_every_option_reaches_the_solver
   tests/addon/every_feature/test_update.py::test_update_of_an_unused_extension
-  tests/addon/every_feature/test_jobs.py::test_{pictures_of_the_worst,only_what_is_new,old_broken_report}
+  tests/addon/every_feature/test_jobs.py::test_{pictures_of_the_worst,only_what_is_new}
   tests/addon/report_problem/test_report_problem.py::test_no_name_of_the_file)
 # Tests of everything that another compiler target or system may change: files, processes, threads,
 # memory, the kernels, every function once (test_properties.py), bits, and arrays, settings and
