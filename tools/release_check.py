@@ -61,8 +61,8 @@ class Zip(NamedTuple):
     def generated(self, key):
         """Return the manifest as Blender reads it. The values that Blender's tool wrote when it
         split platforms take precedence."""
-        made = self.manifest.get("build", {}).get("generated", {})
-        return made.get(key, self.manifest.get(key, []))
+        values = self.manifest.get("build", {}).get("generated", {})
+        return values.get(key, self.manifest.get(key, []))
 
     @property
     def platforms(self):
@@ -72,13 +72,13 @@ class Zip(NamedTuple):
         return {n: d.decode("utf-8") for n, d in self.files.items() if n.endswith(".py")}
 
     def python_of_wheels(self):
-        found = {}
+        files = {}
         for name, data in self.files.items():
             if name.endswith(".whl") and zipfile.is_zipfile(io.BytesIO(data)):
                 with zipfile.ZipFile(io.BytesIO(data)) as wheel:
-                    names = [each for each in wheel.namelist() if each.endswith(".py")]
-                    found |= {each: wheel.read(each).decode("utf-8") for each in names}
-        return found
+                    names = [member for member in wheel.namelist() if member.endswith(".py")]
+                    files |= {member: wheel.read(member).decode("utf-8") for member in names}
+        return files
 
 
 def read_zip(name, data):
@@ -111,11 +111,11 @@ def manifest(zip):
 @rule
 def permissions(zip):
     """The permissions are exactly those that the code uses."""
-    given = zip.manifest.get("permissions", {})
-    found = {kind for text in zip.python().values() for kind in uses(text)}
+    requested = zip.manifest.get("permissions", {})
+    kinds = {kind for text in zip.python().values() for kind in uses(text)}
     for key, kind in (("files", "write"), ("network", "network")):
-        needed = kind in found and not _only_elsewhere(zip, kind)
-        if needed != (key in given):
+        needed = kind in kinds and not _only_elsewhere(zip, kind)
+        if needed != (key in requested):
             yield f"{key} is {'needed' if needed else 'asked for, and not needed'}"
 
 
@@ -187,7 +187,7 @@ def dead_files(zip):
             continue  # ruff reports it
         for node in nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
-                names = [each.name for each in node.names] + [getattr(node, "module", None) or ""]
+                names = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 names = [node.value] if re.fullmatch(r"[\w./]+", node.value) else []
             else:
@@ -237,14 +237,14 @@ def code(zip):
         if name.startswith(ADDON) and own.get(name.removeprefix(ADDON)) != text:
             yield f"{name}: the wheel's copy differs from that of the zip"
     copies = {name for name in wheels if name.startswith(ADDON)}
-    found = {n: uses(text) for n, text in (own | wheels).items() if n not in copies}
-    for name, kinds in found.items():
+    used = {n: uses(text) for n, text in (own | wheels).items() if n not in copies}
+    for name, kinds in used.items():
         for kind, lines in kinds.items():
             if name not in WANTED.get(kind, {}):
                 yield f"{name}:{lines[0]}: {kind}"
     for kind, names in WANTED.items():
         for name in names:
-            if kind not in found.get(name, {}):
+            if kind not in used.get(name, {}):
                 yield f"release_code.py lists {name} for '{kind}', which it does not use"
 
 
@@ -264,14 +264,14 @@ def sdist_rule(function):
 def sdist_sources(files, modes):
     """The source package contains everything that is compiled, including CHOLMOD, so a bare machine
     can build it."""
-    wanted = [f.relative_to(ROOT) for f in (ROOT / "csrc").rglob("*") if f.is_file()]
-    wanted += [f.relative_to(ROOT) for f in wheel_files()]
-    wanted = [f.as_posix() for f in wanted if "__pycache__" not in f.parts]
-    wanted += ["setup.py", "pyproject.toml", "blender_manifest.toml", "tools/sources.py"]
-    wanted += ["tools/glibc_floor.h", "LICENSE", "THIRD_PARTY.md", "README.md", "CHANGELOG.md"]
-    wanted += ["suitesparse/ORIGIN", "suitesparse/CHOLMOD/Include/cholmod.h"]
-    wanted += ["suitesparse/CHOLMOD/Supernodal/gpl.txt", "suitesparse/AMD/Doc/License.txt"]
-    for name in wanted:
+    names = [f.relative_to(ROOT) for f in (ROOT / "csrc").rglob("*") if f.is_file()]
+    names += [f.relative_to(ROOT) for f in wheel_files()]
+    names = [f.as_posix() for f in names if "__pycache__" not in f.parts]
+    names += ["setup.py", "pyproject.toml", "blender_manifest.toml", "tools/sources.py"]
+    names += ["tools/glibc_floor.h", "LICENSE", "THIRD_PARTY.md", "README.md", "CHANGELOG.md"]
+    names += ["suitesparse/ORIGIN", "suitesparse/CHOLMOD/Include/cholmod.h"]
+    names += ["suitesparse/CHOLMOD/Supernodal/gpl.txt", "suitesparse/AMD/Doc/License.txt"]
+    for name in names:
         if name not in files:
             yield f"no {name}"
 
@@ -319,12 +319,12 @@ def read_sdist(data):
 
 def broken_in_zip(zip, names=None):
     """Return [(rule, fault)] of a zip."""
-    return [(n, what) for n, f in RULES.items() if names is None or n in names for what in f(zip)]
+    return [(n, fault) for n, f in RULES.items() if names is None or n in names for fault in f(zip)]
 
 
 def broken_in_sdist(data):
     files, modes = read_sdist(data)
-    return [(n, what) for n, f in SDIST_RULES.items() for what in f(files, modes)]
+    return [(n, fault) for n, f in SDIST_RULES.items() for fault in f(files, modes)]
 
 
 def main():
@@ -332,39 +332,39 @@ def main():
     parser.add_argument("--tree", action="store_true", help="the tree alone")
     options = parser.parse_args()
     if options.tree:
-        found = {"araplbs_addon": broken_in_zip(tree(), TREE_RULES)}
-        return report(found, {"araplbs_addon": len(TREE_RULES)}, {})
-    found, counts, notes = {}, {}, {}
+        broken = {"araplbs_addon": broken_in_zip(tree(), TREE_RULES)}
+        return report(broken, {"araplbs_addon": len(TREE_RULES)}, {})
+    broken, counts, notes = {}, {}, {}
     for platform in PLATFORMS:
         path = ROOT / "dist" / f"{ID}-{VERSION}-{platform.replace('-', '_')}.zip"
         counts[path.name] = len(RULES)
         if platform == REFUSED:
             notes[path.name] = "for our own repository: Blender's platform refuses this system"
         if path.is_file():
-            found[path.name] = broken_in_zip(read_zip(path.name, path.read_bytes()))
+            broken[path.name] = broken_in_zip(read_zip(path.name, path.read_bytes()))
             notes.setdefault(path.name, f"{path.stat().st_size / 1e6:.1f} MB")
         else:
-            found[path.name] = [("there", "no such file: run make extension-all")]
+            broken[path.name] = [("there", "no such file: run make extension-all")]
     sdist = ROOT / "dist" / f"{ID}-{VERSION}.tar.gz"
     counts[sdist.name] = len(SDIST_RULES)
     if sdist.is_file():
-        found[sdist.name] = broken_in_sdist(sdist.read_bytes())
+        broken[sdist.name] = broken_in_sdist(sdist.read_bytes())
         notes[sdist.name] = f"{sdist.stat().st_size / 1e6:.1f} MB"
     else:
-        found[sdist.name] = [("there", "no such file: run make sdist")]
-    found["docs/bench"], counts["docs/bench"] = bench_pages.broken(), 1
+        broken[sdist.name] = [("there", "no such file: run make sdist")]
+    broken["docs/bench"], counts["docs/bench"] = bench_pages.broken(), 1
     notes["docs/bench"] = f"{len(bench_pages.old_pages())} pages of an older engine"
-    return report(found, counts, notes)
+    return report(broken, counts, notes)
 
 
-def report(found, counts, notes):
-    for name, broken in found.items():
+def report(faults, counts, notes):
+    for name, broken in faults.items():
         bad = len({rule for rule, _ in broken})
         state = f"{bad} broken" if bad else "good"
         print(f"{name:38} {counts[name]:3} rules, {state:10} {notes.get(name, '')}".rstrip())
-        for rule, what in broken:
-            print(f"    {rule}: {what}")
-    return int(any(found.values()))
+        for rule, fault in broken:
+            print(f"    {rule}: {fault}")
+    return int(any(faults.values()))
 
 
 if __name__ == "__main__":

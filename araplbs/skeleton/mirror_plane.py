@@ -81,15 +81,15 @@ class _Joints:
         self.size = size_of(_distinct(self.heads)) if len(self.which) > 1 else 0.0
         kind = kinds[self.which]
         self.alike = kind[:, None] == kind
-        place = np.full(len(skeleton.names), -1)
+        positions = np.full(len(skeleton.names), -1)
         self.own = own = np.arange(len(self.which))
-        place[self.which] = own
-        other = place[skeleton.other_side[self.which]]
-        self.named = np.where((other >= 0) & self.alike[own, other], other, own)
+        positions[self.which] = own
+        opposite = positions[skeleton.other_side[self.which]]
+        self.named = np.where((opposite >= 0) & self.alike[own, opposite], opposite, own)
         up = skeleton.parents[self.which]
         while (passed := (up >= 0) & ~skeleton.deform[up]).any():
             up = np.where(passed, skeleton.parents[up], up)
-        self.up = np.where(up >= 0, place[up], -1)
+        self.up = np.where(up >= 0, positions[up], -1)
         self.is_named = self.named != own
         self._of_planes: dict[bytes, tuple[Plane, int]] = {}
         self._of_partners: dict[bytes, Plane | None] = {}
@@ -97,20 +97,20 @@ class _Joints:
     def planes(self, points: Floats | None) -> Iterator[Plane]:
         """The candidate planes: by names first, then others."""
         left = np.flatnonzero(self.named > self.own)
-        apart = self.heads[left] - self.heads[self.named[left]]
-        if len(left) and np.linalg.norm(apart, axis=1).max() > WIDE * self.size:
+        differences = self.heads[left] - self.heads[self.named[left]]
+        if len(left) and np.linalg.norm(differences, axis=1).max() > WIDE * self.size:
             middles = (self.heads[left] + self.heads[self.named[left]]) / 2
-            plane = _plane_between(apart, middles)
+            plane = _plane_between(differences, middles)
             yield plane
             if self.fitted(plane)[1] >= ENOUGH * len(self.own):
                 return
         for normals in (np.eye(3), _main_directions(self.heads)):
             for normal in normals:
-                along = _along(self.heads, normal)
+                coordinates = _along(self.heads, normal)
                 for offset in (
                     0.0,
-                    float(np.median(along)),
-                    float(np.ptp(along) / 2 + along.min()),
+                    float(np.median(coordinates)),
+                    float(np.ptp(coordinates) / 2 + coordinates.min()),
                 ):
                     yield normal, offset
         if points is not None and len(points) > 1:
@@ -127,26 +127,26 @@ class _Joints:
 
     def _fitted(self, plane: Plane) -> tuple[Plane, int]:
         partners = self.partners(plane)
-        best, most = plane, int(np.count_nonzero(partners >= 0))
+        best, best_count = plane, int(np.count_nonzero(partners >= 0))
         for _round in range(FITS):
             between = self._between(partners)
             if between is None:
                 break
-            before, partners = partners, self.partners(between)
+            former, partners = partners, self.partners(between)
             count = int(np.count_nonzero(partners >= 0))
-            if count >= most:
-                best, most = between, count
-            if (partners == before).all():  # the next round would find this plane again
+            if count >= best_count:
+                best, best_count = between, count
+            if (partners == former).all():  # the next round would find this plane again
                 break
-        return best, most
+        return best, best_count
 
     def _between(self, partners: Integers) -> Plane | None:
         """The plane between these partners, None without a pair."""
         key = partners.tobytes()
         if key not in self._of_partners:
             pairs = np.flatnonzero(partners > self.own)
-            apart = _lengths(self.heads[pairs] - self.heads[partners[pairs]])
-            pairs = pairs[apart > SAME * self.size]  # others point anywhere
+            distances = _lengths(self.heads[pairs] - self.heads[partners[pairs]])
+            pairs = pairs[distances > SAME * self.size]  # others point anywhere
             heads, images = self.heads[pairs], self.heads[partners[pairs]]
             self._of_partners[key] = (
                 _plane_between(heads - images, (heads + images) / 2) if len(pairs) else None
@@ -171,24 +171,24 @@ class _Joints:
             alike = alike[np.ix_(free, free)]
         tail_images, count = _image(tails, plane), len(free)
         first, least = np.zeros(count, int), np.full(count, np.inf)
-        alone = np.zeros(count, bool)
-        for rows, others in close_pairs(images, heads, np.full(count, near)):
-            off = _lengths(images[rows] - heads[others])
-            may = (off <= near) & alike[rows, others]
-            if not may.any():
+        unpaired = np.zeros(count, bool)
+        for rows, columns in close_pairs(images, heads, np.full(count, near)):
+            off = _lengths(images[rows] - heads[columns])
+            is_near = (off <= near) & alike[rows, columns]
+            if not is_near.any():
                 continue
-            rows, others, off = rows[may], others[may], off[may]
-            ends = _lengths(tail_images[rows] - tails[others])
+            rows, columns, off = rows[is_near], columns[is_near], off[is_near]
+            ends = _lengths(tail_images[rows] - tails[columns])
             # Tails decide between bones at one joint, even if they are meaningless.
             cost = off + TAIL * np.minimum(ends, self.size)
             begins = np.flatnonzero(np.diff(rows, prepend=-1))
-            each = rows[begins]
-            least[each] = np.minimum.reduceat(cost, begins)
-            equal = np.where(cost == least[rows], others, count)
-            first[each] = np.minimum.reduceat(equal, begins)
+            row = rows[begins]
+            least[row] = np.minimum.reduceat(cost, begins)
+            equal = np.where(cost == least[rows], columns, count)
+            first[row] = np.minimum.reduceat(equal, begins)
             tied = (cost <= least[rows] + SAME * self.size).astype(int)
-            alone[each] = np.add.reduceat(tied, begins) == 1
-        mutual = np.isfinite(least) & alone & (first[first] == self.own[:count])
+            unpaired[row] = np.add.reduceat(tied, begins) == 1
+        mutual = np.isfinite(least) & unpaired & (first[first] == self.own[:count])
         partners[free[mutual]] = free[first[mutual]]
         return self._alike_above(partners, ~fits)
 
@@ -196,8 +196,8 @@ class _Joints:
         """Removes partners whose parents are neither one bone nor partners of each other. In a
         chain across the plane, the joints are images of each other, but the bones are not."""
         while True:
-            up, others = self.up, np.maximum(partners, 0)
-            good = (up == up[others]) | ((up >= 0) & (partners[up] == up[others]))
+            up, opposites = self.up, np.maximum(partners, 0)
+            good = (up == up[opposites]) | ((up >= 0) & (partners[up] == up[opposites]))
             bad = asked & (partners >= 0) & ~good
             if not bad.any():
                 return partners
@@ -227,9 +227,9 @@ def _image(points: Floats, plane: Plane) -> Floats:
     return points - 2 * (_along(points, normal) - offset)[:, None] * normal
 
 
-def _plane_between(apart: Floats, middles: Floats) -> Plane:
+def _plane_between(differences: Floats, middles: Floats) -> Plane:
     """The plane that bisects these vectors (k, 3)."""
-    normal = np.linalg.svd(apart, full_matrices=False)[2][0]
+    normal = np.linalg.svd(differences, full_matrices=False)[2][0]
     normal = normal * np.sign(normal[np.argmax(np.abs(normal))])
     return normal, float(np.median(_along(middles, normal)))
 
@@ -248,18 +248,18 @@ def _by_skin(points: Floats, plane: Plane, joints: _Joints, count: int) -> tuple
     if np.linalg.norm(axis - plane[0]) < NEAR_AXIS:
         normals.insert(0, axis)
     skin = _Skin(points)
-    best, most = plane, -1.0
+    best, best_share = plane, -1.0
     for normal in normals:
-        along = _along(points, normal)
-        middle = float(along.min() + along.max()) / 2
-        for offset in dict.fromkeys((0.0, middle, float(along.mean()), float(plane[1]))):
+        coordinates = _along(points, normal)
+        middle = float(coordinates.min() + coordinates.max()) / 2
+        for offset in dict.fromkeys((0.0, middle, float(coordinates.mean()), float(plane[1]))):
             tried = normal, offset
             if np.count_nonzero(joints.partners(tried) >= 0) < count:
                 continue
-            share = skin.symmetric_share(along, tried)
-            if share > most + CELL:
-                best, most = tried, share
-    return (best, most) if most >= SOME else (plane, max(most, 0.0))
+            share = skin.symmetric_share(coordinates, tried)
+            if share > best_share + CELL:
+                best, best_share = tried, share
+    return (best, best_share) if best_share >= SOME else (plane, max(best_share, 0.0))
 
 
 class _Skin:
@@ -281,43 +281,43 @@ class _Skin:
             )
         return self._across[key]
 
-    def symmetric_share(self, along: Floats, plane: Plane) -> float:
+    def symmetric_share(self, coordinates: Floats, plane: Plane) -> float:
         """The share of the points off the plane that have another point at their mirror image: in
         the same cell of a symmetric grid, or in the same cell of this grid shifted by half a cell.
         along: the positions along the normal, (n,)."""
         normal, offset = plane
-        places, cell = np.column_stack([self.across(normal), along - offset]), self.cell
+        places, cell = np.column_stack([self.across(normal), coordinates - offset]), self.cell
         if not cell > 0:
             return 0.0
         off = places[:, 2] > cell, places[:, 2] < -cell
         places[:, 2] = np.abs(places[:, 2])
         places /= cell
         if self.step > 1:
-            some = _cells(places) % self.step == 0
-            off = off[0] & some, off[1] & some
+            is_sampled = _cells(places) % self.step == 0
+            off = off[0] & is_sampled, off[1] & is_sampled
         one, other = (places[side] for side in off)
         if not len(one) or not len(other):
             return 0.0
         keys = _cells(one), _cells(other)
-        found = _is_in(keys[0], keys[1]), _is_in(keys[1], keys[0])
+        matches = _is_in(keys[0], keys[1]), _is_in(keys[1], keys[0])
         keys = _cells(one + 0.5), _cells(other + 0.5)
-        for k, own in enumerate(found):
-            own[~own] = _is_in(keys[k][~own], keys[1 - k])
-        return float(np.concatenate(found).mean())
+        for k, match in enumerate(matches):
+            match[~match] = _is_in(keys[k][~match], keys[1 - k])
+        return float(np.concatenate(matches).mean())
 
 
-def _is_in(keys: Integers, others: Integers) -> Bools:
+def _is_in(keys: Integers, wanted_keys: Integers) -> Bools:
     """Whether each key is among the others, (n,). The last bits rule out most keys without a
     search."""
     last = np.zeros(LAST + 1, bool)
-    last[others & LAST] = True
-    found = last[keys & LAST]
-    some = keys[found]
-    if len(some):
-        ordered = np.sort(others)
-        at = np.minimum(np.searchsorted(ordered, some), len(ordered) - 1)
-        found[found] = ordered[at] == some
-    return found
+    last[wanted_keys & LAST] = True
+    is_last = last[keys & LAST]
+    last_keys = keys[is_last]
+    if len(last_keys):
+        ordered = np.sort(wanted_keys)
+        indices = np.minimum(np.searchsorted(ordered, last_keys), len(ordered) - 1)
+        is_last[is_last] = ordered[indices] == last_keys
+    return is_last
 
 
 def _cells(places: Floats) -> Integers:

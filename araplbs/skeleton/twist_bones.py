@@ -66,29 +66,31 @@ class TwistBone:
 
 def find_twist_bones(skeleton: Skeleton, poses: Floats | None = None) -> list[TwistBone]:
     """The twist bones of a skeleton, limb by limb. poses: (p, m, 3, 4) of the rig."""
-    which = skeleton.deform & ~skeleton.left_out
-    found: list[TwistBone] = []
+    is_deform = skeleton.deform & ~skeleton.left_out
+    twist_bones: list[TwistBone] = []
     for left, right in zip(skeleton.limbs[::2], skeleton.limbs[1::2], strict=True):
-        sides = [_of_limb(skeleton, which, limb, poses) for limb in (left, right)]
-        for own, others in (sides, sides[::-1]):
+        sides = [_of_limb(skeleton, is_deform, limb, poses) for limb in (left, right)]
+        for own, opposites in (sides, sides[::-1]):
             for bone in own:
-                away = [abs(o.at - bone.at) for o in others if _are_images(bone, o)]
-                if away:
-                    image = next(o for o in others if abs(o.at - bone.at) == min(away))
-                    found.append(replace(bone, share=(bone.share + image.share) / 2))
-    return found
+                distances = [abs(o.at - bone.at) for o in opposites if _are_images(bone, o)]
+                if distances:
+                    image = next(o for o in opposites if abs(o.at - bone.at) == min(distances))
+                    twist_bones.append(replace(bone, share=(bone.share + image.share) / 2))
+    return twist_bones
 
 
-def _are_images(one: TwistBone, other: TwistBone) -> bool:
-    upper = [bone.source == bone.limb for bone in (one, other)]
-    return upper[0] == upper[1] and abs(one.at - other.at) < SAME
+def _are_images(first: TwistBone, second: TwistBone) -> bool:
+    upper = [bone.source == bone.limb for bone in (first, second)]
+    return upper[0] == upper[1] and abs(first.at - second.at) < SAME
 
 
-def _of_limb(skeleton: Skeleton, which: Bools, limb: Limb, poses: Floats | None) -> list[TwistBone]:
+def _of_limb(
+    skeleton: Skeleton, is_deform: Bools, limb: Limb, poses: Floats | None
+) -> list[TwistBone]:
     found: list[TwistBone] = []
     if len(limb.bones) < 2 or len(limb.joints) < 3:
         return found
-    below = hanging(skeleton.parents)
+    descendants = hanging(skeleton.parents)
     places = [(limb.bones[0], limb.bones[0], 0)]
     if limb.feet and skeleton.parents[limb.feet[0]] == limb.bones[1]:
         places.append((limb.bones[1], limb.feet[0], 1))
@@ -96,17 +98,21 @@ def _of_limb(skeleton: Skeleton, which: Bools, limb: Limb, poses: Floats | None)
         root, end = limb.joints[k : k + 2]
         length = float(np.linalg.norm(end - root))
         own: list[TwistBone] = []
-        near = [skeleton.parents == bone, which, ~np.isin(np.arange(len(which)), limb.bones)]
+        near = [
+            skeleton.parents == bone,
+            is_deform,
+            ~np.isin(np.arange(len(is_deform)), limb.bones),
+        ]
         for child in np.flatnonzero(np.all(near, axis=0)).tolist():
-            chain = np.count_nonzero(below[:, child] & which) > 1
+            chain = np.count_nonzero(descendants[:, child] & is_deform) > 1
             if child in limb.feet or chain or skeleton.kinds[child] != RIGID:
                 continue
             way = skeleton.heads[child] - root
-            at = float(way @ (end - root)) / length**2
-            off = float(np.linalg.norm(way - at * (end - root)))
-            if off > OFF_AXIS * length or not -OFF_AXIS < at < 1 + OFF_AXIS / 2:
+            position = float(way @ (end - root)) / length**2
+            off = float(np.linalg.norm(way - position * (end - root)))
+            if off > OFF_AXIS * length or not -OFF_AXIS < position < 1 + OFF_AXIS / 2:
                 continue
-            twist = TwistBone(child, bone, source, UNKNOWN, root, end, at)
+            twist = TwistBone(child, bone, source, UNKNOWN, root, end, position)
             share = _share_of_rig(skeleton, twist)
             if share is None and poses is not None:
                 share = _share_in(skeleton, twist, poses)
@@ -144,16 +150,16 @@ def _looks_like(skeleton: Skeleton, bone: TwistBone) -> bool:
     if bone.source in skeleton.turners.get(bone.bone, {}):
         return True
     way = skeleton.drawn_tails[bone.bone] - skeleton.heads[bone.bone]
-    along = abs(float(way @ bone.axis)) >= ALONG * float(np.linalg.norm(way))
+    is_along = abs(float(way @ bone.axis)) >= ALONG * float(np.linalg.norm(way))
     name = skeleton.names[bone.bone]
     named = not WORDS.isdisjoint(words_of(name)) and not is_control_name(name)
-    return named and (along or skeleton.directions != "TAILS")
+    return named and (is_along or skeleton.directions != "TAILS")
 
 
-def _relative(transforms: Floats, bone: int, above: int) -> Floats:
+def _relative(transforms: Floats, bone: int, parent: int) -> Floats:
     """The rotations (p, 3, 3) of a bone relative to another one; to rest if that is -1."""
-    own = transforms[:, bone, :, :3]
-    return own if above < 0 else np.swapaxes(transforms[:, above, :, :3], 1, 2) @ own
+    turns = transforms[:, bone, :, :3]
+    return turns if parent < 0 else np.swapaxes(transforms[:, parent, :, :3], 1, 2) @ turns
 
 
 def twist_about(turns: Floats, axis: Floats) -> Floats:
@@ -165,17 +171,17 @@ def twist_about(turns: Floats, axis: Floats) -> Floats:
     scalar = np.maximum(1 + trace, 0)  # 4 w^2
     along = np.maximum(1 + 2 * np.einsum("i,tij,j->t", axis, turns, axis) - trace, 0)
     sign = np.where(odd @ axis < 0, -1.0, 1.0)
-    found: Floats = 2 * sign * np.arctan2(np.sqrt(along), np.sqrt(scalar))
-    return found
+    angles: Floats = 2 * sign * np.arctan2(np.sqrt(along), np.sqrt(scalar))
+    return angles
 
 
 def _source_twists(skeleton: Skeleton, bone: TwistBone, transforms: Floats) -> Floats:
-    above = bone.limb
+    parent = bone.limb
     if bone.source == bone.limb:  # poses move only bones that deform
-        above = int(skeleton.parents[bone.limb])
-        while above >= 0 and (skeleton.left_out[above] or not skeleton.deform[above]):
-            above = int(skeleton.parents[above])
-    return twist_about(_relative(transforms, bone.source, above), bone.axis)
+        parent = int(skeleton.parents[bone.limb])
+        while parent >= 0 and (skeleton.left_out[parent] or not skeleton.deform[parent]):
+            parent = int(skeleton.parents[parent])
+    return twist_about(_relative(transforms, bone.source, parent), bone.axis)
 
 
 def _swings(turns: Floats, axis: Floats) -> Floats:
@@ -195,14 +201,16 @@ def _share_in(skeleton: Skeleton, bone: TwistBone, poses: Floats) -> float | Non
     the limb, or if the bone moves like its limb or in another way."""
     if not len(poses) or _turns(skeleton, bone, poses):
         return None
-    given = _source_twists(skeleton, bone, poses)
+    twists = _source_twists(skeleton, bone, poses)
     taken = twist_about(_relative(poses, bone.bone, bone.limb), bone.axis)
-    some = np.abs(given) < np.pi / 2  # a larger twist may have passed half a turn
-    power = float(given[some] @ given[some])
-    if np.abs(given[some]).max(initial=0) < TWISTED:
+    is_small = np.abs(twists) < np.pi / 2  # a larger twist may have passed half a turn
+    power = float(twists[is_small] @ twists[is_small])
+    if np.abs(twists[is_small]).max(initial=0) < TWISTED:
         return None
-    slope = float(taken[some] @ given[some]) / power
-    if abs(slope) < LEAST_SLOPE or slope**2 * power < ALIKE * float(taken[some] @ taken[some]):
+    slope = float(taken[is_small] @ twists[is_small]) / power
+    if abs(slope) < LEAST_SLOPE or slope**2 * power < ALIKE * float(
+        taken[is_small] @ taken[is_small]
+    ):
         return None
     share = 1 + slope if bone.source == bone.limb else slope
     return float(np.clip(share, 0, 1))
@@ -211,15 +219,15 @@ def _share_in(skeleton: Skeleton, bone: TwistBone, poses: Floats) -> float | Non
 def twisted(transforms: Floats, bones: Sequence[TwistBone], skeleton: Skeleton) -> Floats:
     """The transforms (p, m, 3, 4) of all bones, with each twist bone moved by its limb and its
     share of the twist."""
-    found = transforms.copy()
+    result = transforms.copy()
     for bone in bones:
         share = bone.share - 1 if bone.source == bone.limb else bone.share
         angles = share * _source_twists(skeleton, bone, transforms)
         turns = rotations(angles[:, None] * bone.axis)
         moves = np.broadcast_to(np.eye(4), (len(turns), 4, 4)).copy()
         moves[:, :3, :3], moves[:, :3, 3] = turns, bone.root - turns @ bone.root
-        found[:, bone.bone] = transforms[:, bone.limb] @ moves
-    return found
+        result[:, bone.bone] = transforms[:, bone.limb] @ moves
+    return result
 
 
 def share_weights(
@@ -248,19 +256,21 @@ def share_weights(
         if most:
             over = counts[vertices] + np.count_nonzero(parts, axis=1) - 1 > most
             if to_cut:
-                others = np.full(rows.count, np.inf)
-                some = free & (rows.bones != limb)
-                np.minimum.at(others, rows.vertices[some], rows.weights[some])
+                nearest = np.full(rows.count, np.inf)
+                is_other = free & (rows.bones != limb)
+                np.minimum.at(nearest, rows.vertices[is_other], rows.weights[is_other])
                 least = np.where(parts > 0, parts, np.inf).min(axis=1) * rows.weights[entries]
-                over &= least <= others[vertices]
+                over &= least <= nearest[vertices]
             parts[over] = np.eye(parts.shape[1])[parts[over].argmax(axis=1)]
         counts[vertices] += np.count_nonzero(parts, axis=1) - 1
         for bone, part in zip(own, parts.T[1:], strict=True):
             columns.append((vertices, np.full(len(part), bone.bone), rows.weights[entries] * part))
         columns[0][2][entries] *= parts[:, 0]
     vertices, owner, weights = (np.concatenate(each) for each in zip(*columns, strict=True))
-    some = weights > 0
-    return make_sparse_weights(rows.count, vertices[some], owner[some], weights[some])
+    is_positive = weights > 0
+    return make_sparse_weights(
+        rows.count, vertices[is_positive], owner[is_positive], weights[is_positive]
+    )
 
 
 def merged_weights(rows: SparseWeights, limbs: Mapping[int, int]) -> SparseWeights:
@@ -268,34 +278,36 @@ def merged_weights(rows: SparseWeights, limbs: Mapping[int, int]) -> SparseWeigh
     width = int(max([*limbs, *limbs.values(), rows.bones.max(initial=0)])) + 1
     owner = np.arange(width)
     owner[list(limbs)] = list(limbs.values())
-    keys, place = np.unique(rows.vertices * width + owner[rows.bones], return_inverse=True)
+    keys, positions = np.unique(rows.vertices * width + owner[rows.bones], return_inverse=True)
     weights = np.zeros(len(keys))
-    np.add.at(weights, place.ravel(), rows.weights)
+    np.add.at(weights, positions.ravel(), rows.weights)
     return make_sparse_weights(rows.count, keys // width, keys % width, weights)
 
 
 def _middles(points: Floats, rigid: Integers) -> Floats:
     """The points (n, 3), with the middle of its part for each vertex of a rigid part."""
-    found, some = points.copy(), rigid >= 0
-    if some.any():
-        _names, part = np.unique(rigid[some], return_inverse=True)
+    centers, is_rigid = points.copy(), rigid >= 0
+    if is_rigid.any():
+        _names, part = np.unique(rigid[is_rigid], return_inverse=True)
         counts = np.bincount(part)
         for axis in range(3):
-            found[some, axis] = (np.bincount(part, points[some, axis]) / counts)[part]
-    return found
+            centers[is_rigid, axis] = (np.bincount(part, points[is_rigid, axis]) / counts)[part]
+    return centers
 
 
 def _hats(bones: Sequence[TwistBone], points: Floats) -> Floats:
     """The parts (n, 1 + k) of a limb's weight that the limb keeps and that its k twist bones take
     at points (n, 3)."""
     first = bones[0]
-    along = (points - first.root) @ first.axis / np.linalg.norm(first.end - first.root)
+    coordinates = (points - first.root) @ first.axis / np.linalg.norm(first.end - first.root)
     end = first.knot(float(first.source == first.limb))
     knots = np.array([bone.knot(bone.share) for bone in bones])
     places = np.unique(np.append(knots, end))
     taken = [
-        np.interp(along, places, np.where(places == knot, 1.0 / np.count_nonzero(knots == knot), 0))
+        np.interp(
+            coordinates, places, np.where(places == knot, 1.0 / np.count_nonzero(knots == knot), 0)
+        )
         for knot in knots
     ]
     rest = np.where(np.isin(places, knots), 0.0, 1.0)
-    return np.column_stack([np.interp(along, places, rest), *taken])
+    return np.column_stack([np.interp(coordinates, places, rest), *taken])

@@ -234,7 +234,7 @@ def good_sdist():
     }
     files |= {f.relative_to(ROOT).as_posix(): b"" for f in sources.wheel_files()}
     text = (ROOT / "tools/release_check.py").read_text("utf-8")
-    block = text.split("def sdist_sources")[1].split("for name in wanted")[0]
+    block = text.split("def sdist_sources")[1].split("for name in names")[0]
     files |= {name: b"" for name in re.findall(r'"([\w./]+)"', block) if "_" not in name[:1]}
     return files
 

@@ -114,15 +114,15 @@ class _Repair:
         self.old = [mesh.weights for mesh in self.meshes]
 
     def run(self, wanted: Callable[[Finding], bool], known: list[Finding] | None) -> Repaired:
-        now = self._check(self.old, 0.0, 0.2)
-        before = now if known is None else known
+        findings = self._check(self.old, 0.0, 0.2)
+        known_findings = findings if known is None else known
         nothing = self.regions.split(self.regions.nothing())
-        done = Repaired(self.old, nothing, now, measures=self._measure(self.old, 0.2))
+        repaired = Repaired(self.old, nothing, findings, measures=self._measure(self.old, 0.2))
         outcomes: dict[int, Outcome] = {}
         tried: dict[int, np.ndarray] = {}
         for wider, begin in ((False, 0.2), (True, 0.6)):
             repairs = []
-            for k, finding in enumerate(filter(wanted, before)):
+            for k, finding in enumerate(filter(wanted, known_findings)):
                 if k in outcomes and (outcomes[k].result != "UNCHANGED" or k not in tried):
                     continue
                 try:
@@ -134,9 +134,9 @@ class _Repair:
                     tried[k] = region
                     repairs.append((k, finding, region))
             if repairs:
-                done = self._accept(done, repairs, outcomes, begin)
-        done.outcomes = [outcomes[k] for k in sorted(outcomes)]
-        return done
+                repaired = self._accept(repaired, repairs, outcomes, begin)
+        repaired.outcomes = [outcomes[k] for k in sorted(outcomes)]
+        return repaired
 
     def _check(self, weights: list[SparseWeights], begin: float, size: float) -> list[Finding]:
         part = self.progress.part(begin, size)
@@ -145,12 +145,12 @@ class _Repair:
         poses, options = self.source.poses, self.source.checking
         return check(self.problem, rows, poses, options, self.threads, part)
 
-    def _measure(self, weights: list[SparseWeights], at: float) -> Measures:
+    def _measure(self, weights: list[SparseWeights], begin: float) -> Measures:
         """The measures of a Repaired."""
         source, rows = self.source, usable(self.problem.join(weights))
         poses = source.measured or measured_poses(self.problem, source.checking)
-        more = source.actions, self.threads, self.progress.part(at, 0)
-        return measures_of(self.problem, rows, poses, *more)
+        arguments = source.actions, self.threads, self.progress.part(begin, 0)
+        return measures_of(self.problem, rows, poses, *arguments)
 
     def _new_weights(
         self, weights: list[SparseWeights], repairs: list[tuple[Finding, Bools]], begin: float
@@ -162,8 +162,8 @@ class _Repair:
             parts = self.regions.split(region)
             if finding.kind == "UNNORMALIZED":
                 weights = [
-                    self._normalized(*each)
-                    for each in zip(self.meshes, weights, parts, strict=True)
+                    self._normalized(*columns)
+                    for columns in zip(self.meshes, weights, parts, strict=True)
                 ]
                 continue
             if finding.kind == "INTERSECTION":
@@ -171,31 +171,31 @@ class _Repair:
                 continue
             solved |= region
             if finding.kind in ("BLEEDING", "OVERREACH"):
-                about = self.regions.split(self.regions.about(finding))
+                regions = self.regions.split(self.regions.about(finding))
                 chain = np.array([finding.bone])
                 if finding.kind == "OVERREACH":
                     chain = np.flatnonzero(hanging(self.skeleton.parents)[:, finding.bone])
-                for k, where in enumerate(about):
-                    vertices = np.repeat(np.flatnonzero(where), len(chain))
-                    bones = np.tile(chain, np.count_nonzero(where))
+                for k, members in enumerate(regions):
+                    vertices = np.repeat(np.flatnonzero(members), len(chain))
+                    bones = np.tile(chain, np.count_nonzero(members))
                     excluded[k] += Pairs(vertices, bones, np.zeros(len(vertices), bool))
         if solved.any():
             return self._solve(weights, solved, excluded, begin)
         return weights
 
-    def _normalized(self, mesh: Mesh, rows: SparseWeights, where: Bools) -> SparseWeights:
+    def _normalized(self, mesh: Mesh, rows: SparseWeights, region: Bools) -> SparseWeights:
         """Scales weights to sum to 1. Locked weights stay, and weights that are not numbers are
         removed."""
         locked = np.zeros(len(self.skeleton.names), bool)
         if mesh.locked_bones is not None:
             locked = mesh.locked_bones
         vertices, stays = rows.vertices, locked[rows.bones]
-        strange = where[vertices] & ~stays & ~(np.isfinite(rows.weights) & (rows.weights >= 0))
+        strange = region[vertices] & ~stays & ~(np.isfinite(rows.weights) & (rows.weights >= 0))
         rows = rows._replace(weights=np.where(strange, 0, rows.weights))
         held, free = (
-            np.bincount(vertices, rows.weights * which, rows.count) for which in (stays, ~stays)
+            np.bincount(vertices, rows.weights * group, rows.count) for group in (stays, ~stays)
         )
-        scale = np.where(where & (free > 0), np.maximum(1 - held, 0) / np.maximum(free, 1e-30), 1)
+        scale = np.where(region & (free > 0), np.maximum(1 - held, 0) / np.maximum(free, 1e-30), 1)
         return rows._replace(weights=np.where(stays, 1, scale[vertices]) * rows.weights)
 
     def _worn(
@@ -203,20 +203,20 @@ class _Repair:
     ) -> list[SparseWeights]:
         """Cloth (bool for each mesh) with the weights of the part that poked through it."""
         skin, first = self.meshes[finding.mesh], self.regions.first[finding.mesh]
-        own = np.isin(self.regions.parts, self.regions.parts[self.regions.at(finding)])
-        faces = own[first + skin.triangles].all(1)
+        part_vertices = np.isin(self.regions.parts, self.regions.parts[self.regions.at(finding)])
+        faces = part_vertices[first + skin.triangles].all(1)
         source = Source([replace(skin, triangles=skin.triangles[faces])], self.skeleton)
         options = TransferOptions(
             refine=False, force=True, max_influences=self.options.max_influences
         )
         weights = list(weights)
-        for k, (mesh, where) in enumerate(zip(self.meshes, parts, strict=True)):
-            if where.any():
+        for k, (mesh, region) in enumerate(zip(self.meshes, parts, strict=True)):
+            if region.any():
                 try:
-                    (done,) = transfer(source, [mesh], self.skeleton, options, self.threads)
+                    (result,) = transfer(source, [mesh], self.skeleton, options, self.threads)
                 except Refused:  # the cloth is too far from the skin: this finding stays
                     continue
-                weights[k] = merged(weights[k], done.rows, where)
+                weights[k] = merged(weights[k], result.rows, region)
         return weights
 
     def _solve(
@@ -252,70 +252,70 @@ class _Repair:
             new = make_sparse_weights(
                 old.count, patch.vertices[rows.vertices], rows.bones, rows.weights
             )
-            where = np.zeros(old.count, bool)
-            where[patch.vertices[patch.new]] = True
-            weights[k] = merged(old, new, where)
+            region = np.zeros(old.count, bool)
+            region[patch.vertices[patch.new]] = True
+            weights[k] = merged(old, new, region)
         return weights
 
-    def _parameters(self, problem: Problem, which: Sequence[int]) -> Floats | None:
+    def _parameters(self, problem: Problem, meshes: Sequence[int]) -> Floats | None:
         """Positions along bones at the vertices of a problem of patches of these meshes."""
-        known = self.problem.parameters
-        if known is None:
+        parameters = self.problem.parameters
+        if parameters is None:
             return None
-        out = np.empty((problem.first[-1], known.shape[1]))
+        out = np.empty((problem.first[-1], parameters.shape[1]))
         points, all_points = problem.arguments["vertices"], self.problem.arguments["vertices"]
-        for k, mesh in enumerate(which):
+        for k, mesh in enumerate(meshes):
             begin, end = problem.first[k], problem.first[k + 1]
             vertices = problem.numbers[k][problem.sources[k]]
-            at, images = self.problem.images(mesh, vertices)
-            off = np.linalg.norm(all_points[images] - points[begin:end][at], axis=1)
-            order = np.lexsort((off, at))
-            _each, firsts = np.unique(at[order], return_index=True)
-            out[begin:end] = known[images[order][firsts]]
+            sources, images = self.problem.images(mesh, vertices)
+            off = np.linalg.norm(all_points[images] - points[begin:end][sources], axis=1)
+            order = np.lexsort((off, sources))
+            _sources, firsts = np.unique(sources[order], return_index=True)
+            out[begin:end] = parameters[images[order][firsts]]
         return out
 
     def _accept(
-        self, done: Repaired, repairs: Repairs, outcomes: dict[int, Outcome], begin: float
+        self, state: Repaired, repairs: Repairs, outcomes: dict[int, Outcome], begin: float
     ) -> Repaired:
         """The Repaired after adding these repairs (key in outcomes, finding, region) to the
         Repaired `done`, without repairs that improved nothing."""
-        new = self._new_weights(done.weights, [each[1:] for each in repairs], begin)
+        new = self._new_weights(state.weights, [repair[1:] for repair in repairs], begin)
         taken, share = {k for k, _finding, _region in repairs}, 0.1
         failed: dict[int, str] = {}
         while True:
-            weights, where = self._merged(done, new, repairs, taken)
+            weights, where = self._merged(state, new, repairs, taken)
             share /= 2
-            at = begin + 0.4 - 2 * share
-            after = self._check(weights, at, share) if taken else done.findings
+            start = begin + 0.4 - 2 * share
+            findings = self._check(weights, start, share) if taken else state.findings
             verdicts = {
-                k: self._verdict(done.findings, after, finding, region)
+                k: self._verdict(state.findings, findings, finding, region)
                 for k, finding, region in repairs
             }
             worse = {k: verdicts[k][1] for k in taken if verdicts[k][1]}
-            if not worse and any(n(after) > n(done.findings) for n in (len, visible)):
-                worse = self._causes(done.findings, after, repairs, taken)
+            if not worse and any(n(findings) > n(state.findings) for n in (len, visible)):
+                worse = self._causes(state.findings, findings, repairs, taken)
             if not worse:
-                worse, measures = self._costly(done, new, repairs, taken, at + share)
+                worse, measures = self._costly(state, new, repairs, taken, start + share)
             if not worse:
                 break
             failed |= worse
             taken -= worse.keys()
         for k, finding, _region in repairs:
-            now, why = verdicts[k][0], failed.get(k, "")
-            if not now:  # a neighboring repair has improved it
-                why = ""
-            result = "UNCHANGED" if why else "BETTER" if now else "REPAIRED"
-            outcomes[k] = Outcome(finding, result, now, why)
-        changed = [a | b for a, b in zip(done.changed, where, strict=True)]
-        return Repaired(weights, changed, after, measures=measures)
+            severity, reason = verdicts[k][0], failed.get(k, "")
+            if not severity:  # a neighboring repair has improved it
+                reason = ""
+            result = "UNCHANGED" if reason else "BETTER" if severity else "REPAIRED"
+            outcomes[k] = Outcome(finding, result, severity, reason)
+        changed = [a | b for a, b in zip(state.changed, where, strict=True)]
+        return Repaired(weights, changed, findings, measures=measures)
 
     def _merged(
-        self, done: Repaired, new: list[SparseWeights], repairs: Repairs, keys: set[int]
+        self, state: Repaired, new: list[SparseWeights], repairs: Repairs, keys: set[int]
     ) -> tuple[list[SparseWeights], list[Bools]]:
         """(the weights with these repairs, the vertices whose weights are new) of each mesh."""
         taken = (region for k, _finding, region in repairs if k in keys)
         where = self.regions.split(sum(taken, self.regions.nothing()))
-        return [merged(*each) for each in zip(done.weights, new, where, strict=True)], where
+        return [merged(*columns) for columns in zip(state.weights, new, where, strict=True)], where
 
     def _causes(
         self, before: list[Finding], after: list[Finding], repairs: Repairs, taken: set[int]
@@ -323,53 +323,54 @@ class _Repair:
         """{key in `taken`: WORSE} of the repairs next to findings that have become worse; of all
         repairs if there are none next to them."""
         worse = self.regions.nothing()
-        for each in after:
-            if each.severity > self._left(before, each)[0] + SLACK:
-                worse |= self.regions.whole.grow(self.regions.at(each), AROUND)
-        may = [each for each in repairs if each[0] in taken and each[1].kind not in MUST]
-        near = [k for k, _finding, region in may if (region & worse).any()]
-        return dict.fromkeys(near or [each[0] for each in may], WORSE)
+        for finding in after:
+            if finding.severity > self._left(before, finding)[0] + SLACK:
+                worse |= self.regions.whole.grow(self.regions.at(finding), AROUND)
+        optional = [row for row in repairs if row[0] in taken and row[1].kind not in MUST]
+        near = [k for k, _finding, region in optional if (region & worse).any()]
+        return dict.fromkeys(near or [row[0] for row in optional], WORSE)
 
     def _costly(
         self,
-        done: Repaired,
+        state: Repaired,
         new: list[SparseWeights],
         repairs: Repairs,
         taken: set[int],
-        at: float,
+        begin: float,
     ) -> tuple[dict[int, str], Measures]:
         """Returns ({key in `taken`: COSTLY} of repairs without which no measure is worse than
         before, the measures with all repairs in `taken`)."""
 
         def measures_with(keys: set[int]) -> Measures:
             if not keys:
-                return done.measures
-            return self._measure(self._merged(done, new, repairs, keys)[0], at)
+                return state.measures
+            return self._measure(self._merged(state, new, repairs, keys)[0], begin)
 
         free = MUST if self.source.measured is not None else MUST | MOTION
-        by_severity = sorted(repairs, key=lambda each: -each[1].severity)
+        by_severity = sorted(repairs, key=lambda repair: -repair[1].severity)
         order = [
             k for k, finding, _region in by_severity if k in taken and finding.kind not in free
         ]
-        every = measures_with(taken)
-        kept = affordable(order, taken - set(order), every, measures_with)
-        return dict.fromkeys(taken - kept, COSTLY), every
+        total = measures_with(taken)
+        kept = affordable(order, taken - set(order), total, measures_with)
+        return dict.fromkeys(taken - kept, COSTLY), total
 
     def _verdict(
         self, before: list[Finding], after: list[Finding], finding: Finding, region: Bools
     ) -> tuple[float, str]:
         """Returns (current severity of a finding, reason for undoing its repair or "")."""
-        (was, many), (now, left) = (self._left(each, finding) for each in (before, after))
-        if now > was + SLACK:
+        severity_before, many = self._left(before, finding)
+        now, left = self._left(after, finding)
+        if now > severity_before + SLACK:
             return now, WORSE
-        if now > was - SLACK and left >= many:
+        if now > severity_before - SLACK and left >= many:
             return now, "The new weights were no better there, so the old ones were kept"
         if finding.kind in MUST:
             return now, ""
         region = region | self.regions.whole.grow(self.regions.at(finding), AROUND)
-        there = self._worst(before, region)
+        worst = self._worst(before, region)
         for kind, severity in self._worst(after, region).items():
-            if severity > max(there.get(kind, 0.0), finding.severity) + SLACK:
+            if severity > max(worst.get(kind, 0.0), finding.severity) + SLACK:
                 return (
                     now,
                     f"New weights would cause other problems ({KIND_OF[kind].name}), so the old "
@@ -379,23 +380,23 @@ class _Repair:
 
     def _left(self, findings: list[Finding], finding: Finding) -> tuple[float, int]:
         """Returns (severity, number of vertices) of the findings that still match this one."""
-        at = self.regions.at(finding)
-        left = [f for f in findings if f.kind == finding.kind and self._meet(f, finding, at)]
+        region = self.regions.at(finding)
+        left = [f for f in findings if f.kind == finding.kind and self._meet(f, finding, region)]
         return max((f.severity for f in left), default=0.0), sum(len(f.vertices) for f in left)
 
     def _worst(self, findings: list[Finding], region: Bools) -> dict[str, float]:
         """The worst findings with vertices in a region (bool), as {kind: severity}."""
-        found: dict[str, float] = {}
-        for each in findings:
-            if (self.regions.at(each) & region).any():
-                found[each.kind] = max(each.severity, found.get(each.kind, 0.0))
-        return found
+        severities: dict[str, float] = {}
+        for finding in findings:
+            if (self.regions.at(finding) & region).any():
+                severities[finding.kind] = max(finding.severity, severities.get(finding.kind, 0.0))
+        return severities
 
-    def _meet(self, one: Finding, other: Finding, at: Bools) -> bool:
+    def _meet(self, first: Finding, second: Finding, region: Bools) -> bool:
         """Whether two findings of a kind are at roughly the same place; at: vertices of the other
         finding."""
-        if one.mesh != other.mesh:
+        if first.mesh != second.mesh:
             return False
-        if not len(one.vertices) or not len(other.vertices):
-            return one.bone == other.bone
-        return bool((self.regions.at(one) & at).any())
+        if not len(first.vertices) or not len(second.vertices):
+            return first.bone == second.bone
+        return bool((self.regions.at(first) & region).any())
