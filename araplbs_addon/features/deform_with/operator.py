@@ -52,12 +52,12 @@ modifier, which is switched off as long as another deformer is chosen"""
         row = layout.row()
         row.label(text="Deform With")
         row.operator_menu_enum(cls.bl_idname, "deformer", text=name)
-        reason = nodes and outdated(ob, nodes)
+        reason = nodes and _outdated(ob, nodes)
         if reason:
             draw_wrapped(layout, context, reason, icon="ERROR")
 
 
-def outdated(ob, nodes):
+def _outdated(ob, nodes):
     """The reason why the deformer must be chosen again, or None."""
     armature = armature_of(ob)
     bones = armature.data.bones if armature else ()

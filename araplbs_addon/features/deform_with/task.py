@@ -114,12 +114,14 @@ class DeformWithTask(Task):
         try:
             tree[DEFORMER] = deformer
             names, shared = self.reading.skeleton.names, self.reading.twists
-            used, *others = (
+            used, above, below = (
                 [names[b] for b in of] for of in (bones, shared.above[bones], shared.below[bones])
             )
-            twists = (*others, shared.exponents[bones].tolist())
-            build(tree, armature, used, deformer == CENTERS, deformer == STRETCH_TWIST and twists)
-            tree[BONES] = used
+            twists = None
+            if deformer == STRETCH_TWIST:
+                twists = above, below, shared.exponents[bones].tolist()
+            build(tree, armature, used, deformer == CENTERS, twists)
+            tree[BONES] = sorted({*used, *above, *below} if twists else used)
         except BaseException:
             bpy.data.node_groups.remove(tree)
             raise

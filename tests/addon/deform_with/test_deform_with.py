@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from deep import deep_snapshot, difference, refused, without_memory
 from mathutils import Matrix
+from rows_of import Rows
 from scenes import (
     add_armature,
     addon,
@@ -187,22 +188,26 @@ def test_twist_is_distributed():
 
 @nodes
 def test_says_what_is_outdated(tube):
+    """In the panel, below the choice."""
     ob, rig = tube
-    module = addon("features.deform_with.operator")
+    operator = addon("features.deform_with.operator").OBJECT_OT_araplbs_deform_with
 
     def reason():
-        return module.outdated(ob, addon("blender.data.binding").deform_nodes(ob))
+        select(ob)
+        layout = Rows()
+        operator.draw_choice(layout, bpy.context)
+        return " ".join(layout.words[2:])
 
     choose(ob, deformer="CENTERS")
-    assert reason() is None
+    assert reason() == ""
     auto_weight(ob, rig, max_influences=1)
     assert reason() == "The weights are newer than the centers of rotation: choose them again"
     choose(ob, deformer="CENTERS")
-    assert reason() is None
+    assert reason() == ""
     rig.data.bones["upper"].name = "chest"
     assert reason().endswith("choose the deformer again: 'upper'")
     choose(ob, deformer="CENTERS")
-    assert reason() is None
+    assert reason() == ""
     assert_as_engine(ob, rig, "CENTERS")
     auto_weight(ob, rig)
     rig.data.bones["chest"].name = "upper"
