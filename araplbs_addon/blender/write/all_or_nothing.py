@@ -5,6 +5,7 @@ from contextlib import contextmanager
 import bmesh
 import numpy as np
 
+from ..data.binding import CENTERS_OLD
 from ..data.object_targets import constraints_of
 from ..data.ours import is_ours, mark_ours
 from ..read.read_mesh import group_entries
@@ -56,12 +57,15 @@ class _Mesh:
         self.active = ob.vertex_groups.active_index
         self.edited = ob.mode == "EDIT"
         self.entries = _edited_entries(ob) if self.edited else _entries(ob)
+        self.were_old = CENTERS_OLD in ob.data
         self.parent = ob.parent, ob.parent_type, ob.parent_bone, ob.matrix_parent_inverse.copy()
         self.modifiers = {m.name: _of_modifier(m) for m in ob.modifiers}
         self.mutes = [constraint.mute for constraint in constraints_of(ob)]
 
     def put_back(self):
         ob = self.ob
+        if not self.were_old:
+            ob.data.pop(CENTERS_OLD, None)
         for modifier in list(ob.modifiers):
             if modifier.name not in self.modifiers:
                 ob.modifiers.remove(modifier)

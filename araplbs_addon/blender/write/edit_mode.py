@@ -4,6 +4,7 @@ import bmesh
 import numpy as np
 from araplbs.model.group_entries import wanted_entries
 
+from ..data.binding import mark_centers_old
 from ..data.mesh_shape import values_of
 from .write_weights import make_groups
 
@@ -44,4 +45,6 @@ def write_in_edit_mode(ob, rows, names, with_group, bones, vertices):
                 entries[index] = value
                 changed += 1
     bmesh.update_edit_mesh(ob.data, loop_triangles=False, destructive=False)
+    if changed or removed:
+        mark_centers_old(ob)
     return {"changed": changed, "removed": removed, "new_groups": new_groups}

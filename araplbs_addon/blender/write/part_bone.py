@@ -7,6 +7,7 @@ import numpy as np
 from araplbs.base.refusal import Refused
 from araplbs.character.rigid_parts import loose_parts
 
+from ..data.binding import mark_centers_old
 from ..data.edits import is_pinned, pin_whole, unpin
 from ..read.read_mesh import (
     group_entries,
@@ -57,6 +58,7 @@ class PartOfMesh:
             groups.new(name=bone)
             groups.active_index = max(0, active)
         groups[bone].add(every, 1.0, "REPLACE")
+        mark_centers_old(self.ob)
         unpin(self.ob.data, self.vertices)
         pin_whole(self.ob.data, bone, self.vertices)
         return had

@@ -204,6 +204,12 @@ def test_says_what_is_outdated(tube):
     assert reason() == "The weights are newer than the centers of rotation: choose them again"
     choose(ob, deformer="CENTERS")
     assert reason() == ""
+    write = addon("blender.write.all_or_nothing").all_or_nothing
+    with pytest.raises(MemoryError), write([ob]):
+        auto_weight(ob, rig)
+        assert reason()
+        raise MemoryError
+    assert reason() == ""
     rig.data.bones["upper"].name = "chest"
     assert reason().endswith("choose the deformer again: 'upper'")
     choose(ob, deformer="CENTERS")
