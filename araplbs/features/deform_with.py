@@ -29,7 +29,7 @@ DEFORMERS = (
         STRETCH_TWIST,
         "Stretchable-Twistable Bones",
         "Geometry Nodes that distribute twist evenly along bones, and stretch the mesh only "
-        "between the ends of stretchable bones. Rigid bones stay as they are",
+        "between the ends of stretchable bones",
     ),
 )
 SAME_JOINT = 0.01  # distance between a tail and a head at one joint, relative to the bone's length
