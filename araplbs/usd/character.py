@@ -212,8 +212,11 @@ def _mesh(query: Any, order: list[str], axes: Floats) -> UsdMesh:
     triangles = _fans(corners, sizes)
     if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
         triangles = np.ascontiguousarray(triangles[:, ::-1])
-    bind = axes @ _matrices([query.GetGeomBindTransform()])[0]
-    placed = points @ bind[:3, :3].T + bind[:3, 3]
+    with np.errstate(all="ignore"):
+        bind = axes @ _matrices([query.GetGeomBindTransform()])[0]
+        placed = points @ bind[:3, :3].T + bind[:3, 3]
+    if not np.isfinite(placed).all():
+        raise Refused(f"{path} has points or a geomBindTransform that are not finite")
     stored = _stored(query, len(points), path)
     made = Mesh(
         name=name,
@@ -277,7 +280,11 @@ def _materials(prim: Any, corners: Integers, sizes: Integers) -> dict[str, Integ
         material = UsdShade.MaterialBindingAPI(part).ComputeBoundMaterial()[0]
         if not material:
             continue
-        own = [corners[ends[f] - sizes[f] : ends[f]] for f in faces] if faces else [corners]
+        own = [corners] if faces is None else [corners[:0]]
+        for f in () if faces is None else faces:
+            if not 0 <= f < len(sizes):
+                raise Refused(f"{part.GetPath()} has the face {f}, which its mesh does not have")
+            own.append(corners[ends[f] - sizes[f] : ends[f]])
         name = material.GetPrim().GetName()
         found[name] = np.union1d(found.get(name, np.zeros(0, np.int64)), np.concatenate(own))
     return found

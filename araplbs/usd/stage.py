@@ -8,6 +8,7 @@ byte for byte.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ from ..disk.outputs import Kind, replaced
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 USD = Kind("USD file", "", re.compile(rb"#usda|PXR-USDC|PK\x03\x04"))
 PACKAGED = ".usdz"
+OPENED = itertools.count()
 FORMATS = {".usda": "usda", ".usdc": "usdc"}  # the format of a .usd file is that of its content
 
 
@@ -44,7 +46,7 @@ class UsdDocument:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         refuse_input(self.path)
-        _sdf, tf, usd, _utils = _modules()
+        sdf, tf, usd, _utils = _modules()
         self._unpacked: tempfile.TemporaryDirectory[str] | None = None
         self._members: list[str] = []
         root = self.path
@@ -53,7 +55,10 @@ class UsdDocument:
             self._members = _unpack(self.path, Path(self._unpacked.name))
             root = Path(self._unpacked.name, self._members[0])
         try:
-            self.stage = usd.Stage.Open(str(root.resolve()))
+            # The argument keeps usd-core from sharing the layer and its edits with a document of
+            # the same file that is still open.
+            opened = {"araplbs": str(next(OPENED))}
+            self.stage = usd.Stage.Open(sdf.Layer.FindOrOpen(str(root.resolve()), opened))
         except tf.ErrorException as error:
             raise Refused(f"is not a USD file that can be read: {reason(error)}") from None
         self.stage.SetEditTarget(self.stage.GetRootLayer())
@@ -102,7 +107,7 @@ class UsdDocument:
         writers = sdf if hasattr(sdf, "ZipFileWriter") else usd  # in older versions
         assert self._unpacked is not None
         folder, first = Path(self._unpacked.name), self._members[0]
-        edited = Path(folder, "edited" + Path(first).suffix)
+        edited = made.with_name("edited" + Path(first).suffix)  # in no member's place
         kind = {"format": _format_of(folder / first)} if edited.suffix == ".usd" else {}
         if not self.stage.GetRootLayer().Export(str(edited), args=kind):
             raise Refused("could not be written as .usdz")
@@ -120,6 +125,9 @@ def _unpack(path: Path, folder: Path) -> list[str]:
     """Unpacks a .usdz file. Returns its members in their order, the root layer first."""
     try:
         with zipfile.ZipFile(path) as archive:
+            sizes = sum(each.file_size for each in archive.infolist())
+            if sizes > path.stat().st_size or any(e.compress_type for e in archive.infolist()):
+                raise Refused("is not a .usdz file: its files are compressed")
             names = [each.filename for each in archive.infolist() if not each.is_dir()]
             for name in names:
                 if not Path(folder, name).resolve().is_relative_to(folder.resolve()):
@@ -146,5 +154,9 @@ def _seen_from(asset: str, here: Path, there: Path) -> str:
 
 def reason(error: Exception) -> str:
     """The last line of an error of usd-core."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    try:
+        text = str(error)
+    except UnicodeDecodeError:  # it quotes the file
+        return "its text is not UTF-8"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return (lines[-1] if lines else "unknown error")[:200]

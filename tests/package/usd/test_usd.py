@@ -11,7 +11,7 @@ from araplbs.cli.main import main
 from araplbs.usd.stage import UsdDocument
 
 usd_files = pytest.importorskip("usd_files", reason="needs the package usd-core")
-from pxr import Gf, Sdf, Usd, UsdSkel, UsdUtils  # noqa: E402
+from pxr import Gf, Sdf, Usd, UsdShade, UsdSkel, UsdUtils  # noqa: E402
 from usd_files import BONES, ORDER, TUBE, influences, write_character  # noqa: E402
 
 from araplbs.usd.character import usd_characters  # noqa: E402  isort: skip
@@ -126,6 +126,17 @@ def test_a_package_keeps_its_other_files(tmp_path):
     np.testing.assert_array_equal(influences(package, "Body"), influences(alone, "Body"))
 
 
+def test_a_package_with_a_file_named_like_ours(tmp_path):
+    plain, package = write_character(tmp_path / "in.usda"), tmp_path / "in.usdz"
+    writers = Sdf if hasattr(Sdf, "ZipFileWriter") else Usd  # in older versions
+    with writers.ZipFileWriter.CreateNew(str(package)) as writer:
+        writer.AddFile(str(plain), "in.usda")
+        (tmp_path / "other.usda").write_text("#usda 1.0\n")
+        writer.AddFile(str(tmp_path / "other.usda"), "edited.usda")
+    target = weigh(package, tmp_path / "out.usdz")
+    assert zipfile.ZipFile(target).read("edited.usda") == b"#usda 1.0\n"
+
+
 def test_compliance_is_that_of_the_input(tmp_path):
     """As `usdchecker` judges it."""
     UsdValidation = pytest.importorskip("pxr.UsdValidation", reason="needs usd-core 24.11")
@@ -221,6 +232,39 @@ def set_attribute(prim, name, value):
     return lambda stage: stage.GetPrimAtPath(f"/Character/{prim}").GetAttribute(name).Set(value)
 
 
+def add_part(stage, faces):
+    """Gives faces of the body a material."""
+    body = UsdShade.MaterialBindingAPI.Apply(stage.GetPrimAtPath("/Character/Body"))
+    part = body.CreateMaterialBindSubset("Part", faces)
+    material = UsdShade.Material(stage.GetPrimAtPath("/Character/Steel"))
+    UsdShade.MaterialBindingAPI.Apply(part.GetPrim()).Bind(material)
+
+
+def test_a_material_of_no_faces_is_no_part(tmp_path):
+    source = write_character(tmp_path / "in.usda")
+    edited(source, lambda stage: add_part(stage, []))
+    [character] = usd_characters(UsdDocument(source))
+    assert [len(vertices) for vertices in character.skinned[0].materials.values()] == [0]
+
+
+def test_open_documents_of_one_file_share_no_edits(tmp_path):
+    source = write_character(tmp_path / "in.usda")
+    first, second = (araplbs.load_usd(source).characters[0] for _ in range(2))
+    before = second.weights.toarray()
+    first.set_weights(first.weigh(threads=1))
+    third = araplbs.load_usd(source).characters[0]
+    np.testing.assert_array_equal(third.weights.toarray(), before)
+    shutil.copyfile(weigh(source, tmp_path / "out.usda"), source)
+    assert (araplbs.load_usd(source).characters[0].weights.toarray() != before).any()
+
+
+def test_text_that_is_not_utf8(tmp_path):
+    source = write_character(tmp_path / "in.usda")
+    source.write_bytes(source.read_bytes().replace(b'"Y"', b'"\xb0', 1))
+    with pytest.raises(Refused, match="its text is not UTF-8"):
+        UsdDocument(source)
+
+
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
@@ -234,6 +278,12 @@ def set_attribute(prim, name, value):
             set_attribute("Rig", "bindTransforms", [Gf.Matrix4d(0)] * 4),
             "a bindTransform without volume",
         ),
+        (set_attribute("Body", "points", [[np.nan] * 3] * len(TUBE[0])), "points .* not finite"),
+        (
+            set_attribute("Body", "primvars:skel:geomBindTransform", Gf.Matrix4d(np.inf)),
+            "geomBindTransform that are not finite",
+        ),
+        (lambda stage: add_part(stage, [3, 999]), "/Character/Body/Part has the face 999"),
     ],
 )
 def test_refusals(tmp_path, capsys, edit, words):
@@ -264,6 +314,10 @@ def test_other_refusals(tmp_path, capsys):
         archive.writestr("../out.usda", "#usda 1.0")
     with pytest.raises(Refused, match="outside of the package"):
         UsdDocument(tmp_path / "d.usdz")
+    with zipfile.ZipFile(tmp_path / "f.usdz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("in.usda", "#usda 1.0\n" + "#" * 100000)
+    with pytest.raises(Refused, match="its files are compressed"):
+        UsdDocument(tmp_path / "f.usdz")
     with zipfile.ZipFile(tmp_path / "e.usdz", "w") as archive:
         archive.writestr("skin.png", "")
     with pytest.raises(Refused, match="does not begin with a layer"):
