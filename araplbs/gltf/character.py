@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..base.arrays import Bools, Floats
+from ..base.extent import sides_of
 from ..base.refusal import Refused
 from ..character.mesh import Mesh
 from ..model.sparse_weights import SparseWeights
@@ -148,7 +149,9 @@ def welded(skinned: list[Skinned]) -> list[Skinned]:
     if len(skinned) < 2:
         return skinned
     points = np.concatenate([each.mesh.vertices for each in skinned])
-    size = float(np.ptp(points, axis=0).max()) or 1.0
+    first = np.cumsum([0] + [len(each.mesh.vertices) for each in skinned[:-1]])
+    faces = [each.mesh.triangles + at for each, at in zip(skinned, first, strict=True)]
+    size = float(sides_of(points, np.concatenate(faces)).max()) or 1.0
     label = _labels(points, SAME_PLACE * size)
     first = np.full(label.max() + 1, -1)
     order = np.arange(len(points))[::-1]

@@ -1,9 +1,13 @@
 """A character in several files: parts that are weighted as one, and levels of detail."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import shapes
+from araplbs.character.mesh import Mesh
+from araplbs.gltf.character import welded
 from gltf_files import BONES, HEADS, TRIANGLES, VERTICES, Glb, moves, plain, rows
 from gltf_validity import File, faults
 
@@ -171,3 +175,20 @@ def test_wrong_arguments(main, tmp_path, capsys, words, sentence):
         plain().write(tmp_path / f"{name}.glb")
     assert main(["weight", *words, "-o", "out/"]) == 2
     assert sentence in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+@dataclass
+class Bound:
+    mesh: Mesh
+
+
+@pytest.mark.parametrize("sizes", [1e3, 1e7])
+def test_a_stray_vertex_welds_no_others(sizes):
+    """The distance within which vertices coincide is a share of the size without it."""
+    vertices, triangles = shapes.tube(8, 16)
+    stray, none = np.array([[sizes, 0.0, 0.0]]), np.zeros((0, 2), int)
+    first = Bound(Mesh("A", np.concatenate([vertices, stray]), triangles, none, np.eye(4)))
+    second = Bound(Mesh("B", vertices + [0, 0, 1e-7], triangles, none, np.eye(4)))
+    one, other = (each.mesh.vertices for each in welded([first, second]))
+    np.testing.assert_array_equal(one, first.mesh.vertices)
+    np.testing.assert_array_equal(other, vertices)
