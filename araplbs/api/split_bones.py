@@ -11,6 +11,8 @@ from ..features.bendy.handles import split_weights
 from ..skeleton.skeleton import Skeleton
 from .rows import Rows, rows_of
 
+MOST_BONES = 1 << 15  # that the engine deforms with (deform.c)
+
 
 def split_bones(
     vertices: Any,
@@ -55,13 +57,19 @@ def split_bones(
         )
     if (number < 1).any():
         raise ValueError(f"counts[{number.argmin()}] is {number.min()}: must be at least 1")
+    total = sum(number.tolist())
+    if total > MOST_BONES:
+        raise ValueError(f"counts sums to {total}: at most {MOST_BONES} bones can be made")
+    number = number.astype(np.int64)
     rows = rows_of("weights", weights, len(points), m)
     owner, bone = rows.vertices, rows.bones
 
+    unit = max(np.abs(each).max(initial=0) for each in (points, start, along)) or 1.0
+
     def position(of: Floats, bones: Any) -> Floats:
-        line = along[bones]
+        line = along[bones] / unit  # whose squares do not overflow
         squares = np.maximum((line * line).sum(axis=1), np.finfo(float).tiny)
-        return np.clip(((of - start[bones]) * line).sum(axis=1) / squares, 0, 1)
+        return np.clip(((of - start[bones]) / unit * line).sum(axis=1) / squares, 0, 1)
 
     u = position(points[owner], bone)
     if parameters is not None:

@@ -91,6 +91,27 @@ def test_a_torso_solved_as_a_spine_moves_like_its_many_bones():
     assert errors[1] < errors[0] / 3.5 and errors[2] < errors[1] / 3.5
 
 
+def same(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        values = [each.toarray() if hasattr(each, "toarray") else each for each in (one, other)]
+        np.testing.assert_array_equal(*values)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint64])
+def test_any_kind_of_integers(kind):
+    counts = np.array([120, 1, 100], kind)
+    given = body()
+    same(araplbs.split_bones(*given, counts), araplbs.split_bones(*given, counts.tolist()))
+
+
+def test_any_unit():
+    scale = 2.0**-600
+    vertices, heads, tails, *more = body()
+    plain = araplbs.split_bones(vertices, heads, tails, *more, [4, 1, 3])
+    made = araplbs.split_bones(vertices * scale, heads * scale, tails * scale, *more, [4, 1, 3])
+    same((made[0] / scale, made[1] / scale, *made[2:]), plain)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -102,6 +123,8 @@ def test_a_torso_solved_as_a_spine_moves_like_its_many_bones():
         ({"counts": [4, 1]}, r"counts has shape \(2,\)"),
         ({"counts": [4.0, 1, 1]}, "counts has .* float64"),
         ({"counts": [4, 1, 0]}, r"counts\[2\] is 0"),
+        ({"counts": [2**62, 2**62, 2**62]}, r"counts sums to 1\d+: at most 32768 bones"),
+        ({"counts": [10**9, 1, 1]}, "counts sums to 1000000002"),
         ({"parameters": np.zeros((150, 2))}, r"parameters has shape \(150, 2\)"),
         ({"parameters": np.full((150, 3), 1.5)}, "parameters has values outside"),
     ],
