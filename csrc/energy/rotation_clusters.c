@@ -18,7 +18,7 @@
  * with a probability proportional to the squared distance from the centers chosen before. Lloyd's
  * rounds then move the centers to the means of their vertices. Takes O(vertices x clusters).
  *
- * Fails on out-of-memory only. */
+ * Fails on out-of-memory and if cancelled. */
 #include "energy/rotation_clusters.h"
 
 #include <float.h>
@@ -85,18 +85,22 @@ static void take_closer(const arap_mesh *mesh, const double *center, int c, doub
     }
 }
 
-/* Choose up to `wanted` centers by k-means++. Returns their number, which is smaller if there are
- * fewer positions. */
-static int choose_centers(const arap_mesh *mesh, int wanted, uint64_t random, double *center,
-                          double *distance, int *nearest) {
+/* Choose up to `wanted` centers by k-means++. Sets their number, which is smaller if there are fewer
+ * positions. */
+static arap_status choose_centers(arap_context *context, const arap_mesh *mesh, int wanted,
+                                  uint64_t random, double *center, double *distance, int *nearest,
+                                  int *count) {
     int chosen = (int)(arap_random(&random) * mesh->count);
     for (int i = 0; i < mesh->count; i++) distance[i] = DBL_MAX;
     for (int c = 0;; c++) {
+        arap_status status = arap_poll_cancel(context);
+        if (status) return status;
         memcpy(center + 3 * (size_t)c, mesh->v + 3 * (size_t)chosen, 3 * sizeof *center);
         take_closer(mesh, center, c, distance, nearest);
         double sum = 0;
         for (int i = 0; i < mesh->count; i++) sum += distance[i];
-        if (c + 1 == wanted || !(sum > 0)) return c + 1;
+        *count = c + 1;
+        if (c + 1 == wanted || !(sum > 0)) return ARAP_OK;
         double left = arap_random(&random) * sum;
         for (int i = 0; i < mesh->count && left >= 0; i++) {
             if (distance[i] > 0) chosen = i;
@@ -106,8 +110,8 @@ static int choose_centers(const arap_mesh *mesh, int wanted, uint64_t random, do
 }
 
 /* Move the centers to the means of their vertices, and assign the vertices again. size: (count) */
-static void move_centers(const arap_mesh *mesh, int count, double *center, int *size,
-                         double *distance, int *nearest) {
+static arap_status move_centers(arap_context *context, const arap_mesh *mesh, int count,
+                                double *center, int *size, double *distance, int *nearest) {
     memset(center, 0, 3 * (size_t)count * sizeof *center);
     memset(size, 0, (size_t)count * sizeof *size);
     for (int i = 0; i < mesh->count; i++) {
@@ -117,15 +121,18 @@ static void move_centers(const arap_mesh *mesh, int count, double *center, int *
         distance[i] = DBL_MAX;
     }
     for (int c = 0; c < count; c++) {
+        arap_status status = arap_poll_cancel(context);
+        if (status) return status;
         if (!size[c]) continue; /* stays without vertices */
         for (int k = 0; k < 3; k++) center[3 * (size_t)c + k] /= size[c];
         take_closer(mesh, center, c, distance, nearest);
     }
+    return ARAP_OK;
 }
 
 arap_status arap_position_clusters_create(arap_context *context, const arap_mesh *mesh, int wanted,
                                           uint64_t seed, arap_rotation_clusters *out) {
-    int n = mesh->count, most = wanted < n ? wanted : n, fill = 0;
+    int n = mesh->count, most = wanted < n ? wanted : n, count = 0, fill = 0;
     double *center = ARAP_NEW(double, 3 * (size_t)most), *distance = ARAP_NEW(double, n);
     int *nearest = ARAP_NEW(int, n), *size = ARAP_NEW_ZERO(int, most);
     arap_status status = ARAP_OK;
@@ -135,9 +142,13 @@ arap_status arap_position_clusters_create(arap_context *context, const arap_mesh
         status = arap_fail_memory(&context->error, "the clusters of the local step");
         goto done;
     }
-    int count = choose_centers(mesh, most, seed, center, distance, nearest);
-    for (int round = 0; round < ROUNDS; round++)
-        move_centers(mesh, count, center, size, distance, nearest);
+    status = choose_centers(context, mesh, most, seed, center, distance, nearest, &count);
+    for (int round = 0; round < ROUNDS && !status; round++)
+        status = move_centers(context, mesh, count, center, size, distance, nearest);
+    if (status) {
+        arap_rotation_clusters_clear(out);
+        goto done;
+    }
     memset(size, 0, (size_t)count * sizeof *size);
     for (int i = 0; i < n; i++) size[nearest[i]]++;
     for (int c = 0; c < count; c++) {
