@@ -373,9 +373,9 @@ def main(_zip_path, output, *asked):
         "all bones.",
         table(["", "energy", "reached", "used", "least"], vertebrae()),
         "## Table 1\n\nThe paper lists 0.4 to 52 s to begin, 0.14 to 2 s per iteration and up "
-        "to 60 s of interaction, on larger characters and an older laptop. *begin*: initial weights, "
-        "factorization and the first iteration. *stroke*: a stroke of the weight brush with one "
-        "local and global step.",
+        "to 60 s of interaction, on larger characters and an older laptop. *begin*: initial "
+        "weights, factorization and the first iteration. *stroke*: a stroke of the weight brush "
+        "with one local and global step.",
         table(["", "vertices", "bones", "s to begin", "unknowns per vertex", "iterations",
                "s per iteration", "s of a stroke"], first),
         rows=rows,
