@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from .api.gltf import GltfCharacter, GltfFile, load_gltf, save_gltf
     from .api.picture import picture
     from .api.rows import Rows
-    from .api.split_bones import split_bones
+    from .api.split_bones import spine_weights, split_bones
     from .api.usd import UsdCharacter, UsdFile, load_usd
     from .api.weights import Weights, weights
     from .base.refusal import Refused
@@ -89,6 +89,7 @@ _PLACES = {
     "UsdFile": ".api.usd",
     "UsdCharacter": ".api.usd",
     "picture": ".api.picture",
+    "spine_weights": ".api.split_bones",
     "split_bones": ".api.split_bones",
     "Refused": ".base.refusal",
 }
@@ -144,6 +145,7 @@ __all__ = [
     "save_gltf",
     "simd",
     "skin_owners",
+    "spine_weights",
     "split_bones",
     "surface_strain",
     "transfer_shapes",

@@ -241,16 +241,11 @@ def vertebrae():
     """[way, energy, ...] of a tail whose 16 bones share a bend of up to 150 degrees (Figure 14)."""
     chain = spines.chain(spines.even(VERTEBRAE))
     poses = spines.shared(VERTEBRAE, [1.0, 0, 0], np.radians(np.linspace(-150, 150, 20)))
-    mesh, whole = (spines.TAIL, spines.TRIANGLES), spines.chain(spines.even(1))
-
-    def solved(bones, **more):
-        solver = araplbs.Solver(*mesh, *bones, **PAPER, pose_count=80, **more)
-        solver.solve()
-        return solver.weights
-
-    one = solved(whole, bone_kinds=["spine"])
-    split = araplbs.split_bones(mesh[0], *whole, one, [VERTEBRAE])[3].toarray()
-    for way, weights in ((f"{VERTEBRAE} small bones", solved(chain)), ("a spine, split", split)):
+    mesh, settings = (spines.TAIL, spines.TRIANGLES), PAPER | {"pose_count": 80}
+    small = araplbs.Solver(*mesh, *chain, **settings)
+    small.solve()
+    one = araplbs.spine_weights(*mesh, *chain, range(VERTEBRAE), **settings).toarray()
+    for way, weights in ((f"{VERTEBRAE} small bones", small.weights), ("a spine, split", one)):
         largest = weights.max(0)
         posed = araplbs.linear_skinning(mesh[0], weights, poses[-1:])
         reached = spines.angle_between_ends(SimpleNamespace(vertices=mesh[0], posed=posed))

@@ -1,4 +1,5 @@
-"""split_bones(): replaces stretchable-twistable bones and spines by rigid bones."""
+"""split_bones() replaces stretchable-twistable bones and spines by rigid bones, and
+spine_weights() computes the weights of a chain of rigid bones by means of a spine."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Floats
+from ..base.engine import engine
 from ..features.bendy.handles import split_weights
 from ..skeleton.skeleton import Skeleton
 from .rows import Rows, rows_of
@@ -95,7 +97,108 @@ def split_bones(
 
     which, inner, values = split_weights(u, rows.weights, number[bone], middles=True)
     owner, bone = owner[which], first[bone[which]] + inner
-    order = np.lexsort((bone, owner))
-    begin = np.searchsorted(owner[order], np.arange(len(points) + 1))
-    split = Rows(begin, bone[order], values[order], len(source))
+    split = _rows(owner, bone, values, len(points), len(source))
     return joints, ends, chain.astype(np.int32), split, source
+
+
+def spine_weights(
+    vertices: Any,
+    triangles: Any,
+    heads: Any,
+    tails: Any,
+    parents: Any,
+    chain: Any,
+    *,
+    deform: Any = None,
+    **settings: Any,
+) -> Rows:
+    """Compute weights with a chain of small bones, such as vertebrae, as one spine. Small bones
+    that turn far against each other lose most of their influence. A spine does not, and its weights
+    are then divided among the bones of the chain, in bands as by split_bones.
+
+    vertices (n, 3), triangles (f, 3); heads, tails (m, 3), parents (m,) of the bones, -1 for roots.
+    chain: two or more bones, each the parent of the next one. Other children of these bones, such
+        as arms, follow the spine.
+    deform (m,) of bool: whether each bone deforms; those of the chain must.
+    settings: the settings of Solver, and its arguments edges, threads and progress.
+
+    Returns Rows of the m bones. The bands are measured along the chain, which may be bent at rest.
+    A vertex near the spine may have one influence more than max_influences. Raises ValueError for
+    invalid arrays, TypeError for unknown settings, and the exceptions of Solver.
+    Source: Thiery & Eisemann, ARAPLBS, 2018, section 7 and Figure 14.
+
+    >>> square = [[0, 0, 0], [1, 0, 0], [0, 0, 2], [1, 0, 2]], [[0, 1, 2], [1, 3, 2]]
+    >>> bones = [[0, 0, 0], [0, 0, 1]], [[0, 0, 1], [0, 0, 2]], [-1, 0]
+    >>> spine_weights(*square, *bones, [0, 1]).toarray().tolist()
+    [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
+    """
+    skeleton = Skeleton.from_joints(heads, parents, tails=tails, deform=deform)
+    start, end, above, m = skeleton.heads, skeleton.tails, skeleton.parents, len(skeleton.names)
+    members = np.asarray(chain)
+    if members.ndim != 1 or members.dtype.kind not in "iu" or len(members) < 2:
+        raise ValueError(f"chain is {chain!r}: must be a list of two or more bones")
+    if members.min() < 0 or members.max() >= m:
+        raise ValueError(f"chain is {chain!r}, but there are {m} bones")
+    apart = np.flatnonzero(above[members[1:]] != members[:-1])
+    if len(apart):
+        lower, upper = members[apart[0] + 1], members[apart[0]]
+        raise ValueError(f"chain is {chain!r}, but the parent of bone {lower} is not bone {upper}")
+    if not skeleton.deform[members].all():
+        still = members[~skeleton.deform[members]][0]
+        raise ValueError(f"chain is {chain!r}, but bone {still} does not deform")
+    unknown = set(settings) - set(engine.SETTINGS["Solver"]) - {"edges", "threads", "progress"}
+    if unknown:
+        raise TypeError(f"spine_weights() does not take {min(unknown)}")
+
+    points = np.asarray(vertices, float)
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise ValueError(f"vertices has shape {points.shape}: expected (n, 3), finite")
+    joints = np.append(start[members], end[members[-1:]], axis=0)
+    u, middles = _along(points, joints)
+    kept = np.setdiff1d(np.arange(m), members[1:])
+    place = np.full(m, -1)
+    place[kept] = np.arange(len(kept))
+    spine = place[members] = place[members[0]]
+    end = np.where(np.arange(m)[:, None] == members[0], end[members[-1]], end)
+    parameters = np.full((len(points), len(kept)), np.nan)
+    parameters[:, spine] = u
+    solver = engine.Solver(
+        points,
+        triangles,
+        start[kept],
+        end[kept],
+        np.where(above[kept] < 0, -1, place[above[kept]]),
+        bone_deform=skeleton.deform[kept],
+        bone_kinds=["spine" if bone == members[0] else "rigid" for bone in kept],
+        parameters=parameters,
+        **settings,
+    )
+    solver.solve()
+    rows = Rows(*solver.sparse_weights, bone_count=len(kept))
+    on_spine = rows.bones == spine
+    number = np.where(on_spine, len(members), 1)
+    even = np.interp(u, middles, (np.arange(len(members)) + 0.5) / len(members))
+    which, inner, values = split_weights(even[rows.vertices], rows.weights, number, middles=True)
+    bone = np.where(on_spine[which], members[inner], kept[rows.bones[which]])
+    return _rows(rows.vertices[which], bone, values, len(points), m)
+
+
+def _along(points: Floats, joints: Floats) -> tuple[Floats, Floats]:
+    """The positions (n,) of points along a line through joints, from 0 to 1, and those of the
+    middles of its pieces."""
+    line = np.diff(joints, axis=0)
+    length = np.maximum(np.linalg.norm(line, axis=1), 1e-150)
+    begin = np.append(0, np.cumsum(length))
+    u, best = np.zeros(len(points)), np.full(len(points), np.inf)
+    for k, piece in enumerate(line):
+        share = np.clip((points - joints[k]) @ piece / length[k] ** 2, 0, 1)
+        distance = np.linalg.norm(points - joints[k] - share[:, None] * piece, axis=1)
+        u = np.where(distance < best, (begin[k] + share * length[k]) / begin[-1], u)
+        best = np.minimum(best, distance)
+    return np.clip(u, 0, 1), (begin[1:] + begin[:-1]) / (2 * begin[-1])
+
+
+def _rows(owner: Any, bone: Any, weights: Floats, count: int, bones: int) -> Rows:
+    order = np.lexsort((bone, owner))
+    begin = np.searchsorted(owner[order], np.arange(count + 1))
+    return Rows(begin, bone[order], weights[order], bones)

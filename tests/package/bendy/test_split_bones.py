@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
+from gltf_files import plain
 
 RNG = np.random.default_rng(2)
 
@@ -134,3 +135,93 @@ def test_refusals(changes, message):
     arguments = dict(zip(names, body(), strict=True)) | {"counts": [4, 1, 1]} | changes
     with pytest.raises(ValueError, match=message):
         araplbs.split_bones(**arguments)
+
+
+HEIGHTS = np.array([0, 0.1, 0.3, 0.45, 0.7, 0.8, 1.1, 1.2, 1.6])
+
+
+def torso():
+    """Eight vertebrae of different lengths, an arm at the fifth, and a neck."""
+    vertices, triangles = shapes.tube(8, 33, radius=0.3)
+    z = [*HEIGHTS[:-1], 0.75, 1.6]
+    heads = np.column_stack([np.zeros((10, 2)), z])
+    tails = np.column_stack([np.zeros((10, 2)), [*HEIGHTS[1:], 0.75, 2]])
+    heads[8, 0], tails[8, 0] = 0.1, 0.6
+    return vertices, triangles, heads, tails, np.array([-1, *range(7), 4, 7])
+
+
+def test_vertebrae_solved_as_one_spine_get_banded_weights():
+    """Figure 14: equal to a spine in their place, divided by the paper's partition of unity."""
+    vertices, triangles, heads, tails, parents = torso()
+    found = araplbs.spine_weights(*torso(), range(8), pose_count=10).toarray()
+    u = np.clip(vertices[:, 2] / 1.6, 0, 1)
+    parameters = np.full((len(vertices), 3), np.nan)
+    parameters[:, 0] = u
+    solver = araplbs.Solver(
+        vertices, triangles, heads[[0, 8, 9]], tails[[7, 8, 9]], [-1, 0, 0], pose_count=10,
+        bone_kinds=["spine", "rigid", "rigid"], parameters=parameters,
+    )  # fmt: skip
+    solver.solve()
+    middles = (HEIGHTS[1:] + HEIGHTS[:-1]) / 3.2
+    bands = np.column_stack([np.interp(u, middles, e) for e in np.eye(8)])
+    expected = np.column_stack([solver.weights[:, :1] * bands, solver.weights[:, 1:]])
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert parents[8] == 4 and found[:, :8].max(axis=0).min() > 0.5
+
+
+def test_bands_follow_a_bent_chain_in_any_order_of_bones():
+    """Positions are measured along the chain. Bones that do not deform stay without weights."""
+    vertices, triangles, heads, tails, _ = torso()
+    for points in (vertices, heads, tails):
+        angle, away = points[:, 2].copy(), 1 - points[:, 0]
+        points[:, 0], points[:, 2] = 1 - away * np.cos(angle), away * np.sin(angle)
+    order = np.array([9, 3, 0, 1, 2, 4, 5, 6, 7, 8])
+    place = np.argsort(order)
+    above = np.array([-1, *range(7), 4, 7])
+    parents = np.where(above[order] < 0, -1, place[above[order]])
+    deform = np.ones(10, bool)
+    deform[place[8]] = False
+    chain = place[:8].tolist()
+    found = araplbs.spine_weights(
+        vertices, triangles, heads[order], tails[order], parents, chain, deform=deform, pose_count=6
+    ).toarray()
+    assert not found[:, place[8]].any()
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+    middle = [(heads[k] + tails[k]) / 2 for k in range(8)]
+    for k in range(1, 7):
+        nearest = np.linalg.norm(vertices - middle[k], axis=1).argsort()[:4]
+        assert (found[nearest][:, chain].argmax(axis=1) == k).all()
+
+
+def test_vertebrae_of_a_file(tmp_path):
+    gltf = araplbs.load_gltf(plain().write(tmp_path / "in.glb"))
+    (character,) = gltf.characters
+    bones = character.skeleton
+    chain = [0, int(np.flatnonzero(bones.parents == 0)[0])]
+    rows = araplbs.spine_weights(
+        character.vertices, character.triangles, bones.heads, bones.tails, bones.parents, chain,
+        pose_count=4, max_influences=3,
+    )  # fmt: skip
+    character.set_weights(rows)
+    gltf.save(tmp_path / "out.glb")
+    again = araplbs.load_gltf(tmp_path / "out.glb").characters[0].weights.toarray()
+    np.testing.assert_allclose(again, rows.toarray(), atol=1 / 255)  # stored in bytes
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"chain": [0]}, "must be a list of two or more bones"),
+        ({"chain": [0.0, 1.0]}, "must be a list of two or more bones"),
+        ({"chain": [0, 10]}, "but there are 10 bones"),
+        ({"chain": [0, 2]}, "the parent of bone 2 is not bone 0"),
+        ({"chain": [0, 1], "deform": [True, False] + [True] * 8}, "bone 1 does not deform"),
+        ({"chain": [0, 1], "bone_limits": None}, "does not take bone_limits"),
+        ({"chain": [0, 1], "poses": None}, "does not take poses"),
+        ({"chain": [0, 1], "vertices": [[0, 0]]}, r"vertices has shape \(1, 2\)"),
+    ],
+)
+def test_refused_chains(changes, message):
+    names = ("vertices", "triangles", "heads", "tails", "parents")
+    with pytest.raises((ValueError, TypeError), match=message):
+        araplbs.spine_weights(**dict(zip(names, torso(), strict=True)) | changes)
