@@ -262,6 +262,12 @@ def automatic(rng):
         "link_parts": bool(rng.random() < 0.7),
         "min_weight": float(rng.choice([0, 1e-3, 0.25])),
     }
+    if options["method"] in ("bbw", "biharmonic") and rng.random() < 0.4:
+        handles = np.full(len(vertices), -1)
+        able = np.flatnonzero(np.ones(len(bones.parents)) if bones.deform is None else bones.deform)
+        few = rng.integers(len(vertices), size=rng.integers(1, 9))
+        handles[few] = rng.choice(able, len(few)) if len(able) else -1
+        options["handles"] = handles
     rows = call(rng, araplbs.baseline_weights, vertices, triangles, *bones, **options)
     check_rows(rows, len(vertices), len(bones.parents), options["max_influences"])
     promise(bones.deform is None or np.asarray(bones.deform)[rows[1]].all(), "bones", rows[1])

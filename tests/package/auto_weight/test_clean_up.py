@@ -182,13 +182,13 @@ def biharmonic():
     return solver.initial_weights
 
 
-def automatic(method):
+def automatic(method, **more):
     """A surface with a loose part, and wires."""
     body = VERTICES, TRIANGLES, *BONES
     path = np.column_stack([np.arange(9), np.arange(9) + 1])
     wires = BODY[0][:10] * [0.1, 0.1, 1] + [0, 0, 0.2] * np.arange(10)[:, None], None, *BONES
     return (
-        *araplbs.baseline_weights(*body, method=method),
+        *araplbs.baseline_weights(*body, method=method, **more),
         *araplbs.baseline_weights(*wires, edges=path, method=method),
     )
 
@@ -231,6 +231,9 @@ WORK = {
     "boneglow": lambda: automatic("boneglow"),
     "bounded biharmonic": lambda: automatic("bbw"),
     "unbounded biharmonic": lambda: automatic("biharmonic"),
+    "biharmonic of points": lambda: automatic(
+        "biharmonic", handles=np.maximum(np.arange(len(VERTICES)) % 40 - 37, -1)
+    ),
     "nearest": lambda: automatic("nearest"),
     "transfer": transfer,
     "transfer_shapes": transfer_shapes,
