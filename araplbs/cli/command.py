@@ -105,7 +105,8 @@ class Job:
             document.save(self.target)
         else:
             save_document(document, self.target)
-        self.say(f"{self.source}: saved {self.target}")
+        plain = " without compression" if getattr(document, "decompressed", False) else ""
+        self.say(f"{self.source}: saved {self.target}{plain}")
 
 
 def reports_of(arguments: argparse.Namespace) -> list[str]:

@@ -22,6 +22,7 @@ from .animations import Clip, poses_of, read_clips
 from .armature import Armature, find_armatures, read_skins
 from .facts import read_facts
 from .file.container import Document, read_document
+from .file.draco import decompress
 from .meshes import SkinnedMesh, read_meshes
 from .nodes import Nodes
 from .write_skin import write_weights
@@ -132,6 +133,7 @@ def load_characters(path: str | Path) -> list[Character]:
 
 
 def characters_of(document: Document) -> list[Character]:
+    decompress(document)
     nodes = Nodes(document)
     found = []
     for armature in find_armatures(document, nodes, read_skins(document)):

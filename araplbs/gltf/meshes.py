@@ -13,12 +13,13 @@ from ..base.refusal import Refused
 from ..character.mesh import Mesh
 from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
 from .armature import AXES, Armature, Skin, to_rest
-from .file.accessors import UNPACK, read_accessor, read_floats
+from .file.accessors import read_accessor, read_floats
 from .file.container import Document
+from .file.draco import NEEDED
+from .file.shape import DRACO
 from .nodes import Nodes
 
 POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, STRIP, FAN = range(7)
-DRACO = "KHR_draco_mesh_compression"
 ALIKE = 1e-4  # share of the size; matrices agree if they place a mesh within this distance
 
 
@@ -94,7 +95,7 @@ def _read_mesh(
     first = 0
     for part in item.get("primitives", []):
         if DRACO in part.get("extensions", {}):
-            raise Refused(f"'{name}' is compressed by {DRACO}: {UNPACK}")
+            raise Refused(f"'{name}' is compressed by {DRACO} and {NEEDED}")
         attributes = part.get("attributes", {})
         if "POSITION" not in attributes:
             continue

@@ -54,6 +54,7 @@ class Document:
     buffers: list[bytearray]
     outside: set[int] = field(default_factory=set)
     more_chunks: bytes = b""  # after the second chunk of a .glb
+    decompressed: bool = False  # its meshes were compressed in the file
 
     def items(self, kind: str) -> list[dict[str, Any]]:
         """The list with this name ("nodes"), empty if the file does not have it."""

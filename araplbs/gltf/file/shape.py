@@ -8,6 +8,7 @@ from typing import Any
 from ...base.refusal import Refused
 
 TEXT, WHOLE, ANY = "a text", "a whole number that is not negative", "anything"
+DRACO = "KHR_draco_mesh_compression"
 OBJECT = {"": ANY}  # with any entries
 
 # The shape of each entry, if present: [shape of each item] for a list, {name: shape} for an object,
@@ -16,6 +17,8 @@ SPARSE_PART = {"bufferView": WHOLE, "byteOffset": WHOLE, "componentType": WHOLE}
 ATTRIBUTES = {"": WHOLE}
 SHAPE: dict[str, Any] = {
     "asset": {"version": TEXT},
+    "extensionsUsed": [TEXT],
+    "extensionsRequired": [TEXT],
     "buffers": [{"uri": TEXT, "byteLength": WHOLE, "extensions": OBJECT}],
     "bufferViews": [
         {
@@ -47,7 +50,7 @@ SHAPE: dict[str, Any] = {
                     "material": WHOLE,
                     "mode": WHOLE,
                     "targets": [ATTRIBUTES],
-                    "extensions": OBJECT,
+                    "extensions": {DRACO: {"bufferView": WHOLE, "attributes": ATTRIBUTES}},
                 }
             ]
         }
