@@ -17,15 +17,7 @@ IN_ROOT = {
     *("pyproject.toml", "setup.py"),
 }
 FOLDERS = (
-    "csrc",
-    "araplbs",
-    "araplbs_addon",
-    "docs",
-    "tools",
-    "tests",
-    "bench",
-    "demo",
-    "examples",
+    *("csrc", "araplbs", "araplbs_addon", "docs", "tools", "tests", "bench", "demo", "examples"),
 )
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
