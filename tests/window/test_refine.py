@@ -1,9 +1,7 @@
 """Tests the live session as a user sees it: watching, accepting, cancelling, and everything that
 can happen in between."""
 
-import json
 import threading
-import time
 from itertools import pairwise
 
 import bpy
@@ -15,7 +13,6 @@ from driver import (
     cancel,
     clear,
     inside,
-    looks,
     newest_only,
     open_sidebar,
     over,
@@ -322,57 +319,6 @@ def test_character(ui):
     yield 8
 
 
-def test_stalls(ui):
-    """The cost of a session for the window on some 50,000 vertices, written to stalls.json, from
-    which bench/stalls.py makes a page."""
-    newest_only()
-    when_named()
-    tube, rig = make_tube(rings=500, sides=100, weigh=False)
-    scenes.select(tube, rig)
-    show(ui)
-    kind, beats, ticks = scenes.addon("features.auto_weight.live").WeightSession, [], []
-    plain = kind.tick
-
-    def tick(self, seconds):
-        start, own = time.perf_counter(), time.thread_time()
-        plain(self, seconds)
-        converged = bool(self.worker and self.worker.waiting)
-        ticks.append((start, time.thread_time() - own, self.state, self.written, converged))
-
-    def beat():
-        beats.append(time.perf_counter())
-        return 0.0
-
-    bpy.app.timers.register(beat)
-    area = ui.area()
-    for _ in range(60):  # the cost of evaluating and drawing this mesh at all
-        area.tag_redraw()
-        tube.data.update_tag()
-        yield 3
-    idle = list(beats)
-    beats.clear()
-    kind.tick = tick
-    try:
-        begin(ui)
-        yield from wait_until(lambda: session() and session().settled)
-        solved = session().frame.seconds
-        ui.key("RET")
-        yield from over()
-    finally:
-        kind.tick = plain
-        bpy.app.timers.unregister(beat)
-    result = {
-        "blender": bpy.app.version_string,
-        "vertices": len(tube.data.vertices),
-        "solved": solved,
-        "idle": idle,
-        "beats": beats,
-        "ticks": ticks,
-    }
-    (ui.pictures / "stalls.json").write_text(json.dumps(result))
-    scenes.assert_good(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
-
-
 def test_escape_stops_the_count(ui):
     """After a session, a thread counts its problems, and Esc over the view acts as the button
     "Stop". If there is nothing to stop, Esc has its usual function."""
@@ -448,48 +394,3 @@ def test_a_correction_is_shown(ui):
         yield 3
         seen.append(view.view_location.z)
     assert seen[0] == seen[2] and seen[1] > seen[0] + 1
-
-
-@looks
-def test_redraw_next_to_blender(ui):
-    """Prints how long a redraw of the window takes after a change of one weight: in Weight Paint
-    mode, with a session, and with a Pin over half of the mesh."""
-    when_named()
-    newest_only()
-
-    def redraw(tube):
-        tube.vertex_groups.active.add([0], 0.5, "REPLACE")
-        tube.data.update_tag()
-        start = time.perf_counter()
-        with ui.override():
-            bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=1)
-        return time.perf_counter() - start
-
-    def typical(tube):
-        return sorted(redraw(tube) for _ in range(8))[3]
-
-    for size in (50_000, 200_000):
-        tube, _rig = make_tube(rings=size // 100, sides=100)
-        yield from paint_mode(ui, tube)
-        yield 20
-        alone = typical(tube)
-        begin(ui)
-        yield from settle()
-        yield 20
-        shared = typical(tube)
-        edits = scenes.addon("blender.data.edits")
-        item = edits.ensure_edit(tube.data, "WEIGHT", "upper")
-        half = np.arange(len(tube.data.vertices)) < size // 2
-        edits.write_values(tube.data, item, np.where(half, 1.5, 0))
-        yield from settle()
-        yield 20
-        pinned = typical(tube)
-        yield from cancel(ui)
-        yield 20
-        again = typical(tube)
-        print(
-            f"{size:,} vertices: Blender {alone:.3f} and {again:.3f} s, session {shared:.3f} s, "
-            f"with a Pin {pinned:.3f} s: {shared / max(alone, again):.2f} and "
-            f"{pinned / max(alone, again):.2f} times",
-            flush=True,
-        )

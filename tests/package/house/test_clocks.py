@@ -34,7 +34,6 @@ EXCEPTIONS = {
     "package/command_line/test_farm_process.py": "the time limit of endless work is what is tested",
     "window/guard.py": "whether the threads of a test that may hang use the processor",
     "window/run_in_gui.py": "the seconds of each test in the results",
-    "window/test_refine.py": "test_stalls measures for docs/bench, where its run is named",
 }
 
 
