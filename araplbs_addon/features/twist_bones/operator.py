@@ -39,7 +39,8 @@ from ...window.session import refuse_session
 from ...window.settings import present_options
 
 ADD = "object.araplbs_add_twist_bones"
-CONSTRAINT = "Twist (ARAP)"  # marks the bones that Remove Twist Bones removes
+CONSTRAINT = "Twist (ARAP)"
+ADDED = "araplbs_twist_bone"  # property of the bones that Remove Twist Bones removes
 
 
 class _OfArmature(Placed):
@@ -66,7 +67,7 @@ class _OfArmature(Placed):
                 f"'{armature.name}' shares its bones with '{users[0].name}': make the armature's "
                 "data single-user first"
             )
-        meshes = {o.data: o for o in context.view_layer.objects if is_deformed_by(o, armature)}
+        meshes = {o.data: o for o in self.objects(context) if is_deformed_by(o, armature)}
         meshes = [each for each in meshes.values() if each.type == "MESH" and each.vertex_groups]
         for mesh in meshes:
             refuse_linked(mesh)
@@ -95,6 +96,10 @@ limbs keep their shape. The new bones follow by constraints, and share the weigh
         description="Leave out limbs whose skin would not stretch less if they twist",
         default=True,
     )
+
+    @staticmethod
+    def objects(context):
+        return context.view_layer.objects  # others are not in place
 
     def change(self, context, armature, skeleton, meshes):
         if not self.kinds:
@@ -131,11 +136,18 @@ class OBJECT_OT_araplbs_remove_twist_bones(_OfArmature, Operator):
     bl_label = "Remove Twist Bones"
     places = (("VIEW3D_MT_pose", 47), ("VIEW3D_MT_object_parent", 72))
 
+    @staticmethod
+    def objects(_context):
+        return bpy.data.objects  # would lose the weights of these bones
+
     def change(self, _context, armature, skeleton, meshes):
-        posed = [bone for bone in armature.pose.bones if CONSTRAINT in bone.constraints]
+        posed = [bone for bone in armature.data.bones if ADDED in bone]
         names = [bone.name for bone in posed if bone.parent]
         if not names:
             raise Refused(f"'{armature.name}' has no bones from Add Twist Bones")
+        for ob in bpy.data.objects:
+            if ob.parent == armature and ob.parent_type == "BONE" and ob.parent_bone in names:
+                raise Refused(f"'{ob.name}' is a child of the bone '{ob.parent_bone}'")
         limbs = {
             skeleton.names.index(bone.name): skeleton.names.index(bone.parent.name)
             for bone in posed
@@ -193,8 +205,10 @@ class _added:
         bpy.context.view_layer.update()  # creates the pose of the new bones
         for each in found:
             limb = armature.data.bones[names[each.limb]]
+            bone = armature.data.bones[each.name]
+            bone[ADDED] = True
             for collection in limb.collections:
-                collection.assign(armature.data.bones[each.name])
+                collection.assign(bone)
             _follow(armature, each, names[each.source])
 
     def __exit__(self, kind, _error, _trace):

@@ -128,6 +128,42 @@ def test_weights_are_shared_and_merged_again():
         bpy.ops.object.araplbs_remove_twist_bones()
 
 
+def test_other_bones_with_the_constraint_stay():
+    """An artist may copy it to other bones."""
+    tube, rig = arms()
+    add()
+    own = rig.pose.bones["forearm_twist.L"].constraints[0]
+    rig.pose.bones["hand.L"].constraints.copy(own)
+    rig.data.bones["forearm_twist.L"].name = "Renamed"
+    assert bpy.ops.object.araplbs_remove_twist_bones() == {"FINISHED"}
+    assert len(rig.data.bones) == 9 and "hand.L" in rig.data.bones
+    assert "Renamed" not in tube.vertex_groups
+
+
+def test_meshes_outside_of_the_view_layer_keep_their_weights():
+    tube, rig = arms()
+    names = [bone.name for bone in rig.data.bones]
+    before = weights(tube, names)
+    add()
+    for collection in list(tube.users_collection):
+        collection.objects.unlink(tube)
+    select(rig)
+    assert bpy.ops.object.araplbs_remove_twist_bones() == {"FINISHED"}
+    np.testing.assert_allclose(weights(tube, names), before, atol=1e-6)
+
+
+def test_children_of_twist_bones_are_not_orphaned():
+    _tube, rig = arms()
+    add()
+    prop = add_object("Prop", None)
+    prop.parent, prop.parent_type, prop.parent_bone = rig, "BONE", "forearm_twist.L"
+    bpy.context.view_layer.update()
+    before = snapshot()
+    with pytest.raises(RuntimeError, match="'Prop' is a child of the bone 'forearm_twist.L'"):
+        bpy.ops.object.araplbs_remove_twist_bones()
+    assert snapshot() == before
+
+
 def test_one_undo_step():
     tube, rig = arms()
     bpy.ops.ed.undo_push(message="before")
