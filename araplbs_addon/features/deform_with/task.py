@@ -140,6 +140,10 @@ def _choose_nodes(
         own = centers @ matrix[:3, :3].T + matrix[:3, 3]
         attribute = ob.data.attributes.new(CENTER, "FLOAT_VECTOR", "POINT")
         attribute.data.foreach_set("vector", own.astype(np.float32).ravel())
+        tree[CENTER] = attribute.name  # another one than that of an object with the same mesh
+        for node in tree.nodes:
+            if "Name" in node.inputs and node.inputs["Name"].default_value == CENTER:
+                node.inputs["Name"].default_value = attribute.name
     (modifier,) = armature_modifiers(ob, armature)
     nodes = ob.modifiers.new("Deformer", "NODES")
     nodes.node_group = tree
@@ -205,16 +209,18 @@ def _finite(preview: DeformerPreview, progress: Listener) -> Floats:
 def _choose_armature(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
     """Removes our nodes and their centers, and gives the Armature modifier their visibility."""
     nodes = deform_nodes(ob)
-    if not nodes:
-        return
     (modifier,) = armature_modifiers(ob, armature)
+    if not nodes:
+        if not modifier.show_viewport and not modifier.show_render:  # nodes were removed by hand
+            modifier.show_viewport = modifier.show_render = True
+        return
     for name in SHOWN:
         setattr(modifier, name, getattr(nodes, name))
     tree = nodes.node_group
+    attribute = ob.data.attributes.get(tree.get(CENTER, ""))
     ob.modifiers.remove(nodes)
+    if attribute and (not tree.users or ob.data.users == 1):
+        ob.data.attributes.remove(attribute)
     if not tree.users:
         bpy.data.node_groups.remove(tree)
-    attribute = ob.data.attributes.get(CENTER)
-    if attribute:
-        ob.data.attributes.remove(attribute)
     ob.data.pop(CENTERS_OLD, None)

@@ -246,6 +246,54 @@ def test_centers_are_computed_again(tube):
 
 
 @nodes
+def test_centers_of_two_objects_with_one_mesh(tube):
+    """Each has its own, and keeps them when the other is deformed by its armature again."""
+    ob, rig = tube
+    other = ob.copy()
+    bpy.context.collection.objects.link(other)
+    other.location.z += 1
+    choose(ob, other, deformer="CENTERS")
+    for each in (ob, other):
+        assert_as_engine(each, rig, "CENTERS")
+    choose(ob, deformer="ARMATURE")
+    assert_as_engine(other, rig, "CENTERS")
+    copied = other.copy()
+    bpy.context.collection.objects.link(copied)
+    choose(copied, deformer="ARMATURE")
+    assert_as_engine(other, rig, "CENTERS")
+    choose(other, deformer="ARMATURE")
+    assert not [name for name in ob.data.attributes.keys() if "araplbs" in name]
+    assert not bpy.data.node_groups
+
+
+@nodes
+def test_an_attribute_of_the_user_stays(tube):
+    ob, rig = tube
+    own = ob.data.attributes.new("araplbs_center", "FLOAT", "FACE")
+    own.data[0].value = 5
+    choose(ob, deformer="CENTERS")
+    assert_as_engine(ob, rig, "CENTERS")
+    choose(ob, deformer="ARMATURE")
+    assert ob.data.attributes["araplbs_center"].data[0].value == 5
+
+
+@nodes
+def test_after_the_nodes_were_removed_by_hand(tube):
+    """The Armature modifier, which was off for them, deforms again, and old centers do not."""
+    ob, rig = tube
+    linear = evaluated(ob, rig)
+    for again in ("ARMATURE", "CENTERS"):
+        choose(ob, deformer="CENTERS")
+        ob.modifiers.remove(ob.modifiers[1])
+        ob.vertex_groups["upper"].add(range(40), 0.7 if again == "CENTERS" else 0.0, "ADD")
+        choose(ob, deformer=again)
+        if again == "ARMATURE":
+            bpy.context.view_layer.update()
+            np.testing.assert_allclose(evaluated(ob, rig), linear, atol=1e-6)
+    assert_as_engine(ob, rig, "CENTERS")
+
+
+@nodes
 def test_the_place_of_the_modifier(tube):
     """The nodes take the Armature modifier's place and visibility, and give both back."""
     ob, _rig = tube
