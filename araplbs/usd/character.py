@@ -281,7 +281,7 @@ def _materials(prim: Any, corners: Integers, sizes: Integers) -> dict[str, Integ
         if not material:
             continue
         own = [corners] if faces is None else [corners[:0]]
-        for f in () if faces is None else faces:
+        for f in np.array([] if faces is None else faces, np.int64).tolist():
             if not 0 <= f < len(sizes):
                 raise Refused(f"{part.GetPath()} has the face {f}, which its mesh does not have")
             own.append(corners[ends[f] - sizes[f] : ends[f]])

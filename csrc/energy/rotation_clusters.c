@@ -85,8 +85,8 @@ static void take_closer(const arap_mesh *mesh, const double *center, int c, doub
     }
 }
 
-/* Choose up to `wanted` centers by k-means++. Sets their number, which is smaller if there are fewer
- * positions. */
+/* Choose up to `wanted` centers by k-means++. Sets their number, which is smaller if there are
+ * fewer positions. */
 static arap_status choose_centers(arap_context *context, const arap_mesh *mesh, int wanted,
                                   uint64_t random, double *center, double *distance, int *nearest,
                                   int *count) {

@@ -262,7 +262,7 @@ def test_centers_of_two_objects_with_one_mesh(tube):
     choose(copied, deformer="ARMATURE")
     assert_as_engine(other, rig, "CENTERS")
     choose(other, deformer="ARMATURE")
-    assert not [name for name in ob.data.attributes.keys() if "araplbs" in name]
+    assert not [each for each in ob.data.attributes if "araplbs" in each.name]
     assert not bpy.data.node_groups
 
 

@@ -159,7 +159,7 @@ def test_children_of_twist_bones_are_not_orphaned():
     prop.parent, prop.parent_type, prop.parent_bone = rig, "BONE", "forearm_twist.L"
     bpy.context.view_layer.update()
     before = snapshot()
-    with pytest.raises(RuntimeError, match="'Prop' is a child of the bone 'forearm_twist.L'"):
+    with pytest.raises(RuntimeError, match=r"'Prop' is a child of the bone 'forearm_twist\.L'"):
         bpy.ops.object.araplbs_remove_twist_bones()
     assert snapshot() == before
 

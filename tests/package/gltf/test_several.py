@@ -188,7 +188,7 @@ def test_a_stray_vertex_welds_no_others(sizes):
     vertices, triangles = shapes.tube(8, 16)
     stray, none = np.array([[sizes, 0.0, 0.0]]), np.zeros((0, 2), int)
     first = Bound(Mesh("A", np.concatenate([vertices, stray]), triangles, none, np.eye(4)))
-    second = Bound(Mesh("B", vertices + [0, 0, 1e-7], triangles, none, np.eye(4)))
+    second = Bound(Mesh("B", vertices + np.array([0, 0, 1e-7]), triangles, none, np.eye(4)))
     one, other = (each.mesh.vertices for each in welded([first, second]))
     np.testing.assert_array_equal(one, first.mesh.vertices)
     np.testing.assert_array_equal(other, vertices)
