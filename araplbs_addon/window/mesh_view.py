@@ -13,6 +13,7 @@ from araplbs.base.refusal import Refused
 from araplbs.base.worker import Worker
 from gpu_extras.batch import batch_for_shader
 
+from ..blender.data.references import Reference
 from ..blender.data.views import redraw_views
 from ..parts import monitor
 
@@ -38,15 +39,24 @@ class MeshView(ABC):
 
     def clear(self):
         self.name = self.result = self.message = None
-        self._worker = self._key = self._source = None
+        self._worker = self._key = self._source = self.turned_to = None
         self._changed = 0.0  # when a change of the weights was last seen
         self._reading = False  # whether Blender is temporarily changed for reading
 
+    def turn_to(self, context, ob):
+        """Displays this mesh until another object becomes active."""
+        active = context.view_layer.objects.active
+        self.turned_to = Reference.to(ob), active.session_uid if active else 0
+
     def subject(self, context):
-        """The mesh to display: the active mesh. While an armature is active, it is the first
-        selected mesh that the armature moves, or else the mesh that was displayed before. None if
-        no mesh qualifies."""
+        """The mesh to display: the mesh of turn_to(), or else the active mesh. While an armature is
+        active, it is the first selected mesh that the armature moves, or else the mesh that was
+        displayed before. None if no mesh qualifies."""
         active = getattr(context, "active_object", None)  # a timer may run without a window
+        if self.turned_to and active and self.turned_to[1] == active.session_uid:
+            found = self.turned_to[0].find()
+            if found:
+                return found
         if active and active.type == "MESH":
             return active
         if not active or active.type != "ARMATURE":

@@ -168,13 +168,14 @@ def peek(ui, outcome, meshes):
     """Holding Y shows the earlier weights, and releasing it shows the new ones."""
     body = max(meshes, key=lambda ob: len(ob.data.vertices))
     after = scenes.entries(body)
-    ui.event("MOUSEMOVE", "NOTHING")
-    yield 3
-    ui.event("Y", "PRESS")
-    yield 5
-    assert outcome.shown() == "BEFORE" and scenes.entries(body) != after
-    yield from still(ui)
-    ui.picture("worst-pose-before")
-    ui.event("Y", "RELEASE")
-    yield 5
-    assert outcome.shown() == "AFTER" and scenes.entries(body) == after
+    for at in (None, inside(ui, "UI", (40, 300))):  # the box, which names the key, too
+        ui.event("MOUSEMOVE", "NOTHING", at=at)
+        yield 3
+        ui.event("Y", "PRESS", at=at)
+        yield 5
+        assert outcome.shown() == "BEFORE" and scenes.entries(body) != after
+        yield from still(ui)
+        ui.picture("worst-pose-before")
+        ui.event("Y", "RELEASE", at=at)
+        yield 5
+        assert outcome.shown() == "AFTER" and scenes.entries(body) == after

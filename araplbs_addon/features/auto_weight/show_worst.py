@@ -71,7 +71,7 @@ the mesh by stretch. Hold Y to see the earlier weights"""
             each = seen[index]
             ob = outcome.objects[each.mesh].get()
             refuse_unseen(context, ob)
-            pose_as(context, armature, outcome.bones, outcome.poses, each.pose)
+            pose_as(context, armature, outcome.bones, outcome.poses, each.pose, ob)
             look_at(context, ob, vertex_places(context, ob, each.vertices))
             return {"FINISHED"}
         finding = found.findings[worst]
@@ -79,7 +79,7 @@ the mesh by stretch. Hold Y to see the earlier weights"""
         refuse_unseen(context, ob)
         with quietly() as check:
             check.active, check.show = worst, True
-        pose_as(context, armature, outcome.bones, outcome.poses, finding.pose)
+        pose_as(context, armature, outcome.bones, outcome.poses, finding.pose, ob)
         look_at(context, ob, places_of(context, finding, ob))
         return {"FINISHED"}
 
@@ -147,4 +147,4 @@ class OBJECT_OT_araplbs_peek_weights(Operator):
 
 
 CLASSES = (OBJECT_OT_araplbs_show_worst, OBJECT_OT_araplbs_peek_weights)
-KEYS = (("3D_View", "VIEW_3D", PEEK, KEY, "PRESS", {}),)
+KEYS = (("3D_View_Generic", "VIEW_3D", PEEK, KEY, "PRESS", {}),)

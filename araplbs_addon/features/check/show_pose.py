@@ -10,6 +10,8 @@ from bpy.types import Operator
 
 from ...blender.poses.pose_rig import PosedRig
 from ...blender.poses.posed_frame import posed_frame
+from ...blender.read.control_bones import is_left_out
+from ...window.error_view import view
 from .findings_list import found, quietly
 from .look_at import OwnView, look_at, places_of, refuse_unseen, space_of
 from .operator import INDEX, OfFinding
@@ -75,7 +77,7 @@ pose"""
         refuse_unseen(context, ob)
         keep_own(context)
         checked = found.list
-        pose_as(context, found.armature.get(), checked.bones, checked.poses, finding.pose)
+        pose_as(context, found.armature.get(), checked.bones, checked.poses, finding.pose, ob)
         look_at(context, ob, places_of(context, finding, ob))
         return {"FINISHED"}
 
@@ -99,15 +101,17 @@ class OBJECT_OT_araplbs_own_pose(Operator):
         return {"FINISHED"}
 
 
-def pose_as(context, armature, bones, poses, number):
-    """Puts the rig into one of these poses (p, m, 3, 4) of its bones, and colors the mesh by its
-    stretch in this pose."""
+def pose_as(context, armature, bones, poses, number, ob):
+    """Puts the rig into one of these poses (p, m, 3, 4) of its bones, and colors the mesh `ob` by
+    its stretch in this pose. Bones that were left out have no pose, so they follow their
+    parents."""
     if armature.library or armature.override_library:
         raise Refused(f"'{armature.name}' belongs to another file")
     if armature.mode == "EDIT":
         raise Refused(f"'{armature.name}' is in Edit mode")
     pose = dict(zip(bones, poses[number], strict=True))
-    deform = {name: pose[name] for name in bones if armature.data.bones[name].use_deform}
+    own = armature.data.bones
+    deform = {b: pose[b] for b in bones if own[b].use_deform and not is_left_out(own[b])}
     _put_pose_back()
     frame = posed_frame(context, armature, number, deform)
     _posed[:] = [frame or PosedRig(armature, deform)]
@@ -115,6 +119,7 @@ def pose_as(context, armature, bones, poses, number):
     if manager.araplbs_errors != "POSE":
         _colors[:] = [manager.araplbs_errors]
         manager.araplbs_errors = "POSE"
+    view.turn_to(context, ob)
     context.view_layer.update()
 
 
@@ -135,6 +140,7 @@ def put_back():
 
 
 def _put_pose_back():
+    view.turned_to = None
     if _colors:
         manager, before = bpy.context.window_manager, _colors.pop()
         if manager.araplbs_errors == "POSE":

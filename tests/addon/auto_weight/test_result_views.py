@@ -1,12 +1,14 @@
 """The views of the Result box: colors of stretch, worst poses, pictures of joints, the other
 weights while a key is held, and drawings over the 3D view."""
 
+from types import SimpleNamespace
+
 import bpy
 import flaws
 import numpy as np
 import pytest
 from rows_of import Rows
-from scenes import addon, auto_weight, entries, package, select, tube_and_rig
+from scenes import add_tube, addon, auto_weight, bind, entries, package, select, tube_and_rig
 from test_outcome import at_hand, in_a_window, weighted  # noqa: F401
 from test_show_pose import posed
 from test_tab import Layout
@@ -66,6 +68,30 @@ def test_the_worst_problem_in_its_pose():
     manager().araplbs_errors = "NONE"  # the artist's own choice stays
     bpy.ops.object.araplbs_own_pose()
     assert manager().araplbs_errors == "NONE"
+
+
+def test_colors_of_the_mesh_that_is_shown():
+    """While the armature is active, the colors are those of the mesh with the problem, not of the
+    selected mesh. A bone that was left out follows its parent."""
+    tube, rig = bad_tube()
+    other = add_tube()
+    bind(other, rig)
+    outcome, view = at_hand(), addon("window.error_view").view
+    bone, parent = rig.pose.bones["upper"], rig.pose.bones["middle"]
+    bone.bone.araplbs_control = package("character.control_bones").REASONS[1][0]
+    outcome.findings = [finding(pose=1)]
+    select(other, rig)
+    assert view.subject(bpy.context) == other
+    bpy.ops.object.araplbs_show_worst()
+    assert view.subject(bpy.context) == tube
+    bpy.context.view_layer.update()
+    local = parent.bone.matrix_local.inverted() @ bone.bone.matrix_local
+    np.testing.assert_allclose(parent.matrix @ local, bone.matrix, atol=1e-4)
+    select(other)
+    assert view.subject(bpy.context) == other, "until another object becomes active"
+    select(other, rig)
+    bpy.ops.object.araplbs_own_pose()
+    assert view.subject(bpy.context) == other
 
 
 def test_no_problem_has_a_pose():
@@ -129,6 +155,16 @@ def test_pictures_of_joints():
     seen, repaired = [], outcome.renewed("AFTER", [], {"stretch": 0.1})
     strip.draw(Layout(seen), bpy.context, repaired)
     assert not seen, "pictures of weights that are no longer there are not shown"
+
+
+def test_pictures_can_be_told_apart(monkeypatch):
+    strip = addon("features.auto_weight.strip")
+    bones = ["LeftArm", "LeftForeArm", "LeftArm", "RightUpLeg"]
+    shown = SimpleNamespace(seen=[SimpleNamespace(bone=bone) for bone in bones])
+    monkeypatch.setattr(strip, "icons_of", lambda *_: [(0, 0)] * len(bones))
+    layout = Rows()
+    strip.draw(layout, bpy.context, shown)
+    assert len(set(layout.words)) == len(bones)
 
 
 def test_pictures_after_a_repair():
