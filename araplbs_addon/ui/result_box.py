@@ -61,22 +61,20 @@ def draw_result(layout, context, outcome):
     box = layout.box()
     column = box.column(align=True)
     _draw_gains(context, column, outcome)
-    for index, note in enumerate(outcome.notes):
-        _draw_note(context, column, index, note)
-        if note.chooses:
-            _draw_parts(context, column, outcome)
+    _draw_notes(context, column, outcome, urgent=True)
     for warning in outcome.warnings[:MOST_WARNINGS]:
         draw_wrapped(column, context, warning, icon="ERROR")
     more = len(outcome.warnings) - MOST_WARNINGS
     if more > 0:
         draw_wrapped(column, context, f"{more} more in the Info log", icon="BLANK1")
     _draw_sets(box, context, outcome)
-    strip.draw(box, context, outcome)
     _draw_views(box, outcome)
+    strip.draw(box, context, outcome)
     if show_pose.posed_rig():
         if outcome.slots[outcomes.BEFORE]:
             draw_wrapped(box, context, f"Hold {KEY} to see the other weights", icon="INFO")
         box.operator(show_pose.BACK, icon="LOOP_BACK")
+    _draw_notes(context, box.column(align=True), outcome, urgent=False)
     # This is the large button in Weight Paint mode. After a transfer, the body is selected, too.
     if context.mode != "PAINT_WEIGHT" and not outcome.sources:
         row = abreast(box, "Refine Live", "One Limb", others=EDGES_OF_BOX)
@@ -187,6 +185,15 @@ def _draw_counting(context, layout, worker):
     row = layout.row()
     words = f"Counting visible problems: {100 * worker.fraction:.0f} %"
     draw_wrapped(row, context, words, icon="SORTTIME", beside="Stop").operator(STOP, text="Stop")
+
+
+def _draw_notes(context, layout, outcome, urgent):
+    """There may be many notes. Only urgent ones are above the buttons that show the result."""
+    for index, note in enumerate(outcome.notes):
+        if note.urgent == urgent:
+            _draw_note(context, layout, index, note)
+            if note.chooses:
+                _draw_parts(context, layout, outcome)
 
 
 def _draw_note(context, layout, index, note):

@@ -32,7 +32,7 @@ _NUMBERS = r"[\d.,]+(?: \u2192 [\d.,]+)?(?: %)?"  # "13 → 2", "27.3 → 20.2 %
 PIECES = re.compile(f"[{_WIDE}] *|{_NUMBERS}(?=[ {_WIDE}]|$) *|[^{_WIDE} ]+ *| +")
 NEVER_FIRST = "、。，：；）」！？"
 NEVER_DRAWN = 100  # pixels: less than the width of any visible sidebar
-POPOVER = 280  # pixels: the width of a panel that is not in the sidebar
+POPOVER = 14  # units: the width of a panel that is not in the sidebar
 
 
 class InTab:
@@ -42,6 +42,7 @@ class InTab:
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = TAB
+    bl_ui_units_x = POPOVER
     own_modes = ("OBJECT", "PAINT_WEIGHT", "POSE")
 
     @classmethod
@@ -83,10 +84,10 @@ def text_width(text):
 
 def text_room(context):
     """The width in pixels for a label in a box of the panel, next to an icon."""
-    region, scale = context.region, _scale(context)
+    region = None if context.region_popup else context.region
     width = region.width if region and region.type == "UI" else 0
-    if width < NEVER_DRAWN * scale:
-        width = POPOVER * scale
+    if width < NEVER_DRAWN * _scale(context):
+        width = POPOVER * unit(context)
     return width - EDGES * unit(context)
 
 

@@ -1,5 +1,7 @@
 """The layout of texts in a sidebar of any width: line breaks, and the items that share a row."""
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
 from rows_of import Rows
@@ -26,6 +28,15 @@ def wide(text):
 )
 def test_numbers_stay_together(text, room, lines):
     assert sidebar.wrapped(text, room, wide) == lines
+
+
+def test_a_popover_has_its_own_width():
+    """A popover has 14 units, whatever the width of the sidebar in which its button is."""
+    side = SimpleNamespace(type="UI", width=600)
+    wide = SimpleNamespace(region=side, region_popup=None, preferences=bpy.context.preferences)
+    popover = SimpleNamespace(**vars(wide) | {"region_popup": side})
+    assert sidebar.text_room(popover) < 280 * sidebar.unit(wide) / 20 < sidebar.text_room(wide)
+    assert bpy.types.VIEW3D_PT_araplbs_check.bl_ui_units_x == sidebar.POPOVER
 
 
 def in_a_narrow_panel(monkeypatch, units):
