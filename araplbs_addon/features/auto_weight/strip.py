@@ -10,7 +10,7 @@ from bpy.utils import previews
 
 from ...blender.data.views import redraw_views
 from ...preferences import preferred_threads
-from ...window.sidebar import LEAST_AROUND, panel_room, row_texts, unit
+from ...window.sidebar import LEAST_OF_GRID, panel_room, row_texts, unit
 from .show_worst import IDNAME as SHOW_WORST
 
 PERIOD = 0.1  # seconds between two checks for finished images
@@ -31,7 +31,7 @@ def draw(layout, context, outcome):
         return
     row = layout.row(align=True)
     room = panel_room(context) - EDGES * unit(context)
-    room = room / len(icons) - LEAST_AROUND * unit(context)
+    room = room / len(icons) - LEAST_OF_GRID * unit(context)
     names = row_texts(tuple((seen.bone, "") for seen in outcome.seen), room)
     for index, (name, both) in enumerate(zip(names, icons, strict=True)):
         column = row.column(align=True)
