@@ -104,7 +104,7 @@ def _draw_parts(context, layout, outcome):
         choice = outcome.choice(part)
         bone, others = choice.offered if choice else (part["bone"], part["others"][:1])
         line = Sentence("{part}: {bone}", part=part["name"], bone=bone)
-        row = draw_wrapped(layout, context, line, "BLANK1", beside="  ".join(others))
+        row = draw_wrapped(layout, context, line, "BLANK1", beside=others)
         for number, other in enumerate(others):
             button = row.operator(note_cures.GIVE_PART, text=other, translate=False)
             button.index, button.other = index, number

@@ -214,13 +214,14 @@ def _elided(text, room, width):
 
 def draw_wrapped(layout, context, text, icon="NONE", beside=""):
     """Draws a translated text in as many lines as the panel width requires. beside: the text of a
-    button next to the text, or below it if this takes less height; the returned layout is for this
-    button."""
+    button next to the text, or below it if this takes less height, or the texts of several buttons;
+    the returned layout is for these buttons."""
     words = translated(text)
     room = text_room(context) + (ICON * unit(context) if icon == "NONE" else 0)
     lines = wrapped(words, room)
     if beside:
-        room -= text_width(translated(beside)) + AROUND * unit(context)
+        texts = [beside] if isinstance(beside, str) else beside
+        room -= sum(text_width(translated(each)) + AROUND * unit(context) for each in texts)
         narrow = wrapped(words, room)
         if len(narrow) <= len(lines) + 1 and not is_broken(words, room):
             layout, lines = layout.row(), narrow

@@ -98,6 +98,8 @@ def test_first_result(ui):
     outcome = scenes.addon("features.auto_weight.outcome").outcome_at_hand(bpy.context)
     assert None not in (*outcome.facts["problems"], *outcome.facts["stretch"])
     assert outcome.facts["problems"][1] < outcome.facts["problems"][0]
+    yield from wait_until(lambda: outcome.seen is not None)
+    yield from still(ui)
     ui.picture("second-result")
     yield from worse_result(ui, outcome)
     rig = bpy.data.objects[outcome.armature.name]

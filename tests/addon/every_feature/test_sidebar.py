@@ -51,6 +51,16 @@ def test_a_button_has_a_row_of_its_own_before_words_are_broken(monkeypatch, unit
     assert [part.kind for part in layout.parts] == (["row"] if is_beside else ["column", "row"])
 
 
+@pytest.mark.parametrize(("more", "is_beside"), [(0.2, True), (-0.2, False)])
+def test_two_buttons_take_the_width_of_two(monkeypatch, more, is_beside):
+    texts, unit = ["chest", "hips"], sidebar.unit(bpy.context)
+    width = sum(map(sidebar.text_width, ["Button.2:", *texts])) / unit
+    in_a_narrow_panel(monkeypatch, width + len(texts) * sidebar.AROUND + more)
+    layout = Rows()
+    sidebar.draw_wrapped(layout, bpy.context, "Button.2: spine", "BLANK1", beside=texts)
+    assert [part.kind for part in layout.parts] == (["row"] if is_beside else ["column", "row"])
+
+
 @pytest.mark.parametrize(("units", "rows"), [(20, 1), (6, 2)])
 def test_a_name_goes_above_a_value_that_needs_the_width(monkeypatch, units, rows):
     in_a_narrow_panel(monkeypatch, units)
