@@ -21,7 +21,7 @@ MANUAL = ROOT / "docs/manual"
 
 # Left, top, right and bottom in a window of 1280 x 800 pixels.
 VIEW = 0, 27, 1050, 720
-TAB = 766, 83, 1050, 720
+TAB = 766, 83, 1050, 625
 
 # For each picture: the screenshot of a test, the region to crop, and the name in the manual.
 PICTURES = (
