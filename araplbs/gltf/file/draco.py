@@ -56,9 +56,11 @@ def decompress(document: Document) -> None:
         for name, key in compressed.get("attributes", {}).items():
             found[part.get("attributes", {}).get(name)] = arrays.get(key)
         for number, values in found.items():
-            if sources.setdefault(number, view) != view:
+            if number not in sources:
+                _store(document, number, values, views, number == part["indices"])
+            elif sources[number] != view:
                 raise Refused(f"accessor {number} belongs to two meshes compressed by {DRACO}")
-            _store(document, number, values, views, number == part["indices"])
+            sources[number] = view
     document.decompressed = True
     for key in ("extensionsUsed", "extensionsRequired"):
         left = [name for name in document.json.pop(key, []) if name != DRACO]

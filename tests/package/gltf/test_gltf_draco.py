@@ -67,6 +67,22 @@ def test_several_parts_and_one_without_skin(core, tmp_path):
             assert np.abs(pair[0] - pair[1]).max() < 1e-4
 
 
+def test_data_of_two_primitives_and_bytes_of_three(core, tmp_path):
+    """Vertices begin at multiples of 4 bytes, and shared arrays stay shared."""
+    glb = plain()
+    part = glb.json["meshes"][0]["primitives"][0]
+    colors = np.random.default_rng(0).integers(0, 255, (len(VERTICES), 3))
+    part["attributes"]["COLOR_0"] = glb.add(colors, "u1", "VEC3", normalized=True)
+    compressed(glb, tmp_path)
+    glb.json["meshes"][0]["primitives"].append(part | {"material": 0})
+    glb.json["materials"] = [{}]
+    found = Weigher(core, tmp_path)(glb)
+    first, second = found.json["meshes"][0]["primitives"]
+    assert first["attributes"] == second["attributes"]
+    assert (found.read(first["attributes"]["COLOR_0"]) == colors).all()
+    assert len(found.json["accessors"]) == len(glb.json["accessors"])
+
+
 @pytest.mark.parametrize("command", ["weight", "repair", "check", "compare"])
 def test_by_command(core, tmp_path, capsys, command):
     source = compressed(plain(), tmp_path).write(tmp_path / "in.glb")

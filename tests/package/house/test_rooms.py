@@ -37,6 +37,7 @@ OPTIONAL = {
     "solvers/tet_mesh.py": {"meshio"},
     "solvers/fill_tets.py": {"tetgen"},
     "disk/blend_file.py": {"zstandard"},
+    "gltf/file/draco.py": {"DracoPy"},
     "usd/stage.py": {"pxr"},
     "usd/character.py": {"pxr"},
     "api/rows.py": {"scipy"},
