@@ -221,7 +221,7 @@ class BakeTask(Task):
             modifier.use_deform_preserve_volume = False
 
 
-def refuse_caches(ob):
+def refuse_caches(ob: bpy.types.Object) -> None:
     """Raises Refused if the cache of an enabled modifier does not exist or does not match the
     object."""
     for modifier in ob.modifiers:
@@ -233,7 +233,7 @@ def refuse_caches(ob):
             _refuse_sequence(ob, modifier)
 
 
-def _refuse_mesh_cache(ob, modifier):
+def _refuse_mesh_cache(ob: bpy.types.Object, modifier: bpy.types.Modifier) -> None:
     path = Path(bpy.path.abspath(modifier.filepath))
     where = f"'{ob.name}': the cache of its modifier '{modifier.name}'"
     try:
@@ -256,7 +256,7 @@ def _refuse_mesh_cache(ob, modifier):
         )
 
 
-def _refuse_sequence(ob, modifier):
+def _refuse_sequence(ob: bpy.types.Object, modifier: bpy.types.Modifier) -> None:
     where = f"'{ob.name}': its modifier '{modifier.name}'"
     cache = modifier.cache_file
     if not cache:

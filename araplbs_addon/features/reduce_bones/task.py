@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 import numpy as np
@@ -33,9 +33,6 @@ from ...blender.write.deform_flags import deform_off
 from ...blender.write.write_weights import write_weights
 from ...task import Task
 from ..check.task import CheckTask
-
-if TYPE_CHECKING:
-    import bpy
 
 
 @dataclass(frozen=True)
@@ -148,13 +145,13 @@ def _drop_groups(ob: bpy.types.Object, armature: bpy.types.Object, names: list[s
             ob.vertex_groups.remove(group)
 
 
-def refuse_linked_bones(armature):
+def refuse_linked_bones(armature: bpy.types.Object) -> None:
     """Raises Refused if the bones belong to another file."""
     if armature.data.library or armature.data.override_library:
         raise Refused(f"'{armature.name}' is linked from another file: make it local first")
 
 
-def animated_bones(names):
+def animated_bones(names: set[str]) -> set[str]:
     """The names, out of a set, of bones for which some action has keys."""
     found = set()
     for action in bpy.data.actions:
@@ -165,7 +162,7 @@ def animated_bones(names):
     return names & found
 
 
-def bone_uses(armature, names):
+def bone_uses(armature: bpy.types.Object, names: list[str]) -> list[str]:
     """Returns [line] about constraints, children and drivers that depend on these bones and must be
     handled before the bones are deleted."""
     wanted, lines = set(names), []

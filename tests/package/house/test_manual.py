@@ -105,8 +105,8 @@ def test_every_picture_is_shown():
         assert path.name in text, path.name
 
 
-# A paragraph, item or row that tells of measurements, and numbers in it that are none.
-TELLS = re.compile(
+# Words of a paragraph, item or row about measurements, and its numbers that are settings.
+MEASURED = re.compile(
     r"\b[Ii]n (?:a|our|\d+)(?: of \d+)? \[?tests?\b|\btest (?:characters|files)\b|\b\d+ "
     r"(?:public )?(?:characters|files)\b|\[measure|\[details\]|\b[Ww]e \[?(?:measured|tested)\b"
 )
@@ -120,7 +120,7 @@ EXAMPLES = ("A test character with 34 bones", "--jobs 16")
 def test_measured_numbers_are_those_of_a_linked_page(page):
     """Every number is on a page that the same paragraph links to."""
     for text in re.split(r"\n\n|\n(?=\||- |\d\. )", page.read_text("utf-8")):
-        if not TELLS.search(text) or any(example in text for example in EXAMPLES):
+        if not MEASURED.search(text) or any(example in text for example in EXAMPLES):
             continue
         links = re.findall(r"\]\((\.\./(?:bench|decisions)/[\w-]+\.md)", text)
         told = "".join((MANUAL / link).read_text("utf-8") for link in links)
