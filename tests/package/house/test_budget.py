@@ -5,7 +5,7 @@ from paths import ROOT
 
 SUFFIXES = {".c", ".h", ".def", ".py", ".pyi", ".sh"}
 BUDGET = {
-    ("csrc", "araplbs", "araplbs_addon", "tools"): 118_100,
+    ("csrc", "araplbs", "araplbs_addon", "tools"): 118_200,
     ("tests", "bench"): 85_800,
 }
 
