@@ -368,7 +368,7 @@ typedef struct arap_usage {
 arap_status arap_solver_usage(arap_context *context, const arap_solver *solver,
                               const arap_influences *weights, arap_usage *out);
 
-/* How far the skin of each of the caller's bones follows that bone: see responses.h. */
+/* How far the skin of each of the caller's bones follows that bone: see responses.c. */
 #define ARAP_NO_SKIN (-1)
 #define ARAP_NO_DEFORM (-2)
 typedef struct arap_answers {

@@ -1,4 +1,4 @@
-/* Samples and smooth functions between them: see samples.h.
+/* Samples and smooth functions between them: see mixed_state.h.
  *
  * Creates blue noise by choosing the farthest points. The first sample is the vertex farthest from
  * the mean vertex, and each further sample is the vertex farthest, along edges, from all earlier
@@ -14,7 +14,7 @@
  * Takes O(samples edges log vertices) and a factorization of the bi-Laplacian, and stores 8 bytes
  * for each vertex and sample. Fails on out-of-memory, and if the bi-Laplacian is not positive
  * definite. */
-#include "elastic/samples.h"
+#include "elastic/mixed_state.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,8 @@
-/* The energy of given weights in given poses: see evaluate.h.
+/* The energy of given weights in given poses: see energy.h.
  *
  * Uses the paper's edge weights, but neither links nor bone springs. An additional last bone, which
  * never moves, carries the vertices without weights. The cost is that of a local step in double
  * precision. Fails for invalid meshes, skeletons, poses and rows. */
-#include "energy/evaluate.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  *
  * With the method "alternate", the system of the weights is assembled and factorized for the moved
  * poses, and joints and weights take several steps each. With "together", joints and weights
- * alternate step by step, and the first factor of the weights is kept (pcg_step.h). The cost is
+ * alternate step by step, and the first factor of the weights is kept (pcg_step.c). The cost is
  * that of the steps. Fails for settings out of range, on out-of-memory, and if a step fails. */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The self-test of OpenBLAS: see blas_test.h.
+/* The self-test of OpenBLAS: see blas.h.
  *
  * OpenBLAS selects its kernels for the detected processor, and some snapshots contained kernels
  * that give wrong results for certain matrix sizes (docs/platforms.md). Examples are a
@@ -6,7 +6,7 @@
  * SME. The test runs every routine that we or CHOLMOD call, in every form that we use, on random
  * numbers and odd sizes, and compares the results with plain_blas.h. This takes about 10 Mflop. The
  * test cannot detect a kernel that is wrong only at other sizes. */
-#include "linalg/blas_test.h"
+#include "linalg/blas.h"
 
 #include <math.h>
 #include <stdlib.h>

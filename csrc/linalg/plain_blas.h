@@ -1,5 +1,5 @@
 /* The routines of BLAS and LAPACK that we and CHOLMOD call, as plain loops. These routines are the
- * reference for OpenBLAS when the module is loaded (blas_test.h), and replace OpenBLAS if it gives
+ * reference for OpenBLAS when the module is loaded (blas_test.c), and replace OpenBLAS if it gives
  * wrong results. Matrices are stored by columns, as in Fortran. Triangles are lower triangles with
  * a general diagonal. */
 #ifndef ARAP_PLAIN_BLAS_H

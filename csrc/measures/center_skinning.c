@@ -1,4 +1,4 @@
-/* Skinning with centers of rotation (Algorithm 1): see center_skinning.h.
+/* Skinning with centers of rotation (Algorithm 1): see rotation_centers.h.
  *
  * Let R be the rotation of the normalized sum of quaternions, each flipped to the side of the sum
  * so far, and T the transform of linear blending. Then
@@ -10,7 +10,7 @@
  * Takes O(poses x entries) time, about 40 ns each, and 200 bytes of memory per pose and bone.
  * Vertices are processed in parallel. Fails on out-of-memory and for numbers that are not finite.
  */
-#include "measures/center_skinning.h"
+#include "measures/rotation_centers.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Doubts about the bones of loose parts: see part_doubts.h.
+/* Doubts about the bones of loose parts: see inspection.h.
  *
  * The owner of a part is the bone b with more than half of the part's weight, if the weights of b
  * differ from their mean by at most BENDS on average: a part that bends has no owner. How well a
@@ -18,7 +18,7 @@
  * Takes O(n log n) for the touched surface (closest.c) and O(n (1 + relatives)) for the rest. Parts
  * are processed in parallel. Fails on out-of-memory, when cancelled, and for a mesh, weights or
  * bones that cannot be used. */
-#include "measures/part_doubts.h"
+#include "measures/inspection.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "control/control_bones.h"
 #include "initial/diffused_parameters.h"
-#include "measures/center_skinning.h"
 #include "measures/dual_quaternions.h"
 #include "measures/posed_energy.h"
 #include "measures/rotation_centers.h"

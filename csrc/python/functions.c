@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "energy/evaluate.h"
+#include "energy/energy.h"
 #include "linalg/rotation.h"
 #include "mesh/rings.h"
 #include "python/error.h"

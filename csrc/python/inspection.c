@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "measures/inspection.h"
-#include "measures/part_doubts.h"
 #include "mesh/nearest.h"
 #include "mesh/extent.h"
 #include "python/error.h"

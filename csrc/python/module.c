@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "energy/local_kernels.h"
 #include "linalg/blas.h"
-#include "linalg/blas_test.h"
 #include "python/ending.h"
 #include "python/engine_docs.h"
 #include "python/error.h"

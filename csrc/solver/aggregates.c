@@ -1,4 +1,4 @@
-/* Aggregated parts: see aggregates.h.
+/* Aggregated parts: see rigid.h.
  *
  * A coat of mail has thousands of loose plates, each of which has a few vertices on the coarsest
  * mesh. Coarsening the plates further would remove their faces. All vertices of a plate follow
@@ -7,7 +7,6 @@
  * mean bone, that have no faces, or that have an edit or a lock do not share rows.
  *
  * Takes O(vertices + parts + marks). Fails only on out-of-memory. */
-#include "solver/aggregates.h"
 
 #include <math.h>
 

@@ -23,8 +23,6 @@
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
-#include "solver/aggregates.h"
-#include "solver/order.h"
 #include "solver/promise.h"
 #include "solver/rigid.h"
 #include "solver/smoothness.h"

@@ -1,4 +1,4 @@
-/* Laplacian filter: see filter.h.
+/* Laplacian filter: see iteration.h.
  *
  *   w_ib <- sum_k a_ik w_kb / sum_k a_ik,   then  w_ib <- w_ib (1 - locked) / sum_b w_ib
  *
@@ -6,7 +6,7 @@
  * a maximum if no neighbor has a larger weight, and a minimum if no neighbor has a smaller one. A
  * maximum (or minimum) is spurious if any other vertex has a larger (or smaller) weight for the
  * same bone, so the tip of a bone keeps its peak. Takes O(entries x ring). */
-#include "solver/filter.h"
+#include "solver/iteration.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  *
  * One iteration (docs/energy.md 3):
  *   1. global step: solve A x = Z'(b - Fw + penalties), w += Z x
- *   2. filter, if requested (filter.h); clip and normalize (or add positivity rows, which take
+ *   2. filter, if requested (filter.c); clip and normalize (or add positivity rows, which take
  *      effect at the next solve). If clipping raises the objective, stiff rows hold zeros instead
  *      (an active set, changed all at once, Bertsekas 1982), and the matrix is factorized again,
  *      which is cheaper than updating the factor for hundreds of changed rows
@@ -26,8 +26,6 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "energy/stiffness.h"
-#include "solver/filter.h"
-#include "solver/pcg_step.h"
 #include "solver/smoothness.h"
 
 #define DAMPING_TRIES 7

@@ -2,7 +2,10 @@
 #ifndef ARAP_ITERATION_H
 #define ARAP_ITERATION_H
 
+#include "arap.h"
+#include "mesh/mesh.h"
 #include "solver/solver.h"
+#include "weights/influences.h"
 
 /* Create work space for the current influence patterns, which must not change until it is
  * released. */
@@ -31,5 +34,15 @@ arap_status arap_refresh(arap_context *context, arap_solver *solver);
 /* Compute F w of the current weights, and their energy. The energy is appended to the history
  * without the harmonic term. */
 arap_status arap_measure(arap_context *context, arap_solver *solver);
+
+/* Laplacian filter of the weights (paper section 5, "Local maxima"). Apply one step: each weight
+ * becomes the mean of its neighbors' weights, weighted by the edge weights of the energy. Then the
+ * free weights of a row are scaled to share what the locked ones leave. */
+arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, arap_filter filter,
+                                int bones, arap_influences *weights);
+
+/* The global step without a new factorization after the poses have changed. Solve A y = x in place
+ * for the penalized system of the solver's current poses. Does not support a harmonic term. */
+arap_status arap_pcg_step(arap_context *context, const arap_solver *solver, double *x);
 
 #endif

@@ -17,7 +17,6 @@
 #include "base/memory.h"
 #include "base/sets.h"
 #include "solver/apply_edits.h"
-#include "solver/visits.h"
 
 /* A level is worthwhile with at least this many vertices per cluster and clusters per bone. Fewer
  * clusters per bone suffice if the mesh would otherwise have no level, but has thousands of

@@ -1,10 +1,10 @@
-/* The elimination order: see order.h.
+/* The elimination order: see smoothness.h.
  *
  * A symmetric mesh is folded along its plane, so a pair of partners becomes one vertex with the
  * neighbors of both. The resulting graph, which is the graph of the matrix, is ordered. In addition
  * to the ordering itself, this takes O(edges), or O(edges x unknowns of a vertex^2) with the graph
  * of the unknowns. Fails on out-of-memory, and for too many edges. */
-#include "solver/order.h"
+#include "solver/smoothness.h"
 
 #include "base/memory.h"
 #include "linalg/factor.h"

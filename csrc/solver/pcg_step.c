@@ -1,4 +1,4 @@
-/* Conjugate gradients for a global step, with the factor for earlier poses: see pcg_step.h.
+/* Conjugate gradients for a global step, with the factor for earlier poses: see iteration.h.
  *
  * When joints move, the poses change, and with them A = Z'(F + stiffness)Z. Multiplying a vector by
  * A requires no assembly: Z, F (by arap_stiffness_product) and Z' are applied in turn. The factor
@@ -6,7 +6,7 @@
  * earlier matrix. A few steps, each with one product and two back-substitutions, therefore reduce
  * the error as far as is useful for the next local step. If nothing has changed, the first step is
  * exact. Fails on out-of-memory and for weights that are not finite. */
-#include "solver/pcg_step.h"
+#include "solver/iteration.h"
 
 #include <math.h>
 #include <string.h>

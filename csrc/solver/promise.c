@@ -3,7 +3,7 @@
  * The energy does not penalize a bone that does nothing, because a bone without influence stretches
  * no skin. As a result, some bones next to stronger bones move nothing, or only a fraction of their
  * skin, and the seed and the tessellation determine which ones. Therefore, the response of every
- * bone (responses.h), or the share of a minor bone (own_skin.h), is measured after the last stage
+ * bone (responses.c), or the share of a minor bone (own_skin.c), is measured after the last stage
  * of a level. Bones below the required minimum (the floor), and their mirror images, get rows on
  * their own skin. These rows, strength_b Lambda_i #poses (w_ib - h_ib)^2, draw the weights toward
  * the initial weights h. The influences of these bones return to the patterns with weight 0 and
@@ -34,8 +34,6 @@
 
 #include "base/memory.h"
 #include "solver/excluded.h"
-#include "solver/own_skin.h"
-#include "solver/responses.h"
 #include "weights/rows.h"
 
 #define START 0.002   /* strength of the first rows, over the square of the mesh's size */

@@ -1,6 +1,6 @@
-/* Responses of bones: see responses.h.
+/* Responses of bones: see promise.h.
  *
- * Let S_b be the own skin of bone b (own_skin.h), h the initial weights, and A the areas of the
+ * Let S_b be the own skin of bone b (own_skin.c), h the initial weights, and A the areas of the
  * vertices. When b and its children turn about the head of b, linear blending moves vertex i by a
  * share s_ib of the rigid movement. This share is the sum of w_ic over b and the bones below b.
  * With a the direction of the bone and x = v_i - head, the root mean square distance of the vertex
@@ -15,7 +15,7 @@
  * Bones are numbered so that the descendants of a bone follow it directly. Two comparisons of these
  * numbers therefore determine whether a bone descends from another. Takes O(vertices x influences +
  * bones). Fails on out-of-memory, or when cancelled. */
-#include "solver/responses.h"
+#include "solver/promise.h"
 
 #include <math.h>
 #include <string.h>

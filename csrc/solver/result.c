@@ -7,8 +7,6 @@
 #include "base/memory.h"
 #include "energy/energy.h"
 #include "solver/promise.h"
-#include "solver/own_skin.h"
-#include "solver/responses.h"
 #include "solver/levels.h"
 #include "solver/solver.h"
 #include "solver/excluded.h"

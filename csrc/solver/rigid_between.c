@@ -1,4 +1,4 @@
-/* Parts between several branches of bones: see rigid_between.h.
+/* Parts between several branches of bones: see rigid_candidates.h.
  *
  * The wheels of a tank lie inside the ring of bones that move the plates of its track, and the
  * shell of a robot's hand lies around the first bones of its fingers. These bones are about equally
@@ -30,13 +30,12 @@
  *
  * Takes O(vertices x bones + parts x bones x depth). Fails only on out-of-memory or when cancelled.
  * */
-#include "solver/rigid_between.h"
+#include "solver/rigid_candidates.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "solver/rigid_owners.h"
 
 #define ALIKE 1.25
 #define BRANCHES 3

@@ -3,6 +3,7 @@
 #define ARAP_RIGID_CANDIDATES_H
 
 #include "solver/solver.h"
+#include "springs/bone_lines.h"
 
 #define ARAP_BOX 8 /* number of vertices; parts with no more than this cannot bend */
 
@@ -81,5 +82,39 @@ int arap_candidate_bone(const arap_rigid_search *search, int central);
 /* Share a part that follows one bone with the bone that has the second largest mean weight, if that
  * is nearly as large. */
 void arap_candidate_share(const arap_rigid_search *search, arap_candidate *candidate);
+
+/* Makes cards follow the surface below their roots. Make cards that hang by one end open, with the
+ * mean row beneath that end; *changes: whether there are any. */
+arap_status arap_hold_hanging(arap_context *context, arap_rigid_search *search, int *changes);
+
+/* Detects props that a hand holds. Make all parts of props held by several branches of bones open,
+ * with the bone from which the branches descend; *changes: set if there are any. set (parts),
+ * touched (vertices): scratch. */
+arap_status arap_hold_props(arap_context *context, arap_rigid_search *search, int *set,
+                            int *touched, int *changes);
+
+/* Assigns a rigid part to a bone of the joint in which the part sits, or to a bone that has no
+ * other part. The bone that moves most of a rigid part, by its row. */
+int arap_owner_of_part(const arap_rigid_search *search, int part);
+
+/* Add to owned (deforming bones) the number of rigid parts that each bone moves most, and to `soft`
+ * that of soft vertices with much of its weight. Both arguments may be the same array. */
+void arap_count_owned(const arap_rigid_search *search, int *owned, int *soft);
+
+/* The mean distance of a part from each bone, times its area. distance: scratch, (lines); mean:
+ * (deforming bones). */
+void arap_part_distances(const arap_rigid_search *search, const arap_bone_lines *lines,
+                         const arap_candidate *candidate, double *distance, double *mean);
+
+/* *changes: whether any decision has been made. */
+arap_status arap_hold_joints(arap_context *context, arap_rigid_search *search, int *changes);
+
+/* Must be called after everything else has been decided. */
+arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *search, int *changes);
+
+/* Assigns parts between several branches of bones. Make parts between several branches follow the
+ * bone from which the branches descend; *changes: set if there are any. Must be called after
+ * everything else has been decided. */
+arap_status arap_hold_between(arap_context *context, arap_rigid_search *search, int *changes);
 
 #endif

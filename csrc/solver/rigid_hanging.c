@@ -1,4 +1,4 @@
-/* Handles hair cards, feathers and lashes: see rigid_hanging.h and hanging.c.
+/* Handles hair cards, feathers and lashes: see rigid_candidates.h and hanging.c.
  *
  * A card is stiff compared with its links, so it would follow the skin near most of its area, and
  * its root would leave the skin. Therefore, a card that touches the skin with one end follows the
@@ -11,7 +11,7 @@
  *
  * Cards with their own bones stay soft. If no part surrounds a bone that moves a card, the bone
  * belongs to the card. Takes O(cards x bones). Fails only on out-of-memory or when cancelled. */
-#include "solver/rigid_hanging.h"
+#include "solver/rigid_candidates.h"
 
 #include "mesh/loose_parts.h"
 

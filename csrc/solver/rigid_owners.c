@@ -1,4 +1,4 @@
-/* Assigns balls in joints, and parts of bones that have lost their part: see rigid_owners.h.
+/* Assigns balls in joints, and parts of bones that have lost their part: see rigid_candidates.h.
  *
  * Joints. The ball in the elbow of a mannequin fits the upper arm as well as the forearm. Chance
  * would therefore determine which of them the ball follows, possibly differently on the left and on
@@ -20,7 +20,7 @@
  *
  * Takes O(parts x bones), plus O(vertices of rigid parts x bones) for bones without parts. Fails on
  * out-of-memory, or when cancelled. */
-#include "solver/rigid_owners.h"
+#include "solver/rigid_candidates.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Detects props that a hand holds: see rigid_props.h and props.c.
+/* Detects props that a hand holds: see rigid_candidates.h and props.c.
  *
  * A pistol has several parts, such as the slide, the barrel and the grip. Without this rule, each
  * of them would follow the nearest finger. A prop is held if the skin that it touches follows bones
@@ -22,7 +22,7 @@
  *
  * Takes O(vertices x influences + parts x bones^2). Fails only on out-of-memory or when cancelled.
  */
-#include "solver/rigid_props.h"
+#include "solver/rigid_candidates.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The search for rigid parts: see rigid_search.h.
+/* The search for rigid parts: see rigid.h.
  *
  * Each vertex has its own row of weights w_i. If a part is moved by a single row u, it departs from
  * its solved positions by
@@ -20,19 +20,18 @@
  * hip. The shape of the sword proves that it is rigid (rods.c). All parts of the sword therefore
  * follow the bone of the surface on which it lies, however far this bone moves them.
  *
- * Hair cards that touch the skin with one end follow the skin at this end (rigid_hanging.h).
+ * Hair cards that touch the skin with one end follow the skin at this end (rigid_hanging.c).
  *
- * Props that several fingers hold follow the hand (rigid_props.h). Balls follow a bone of the joint
- * in which they sit, and bones that are left without a part get the nearest part (rigid_owners.h).
+ * Props that several fingers hold follow the hand (rigid_props.c). Balls follow a bone of the joint
+ * in which they sit, and bones that are left without a part get the nearest part (rigid_owners.c).
  * Parts between several branches of bones follow the bone from which these descend
- * (rigid_between.h).
+ * (rigid_between.c).
  *
  * Parts that are mirror images of each other either both become rigid, with mirrored rows, or both
  * stay soft. A part that is its own mirror image takes a bone that is its own mirror image. The
  * search skips strands, which have no faces and bend with the skin on which they grow, and parts
  * with locked weights or constraints. Takes O(entries x influences), plus the rays of
  * containment.c. Fails only on out-of-memory or when cancelled. */
-#include "solver/rigid_search.h"
 
 #include <limits.h>
 #include <math.h>
@@ -43,11 +42,7 @@
 #include "energy/stiffness.h"
 #include "mesh/loose_parts.h"
 #include "solver/rigid.h"
-#include "solver/rigid_between.h"
 #include "solver/rigid_candidates.h"
-#include "solver/rigid_hanging.h"
-#include "solver/rigid_owners.h"
-#include "solver/rigid_props.h"
 #include "weights/rows.h"
 
 #define SPANNING 0.2 /* share of the allowed departure, for parts around more than one bone */

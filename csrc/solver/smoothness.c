@@ -14,7 +14,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "solver/order.h"
 
 #define STIFFNESS 0.01
 

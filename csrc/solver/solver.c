@@ -37,10 +37,8 @@
 #include "solver/dual_stage.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
-#include "solver/aggregates.h"
 #include "solver/promise.h"
 #include "solver/rigid.h"
-#include "solver/rigid_search.h"
 #include "solver/apply_edits.h"
 #include "supports/reduce.h"
 #include "supports/supports.h"
@@ -223,7 +221,7 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
 
 /* Whether to search for rigid parts before the last stage. The coarser mesh has shown which parts
  * are rigid, and a later search would restart the stage. There is no early search if the mesh
- * consists of free plates (aggregates.h), which become stiff only in the last stage. */
+ * consists of free plates (aggregates.c), which become stiff only in the last stage. */
 static int searches_first(const arap_solver *s) {
     int plates = s->mesh.count < PLATE * s->mesh.part_count && !s->lumped_parts;
     return s->settings.rigid_departure > 0 && !s->parts.count && !plates &&

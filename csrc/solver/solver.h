@@ -54,7 +54,7 @@ typedef struct arap_patterns {
     char *active;     /* whether a weight has a positivity row or is held at zero */
     double *unknowns; /* (system.unknowns) work */
     int has_system;
-    int system_outdated; /* the poses have changed since the system was assembled: see pcg_step.h */
+    int system_outdated; /* the poses have changed since the system was assembled: see pcg_step.c */
     int guarded;         /* negative weights of this stage are held at zero */
     int active_changes;  /* changes of `active` since the factorization */
     double stride;       /* share of the global step that is taken */
@@ -77,7 +77,7 @@ typedef struct arap_stage {
     int must_refresh; /* its patterns have had no local step yet and will be reduced after it */
     int must_reduce;  /* its patterns have yet to be reduced */
     int searched;     /* for rigid parts, at the end of the last stage or before it */
-    int aggregated;   /* `parts` include those of aggregates.h until the last stage */
+    int aggregated;   /* `parts` include those of aggregates.c until the last stage */
 } arap_stage;
 
 /* Of the current weights, in absolute terms. */
@@ -99,7 +99,7 @@ typedef struct arap_constraints {
 /* The bones held by promise.c. All members are zero if no bone is held. */
 typedef struct arap_promise {
     double *strength;          /* (deforming bones) of their rows, over the square of mesh.size */
-    char *is_minor;            /* (deforming bones) see own_skin.h */
+    char *is_minor;            /* (deforming bones) see own_skin.c */
     double *before;            /* (deforming bones) share before the bone was held */
     arap_influences own;       /* own skin of the bones */
     arap_constraint_list rows; /* ascending by vertex */
@@ -143,7 +143,7 @@ struct arap_solver {
     arap_solver *coarse;
     arap_coarse clusters;
     int coarse_vertices; /* of the coarsest mesh; 0: only the mesh itself */
-    int lumped_parts;    /* of that mesh, see aggregates.h */
+    int lumped_parts;    /* of that mesh, see aggregates.c */
 
     arap_influences initial;    /* weights before the first iteration */
     arap_influences influences; /* current weights */

@@ -1,4 +1,4 @@
-/* The order in which vertices grow into clusters: see visits.h.
+/* The order in which vertices grow into clusters: see levels.h.
  *
  * The clusters depend on this order. If vertices were visited by number, a character would get
  * different weights whenever a program renumbers its vertices. The order therefore depends on
@@ -15,7 +15,7 @@
  * mesh, far above rounding errors, and are sorted by radix. The steps do not depend on stray
  * vertices, and vertices beyond FARTHEST ascend by their numbers. Computing the order takes
  * O(vertices + bones) time and O(vertices) memory. Fails on out-of-memory. */
-#include "solver/visits.h"
+#include "solver/levels.h"
 
 #include <math.h>
 #include <stdint.h>
