@@ -208,6 +208,7 @@ def _finite(preview: DeformerPreview, progress: Listener) -> Floats:
 
 def _choose_armature(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
     """Removes our nodes and their centers, and gives the Armature modifier their visibility."""
+    ob.data.pop(CENTERS_OLD, None)
     nodes = deform_nodes(ob)
     (modifier,) = armature_modifiers(ob, armature)
     if not nodes:
@@ -223,4 +224,3 @@ def _choose_armature(ob: bpy.types.Object, armature: bpy.types.Object) -> None:
         ob.data.attributes.remove(attribute)
     if not tree.users:
         bpy.data.node_groups.remove(tree)
-    ob.data.pop(CENTERS_OLD, None)

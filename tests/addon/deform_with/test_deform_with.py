@@ -219,6 +219,11 @@ def test_says_what_is_outdated(tube):
     rig.data.bones["chest"].name = "upper"
     choose(ob, deformer="ARMATURE")
     assert "araplbs_centers_old" not in ob.data
+    choose(ob, deformer="CENTERS")
+    auto_weight(ob, rig)
+    ob.modifiers.remove(ob.modifiers["Deformer"])  # by hand
+    choose(ob, deformer="CENTERS")
+    assert reason() == ""
 
 
 @nodes
