@@ -10,6 +10,8 @@ import numpy as np
 from ..base.arrays import Floats
 from ..base.engine import engine
 from ..features.bendy.handles import split_weights
+from ..features.bendy.spine import along_chain, as_one_spine
+from ..model.sparse_weights import SparseWeights
 from ..skeleton.skeleton import Skeleton
 from .rows import Rows, rows_of
 
@@ -154,7 +156,7 @@ def spine_weights(
     if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
         raise ValueError(f"vertices has shape {points.shape}: expected (n, 3), finite")
     joints = np.append(start[members], end[members[-1:]], axis=0)
-    u, middles = _along(points, joints)
+    u, _middles = along_chain(points, joints)
     kept = np.setdiff1d(np.arange(m), members[1:])
     place = np.full(m, -1)
     place[kept] = np.arange(len(kept))
@@ -174,28 +176,9 @@ def spine_weights(
         **settings,
     )
     solver.solve()
-    rows = Rows(*solver.sparse_weights, bone_count=len(kept))
-    on_spine = rows.bones == spine
-    number = np.where(on_spine, len(members), 1)
-    even = np.interp(u, middles, (np.arange(len(members)) + 0.5) / len(members))
-    which, inner, values = split_weights(even[rows.vertices], rows.weights, number, middles=True)
-    bone = np.where(on_spine[which], members[inner], kept[rows.bones[which]])
-    return _rows(rows.vertices[which], bone, values, len(points), m)
-
-
-def _along(points: Floats, joints: Floats) -> tuple[Floats, Floats]:
-    """The positions (n,) of points along a line through joints, from 0 to 1, and those of the
-    middles of its pieces."""
-    line = np.diff(joints, axis=0)
-    length = np.maximum(np.linalg.norm(line, axis=1), 1e-150)
-    begin = np.append(0, np.cumsum(length))
-    u, best = np.zeros(len(points)), np.full(len(points), np.inf)
-    for k, piece in enumerate(line):
-        share = np.clip((points - joints[k]) @ piece / length[k] ** 2, 0, 1)
-        distance = np.linalg.norm(points - joints[k] - share[:, None] * piece, axis=1)
-        u = np.where(distance < best, (begin[k] + share * length[k]) / begin[-1], u)
-        best = np.minimum(best, distance)
-    return np.clip(u, 0, 1), (begin[1:] + begin[:-1]) / (2 * begin[-1])
+    begin, bones, weights = solver.sparse_weights
+    rows = SparseWeights(begin, kept[bones], weights)
+    return Rows(*as_one_spine(rows, members, points, joints), bone_count=m)
 
 
 def _rows(owner: Any, bone: Any, weights: Floats, count: int, bones: int) -> Rows:

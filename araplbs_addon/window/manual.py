@@ -22,6 +22,7 @@ TOPICS = (
     ("bpy.ops.object.araplbs_reach*", "paint.html"),
     ("bpy.ops.object.araplbs_mirror_painted*", "paint.html"),
     ("bpy.ops.object.araplbs_*limb*", "paint.html"),
+    ("bpy.ops.object.araplbs_one_spine*", "paint.html"),
     ("bpy.ops.object.araplbs_*rigid*", "parts.html"),
     ("bpy.ops.object.araplbs_take_in*", "control_bones.html"),
     ("bpy.ops.object.araplbs_deform_off*", "control_bones.html"),

@@ -61,6 +61,7 @@ WITH_MOUSE = {
 INSIDE["object.araplbs_solve_below"] = "a stroke of Smooth Weights: test_clicks.py"
 INSIDE |= dict.fromkeys(WITH_MOUSE, "the mouse goes on") | {
     "object.araplbs_mirror_painted": "weights that were painted: tests/addon/touch_up",
+    "object.araplbs_one_spine": "a chain of selected bones: tests/addon/bendy",
     "object.araplbs_show_pictures": "a picture: test_clicks.py",
     "object.araplbs_save_pictures": "as above",
 }

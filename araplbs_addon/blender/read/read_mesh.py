@@ -187,6 +187,14 @@ def locked_bones(ob, skeleton):
     return np.array([name in locked for name in skeleton.names]) & skeleton.deform
 
 
+def refuse_locked(mesh, skeleton, bones):
+    """Raises Refused if the vertex group of one of these bones (m,) bool is locked."""
+    locked = np.flatnonzero(locked_bones(mesh, skeleton) & bones)
+    if len(locked):
+        name = skeleton.names[locked[0]]
+        raise Refused(f"The vertex group '{name}' of '{mesh.name}' is locked: unlock it first")
+
+
 def masked_vertices(mesh):
     """(n,) bool: vertices that the paint mask excludes; None if no mask is active."""
     if mesh.use_paint_mask_vertex:

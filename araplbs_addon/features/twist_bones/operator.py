@@ -24,11 +24,11 @@ from ...blender.data.mesh_shape import triangle_vertices
 from ...blender.read.read_armature import read_armature
 from ...blender.read.read_mesh import (
     coordinates,
-    locked_bones,
     matrix_between,
     present_weights,
     refuse_edited,
     refuse_linked,
+    refuse_locked,
 )
 from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.edit_bones import editing
@@ -113,7 +113,7 @@ limbs keep their shape. The new bones follow by constraints, and share the weigh
         most, m = present_options(context).max_influences, len(skeleton.names)
         limbs = np.isin(np.arange(m), [bone.limb for bone in bones])
         for mesh in meshes:
-            _refuse_locked(mesh, skeleton, limbs)
+            refuse_locked(mesh, skeleton, limbs)
         points = [_points(mesh, armature, context.view_layer) for mesh in meshes]
         if self.only_helpful and every is not None and len(every.bones):
             first = np.cumsum([0] + [len(each) for each in points])
@@ -156,7 +156,7 @@ class OBJECT_OT_araplbs_remove_twist_bones(_OfArmature, Operator):
         changed = np.isin(np.arange(len(skeleton.names)), [*limbs, *limbs.values()])
         skeleton.deform = skeleton.deform | changed
         for mesh in meshes:
-            _refuse_locked(mesh, skeleton, changed)
+            refuse_locked(mesh, skeleton, changed)
         with all_or_nothing(meshes, armature, made=None):
             for mesh in meshes:
                 rows = merged_weights(present_weights(mesh, skeleton), limbs)
@@ -169,13 +169,6 @@ class OBJECT_OT_araplbs_remove_twist_bones(_OfArmature, Operator):
                 if name in mesh.vertex_groups:
                     mesh.vertex_groups.remove(mesh.vertex_groups[name])
         return f"Removed twist bones: {names_in_line(names)}"
-
-
-def _refuse_locked(mesh, skeleton, changed):
-    locked = np.flatnonzero(locked_bones(mesh, skeleton) & changed)
-    if len(locked):
-        name = skeleton.names[locked[0]]
-        raise Refused(f"The vertex group '{name}' of '{mesh.name}' is locked: unlock it first")
 
 
 def _points(mesh, armature, view_layer):
