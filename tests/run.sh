@@ -243,7 +243,7 @@ chroot_bed() {
     sh -c "cd $place/main && exec \"\$@\"" sh)
   as_root rm -rf "$box"
   as_root mkdir -p "$box/main" "$box/home" "$box/out"
-  as_root cp -r "$ZIP" blender_manifest.toml pyproject.toml tests demo "$box/main/"
+  as_root cp -r "$ZIP" blender_manifest.toml pyproject.toml tests demo examples "$box/main/"
   [ -z "${ARAPLBS_OLD_ZIP:-}" ] || as_root cp "$ARAPLBS_OLD_ZIP" "$box/old.zip"
   if [ -d "${ARAPLBS_DATA:-../shared}/data" ]; then  # characters some tests read; they skip without
     as_root mkdir -p "$box/shared"
