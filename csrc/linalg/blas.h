@@ -72,8 +72,8 @@ void arap_add_product(int rows, int inner, int columns, const double *a, const d
 void arap_add_product_of_rows(int rows, int inner, int others, const double *a, const double *b,
                               double *out);
 
-/* Tests whether OpenBLAS and plain loops agree on this processor. Return the name of the routine of
- * the linked OpenBLAS that gives wrong results, "memory" if there is too little memory for the
+/* Tests whether OpenBLAS and plain loops agree on this processor. Returns the name of the routine
+ * of the linked OpenBLAS that gives wrong results, "memory" if there is too little memory for the
  * test, or NULL if all results are correct. Takes milliseconds. `spoiled`, for tests: a routine
  * whose result is altered in the tenth digit of one number, or NULL. */
 const char *arap_blas_wrong(const char *spoiled);

@@ -25,9 +25,9 @@ arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geo
                                  const arap_sparse_weights *rows, int bones,
                                  const arap_inspection *out);
 
-/* How clearly each loose part belongs to the bone that moves it. */
 #define ARAP_OTHERS 2
 
+/* How clearly each loose part belongs to the bone that moves it. */
 typedef struct arap_part_doubts {
     int count;  /* parts */
     int *part;  /* (vertices) */

@@ -1,4 +1,4 @@
-/* Optimized centers of rotation (Le & Hodgins 2016), for center_skinning.c. */
+/* Optimized centers of rotation (Le & Hodgins 2016), and skinning with them. */
 #ifndef ARAP_ROTATION_CENTERS_H
 #define ARAP_ROTATION_CENTERS_H
 
@@ -19,10 +19,9 @@ arap_status arap_rotation_centers(arap_context *context, const arap_geometry *ge
                                   const arap_sparse_weights *rows, int bones,
                                   const arap_center_settings *settings, double *out);
 
-/* Skinning with optimized centers of rotation (Le & Hodgins 2016, Algorithm 1). Compute the
- * positions out (poses, count, 3) of vertices (count, 3) with these centers (count, 3). If a center
- * is not finite, linear blending is used. All other arguments are as for
- * arap_dual_quaternion_skinning. */
+/* Skin with these centers (Algorithm 1): compute the positions out (poses, count, 3) of vertices
+ * (count, 3) with these centers (count, 3). If a center is not finite, linear blending is used. All
+ * other arguments are as for arap_dual_quaternion_skinning. */
 arap_status arap_center_skinning(arap_context *context, int count, const double *vertices,
                                  const arap_sparse_weights *rows, const double *centers, int bones,
                                  int poses, const double *transforms, const double *axes,

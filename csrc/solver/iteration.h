@@ -35,13 +35,13 @@ arap_status arap_refresh(arap_context *context, arap_solver *solver);
  * without the harmonic term. */
 arap_status arap_measure(arap_context *context, arap_solver *solver);
 
-/* Laplacian filter of the weights (paper section 5, "Local maxima"). Apply one step: each weight
+/* Laplacian filter of the weights (paper section 5, "Local maxima"). In one step, each weight
  * becomes the mean of its neighbors' weights, weighted by the edge weights of the energy. Then the
  * free weights of a row are scaled to share what the locked ones leave. */
 arap_status arap_filter_weights(arap_context *context, const arap_mesh *mesh, arap_filter filter,
                                 int bones, arap_influences *weights);
 
-/* The global step without a new factorization after the poses have changed. Solve A y = x in place
+/* The global step without a new factorization after the poses have changed: solve A y = x in place
  * for the penalized system of the solver's current poses. Does not support a harmonic term. */
 arap_status arap_pcg_step(arap_context *context, const arap_solver *solver, double *x);
 

@@ -42,7 +42,7 @@ static inline arap_status arap_coarse_weights(arap_context *context, const arap_
  * their clusters, before the current ones, and take its report of unseen islands. */
 arap_status arap_coarse_inherit(arap_context *context, arap_solver *solver);
 
-/* Determines the order in which the vertices of a mesh grow into clusters (mesh/coarse.h). visit
+/* Determine the order in which the vertices of a mesh grow into clusters (mesh/coarse.h). visit
  * (vertices): an order based on the positions of the vertices relative to the bones, independent of
  * vertex numbering. */
 arap_status arap_find_visits(arap_context *context, const arap_solver *solver, int *visit);

@@ -4,12 +4,11 @@
 
 #include "solver/solver.h"
 
-/* Determines the skin that each bone should move. */
 #define ARAP_MAX_OF_VERTEX 0.5
 
-/* Find the own skin of the bones: (vertex, bone) with its initial weight. Minor bones, which have
- * most of their weight on the skin of others, have own skin with weights of ARAP_MAX_OF_VERTEX or
- * less. */
+/* Find the own skin of the bones, which each bone should move: (vertex, bone) with its initial
+ * weight. Minor bones, which have most of their weight on the skin of others, have own skin with
+ * weights of ARAP_MAX_OF_VERTEX or less. */
 arap_status arap_own_skin(arap_context *context, const arap_solver *solver, arap_influences *out);
 
 /* After the last stage of a level, measure the responses and hold bones below the floor. If there
@@ -37,7 +36,7 @@ arap_status arap_promise_renew(arap_context *context, arap_solver *solver);
 
 void arap_promise_clear(arap_promise *promise);
 
-/* Measures how far the skin of each bone follows when the bone turns, and the bone's share of the
+/* Measure how far the skin of each bone follows when the bone turns, and the bone's share of the
  * weights. own: own_skin.c. response (deforming bones): how far own skin follows, relative to the
  * initial weights. share (deforming bones): the weight of the bone on all skin, as a share of its
  * initial one. ARAP_NO_SKIN for bones without own skin. ignored (vertices): vertices that do not

@@ -18,16 +18,14 @@ arap_status arap_share_patterns(arap_context *context, arap_solver *solver,
 /* Also make these loose parts (mesh.part_count) rigid. */
 arap_status arap_add_rigid_parts(arap_context *context, arap_solver *solver, const char *found);
 
-/* The search for loose parts that are rigid. Make loose parts rigid that already move almost
- * rigidly. `patterns` are the current ones with the same row for all vertices of such a part, or
- * empty if nothing changes. */
+/* Make loose parts rigid that already move almost rigidly. `patterns` are the current ones with the
+ * same row for all vertices of such a part, or empty if nothing changes. */
 arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                                   arap_influences *patterns);
 
-/* Aggregates loose parts with few vertices while the influence patterns are being chosen. Aggregate
- * the small loose parts of a large coarsest mesh if they make up most of it. The vertices of each
- * part then share their rows, as in rigid parts. Initial weights, locks and edits must already be
- * known. */
+/* While the influence patterns are being chosen, aggregate the small loose parts of a large
+ * coarsest mesh if they make up most of it. The vertices of each part then share their rows, as in
+ * rigid parts. Initial weights, locks and edits must already be known. */
 arap_status arap_aggregate_parts(arap_context *context, arap_solver *solver);
 
 /* Give the vertices of aggregated parts their own rows again, beginning with the next patterns. */

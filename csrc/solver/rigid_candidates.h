@@ -83,18 +83,17 @@ int arap_candidate_bone(const arap_rigid_search *search, int central);
  * is nearly as large. */
 void arap_candidate_share(const arap_rigid_search *search, arap_candidate *candidate);
 
-/* Makes cards follow the surface below their roots. Make cards that hang by one end open, with the
+/* Let cards follow the surface below their roots: make cards that hang by one end open, with the
  * mean row beneath that end; *changes: whether there are any. */
 arap_status arap_hold_hanging(arap_context *context, arap_rigid_search *search, int *changes);
 
-/* Detects props that a hand holds. Make all parts of props held by several branches of bones open,
+/* Detect props that a hand holds: make all parts of props held by several branches of bones open,
  * with the bone from which the branches descend; *changes: set if there are any. set (parts),
  * touched (vertices): scratch. */
 arap_status arap_hold_props(arap_context *context, arap_rigid_search *search, int *set,
                             int *touched, int *changes);
 
-/* Assigns a rigid part to a bone of the joint in which the part sits, or to a bone that has no
- * other part. The bone that moves most of a rigid part, by its row. */
+/* The bone that moves most of a rigid part, by its row. */
 int arap_owner_of_part(const arap_rigid_search *search, int part);
 
 /* Add to owned (deforming bones) the number of rigid parts that each bone moves most, and to `soft`
@@ -106,15 +105,16 @@ void arap_count_owned(const arap_rigid_search *search, int *owned, int *soft);
 void arap_part_distances(const arap_rigid_search *search, const arap_bone_lines *lines,
                          const arap_candidate *candidate, double *distance, double *mean);
 
-/* *changes: whether any decision has been made. */
+/* Assign a rigid part to a bone of the joint in which the part sits. *changes: whether any decision
+ * has been made. */
 arap_status arap_hold_joints(arap_context *context, arap_rigid_search *search, int *changes);
 
-/* Must be called after everything else has been decided. */
+/* Assign a rigid part to a bone that has no other part. Must be called after everything else has
+ * been decided. */
 arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *search, int *changes);
 
-/* Assigns parts between several branches of bones. Make parts between several branches follow the
- * bone from which the branches descend; *changes: set if there are any. Must be called after
- * everything else has been decided. */
+/* Make parts between several branches follow the bone from which the branches descend; *changes:
+ * set if there are any. Must be called after everything else has been decided. */
 arap_status arap_hold_between(arap_context *context, arap_rigid_search *search, int *changes);
 
 #endif

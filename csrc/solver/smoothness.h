@@ -16,7 +16,7 @@ arap_status arap_make_harmonic(arap_context *context, arap_solver *solver);
 arap_status arap_order_vertices(arap_context *context, const arap_solver *solver,
                                 const int *unknowns, int *order);
 
-/* The elimination order of the global step. Compute arap_fill_reducing_order for a mesh in which
+/* The elimination order of the global step: compute arap_fill_reducing_order for a mesh in which
  * vertices and their partners (vertices; -1: none; NULL: no vertex has one) share their unknowns;
  * partners are consecutive. With `unknowns` (vertices), use arap_order_of_unknowns, which takes
  * several times as long. */
