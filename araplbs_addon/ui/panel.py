@@ -12,7 +12,6 @@ from ..features.auto_weight.mirror_painted import IDNAME as MIRROR
 from ..features.auto_weight.operator import IDNAME
 from ..features.auto_weight.outcome import free_bones, outcome_at_hand
 from ..features.auto_weight.refine import IDNAME as REFINE
-from ..features.bendy.spine import IDNAME as ONE_SPINE
 from ..features.new_vertices.operator import IDNAME as WEIGHT_NEW
 from ..features.report_problem.operator import IDNAME as REPORT_PROBLEM
 from ..features.touch_up import operator as locks
@@ -39,13 +38,12 @@ from ..window.sidebar import (
 from .result_box import draw_result
 from .session_box import draw_session
 
-# Buttons for single bones, limbs and chains: operator, its option, text.
+# Buttons for single bones and limbs: operator, its option, text.
 TOUCH_UP = {
     (locks.IDNAME, locks.SELECTED): "Lock Selected",
     (locks.IDNAME, locks.OTHERS): "Lock Others",
     (locks.IDNAME, locks.NONE): "Unlock All",
     (PICK_LIMB, ""): "One Limb",
-    (ONE_SPINE, ""): "One Spine",
     (REACH, ""): "Reach",
     (MIRROR, ""): "Mirror Side",
 }
