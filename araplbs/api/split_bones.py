@@ -11,7 +11,7 @@ from ..base.arrays import Floats
 from ..base.engine import engine
 from ..features.bendy.handles import split_weights
 from ..features.bendy.spine import along_chain, as_one_spine
-from ..model.sparse_weights import SparseWeights
+from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from ..skeleton.skeleton import Skeleton
 from .rows import Rows, rows_of
 
@@ -52,9 +52,7 @@ def split_bones(
     """
     skeleton = Skeleton.from_joints(heads, parents, tails=tails)
     start, along = skeleton.heads, skeleton.tails - skeleton.heads
-    m, points, number = len(start), np.asarray(vertices, float), np.asarray(counts)
-    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
-        raise ValueError(f"vertices has shape {points.shape}: expected (n, 3), finite")
+    m, points, number = len(start), _points(vertices), np.asarray(counts)
     if number.shape != (m,) or number.dtype.kind not in "iu":
         raise ValueError(
             f"counts has shape {number.shape} and dtype {number.dtype}: expected ({m},), integers"
@@ -99,7 +97,7 @@ def split_bones(
 
     which, inner, values = split_weights(u, rows.weights, number[bone], middles=True)
     owner, bone = owner[which], first[bone[which]] + inner
-    split = _rows(owner, bone, values, len(points), len(source))
+    split = Rows(*make_sparse_weights(len(points), owner, bone, values), bone_count=len(source))
     return joints, ends, chain.astype(np.int32), split, source
 
 
@@ -152,11 +150,9 @@ def spine_weights(
     if unknown:
         raise TypeError(f"spine_weights() does not take {min(unknown)}")
 
-    points = np.asarray(vertices, float)
-    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
-        raise ValueError(f"vertices has shape {points.shape}: expected (n, 3), finite")
+    points = _points(vertices)
     joints = np.append(start[members], end[members[-1:]], axis=0)
-    u, _middles = along_chain(points, joints)
+    u, middles = along_chain(points, joints)
     kept = np.setdiff1d(np.arange(m), members[1:])
     place = np.full(m, -1)
     place[kept] = np.arange(len(kept))
@@ -178,10 +174,11 @@ def spine_weights(
     solver.solve()
     begin, bones, weights = solver.sparse_weights
     rows = SparseWeights(begin, kept[bones], weights)
-    return Rows(*as_one_spine(rows, members, points, joints), bone_count=m)
+    return Rows(*as_one_spine(rows, members, u, middles), bone_count=m)
 
 
-def _rows(owner: Any, bone: Any, weights: Floats, count: int, bones: int) -> Rows:
-    order = np.lexsort((bone, owner))
-    begin = np.searchsorted(owner[order], np.arange(count + 1))
-    return Rows(begin, bone[order], weights[order], bones)
+def _points(vertices: Any) -> Floats:
+    points: Floats = np.asarray(vertices, float)
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise ValueError(f"vertices has shape {points.shape}: expected (n, 3), finite")
+    return points

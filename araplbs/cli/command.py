@@ -105,7 +105,7 @@ class Job:
             document.save(self.target)
         else:
             save_document(document, self.target)
-        plain = " without compression" if getattr(document, "decompressed", False) else ""
+        plain = " without compression" if document.decompressed else ""
         self.say(f"{self.source}: saved {self.target}{plain}")
 
 

@@ -69,9 +69,7 @@ class SharedTwists:
     @classmethod
     def of(cls, skeleton: Skeleton, rigid: Bools) -> "SharedTwists":
         """rigid (m,): bones that neither twist nor stretch."""
-        m, parents = len(skeleton.names), skeleton.parents.copy()
-        while (over := (parents >= 0) & ~skeleton.deform[parents]).any():
-            parents[over] = skeleton.parents[parents[over]]
+        m, parents = len(skeleton.names), skeleton.deform_ancestors
         children = np.flatnonzero(skeleton.deform & (parents >= 0))
         gaps = skeleton.heads[children] - skeleton.tails[parents[children]]
         lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)[parents[children]]

@@ -86,9 +86,7 @@ class _Joints:
         positions[self.which] = own
         opposite = positions[skeleton.other_side[self.which]]
         self.named = np.where((opposite >= 0) & self.alike[own, opposite], opposite, own)
-        up = skeleton.parents[self.which]
-        while (passed := (up >= 0) & ~skeleton.deform[up]).any():
-            up = np.where(passed, skeleton.parents[up], up)
+        up = skeleton.deform_ancestors[self.which]
         self.up = np.where(up >= 0, positions[up], -1)
         self.is_named = self.named != own
         self._of_planes: dict[bytes, tuple[Plane, int]] = {}

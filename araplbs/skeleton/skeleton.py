@@ -120,6 +120,14 @@ class Skeleton:
         return {} if self.ways is None else {"bone_ways": self.ways}
 
     @cached_property
+    def deform_ancestors(self) -> Integers:
+        """The nearest deform bone above each bone, (m,); -1 for none."""
+        up = self.parents
+        while (passed := (up >= 0) & ~self.deform[up]).any():
+            up = np.where(passed, self.parents[up], up)
+        return up
+
+    @cached_property
     def limbs(self) -> list[Limb]:
         """The limbs of deform bones, pair by pair. See body/twists.py."""
         which = self.deform & ~self.left_out

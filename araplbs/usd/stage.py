@@ -43,6 +43,8 @@ def _modules() -> Any:
 class UsdDocument:
     """An open USD file. stage: its Usd.Stage, whose edits go to the root layer in memory."""
 
+    decompressed = False  # see the Document of a glTF file
+
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         refuse_input(self.path)

@@ -10,7 +10,7 @@ from araplbs.reports.report import notes, summary, warnings
 from bpy.app.handlers import persistent
 
 from ..blender.data.references import reason_of, references_of
-from ..blender.read.targets import find_targets
+from ..blender.read.targets import find_posing, find_targets
 from ..languages.translate import inform, warn
 from ..preferences import preferred_threads
 from ..task import MEASURING
@@ -48,6 +48,14 @@ def poll_targets(context, find):
     """The poll of an operator that works on the Targets of find(context)."""
     refuse_session()
     find(context)
+    return True
+
+
+def poll_bones(context):
+    """The poll of an operator that works on bones chosen in a mode that shows them."""
+    poll_targets(context, find_posing)
+    if context.mode not in {"POSE", "PAINT_WEIGHT"}:
+        raise Refused("Available only in Pose and Weight Paint modes")
     return True
 
 

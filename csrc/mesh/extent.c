@@ -10,8 +10,8 @@
  *     would leave out one stray vertex of a small mesh, but not three.
  *   - Vertices of no face, edge or tet do not count, unless all vertices are like this.
  *   - Among the others, vertices more than SPARSE diagonals outside such a box, which makes room
- * for the joints of deforming bones, do not count. If a face or an edge leads from the inside of
- *     this box to such a vertex, the vertex is a stray one, and treated as if it were far away.
+ *     for the joints of deforming bones, do not count. If a face or an edge leads from the inside
+ *     of this box to such a vertex, the vertex is a stray one, and treated as if it were far away.
  *   - The parts connected by faces, edges and tets grow together, beginning with the part to which
  *     most joints of deforming bones are nearest: an object that is as large as the character must
  *     not decide about the character's units. The box takes in each part whose distance from it is

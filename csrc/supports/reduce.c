@@ -199,7 +199,8 @@ static int begin_row(const reduce_task *task, int i, double *scratch, reduce_row
         locked += in->weight[begin + (size_t)e] > 0;
         r->rest -= in->weight[begin + (size_t)e];
     }
-    for (int e = 0; e < row && image_of(task, i) == i; e++) { /* all of its influences are free */
+    int is_own_image = image_of(task, i) == i; /* all of its influences are free */
+    for (int e = 0; e < row && is_own_image; e++) {
         ptrdiff_t twin =
             arap_find_influence(in, i, task->symmetry->bone[in->bone[begin + (size_t)e]]);
         if (twin >= 0) /* otherwise only one of the two bones is an influence */

@@ -12,19 +12,15 @@ from ...model.sparse_weights import SparseWeights, make_sparse_weights
 from .handles import split_weights
 
 
-def as_one_spine(
-    rows: SparseWeights, chain: Integers, points: Floats, joints: Floats
-) -> SparseWeights:
+def as_one_spine(rows: SparseWeights, chain: Integers, u: Floats, middles: Floats) -> SparseWeights:
     """The weights after the bones of a chain share their sum at each vertex. All other weights stay
     unchanged.
 
-    chain (k,): bones, from the first one to the last one. points (n, 3): the vertices. joints
-    (k + 1, 3): the head of each bone, and the tail of the last one.
+    chain (k,): bones, from the first one to the last one. u, middles: see along_chain().
     """
     vertices, bones, weights = rows.vertices, rows.bones, rows.weights
     others = ~np.isin(bones, chain)
     total = rows._replace(weights=np.where(others, 0.0, weights)).sums()
-    u, middles = along_chain(points, joints)
     even = np.interp(u, middles, (np.arange(len(chain)) + 0.5) / len(chain))
     which, inner, values = split_weights(even, total, len(chain), middles=True)
     return make_sparse_weights(
@@ -36,8 +32,9 @@ def as_one_spine(
 
 
 def along_chain(points: Floats, joints: Floats) -> tuple[Floats, Floats]:
-    """The positions (n,) of points along a line through joints, from 0 to 1, and those of the
-    middles of its pieces."""
+    """The positions of points (n, 3) along a line through joints, (n,) from 0 to 1, and those of
+    the middles of its pieces, (k,). joints (k + 1, 3): the head of each bone, and the tail of the
+    last one."""
     line = np.diff(joints, axis=0)
     length = np.maximum(np.linalg.norm(line, axis=1), 1e-150)
     begin = np.append(0, np.cumsum(length))

@@ -3,7 +3,7 @@
 import numpy as np
 from araplbs.base.affine import moved
 from araplbs.base.refusal import Refused
-from araplbs.features.bendy.spine import as_one_spine
+from araplbs.features.bendy.spine import along_chain, as_one_spine
 from araplbs.skeleton.poses import BENDY
 from bpy.types import Operator
 
@@ -22,7 +22,7 @@ from ...blender.write.all_or_nothing import all_or_nothing
 from ...blender.write.write_weights import write_weights
 from ...languages.translate import inform
 from ...window.menu_entries import Placed
-from ...window.work import poll_targets
+from ...window.work import poll_bones
 
 IDNAME = "object.araplbs_one_spine"
 
@@ -40,10 +40,7 @@ other bones keep their weights"""
 
     @classmethod
     def poll(cls, context):
-        poll_targets(context, find_posing)
-        if context.mode not in {"POSE", "PAINT_WEIGHT"}:
-            raise Refused("Available only in Pose and Weight Paint modes")
-        return True
+        return poll_bones(context)
 
     def execute(self, context):
         targets = find_posing(context)
@@ -63,7 +60,8 @@ other bones keep their weights"""
             if vertices.any():
                 refuse_locked(ob, skeleton, own)
                 points = moved(coordinates(ob), matrix_between(ob, armature, context.view_layer))
-                found.append((ob, as_one_spine(rows, chain, points, joints), vertices))
+                rows = as_one_spine(rows, chain, *along_chain(points, joints))
+                found.append((ob, rows, vertices))
         if not found:
             raise Refused(f"No vertex has weights for the selected bones of '{armature.name}'")
         with all_or_nothing([ob for ob, _rows, _vertices in found], made=None) as present:

@@ -213,9 +213,7 @@ def _add_bone(graph, geometry, point, center, weight, bone):
         moved = graph.out("FunctionNodeTransformPoint", center, transform)
         offset = graph.vector("SUBTRACT", point, center)
         turned = graph.out("FunctionNodeTransformDirection", offset, transform)
-        unturned = graph.out(
-            "FunctionNodeRotateVector", turned, graph.out("FunctionNodeInvertRotation", turn)
-        )
+        unturned = graph.out("FunctionNodeRotateVector", turned, graph.unturned(turn))
         more = (
             (graph.vector("ADD", other, graph.scale(moved, weight)), total),
             (graph.vector("ADD", third, graph.scale(unturned, weight)), third_w),

@@ -18,7 +18,7 @@ from ...blender.read.targets import find_posing
 from ...blender.write.weight_slots import WeightSlot
 from ...blender.write.write_weights import write_weights
 from ...window.window import moves_view, show_status
-from ...window.work import poll_targets
+from ...window.work import poll_bones
 
 IDNAME = "object.araplbs_reach"
 WHOLE = 300  # pixels of the mouse, times the scale of the interface, for a reach of 1
@@ -47,10 +47,7 @@ them. X Mirror includes the bone on the other side"""
 
     @classmethod
     def poll(cls, context):
-        poll_targets(context, find_posing)
-        if context.mode not in {"POSE", "PAINT_WEIGHT"}:
-            raise Refused("Available only in Pose and Weight Paint modes")
-        return True
+        return poll_bones(context)
 
     def execute(self, context):
         self._read(context)
