@@ -13,7 +13,7 @@ from scenes import addon, assert_good, auto_weight, package, select
 KEPT = Path(__file__).parents[1] / "kept"
 
 
-VERSIONS = ("0_1_0", "0_2_0")
+VERSIONS = ("0_1_0", "0_2_0", "0_3_0")
 EDITS = [
     ("WEIGHT", "upper", True),
     ("INFLUENCE", "lower", False),
@@ -43,8 +43,8 @@ def upper(tube, vertices):
 def test_edits(scene, version):
     tube, rig = scene
     items = [(item.kind, item.bone, item.use) for item in tube.data.araplbs.edits]
-    newer = {"0_1_0": [], "0_2_0": [("RIGID", "", True), ("SMOOTH", "", True)]}
-    assert items == EDITS + newer[version]
+    newer = [("RIGID", "", True), ("SMOOTH", "", True)] if version != "0_1_0" else []
+    assert items == EDITS + newer
     names = [bone.name for bone in rig.data.bones]
     edits = addon("blender.data.edits").read_edits(tube.data, names)
     assert edits.constraints.vertices.tolist() == [3, 4, 5, 6]
@@ -75,17 +75,20 @@ def test_weights_and_a_run(scene):
     np.testing.assert_allclose(upper(tube, [3, 4, 5, 6]), [0.25, 0.25, 0, 0], atol=2e-3)
 
 
-def test_settings_in_the_scene():
-    bpy.ops.wm.open_mainfile(filepath=str(KEPT / "of_0_2_0.blend"))
+@pytest.mark.parametrize("version", VERSIONS[1:], indirect=True)
+def test_settings_in_the_scene(scene, version):
     settings = bpy.context.scene.araplbs
     assert settings.max_influences == 3 and not settings.symmetric
     assert settings.swing == pytest.approx(0.8) and settings.pose_count == 100
+    if version == "0_3_0":
+        assert settings.bone_spring_stiffness == 6 and settings.seed == 7
+        assert settings.min_gain == pytest.approx(0.006)
 
 
-def test_kept_weights():
+@pytest.mark.parametrize("version", VERSIONS[1:], indirect=True)
+def test_kept_weights(scene):
     """The weights of Keep Weights, stored with the armature, are restored."""
-    bpy.ops.wm.open_mainfile(filepath=str(KEPT / "of_0_2_0.blend"))
-    tube = bpy.data.objects["Tube"]
+    tube, _rig = scene
     before = upper(tube, range(192))
     tube.vertex_groups.clear()
     select(tube)
@@ -104,19 +107,22 @@ def test_preset(tmp_path):
     settings.property_unset("max_influences")
 
 
-def test_preset_of_0_2_0(tmp_path):
-    shutil.copy(KEPT / "preset_0_2_0.txt", tmp_path / "Mine.py")
+@pytest.mark.parametrize("version, influences", [("0_2_0", 2), ("0_3_0", 3)])
+def test_later_preset(version, influences, tmp_path):
+    shutil.copy(KEPT / f"preset_{version}.txt", tmp_path / "Mine.py")
     settings = bpy.context.scene.araplbs
+    settings.property_unset("bone_spring_stiffness")
     assert bpy.ops.object.araplbs_load_preset(filepath=str(tmp_path / "Mine.py")) == {"FINISHED"}
-    assert settings.max_influences == 2 and not settings.symmetric
+    assert settings.max_influences == influences and not settings.symmetric
+    assert settings.bone_spring_stiffness == (6 if version == "0_3_0" else 16)
 
 
 def test_report(tmp_path):
     """In a folder of reports, a report of an earlier version is a row of the table."""
-    shutil.copy(KEPT / "report_0_1_0.json", tmp_path / "old.json")
-    shutil.copy(KEPT / "report_0_2_0.json", tmp_path / "older.json")
+    for version in VERSIONS:
+        shutil.copy(KEPT / f"report_{version}.json", tmp_path)
     rows, bad = package("cli.batch.reports").read_reports(tmp_path)
-    assert not bad and [row["armature"] for row in rows] == ["Rig", "Rig"]
+    assert not bad and [row["armature"] for row in rows] == ["Rig"] * 3
     for version, row in zip(VERSIONS, rows, strict=True):
         assert row["file"] == f"of_{version}.blend" and row["vertices"] == 192
         report = json.loads((KEPT / f"report_{version}.json").read_text("utf-8"))
