@@ -297,46 +297,40 @@ static int has_area(const arap_geometry *g, size_t triangle) {
                               g->vertices + 3 * (size_t)tri[2]) > 0;
 }
 
-arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometry,
-                             const arap_bones *bones, double weld_tolerance, arap_mesh *mesh) {
-    arap_status status = arap_check_geometry(&context->error, geometry);
-    arap_extent extent;
-    double *scaled = NULL;
-    char *far = NULL;
-    *mesh = (arap_mesh){0};
-    if (status) return status;
-    size_t n = (size_t)geometry->vertex_count;
-    mesh->input_count = geometry->vertex_count;
-    status = arap_extent_find(context, geometry, bones, &extent);
-    if (status) return status;
-    memcpy(mesh->center, extent.center, sizeof mesh->center);
-    mesh->diagonal = extent.diagonal;
-    mesh->weld = ARAP_NEW(int, n);
-    mesh->first = ARAP_NEW(int, n);
-    mesh->next = ARAP_NEW(int, n);
+static arap_status allocate_input(arap_context *context, const arap_geometry *geometry,
+                                  arap_mesh *mesh) {
+    mesh->weld = ARAP_NEW(int, geometry->vertex_count);
+    mesh->first = ARAP_NEW(int, geometry->vertex_count);
+    mesh->next = ARAP_NEW(int, geometry->vertex_count);
     mesh->triangles = ARAP_NEW(int, 3 * geometry->triangle_count);
     mesh->wires = ARAP_NEW(int, 2 * geometry->edge_count);
     mesh->tets = ARAP_NEW(int, 4 * geometry->tet_count);
-    scaled = ARAP_NEW(double, 3 * n);
-    if (!mesh->weld || !mesh->first || !mesh->next || !mesh->triangles || !mesh->wires ||
-        !mesh->tets || !scaled)
-        goto no_memory;
-    status = weld(context, mesh, geometry, weld_tolerance, scaled);
-    if (!status) status = arap_poll_cancel(context);
-    if (status) goto done;
+    return mesh->weld && mesh->first && mesh->next && mesh->triangles && mesh->wires && mesh->tets
+               ? ARAP_OK
+               : arap_fail_memory(&context->error, "the mesh");
+}
 
+/* Copy the welded vertices, and mark those that are far away. */
+static arap_status copy_vertices(arap_context *context, const arap_geometry *geometry,
+                                 const arap_extent *extent, const double *scaled, arap_mesh *mesh,
+                                 char *far) {
     mesh->v = ARAP_NEW(double, 3 * (size_t)mesh->count);
     mesh->part = ARAP_NEW(int, mesh->count);
     mesh->main = ARAP_NEW(char, mesh->count);
-    far = ARAP_NEW(char, mesh->count);
-    if (!mesh->v || !mesh->part || !mesh->main || !far) goto no_memory;
+    if (!mesh->v || !mesh->part || !mesh->main)
+        return arap_fail_memory(&context->error, "the mesh");
     for (int i = 0; i < mesh->count; i++) {
         memcpy(mesh->v + 3 * (size_t)i, scaled + 3 * (size_t)mesh->first[i], 3 * sizeof(double));
-        far[i] = (char)arap_is_beyond(extent.lo, extent.hi,
+        far[i] = (char)arap_is_beyond(extent->lo, extent->hi,
                                       geometry->vertices + 3 * (size_t)mesh->first[i]);
     }
-    mark_stray(geometry, &extent, mesh, far);
+    mark_stray(geometry, extent, mesh, far);
     for (int i = 0; i < mesh->count; i++) mesh->far_count += far[i];
+    return ARAP_OK;
+}
+
+/* Copy the faces, edges and tets that have no far vertex and keep their corners apart. */
+static void copy_faces(const arap_geometry *geometry, const char *far, arap_mesh *mesh) {
     for (size_t t = 0; t < geometry->triangle_count; t++) {
         if (any_far(mesh, far, geometry->triangles + 3 * t, 3)) continue;
         int a = mesh->weld[geometry->triangles[3 * t]],
@@ -364,19 +358,39 @@ arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometr
             for (int d = 0; d < c; d++) different &= out[c] != out[d];
         mesh->tet_count += (size_t)different;
     }
+}
+
+arap_status arap_mesh_create(arap_context *context, const arap_geometry *geometry,
+                             const arap_bones *bones, double weld_tolerance, arap_mesh *mesh) {
+    arap_status status = arap_check_geometry(&context->error, geometry);
+    arap_extent extent;
+    double *scaled = NULL;
+    char *far = NULL;
+    *mesh = (arap_mesh){0};
+    if (!status) status = arap_extent_find(context, geometry, bones, &extent);
+    if (status) return status;
+    mesh->input_count = geometry->vertex_count;
+    memcpy(mesh->center, extent.center, sizeof mesh->center);
+    mesh->diagonal = extent.diagonal;
+    scaled = ARAP_NEW(double, 3 * (size_t)geometry->vertex_count);
+    far = ARAP_NEW(char, geometry->vertex_count);
+    status = scaled && far ? allocate_input(context, geometry, mesh)
+                           : arap_fail_memory(&context->error, "the mesh");
+    if (!status) status = weld(context, mesh, geometry, weld_tolerance, scaled);
+    if (!status) status = arap_poll_cancel(context);
+    if (!status) status = copy_vertices(context, geometry, &extent, scaled, mesh, far);
+    if (status) goto done;
+    copy_faces(geometry, far, mesh);
     status = arap_tets_surface(context, mesh);
     if (status) goto done;
     find_main(geometry, &extent, mesh);
-    arap_async_task size;
-    arap_async_begin(context, mesh->count, measure_size, mesh, &size);
+    arap_async_task size_task;
+    arap_async_begin(context, mesh->count, measure_size, mesh, &size_task);
     status = find_parts(context, mesh);
-    arap_status sized = arap_async_end(context, &size);
-    if (!status) status = sized;
+    arap_status measured = arap_async_end(context, &size_task);
+    if (!status) status = measured;
     if (!status) status = arap_poll_cancel(context);
-    goto done;
 
-no_memory:
-    status = arap_fail_memory(&context->error, "the mesh");
 done:
     arap_free(scaled);
     arap_free(far);

@@ -68,7 +68,7 @@ static int put_springs(PyObject *dict, const arap_mesh *mesh) {
 }
 
 PyObject *arap_inside_dict(const arap_solver *solver) {
-    struct arap_inside in;
+    struct arap_test_state in;
     arap_solver_inside(solver, &in);
     PyObject *dict = PyDict_New();
     if (!dict) return NULL;

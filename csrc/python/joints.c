@@ -248,7 +248,7 @@ static const arap_report_entry entries[] = {
 
 static PyObject *full_report(joints_object *self) {
     whole_report all = {.joints = arap_joint_solver_joints(self->solver)};
-    struct arap_inside inside;
+    struct arap_test_state inside;
     arap_joint_solver_report(self->solver, &all.report);
     arap_solver_inside(arap_joint_solver_inner(self->solver), &inside);
     int count = all.joints->count;
@@ -267,7 +267,7 @@ static PyObject *inside(joints_object *self) {
     PyObject *matrix = arap_new_doubles(2, sizes, NULL), *right = arap_new_doubles(1, &size, NULL);
     arap_py_context run;
     double unit;
-    struct arap_inside weights;
+    struct arap_test_state weights;
     arap_solver_inside(arap_joint_solver_inner(self->solver), &weights);
     arap_py_context_init(&run, NULL, self->base.threads);
     if (!matrix || !right) goto failed;

@@ -170,103 +170,128 @@ static void end_bones(const arap_joint_study *t, const arap_bones *bones, const 
     }
 }
 
+static arap_status allocate(arap_context *context, arap_joint_study *t) {
+    size_t n = (size_t)t->mesh->count, m = (size_t)t->count;
+    t->head = ARAP_NEW(double, 3 * m);
+    t->order = ARAP_NEW(int, m);
+    t->below = ARAP_NEW(int, m);
+    t->owner = ARAP_NEW(int, m);
+    t->next = ARAP_NEW(int, m);
+    t->children = ARAP_NEW(int, m);
+    t->way = ARAP_NEW(arap_joint_way, 2 * m);
+    t->area = ARAP_NEW(double, n);
+    t->normal = ARAP_NEW(double, 3 * n);
+    t->near = ARAP_NEW(int, n);
+    t->at_end = ARAP_NEW(char, n);
+    t->strange = ARAP_NEW_ZERO(char, n);
+    t->deform = ARAP_NEW(char, m);
+    t->ways = ARAP_NEW(char, m);
+    return t->head && t->order && t->below && t->owner && t->next && t->children && t->way &&
+                   t->area && t->normal && t->near && t->at_end && t->strange && t->deform &&
+                   t->ways
+               ? ARAP_OK
+               : arap_fail_memory(&context->error, "the joints");
+}
+
+/* Frees all but `deform` and `ways`, which belong to the result. */
+static void clear_study(arap_joint_study *t) {
+    arap_bvh_free(t->tree);
+    arap_free(t->head);
+    arap_free(t->order);
+    arap_free(t->below);
+    arap_free(t->owner);
+    arap_free(t->next);
+    arap_free(t->children);
+    arap_free(t->way);
+    arap_free(t->area);
+    arap_free(t->normal);
+    arap_free(t->near);
+    arap_free(t->at_end);
+    arap_free(t->strange);
+    arap_bvh_free(t->faces);
+}
+
+/* Copy the joints, in units of the mesh. */
+static arap_status copy_joints(arap_error *error, const arap_bones *bones, arap_joint_study *t) {
+    const arap_mesh *mesh = t->mesh;
+    for (int i = 0; i < 3 * t->count; i++) {
+        t->head[i] = (bones->heads[i] - mesh->center[i % 3]) / mesh->diagonal;
+        if (!(fabs(t->head[i]) < ARAP_FARTHEST))
+            return arap_fail(error, ARAP_BAD_VALUE,
+                             "bone_heads[%d, %d] is %g: too far away for a mesh of size %g", i / 3,
+                             i % 3, bones->heads[i], mesh->diagonal);
+    }
+    for (int b = 0; b < t->count; b++) {
+        t->deform[b] = !bones->deform || bones->deform[b];
+        t->next[b] = -1;
+    }
+    return ARAP_OK;
+}
+
+/* Find the nearest segment of each vertex, and let the vertices vote. */
+static arap_status rank_and_vote(arap_context *context, arap_joint_study *t) {
+    arap_status status = arap_rank_joint_ways(context, t);
+    if (!status) arap_vote_joint_ways(t);
+    return status;
+}
+
+/* Find the segments that count. inside: (bones) scratch */
+static arap_status find_ways(arap_context *context, arap_joint_study *t, int *inside) {
+    arap_sort_joints(t);
+    arap_find_joint_owners(t);
+    arap_status status = arap_drop_joint_roots(context, t);
+    if (status) return status;
+    arap_mark_joint_ways(t, inside);
+    status = arap_drop_leaving_ways(context, t);
+    if (status) return status;
+    arap_weigh_joint_skin(t);
+    arap_vertex_normals(t->mesh, t->normal);
+    status = rank_and_vote(context, t);
+    if (!status && t->mesh->triangle_count && arap_drop_joint_ways(t, inside))
+        status = rank_and_vote(context, t);
+    return status ? status : arap_look_from_leaves(context, t);
+}
+
 arap_status arap_joint_skeleton_create(arap_context *context, const arap_geometry *geometry,
                                        const arap_bones *bones, arap_tails are,
                                        arap_joint_skeleton *out) {
     arap_mesh mesh = {0};
     arap_joint_study t = {.mesh = &mesh, .parents = bones->parents, .count = bones->count};
-    double *scratch = NULL, *means = NULL;
-    int *inside = NULL;
-    *out = (arap_joint_skeleton){0};
+    double *scratch = NULL, *means = NULL, *directions = NULL;
+    int *child = NULL;
+    *out = (arap_joint_skeleton){.along = are == ARAP_TAILS_AXES};
     arap_status status = arap_check_bones(&context->error, bones);
     if (!status) status = arap_check_parents(&context->error, bones->count, bones->parents);
     if (!status) status = arap_progress(context, "joints", 0);
     if (!status) status = arap_mesh_create(context, geometry, bones, ARAP_WELD_TOLERANCE, &mesh);
+    if (!status) status = allocate(context, &t);
     if (status) goto done;
-    size_t n = (size_t)mesh.count, m = (size_t)t.count;
-    t.head = ARAP_NEW(double, 3 * m);
-    t.order = ARAP_NEW(int, m);
-    t.below = ARAP_NEW(int, m);
-    t.owner = ARAP_NEW(int, m);
-    t.next = ARAP_NEW(int, m);
-    t.children = ARAP_NEW(int, m);
-    inside = ARAP_NEW(int, m);
-    means = ARAP_NEW(double, 4 * m);
-    t.way = ARAP_NEW(arap_joint_way, 2 * m);
-    t.area = ARAP_NEW(double, n);
-    t.normal = ARAP_NEW(double, 3 * n);
-    t.near = ARAP_NEW(int, n);
-    t.at_end = ARAP_NEW(char, n);
-    t.strange = ARAP_NEW_ZERO(char, n);
-    scratch = ARAP_NEW(double, n);
-    out->deform = t.deform = ARAP_NEW(char, m);
-    out->ways = t.ways = ARAP_NEW(char, m);
-    out->tails = ARAP_NEW(double, 3 * m);
-    if (!t.head || !t.order || !t.below || !t.owner || !t.children || !t.next || !inside ||
-        !means || !t.way || !t.area || !t.normal || !t.near || !t.at_end || !t.strange ||
-        !scratch || !t.deform || !t.ways || !out->tails) {
-        status = arap_fail_memory(&context->error, "the joints");
-        goto done;
-    }
-    for (size_t i = 0; i < 3 * m; i++)
-        t.head[i] = (bones->heads[i] - mesh.center[i % 3]) / mesh.diagonal;
-    for (size_t i = 0; i < 3 * m && !status; i++)
-        if (!(fabs(t.head[i]) < ARAP_FARTHEST))
-            status = arap_fail(&context->error, ARAP_BAD_VALUE,
-                               "bone_heads[%zu, %zu] is %g: too far away for a mesh of size %g",
-                               i / 3, i % 3, bones->heads[i], mesh.diagonal);
+    child = ARAP_NEW(int, t.count);
+    means = ARAP_NEW(double, 4 * (size_t)t.count);
+    scratch = ARAP_NEW(double, mesh.count);
+    out->tails = ARAP_NEW(double, 3 * (size_t)t.count);
+    status = child && means && scratch && out->tails
+                 ? copy_joints(&context->error, bones, &t)
+                 : arap_fail_memory(&context->error, "the joints");
+    if (!status) status = find_ways(context, &t, child);
     if (status) goto done;
-    for (size_t b = 0; b < m; b++) {
-        t.deform[b] = !bones->deform || bones->deform[b];
-        t.next[b] = -1;
-    }
-    arap_sort_joints(&t);
-    arap_find_joint_owners(&t);
-    status = arap_drop_joint_roots(context, &t);
-    if (status) goto done;
-    arap_mark_joint_ways(&t, inside);
-    status = arap_drop_leaving_ways(context, &t);
-    if (status) goto done;
-    arap_weigh_joint_skin(&t);
-    arap_vertex_normals(&mesh, t.normal);
-    status = arap_rank_joint_ways(context, &t);
-    if (status) goto done;
-    arap_vote_joint_ways(&t);
-    if (mesh.triangle_count && arap_drop_joint_ways(&t, inside)) {
-        status = arap_rank_joint_ways(context, &t);
-        if (status) goto done;
-        arap_vote_joint_ways(&t);
-    }
-    status = arap_look_from_leaves(context, &t);
-    if (status) goto done;
-    out->along = are == ARAP_TAILS_AXES;
-    for (int b = 0; b < t.count && out->along; b++) point(bones, b, means + 3 * b);
-    if (arap_lead_leaves_on(&t, out->along ? means : NULL, scratch)) {
+    if (out->along) directions = means;
+    for (int b = 0; b < t.count && directions; b++) point(bones, b, directions + 3 * b);
+    if (arap_lead_leaves_on(&t, directions, scratch)) {
         status = arap_rank_joint_ways(context, &t);
         if (!status) status = arap_look_from_leaves(context, &t);
         if (status) goto done;
         arap_vote_joint_ways(&t);
     }
-    if (!out->along) choose_children(&t, means, inside);
-    end_bones(&t, bones, inside, out->along ? means : NULL, means + 3 * m, scratch, out->tails);
+    if (!directions) choose_children(&t, means, child);
+    end_bones(&t, bones, child, directions, means + 3 * t.count, scratch, out->tails);
 
 done:
-    arap_bvh_free(t.tree);
-    arap_free(t.head);
-    arap_free(t.order);
-    arap_free(t.below);
-    arap_free(t.owner);
-    arap_free(t.next);
-    arap_free(t.children);
-    arap_free(inside);
+    clear_study(&t);
+    out->deform = t.deform;
+    out->ways = t.ways;
+    arap_free(child);
     arap_free(means);
-    arap_free(t.way);
-    arap_free(t.area);
-    arap_free(t.normal);
-    arap_free(t.near);
-    arap_free(t.at_end);
-    arap_free(t.strange);
-    arap_bvh_free(t.faces);
     arap_free(scratch);
     arap_mesh_clear(&mesh);
     if (status) arap_joint_skeleton_clear(out);

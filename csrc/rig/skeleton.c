@@ -169,9 +169,8 @@ static void list_lines(arap_skeleton *s) {
     s->line_start[0] = 0;
 }
 
-static arap_status connect_bones(arap_context *context, arap_skeleton *s, const char *deform) {
-    int *twin = ARAP_NEW(int, s->count);
-    if (!twin) return arap_fail_memory(&context->error, "the skeleton");
+/* Number the deforming bones. */
+static void list_deforming(arap_skeleton *s, const char *deform) {
     for (int b = 0; b < s->count; b++) {
         s->owner[b] = -1;
         if (!deform || deform[b]) {
@@ -179,20 +178,29 @@ static arap_status connect_bones(arap_context *context, arap_skeleton *s, const 
             s->deform_bone[s->deform_count++] = b;
         }
     }
+}
+
+/* Find the twin of each bone that does not deform (-1: none), and the parents of deforming bones
+ * among each other. */
+static void find_parents(arap_skeleton *s, int *twin) {
     for (int b = 0; b < s->count; b++) twin[b] = arap_deforming(s, b) >= 0 ? -1 : find_twin(s, b);
     for (int d = 0; d < s->deform_count; d++)
         s->deform_parent[d] = find_owner(s, twin, s->parents[s->deform_bone[d]], d);
     for (int d = 0; d < s->deform_count; d++) /* circular twins are ignored */
         if (find_depth(s, d) < 0)
             s->deform_parent[d] = find_owner(s, NULL, s->parents[s->deform_bone[d]], d);
-    int placed = 0, deepest = 0;
+}
+
+/* Sort the deforming bones by depth, and number each before its descendants. */
+static void sort_bones(arap_skeleton *s) {
+    int sorted = 0, deepest = 0;
     for (int d = 0; d < s->deform_count; d++) {
         s->depth[d] = find_depth(s, d);
         if (s->depth[d] > deepest) deepest = s->depth[d];
     }
     for (int depth = 0; depth <= deepest; depth++)
         for (int d = 0; d < s->deform_count; d++)
-            if (s->depth[d] == depth) s->order[placed++] = d;
+            if (s->depth[d] == depth) s->order[sorted++] = d;
     for (int d = 0; d < s->deform_count; d++) s->end[d] = 1;
     for (int k = s->deform_count - 1; k >= 0; k--) { /* the number of descendants */
         int d = s->order[k], up = s->deform_parent[d];
@@ -206,11 +214,11 @@ static arap_status connect_bones(arap_context *context, arap_skeleton *s, const 
         *place += size;
         s->end[d] = s->first[d] + 1;
     }
-    for (int b = 0; b < s->count; b++)
-        if (arap_deforming(s, b) < 0) s->owner[b] = find_owner(s, twin, b, -1);
+}
 
-    if (s->ways) add_ways(s, twin);
-    for (int b = 0; b < s->count && !s->ways; b++) {
+/* Create the lines from heads to tails, and those of the gaps between tails and heads. */
+static void add_bones(arap_skeleton *s, const int *twin) {
+    for (int b = 0; b < s->count; b++) {
         const double *head = s->heads + 3 * b;
         int parent = s->parents[b];
         if (twin[b] < 0)
@@ -219,6 +227,20 @@ static arap_status connect_bones(arap_context *context, arap_skeleton *s, const 
         if (arap_distance2(head, s->tails + 3 * parent) > GAP_TOLERANCE * GAP_TOLERANCE)
             add_segment(s, s->tails + 3 * parent, head, s->owner[parent], 0);
     }
+}
+
+static arap_status connect_bones(arap_context *context, arap_skeleton *s, const char *deform) {
+    int *twin = ARAP_NEW(int, s->count);
+    if (!twin) return arap_fail_memory(&context->error, "the skeleton");
+    list_deforming(s, deform);
+    find_parents(s, twin);
+    sort_bones(s);
+    for (int b = 0; b < s->count; b++)
+        if (arap_deforming(s, b) < 0) s->owner[b] = find_owner(s, twin, b, -1);
+    if (s->ways)
+        add_ways(s, twin);
+    else
+        add_bones(s, twin);
     list_lines(s);
     arap_free(twin);
     return ARAP_OK;
@@ -237,11 +259,8 @@ static void join_tails(arap_skeleton *s) {
     }
 }
 
-arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
-                                 const arap_mesh *mesh, arap_skeleton *skeleton) {
-    *skeleton = (arap_skeleton){0};
-    arap_status status = arap_check_bones(&context->error, bones);
-    if (status) return status;
+static arap_status allocate(arap_context *context, const arap_bones *bones,
+                            arap_skeleton *skeleton) {
     int n = skeleton->count = bones->count;
     skeleton->heads = ARAP_NEW(double, 3 * n);
     skeleton->tails = ARAP_NEW(double, 3 * n);
@@ -269,16 +288,14 @@ arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
         !skeleton->bendy_segments || !skeleton->stretch || !skeleton->deform_bone ||
         !skeleton->owner || !skeleton->deform_parent || !skeleton->depth || !skeleton->root ||
         !skeleton->first || !skeleton->end || !skeleton->segments || !skeleton->lines ||
-        !skeleton->line_start || (bones->ways && !skeleton->ways)) {
-        status = arap_fail_memory(&context->error, "the skeleton");
-        goto done;
-    }
-    for (int i = 0; i < 3 * n; i++) {
-        skeleton->heads[i] = (bones->heads[i] - mesh->center[i % 3]) / mesh->diagonal;
-        skeleton->tails[i] = (bones->tails[i] - mesh->center[i % 3]) / mesh->diagonal;
-    }
-    status = arap_check_distances(&context->error, skeleton, bones, mesh);
-    if (status) goto done;
+        !skeleton->line_start || (bones->ways && !skeleton->ways))
+        return arap_fail_memory(&context->error, "the skeleton");
+    return ARAP_OK;
+}
+
+/* Copy limits, kinds and parents. */
+static void copy_bones(const arap_bones *bones, arap_skeleton *skeleton) {
+    int n = bones->count;
     for (int i = 0; i < 6 * n; i++) skeleton->limits[i] = bones->limits ? bones->limits[i] : NAN;
     for (int i = 0; i < 2 * ARAP_RANGES * n; i++)
         skeleton->ranges[i] = bones->ranges ? bones->ranges[i] : NAN;
@@ -295,16 +312,35 @@ arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
                                !arap_is_spine(skeleton->kinds[b]);
     memcpy(skeleton->parents, bones->parents, (size_t)n * sizeof(int));
     if (skeleton->ways) memcpy(skeleton->ways, bones->ways, (size_t)n);
-    status = arap_check_parents(&context->error, n, skeleton->parents);
-    if (status) goto done;
-    join_tails(skeleton);
+}
+
+/* Determine the axes of all bones. roll_axes: (bones, 3) or NULL. */
+static void find_axes(arap_skeleton *skeleton, const double *roll_axes) {
     double center[3] = {0, 0, 0};
+    int n = skeleton->count;
     for (int i = 0; i < 3 * n; i++)
         center[i % 3] += 0.5 * (skeleton->heads[i] + skeleton->tails[i]) / n;
     for (int b = 0; b < n; b++)
         bone_frame(skeleton->heads + 3 * b, skeleton->tails + 3 * b,
-                   bones->roll_axes ? bones->roll_axes + 3 * b : NULL, center,
-                   skeleton->axes + 9 * b);
+                   roll_axes ? roll_axes + 3 * b : NULL, center, skeleton->axes + 9 * b);
+}
+
+arap_status arap_skeleton_create(arap_context *context, const arap_bones *bones,
+                                 const arap_mesh *mesh, arap_skeleton *skeleton) {
+    *skeleton = (arap_skeleton){0};
+    arap_status status = arap_check_bones(&context->error, bones);
+    if (!status) status = allocate(context, bones, skeleton);
+    if (status) goto done;
+    for (int i = 0; i < 3 * bones->count; i++) {
+        skeleton->heads[i] = (bones->heads[i] - mesh->center[i % 3]) / mesh->diagonal;
+        skeleton->tails[i] = (bones->tails[i] - mesh->center[i % 3]) / mesh->diagonal;
+    }
+    status = arap_check_distances(&context->error, skeleton, bones, mesh);
+    if (!status) status = arap_check_parents(&context->error, bones->count, bones->parents);
+    if (status) goto done;
+    copy_bones(bones, skeleton);
+    join_tails(skeleton);
+    find_axes(skeleton, bones->roll_axes);
     status = connect_bones(context, skeleton, bones->deform);
 
 done:

@@ -112,11 +112,12 @@ static arap_status make_springs(arap_context *context, arap_solver *s,
                                 const arap_problem *problem) {
     int *bones = NULL;
     char *whole = NULL;
+    arap_owner_choice choice = {0};
     arap_status status = ARAP_OK;
     if (s->skeleton.spine_count) return ARAP_OK;
     if (problem->spring_bones) {
-        bones = ARAP_NEW(int, s->mesh.count);
-        whole = ARAP_NEW(char, s->mesh.count);
+        choice.bone = bones = ARAP_NEW(int, s->mesh.count);
+        choice.whole = whole = ARAP_NEW(char, s->mesh.count);
         if (!bones || !whole) {
             status = arap_fail_memory(&context->error, "bone springs");
             goto done;
@@ -128,11 +129,13 @@ static arap_status make_springs(arap_context *context, arap_solver *s,
     } else {
         status = arap_marks_create(context, &problem->edits, &s->mesh, &s->skeleton, &s->symmetry,
                                    &s->parts, &s->marks);
+        choice.excluded = arap_excluded_of(s);
+        choice.data = s;
     }
     if (!status)
-        status = arap_bone_springs_create(context, &s->mesh, &s->skeleton, &s->poses.bendy,
-                                          &s->symmetry, s->settings.bone_spring_stiffness,
-                                          arap_excluded_of(s), s, bones, whole, &s->containments);
+        status =
+            arap_bone_springs_create(context, &s->mesh, &s->skeleton, &s->poses.bendy, &s->symmetry,
+                                     s->settings.bone_spring_stiffness, &choice, &s->containments);
     if (!status) status = arap_spread_create(context, &s->mesh, &s->skeleton, &s->spread);
     if (!status)
         status = arap_sections_create(context, &s->mesh, &s->skeleton, &s->poses,
@@ -222,25 +225,13 @@ static arap_status begin_order(arap_context *context, arap_solver *s, ordering *
     return ARAP_OK;
 }
 
-static arap_status create(arap_context *context, const arap_problem *problem,
-                          const arap_settings *settings, arap_solver **out) {
+/* Create the mesh and the skeleton, with the links between parts and the symmetry. */
+static arap_status create_geometry(arap_context *context, arap_solver *s,
+                                   const arap_problem *problem) {
+    const arap_settings *settings = &s->settings;
     arap_links links = {0};
-    ordering order;
-    arap_async_task async_task = {0};
-    arap_clustering clustering = {0};
-    arap_status status = check_settings(&context->error, settings);
-    *out = NULL;
-    if (status) return status;
-    arap_solver *s = ARAP_NEW_ZERO(arap_solver, 1);
-    if (!s) return arap_fail_memory(&context->error, "the solver");
-    arap_start_lap(s);
-    s->settings = *settings;
-    arap_history_begin(&s->history);
-
-    status = arap_progress(context, "mesh", 0);
-    if (!status)
-        status = arap_mesh_create(context, &problem->geometry, &problem->bones, ARAP_WELD_TOLERANCE,
-                                  &s->mesh);
+    arap_status status = arap_mesh_create(context, &problem->geometry, &problem->bones,
+                                          ARAP_WELD_TOLERANCE, &s->mesh);
     if (!status) status = arap_skeleton_create(context, &problem->bones, &s->mesh, &s->skeleton);
     if (!status)
         status = arap_check_edits(&context->error, &problem->edits, s->mesh.input_count,
@@ -252,43 +243,61 @@ static arap_status create(arap_context *context, const arap_problem *problem,
     s->linked_parts = links.parts;
     s->link_count = links.count;
     arap_links_clear(&links);
-    if (!status && problem->symmetry)
-        status =
-            arap_symmetry_bones(context, problem->symmetry, &s->skeleton, &s->mesh, &s->symmetry);
-    if (!status && problem->symmetry) /* one bone cannot be the mirror image of two */
+    if (status || !problem->symmetry) return status;
+    status = arap_symmetry_bones(context, problem->symmetry, &s->skeleton, &s->mesh, &s->symmetry);
+    if (!status) /* one bone cannot be the mirror image of two */
         status =
             arap_symmetry_vertices(context, &s->mesh, settings->max_influences != 1, &s->symmetry);
-    if (!status && settings->inner_bones) status = find_inner(context, s, problem);
-    if (!status && (!problem->links || problem->pierced))
-        status = arap_pierced_find(context, &s->mesh, &s->skeleton, &s->symmetry, problem->pierced,
-                                   &s->containments.faces, &s->pierced);
-    if (!status) status = begin_order(context, s, &order, &async_task);
+    return status;
+}
+
+/* Create the coarser levels, if they help. Otherwise, this level is the coarsest and takes all
+ * poses. */
+static arap_status create_coarse(arap_context *context, arap_solver *s,
+                                 const arap_problem *problem) {
+    arap_status status = arap_coarse_create(context, s, problem);
+    const arap_solver *coarse = s->coarse;
+    if (status) return status;
+    if (!coarse) return make_poses(context, s, problem, 1);
+    s->stage.last = coarse->stage.last + 1;
+    s->coarse_vertices = coarse->coarse_vertices ? coarse->coarse_vertices : coarse->mesh.count;
+    s->lumped_parts = coarse->lumped_parts;
+    return ARAP_OK;
+}
+
+/* Create the rigid parts, poses, bone springs and coarser levels, while the elimination order and
+ * the clusters are computed. */
+static arap_status create_parts(arap_context *context, arap_solver *s,
+                                const arap_problem *problem) {
+    ordering order;
+    arap_async_task order_task = {0};
+    arap_clustering clustering = {0};
+    int coarse = wants_coarse(s, problem);
+    arap_status status = begin_order(context, s, &order, &order_task);
     if (!status) status = arap_take_rigid_parts(context, s, &problem->edits);
     arap_lap(s, ARAP_TIME_MESH);
-    if (!status && wants_coarse(s, problem))
-        status = arap_clusters_begin(context, s, problem, &clustering);
+    if (!status && coarse) status = arap_clusters_begin(context, s, problem, &clustering);
     arap_lap(s, ARAP_TIME_LEVELS);
-    if (!status) status = make_poses(context, s, problem, !wants_coarse(s, problem));
-    if (!status && settings->harmonic > 0) status = arap_async_end(context, &async_task);
-    if (!status && settings->harmonic > 0) status = arap_make_harmonic(context, s);
+    if (!status) status = make_poses(context, s, problem, !coarse);
+    if (!status && s->settings.harmonic > 0) {
+        status = arap_async_end(context, &order_task);
+        if (!status) status = arap_make_harmonic(context, s);
+    }
     arap_lap(s, ARAP_TIME_SYSTEM);
     if (!status) status = make_springs(context, s, problem);
     arap_lap(s, ARAP_TIME_SPRINGS);
     arap_status clustered = arap_clusters_end(context, &clustering);
     if (!status) status = clustered;
-    if (!status && wants_coarse(s, problem)) {
-        status = arap_coarse_create(context, s, problem);
-        if (!status && !s->coarse) status = make_poses(context, s, problem, 1);
-    }
-    s->stage.last = s->coarse ? s->coarse->stage.last + 1 : 1 + settings->expansion_rounds;
-    s->coarse_vertices = !s->coarse                   ? 0
-                         : s->coarse->coarse_vertices ? s->coarse->coarse_vertices
-                                                      : s->coarse->mesh.count;
-    s->lumped_parts = s->coarse ? s->coarse->lumped_parts : 0;
-    arap_status ordered = arap_async_end(context, &async_task);
-    if (!status) status = ordered;
+    if (!status && coarse) status = create_coarse(context, s, problem);
+    arap_status ordered = arap_async_end(context, &order_task);
     arap_lap(s, ARAP_TIME_MESH);
-    if (!status) status = arap_initial_weights(context, s, problem);
+    return status ? status : ordered;
+}
+
+/* Create the weights with which the iteration starts, and their patterns. */
+static arap_status create_weights(arap_context *context, arap_solver *s,
+                                  const arap_problem *problem) {
+    arap_status status = arap_initial_weights(context, s, problem);
     arap_containments_drop_faces(&s->containments);
     if (!status && !s->coarse && s->stage.last > 1 && is_large_level(s, problem))
         status = arap_aggregate_parts(context, s);
@@ -299,28 +308,60 @@ static arap_status create(arap_context *context, const arap_problem *problem,
         if (!status) status = arap_share_patterns(context, s, &s->influences);
     }
     arap_lap(s, ARAP_TIME_PATTERNS);
-    if (!status && s->coarse)
+    return status;
+}
+
+/* Take a local step for these weights on the coarsest level, and determine their energy. */
+static arap_status measure_weights(arap_context *context, arap_solver *s) {
+    arap_status status = ARAP_OK;
+    if (s->coarse) {
+        s->energy_before = s->coarse->energy_before;
         status = arap_history_add(context, &s->history, s->coarse->history.energies[0], 0);
-    if (!status && !s->coarse) status = arap_begin_patterns(context, s);
-    if (!status && !s->coarse) status = arap_refresh(context, s);
-    if (!status && !s->coarse && s->displacements.poses) {
-        arap_history_drop(&s->history);
-        status = arap_solver_displace(context, s);
+    } else {
+        status = arap_begin_patterns(context, s);
+        if (!status) status = arap_refresh(context, s);
+        if (!status && s->displacements.poses) {
+            arap_history_drop(&s->history);
+            status = arap_solver_displace(context, s);
+        }
+        if (!status) s->energy_before = s->history.energies[0];
     }
-    if (!status) s->energy_before = s->coarse ? s->coarse->energy_before : s->history.energies[0];
-    if (!status && settings->deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
+    if (!status && s->settings.deformer == ARAP_DEFORMER_DUAL_QUATERNIONS)
         status = arap_dual_energy_of(context, &s->mesh, &s->skeleton, &s->poses, &s->initial,
                                      &s->energy_before);
     else if (!status && !s->coarse && s->patterns.clusters.count)
         status = arap_energy(context, &s->mesh, &s->poses, &s->packed, &s->influences,
                              &s->energy_before, NULL);
     arap_lap(s, ARAP_TIME_LOCAL);
-    if (status) {
+    return status;
+}
+
+static arap_status create(arap_context *context, const arap_problem *problem,
+                          const arap_settings *settings, arap_solver **out) {
+    arap_status status = check_settings(&context->error, settings);
+    *out = NULL;
+    if (status) return status;
+    arap_solver *s = ARAP_NEW_ZERO(arap_solver, 1);
+    if (!s) return arap_fail_memory(&context->error, "the solver");
+    arap_start_lap(s);
+    s->settings = *settings;
+    s->stage.last = 1 + settings->expansion_rounds;
+    arap_history_begin(&s->history);
+
+    status = arap_progress(context, "mesh", 0);
+    if (!status) status = create_geometry(context, s, problem);
+    if (!status && settings->inner_bones) status = find_inner(context, s, problem);
+    if (!status && (!problem->links || problem->pierced))
+        status = arap_pierced_find(context, &s->mesh, &s->skeleton, &s->symmetry, problem->pierced,
+                                   &s->containments.faces, &s->pierced);
+    if (!status) status = create_parts(context, s, problem);
+    if (!status) status = create_weights(context, s, problem);
+    if (!status) status = measure_weights(context, s);
+    if (status)
         arap_solver_free(s);
-        return status;
-    }
-    *out = s;
-    return ARAP_OK;
+    else
+        *out = s;
+    return status;
 }
 
 arap_status arap_solver_create(arap_context *context, const arap_problem *problem,

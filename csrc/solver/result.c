@@ -61,8 +61,8 @@ void arap_solver_report(const arap_solver *solver, arap_report *report) {
     for (int t = 0; t < ARAP_TIMES; t++) report->seconds[t] += coarse.seconds[t];
 }
 
-void arap_solver_inside(const arap_solver *solver, struct arap_inside *inside) {
-    *inside = (struct arap_inside){
+void arap_solver_inside(const arap_solver *solver, struct arap_test_state *inside) {
+    *inside = (struct arap_test_state){
         .mesh = &solver->mesh,
         .skeleton = &solver->skeleton,
         .symmetry = &solver->symmetry,

@@ -193,7 +193,7 @@ static inline void arap_lap(arap_solver *s, enum arap_timing stage) {
 static inline void arap_start_lap(arap_solver *s) { s->lap = arap_seconds(); }
 
 /* State for tests. */
-struct arap_inside {
+struct arap_test_state {
     const arap_mesh *mesh;
     const arap_skeleton *skeleton;
     const arap_symmetry *symmetry;
@@ -206,6 +206,6 @@ struct arap_inside {
     const double *right_side, *product; /* b and F w of the current weights, per influence */
     long visits; /* visits to vertices by the local steps on the current patterns */
 };
-void arap_solver_inside(const arap_solver *solver, struct arap_inside *inside);
+void arap_solver_inside(const arap_solver *solver, struct arap_test_state *inside);
 
 #endif

@@ -39,7 +39,6 @@
 #include "base/memory.h"
 #include "base/vec3.h"
 #include "mesh/loose_parts.h"
-#include "springs/owners.h"
 
 #define CHUNK 64
 /* strength of a spring as long as the unit, relative to the area of its vertex */
@@ -58,8 +57,8 @@ typedef struct bone_springs {
     const arap_mesh *mesh;
     double strength, unit;
     arap_owners owners;
-    double *size2; /* (parts) mean square distance from its center */
-    double *held;  /* (parts) share of their strength that its springs keep */
+    double *size2;     /* (parts) mean square distance from its center */
+    double *stiffness; /* (parts) share of their strength that its springs keep */
 } bone_springs;
 
 /* Rises smoothly from 0 at 0 to 1 at `end`. */
@@ -97,7 +96,7 @@ static arap_spring make_spring(const bone_springs *t, const arap_bendy *bendy, i
         if (l->head_joint) joint = place;
         if (l->tail_joint) joint = fmin(joint, l->length - place);
         double reach = fmin(radius, fmax(NEAREST * radius, MIDDLE * l->length));
-        spring.strength *= STRENGTH * t->held[part] * fmax(JOINT, rise_to(reach, joint));
+        spring.strength *= STRENGTH * t->stiffness[part] * fmax(JOINT, rise_to(reach, joint));
     }
     return spring;
 }
@@ -158,50 +157,60 @@ static void place_chunk(void *data, int chunk, int worker) {
             (char)place_springs(p->bone_springs, p->bendy, p->symmetry, i, p->spring + p->start[i]);
 }
 
+/* Give each vertex room for its springs: two on the plane of symmetry, otherwise one. */
+static arap_status make_room(arap_context *context, const arap_symmetry *symmetry,
+                             arap_mesh *mesh) {
+    size_t room = 0;
+    mesh->spring_start = ARAP_NEW(size_t, (size_t)mesh->count + 1);
+    for (int i = 0; i < mesh->count && mesh->spring_start; i++) {
+        mesh->spring_start[i] = room;
+        room += symmetry->vertex && symmetry->vertex[i] == i ? 2 : 1;
+    }
+    mesh->spring = ARAP_NEW(arap_spring, room);
+    return mesh->spring_start && mesh->spring ? ARAP_OK
+                                              : arap_fail_memory(&context->error, "bone springs");
+}
+
+/* Close the gaps between the springs. count: (vertices) */
+static void close_gaps(arap_mesh *mesh, const char *count) {
+    size_t fill = 0;
+    for (int i = 0; i < mesh->count; i++) {
+        size_t start = mesh->spring_start[i], springs = (size_t)count[i];
+        if (springs && fill < start)
+            memmove(mesh->spring + fill, mesh->spring + start, springs * sizeof *mesh->spring);
+        mesh->spring_start[i] = fill;
+        fill += springs;
+    }
+    mesh->spring_start[mesh->count] = fill;
+}
+
 arap_status arap_bone_springs_create(arap_context *context, arap_mesh *mesh,
                                      const arap_skeleton *skeleton, const arap_bendy *bendy,
                                      const arap_symmetry *symmetry, double strength,
-                                     arap_excluded_fn excluded, const void *data, const int *wanted,
-                                     const char *wanted_whole, arap_containments *kept) {
-    size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count, fill = 0;
+                                     const arap_owner_choice *choice, arap_containments *kept) {
+    size_t parts = (size_t)mesh->part_count;
     if (!(strength > 0)) return ARAP_OK;
     bone_springs t = {.mesh = mesh,
                       .strength = strength,
                       .unit = mesh->unit,
                       .size2 = ARAP_NEW_ZERO(double, parts),
-                      .held = ARAP_NEW(double, parts)};
+                      .stiffness = ARAP_NEW(double, parts)};
     double *sums = ARAP_NEW_ZERO(double, 4 * parts);
-    char *count = ARAP_NEW(char, n);
-    arap_status status = ARAP_OK;
-    mesh->spring_start = ARAP_NEW(size_t, n + 1);
-    size_t room = 0; /* two for vertices on the plane of symmetry */
-    for (size_t i = 0; i < n && mesh->spring_start; i++) {
-        mesh->spring_start[i] = room;
-        room += symmetry->vertex && symmetry->vertex[i] == (int)i ? 2 : 1;
-    }
-    mesh->spring = ARAP_NEW(arap_spring, room);
-    if (!count || !sums || !t.held || !t.size2 || !mesh->spring_start || !mesh->spring) {
-        status = arap_fail_memory(&context->error, "bone springs");
-        goto done;
-    }
-    measure_parts(&t, sums);
-    status = arap_part_thickness(context, mesh, t.held);
-    if (!status)
-        status = arap_owners_create(context, mesh, skeleton, t.held, excluded, data, wanted,
-                                    wanted_whole, kept, &t.owners);
+    char *count = ARAP_NEW(char, mesh->count);
+    arap_status status = count && sums && t.stiffness && t.size2
+                             ? make_room(context, symmetry, mesh)
+                             : arap_fail_memory(&context->error, "bone springs");
     if (status) goto done;
-    for (size_t p = 0; p < parts; p++) t.held[p] = SHEET + (1 - SHEET) * t.held[p];
+    measure_parts(&t, sums);
+    status = arap_part_thickness(context, mesh, t.stiffness);
+    if (!status)
+        status = arap_owners_create(context, mesh, skeleton, t.stiffness, choice, kept, &t.owners);
+    if (status) goto done;
+    for (size_t p = 0; p < parts; p++) t.stiffness[p] = SHEET + (1 - SHEET) * t.stiffness[p];
     place_task place = {&t, bendy, symmetry, mesh->spring, mesh->spring_start, count};
     status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &place);
     if (status) goto done;
-    for (size_t i = 0; i < n; i++) { /* one after the other */
-        size_t from = mesh->spring_start[i], own = (size_t)count[i];
-        if (own && fill < from)
-            memmove(mesh->spring + fill, mesh->spring + from, own * sizeof *mesh->spring);
-        mesh->spring_start[i] = fill;
-        fill += own;
-    }
-    mesh->spring_start[n] = fill;
+    close_gaps(mesh, count);
     arap_springs_weigh(mesh);
 
 done:
@@ -209,6 +218,6 @@ done:
     arap_free(sums);
     arap_owners_clear(&t.owners);
     arap_free(t.size2);
-    arap_free(t.held);
+    arap_free(t.stiffness);
     return status;
 }

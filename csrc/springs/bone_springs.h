@@ -6,19 +6,16 @@
 #include "edits/edits.h"
 #include "rig/poses.h"
 #include "rig/symmetry.h"
-#include "springs/containment.h"
+#include "springs/owners.h"
 
 /* Create the springs between a connected mesh and these bones, and add their rest energy to
- * rest_energy. strength: of a spring relative to the edges around its vertex; 0: no springs. wanted
- * (vertices): the deforming bone to which each vertex's spring is attached; -1: no spring.
- * wanted_whole: whether the whole part is tied to that bone. wanted NULL: bones are chosen here,
- * among those not excluded from the vertex (excluded NULL: no bone is). kept: the containments of
- * the bones, once they are known. */
+ * rest_energy. strength: of a spring relative to the edges around its vertex; 0: no springs.
+ * Springs are attached to the owners of their vertices, and other arguments are those of
+ * arap_owners_create. */
 arap_status arap_bone_springs_create(arap_context *context, arap_mesh *mesh,
                                      const arap_skeleton *skeleton, const arap_bendy *bendy,
                                      const arap_symmetry *symmetry, double strength,
-                                     arap_excluded_fn excluded, const void *data, const int *wanted,
-                                     const char *wanted_whole, arap_containments *kept);
+                                     const arap_owner_choice *choice, arap_containments *kept);
 
 /* Set the weights of all springs from
  * their strengths, and update the rest energy. */

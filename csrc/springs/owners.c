@@ -45,9 +45,8 @@
 
 typedef struct finder {
     const arap_mesh *mesh;
-    const double *thick;       /* (parts) */
-    arap_excluded_fn excluded; /* or NULL */
-    const void *data;
+    const double *thick; /* (parts) */
+    const arap_owner_choice *choice;
     arap_owners *o;
     double *distances; /* (workers, lines) of the current vertex */
     double *radius;    /* (patches) of their limbs */
@@ -57,7 +56,8 @@ typedef struct finder {
 } finder;
 
 static int is_excluded(const finder *f, int i, int line) {
-    return f->excluded && f->excluded(f->data, i, f->o->lines.line[line].bone);
+    const arap_owner_choice *choice = f->choice;
+    return choice->excluded && choice->excluded(choice->data, i, f->o->lines.line[line].bone);
 }
 
 /* How far a point at a given distance from a line is beyond its ends, measured along it. */
@@ -283,25 +283,25 @@ static arap_status choose(arap_context *context, finder *f, arap_containments *k
     return arap_parallel_short(context, chunks, find_owner, f);
 }
 
-/* Use the bones that the caller wants. */
-static void take(finder *f, const int *wanted, const char *wanted_whole) {
+/* Use the owners that the caller knows. */
+static void take(finder *f) {
     const arap_mesh *mesh = f->mesh;
+    const int *bone = f->choice->bone;
     arap_owners *o = f->o;
     memset(o->whole, 1, (size_t)mesh->part_count);
     for (int i = 0; i < mesh->count; i++) {
         const double *p = mesh->v + 3 * (size_t)i;
         double place, point[3];
-        o->line[i] = wanted[i] < 0 ? -1 : arap_nearest_line(&o->lines, wanted[i], p);
-        o->whole[mesh->part[i]] &= wanted_whole[i];
-        if (wanted[i] >= 0)
+        o->line[i] = bone[i] < 0 ? -1 : arap_nearest_line(&o->lines, bone[i], p);
+        o->whole[mesh->part[i]] &= f->choice->whole[i];
+        if (bone[i] >= 0)
             o->distance[i] = arap_line_distance(&o->lines.line[o->line[i]], p, &place, point);
     }
 }
 
 arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const double *thick,
-                               arap_excluded_fn excluded, const void *data, const int *wanted,
-                               const char *wanted_whole, arap_containments *kept,
+                               const arap_owner_choice *choice, arap_containments *kept,
                                arap_owners *out) {
     size_t n = (size_t)mesh->count, parts = (size_t)mesh->part_count;
     *out = (arap_owners){.line = ARAP_NEW(int, n),
@@ -312,8 +312,7 @@ arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
                          .whole = ARAP_NEW_ZERO(char, parts)};
     finder f = {.mesh = mesh,
                 .thick = thick,
-                .excluded = excluded,
-                .data = data,
+                .choice = choice,
                 .o = out,
                 .member = ARAP_NEW(int, n),
                 .begin = ARAP_NEW_ZERO(int, parts + 1),
@@ -330,8 +329,8 @@ arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
     for (size_t i = 0; i < n; i++) f.begin[mesh->part[i]]++;
     for (size_t p = 0; p < parts; p++) f.begin[p + 1] += f.begin[p];
     for (int i = mesh->count - 1; i >= 0; i--) f.member[--f.begin[mesh->part[i]]] = i;
-    if (wanted)
-        take(&f, wanted, wanted_whole);
+    if (choice->bone)
+        take(&f);
     else
         status = choose(context, &f, kept, area);
     if (!status) status = make_patches(context, &f);
@@ -364,6 +363,7 @@ arap_status arap_find_owners(arap_context *context, const arap_geometry *geometr
     arap_skeleton skeleton = {0};
     arap_containments kept = {0};
     arap_owners owners = {0};
+    arap_owner_choice choice = {0};
     double *thick = NULL;
     arap_status status = arap_progress(context, "mesh", 0);
     if (!status) status = arap_mesh_create(context, geometry, bones, ARAP_WELD_TOLERANCE, &mesh);
@@ -374,8 +374,7 @@ arap_status arap_find_owners(arap_context *context, const arap_geometry *geometr
     status = thick ? arap_part_thickness(context, &mesh, thick)
                    : arap_fail_memory(&context->error, "the owners of the skin");
     if (!status)
-        status = arap_owners_create(context, &mesh, &skeleton, thick, NULL, NULL, NULL, NULL, &kept,
-                                    &owners);
+        status = arap_owners_create(context, &mesh, &skeleton, thick, &choice, &kept, &owners);
     for (int i = 0; i < mesh.input_count && !status; i++) {
         int line = owners.line[mesh.weld[i]];
         out[i] = line < 0 ? -1 : skeleton.deform_bone[owners.lines.line[line].bone];

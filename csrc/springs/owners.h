@@ -41,14 +41,19 @@ typedef struct arap_owners {
     char *whole;         /* (parts) whether one bone owns the whole part, which surrounds none */
 } arap_owners;
 
-/* thick (parts): see sheets.c. wanted (vertices): the deforming bones that own the vertices, -1:
- * none; wanted_whole (vertices): whether the whole part belongs to that bone. wanted NULL: owners
- * are chosen here, among those not excluded from the vertex (excluded NULL: no bone is). kept: the
- * containments of the bones, once they are known. */
+/* The owners of the vertices if they are known, and otherwise the bones that cannot be owners. */
+typedef struct arap_owner_choice {
+    const int *bone;           /* (vertices) deforming bone, or -1; NULL: not known */
+    const char *whole;         /* (vertices) whether the whole part belongs to that bone */
+    arap_excluded_fn excluded; /* NULL: no bone is excluded */
+    const void *data;          /* the first argument of `excluded` */
+} arap_owner_choice;
+
+/* thick (parts): see sheets.c. kept: the containments of the bones, once they are known. */
 arap_status arap_owners_create(arap_context *context, const arap_mesh *mesh,
                                const arap_skeleton *skeleton, const double *thick,
-                               arap_excluded_fn excluded, const void *data, const int *wanted,
-                               const char *wanted_whole, arap_containments *kept, arap_owners *out);
+                               const arap_owner_choice *choice, arap_containments *kept,
+                               arap_owners *out);
 void arap_owners_clear(arap_owners *owners);
 
 /* Find the bone that owns each of the caller's vertices, out (vertices): one of the caller's bones,
