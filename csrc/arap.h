@@ -283,7 +283,7 @@ enum arap_timing {
 extern const char *const arap_timing_names[ARAP_TIMES];
 
 #define ARAP_MAX_LEVELS 16
-/* Including the stages of promise.h, of rigid parts and of the deformer. */
+/* Including the stages of response.h, of rigid parts and of the deformer. */
 /* rounds of holding bones on the coarsest level; each finer level has one */
 #define ARAP_MAX_ROUNDS 3
 #define ARAP_MAX_STAGES (ARAP_MAX_EXPANSION_ROUNDS + 2 * ARAP_MAX_LEVELS + ARAP_MAX_ROUNDS + 2)
@@ -371,15 +371,15 @@ arap_status arap_solver_usage(arap_context *context, const arap_solver *solver,
 /* How far the skin of each of the caller's bones follows that bone: see responses.c. */
 #define ARAP_NO_SKIN (-1)
 #define ARAP_NO_DEFORM (-2)
-typedef struct arap_answers {
+typedef struct arap_bone_responses {
     double *response, *share; /* (bones) or one of these constants */
     char *held;               /* (bones) constraint rows hold it */
     char *inner;              /* (bones) it alone moves the part around it */
-    double floor;             /* bones below this value should be held */
-} arap_answers;
-arap_status arap_solver_answers(arap_context *context, const arap_solver *solver,
-                                const arap_influences *weights, arap_answers *out);
-void arap_answers_clear(arap_answers *answers);
+    double minimum;           /* rows hold bones with a response below this value */
+} arap_bone_responses;
+arap_status arap_solver_responses(arap_context *context, const arap_solver *solver,
+                                  const arap_influences *weights, arap_bone_responses *out);
+void arap_bone_responses_clear(arap_bone_responses *responses);
 
 /* Number of the rigid part that contains each of the caller's vertices; -1: none. out:
  * (vertices) */

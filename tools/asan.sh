@@ -29,7 +29,7 @@ LONG=(
   test_properties.py::test_written_to_by_progress  # the values, of the same work as its other tests
   # Tests of the values of whole solves. test_properties.py and test_fuzz.py make one solve of each
   # kind on small shapes. Stops and failing allocations are tested in test_clean_up.py.
-  test_promise.py test_clothes.py test_same_character.py test_doubts.py test_predicted.py test_api.py
+  test_response.py test_clothes.py test_same_character.py test_doubts.py test_predicted.py test_api.py
   test_aggregates.py::test_{stopped_and_gone_on,as_good_as_without_a_coarse_mesh,beside_a_body}
   test_aggregates.py::test_{parts_found_before_the_last_stage_are_one_row,the_same_on_any_number_of_threads}
   test_symmetry.py::test_map_of_a_body_that_is_off_smoothly

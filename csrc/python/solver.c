@@ -303,7 +303,7 @@ static PyObject *energy_history(solver_object *self) {
 typedef struct whole_report {
     arap_report report;
     arap_usage usage;
-    arap_answers answers;
+    arap_bone_responses responses;
     double shared, saved[ARAP_SCALING_SIZES];
 } whole_report;
 
@@ -371,22 +371,22 @@ static PyObject *list_bones(const whole_report *all,
     return list;
 }
 
-static int is_held(const whole_report *all, int bone) { return all->answers.held[bone]; }
+static int is_held(const whole_report *all, int bone) { return all->responses.held[bone]; }
 
-static int is_uncancellable(const whole_report *all, int bone) {
-    double response = all->answers.response[bone];
-    return response >= 0 && response < all->answers.floor / 2;
+static int is_unresponsive(const whole_report *all, int bone) {
+    double response = all->responses.response[bone];
+    return response >= 0 && response < all->responses.minimum / 2;
 }
 
 static int is_skinless(const whole_report *all, int bone) {
-    return all->answers.response[bone] == ARAP_NO_SKIN;
+    return all->responses.response[bone] == ARAP_NO_SKIN;
 }
 
-static int is_inner(const whole_report *all, int bone) { return all->answers.inner[bone]; }
+static int is_inner(const whole_report *all, int bone) { return all->responses.inner[bone]; }
 
 static PyObject *make_inner_bones(const void *all) { return list_bones(all, is_inner); }
 static PyObject *make_held_bones(const void *all) { return list_bones(all, is_held); }
-static PyObject *make_deaf_bones(const void *all) { return list_bones(all, is_uncancellable); }
+static PyObject *make_deaf_bones(const void *all) { return list_bones(all, is_unresponsive); }
 static PyObject *make_skinless_bones(const void *all) { return list_bones(all, is_skinless); }
 
 static PyObject *make_seconds(const void *all) {
@@ -418,35 +418,35 @@ static PyObject *full_report(solver_object *self) {
     if (arap_solver_usage(&run.context, self->solver, &self->weights, &all.usage))
         return arap_raise(state_of(self), &run.context);
     PyObject *report = NULL;
-    if (arap_solver_answers(&run.context, self->solver, &self->weights, &all.answers))
+    if (arap_solver_responses(&run.context, self->solver, &self->weights, &all.responses))
         arap_raise(state_of(self), &run.context);
     else
         report = arap_report_dict(sizeof entries / sizeof *entries, entries, &all);
-    arap_answers_clear(&all.answers);
+    arap_bone_responses_clear(&all.responses);
     arap_free(all.usage.idle);
     return report;
 }
 
 /* An array of the responses, NaN for bones without one. */
-static PyObject *answers(solver_object *self, int shares) {
-    arap_answers all;
+static PyObject *measured_responses(solver_object *self, int shares) {
+    arap_bone_responses all;
     arap_report report;
     arap_py_context run;
     arap_solver_report(self->solver, &report);
     arap_py_object_start(&self->base, &run);
-    if (arap_solver_answers(&run.context, self->solver, &self->weights, &all))
+    if (arap_solver_responses(&run.context, self->solver, &self->weights, &all))
         return arap_raise(state_of(self), &run.context);
     double *values = shares ? all.share : all.response;
     npy_intp bones = report.bones;
     for (npy_intp b = 0; b < bones; b++)
         if (values[b] < 0) values[b] = Py_NAN;
     PyObject *array = arap_new_doubles(1, &bones, values);
-    arap_answers_clear(&all);
+    arap_bone_responses_clear(&all);
     return array;
 }
 
-static PyObject *responses(solver_object *self) { return answers(self, 0); }
-static PyObject *shares(solver_object *self) { return answers(self, 1); }
+static PyObject *responses(solver_object *self) { return measured_responses(self, 0); }
+static PyObject *shares(solver_object *self) { return measured_responses(self, 1); }
 
 static PyObject *inside(solver_object *self) { return arap_inside_dict(self->solver); }
 

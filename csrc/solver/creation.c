@@ -23,7 +23,7 @@
 #include "solver/initial_weights.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
-#include "solver/promise.h"
+#include "solver/response.h"
 #include "solver/rigid.h"
 #include "solver/smoothness.h"
 #include "springs/bone_springs.h"
@@ -394,7 +394,7 @@ void arap_solver_free(arap_solver *solver) {
     arap_influences_clear(&solver->influences);
     arap_free(solver->order);
     arap_constraint_list_clear(&solver->constraints.list);
-    arap_promise_clear(&solver->promise);
+    arap_response_rows_clear(&solver->response_rows);
     arap_free(solver->rigid_labels);
     arap_rigid_parts_clear(&solver->parts);
     arap_containments_clear(&solver->containments);

@@ -77,7 +77,7 @@ static arap_status make_penalties(arap_context *context, arap_solver *s, double 
     double own = unit * s->mesh.size * s->mesh.size; /* unit of rows that rotate with the mesh */
     arap_add_damping(&s->mesh, &s->influences, damping * own, &m->penalties);
     arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, unit, &m->penalties);
-    arap_add_constraints(&s->mesh, &s->influences, &s->promise.rows, unit, &m->penalties);
+    arap_add_constraints(&s->mesh, &s->influences, &s->response_rows.list, unit, &m->penalties);
     s->assembled.neumann_rows = 0;
     if (s->settings.neumann)
         s->assembled.neumann_rows = arap_add_neumann(

@@ -1,4 +1,4 @@
-/* Determines the own skin of bones: see promise.h.
+/* Determines the own skin of bones: see response.h.
  *
  * The own skin of bone b is the skin that is nearest to b and in its line of sight. The own skin is
  * found by means of the initial weights h, which bone heat diffuses from this skin. The own skin is
@@ -18,7 +18,7 @@
  * are all next to their skin, keep this skin, because no other bone is inside.
  *
  * Takes O(surrounded pairs + vertices x influences x lines of a bone). Fails on out-of-memory. */
-#include "solver/promise.h"
+#include "solver/response.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Responses of bones: see promise.h.
+/* Responses of bones: see response.h.
  *
  * Let S_b be the own skin of bone b (own_skin.c), h the initial weights, and A the areas of the
  * vertices. When b and its children turn about the head of b, linear blending moves vertex i by a
@@ -12,10 +12,8 @@
  * if the skin follows as it did at the start, and 0 for a bone that moves nothing. Both measures
  * are linear in the weights.
  *
- * Bones are numbered so that the descendants of a bone follow it directly. Two comparisons of these
- * numbers therefore determine whether a bone descends from another. Takes O(vertices x influences +
- * bones). Fails on out-of-memory, or when cancelled. */
-#include "solver/promise.h"
+ * Takes O(vertices x influences). Fails on out-of-memory, or when cancelled. */
+#include "solver/response.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,60 +24,6 @@
 
 #define POLL_EVERY 64 /* vertices between two polls for cancellation */
 #define NO_LEVER 1e-9 /* added to all levers, in units of the mesh; matters only without levers */
-
-/* A numbering of the deforming bones in which the bones below b are place[b] .. end[b] - 1. */
-typedef struct branches {
-    int *place, *end;
-} branches;
-
-static void clear_branches(branches *t) {
-    arap_free(t->place);
-    arap_free(t->end);
-}
-
-/* Without recursion: a chain may have thousands of bones. */
-static arap_status number_branches(arap_context *context, const arap_skeleton *skeleton,
-                                   branches *out) {
-    int bones = skeleton->deform_count, next = 0;
-    int *child = ARAP_NEW(int, bones), *sibling = ARAP_NEW(int, bones);
-    *out = (branches){ARAP_NEW(int, bones), ARAP_NEW(int, bones)};
-    if (!child || !sibling || !out->place || !out->end) {
-        arap_free(child);
-        arap_free(sibling);
-        return arap_fail_memory(&context->error, "the branches of the skeleton");
-    }
-    for (int b = 0; b < bones; b++) child[b] = -1;
-    for (int b = bones; b--;) {
-        int above = skeleton->deform_parent[b];
-        if (above < 0) continue;
-        sibling[b] = child[above];
-        child[above] = b;
-    }
-    for (int root = 0; root < bones; root++) {
-        if (skeleton->deform_parent[root] >= 0) continue;
-        for (int b = root; b >= 0;) {
-            out->place[b] = next++;
-            if (child[b] >= 0) {
-                b = child[b];
-                continue;
-            }
-            out->end[b] = next;
-            while (b != root && sibling[b] < 0) {
-                b = skeleton->deform_parent[b];
-                out->end[b] = next;
-            }
-            b = b == root ? -1 : sibling[b];
-        }
-    }
-    arap_free(child);
-    arap_free(sibling);
-    return ARAP_OK;
-}
-
-/* Whether bone c is bone b or one of its descendants. */
-static int hangs_on(const branches *t, int c, int b) {
-    return t->place[c] >= t->place[b] && t->place[c] < t->end[b];
-}
 
 static double lever(const arap_solver *s, int i, int bone) {
     size_t b = 3 * (size_t)s->skeleton.deform_bone[bone];
@@ -92,10 +36,11 @@ static double lever(const arap_solver *s, int i, int bone) {
 }
 
 /* How far vertex i follows the bone. */
-static double goes_along(const branches *t, const arap_influences *in, int i, int bone) {
+static double goes_along(const arap_skeleton *skeleton, const arap_influences *in, int i,
+                         int bone) {
     double sum = 0;
     for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-        if (hangs_on(t, in->bone[e], bone)) sum += in->weight[e];
+        if (arap_is_below(skeleton, in->bone[e], bone)) sum += in->weight[e];
     return sum;
 }
 
@@ -113,10 +58,9 @@ arap_status arap_responses(arap_context *context, const arap_solver *solver,
     size_t bones = (size_t)solver->skeleton.deform_count;
     double *whole = ARAP_NEW_ZERO(double, bones), *all = ARAP_NEW_ZERO(double, bones);
     char *has_main = ARAP_NEW_ZERO(char, bones);
-    branches below;
-    arap_status status = number_branches(context, &solver->skeleton, &below);
-    if (!status && (!whole || !all || !has_main))
-        status = arap_fail_memory(&context->error, "the responses of bones");
+    arap_status status = whole && all && has_main
+                             ? ARAP_OK
+                             : arap_fail_memory(&context->error, "the responses of bones");
     if (status) goto done;
     memset(response, 0, bones * sizeof *response);
     memset(share, 0, bones * sizeof *share);
@@ -131,8 +75,8 @@ arap_status arap_responses(arap_context *context, const arap_solver *solver,
         for (size_t e = own->start[i]; e < own->start[i + 1]; e++) {
             int b = own->bone[e];
             double counts = solver->mesh.area[i] * lever(solver, i, b);
-            whole[b] += counts * goes_along(&below, &solver->initial, i, b);
-            response[b] += counts * goes_along(&below, weights, i, b);
+            whole[b] += counts * goes_along(&solver->skeleton, &solver->initial, i, b);
+            response[b] += counts * goes_along(&solver->skeleton, weights, i, b);
         }
     }
     for (size_t b = 0; b < bones; b++) {
@@ -141,7 +85,6 @@ arap_status arap_responses(arap_context *context, const arap_solver *solver,
     }
 
 done:
-    clear_branches(&below);
     arap_free(whole);
     arap_free(all);
     arap_free(has_main);

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "energy/energy.h"
-#include "solver/promise.h"
+#include "solver/response.h"
 #include "solver/levels.h"
 #include "solver/solver.h"
 #include "solver/excluded.h"
@@ -49,7 +49,7 @@ void arap_solver_report(const arap_solver *solver, arap_report *report) {
     report->neumann_rows = solver->assembled.neumann_rows;
     report->positivity_rows = solver->assembled.positivity_rows;
     report->damping = solver->assembled.damping;
-    report->held_cost = arap_promise_cost(solver);
+    report->held_cost = arap_response_rows_cost(solver);
     double rest = solver->poses.total * solver->mesh.rest_energy;
     report->section_energy = rest > 0 ? solver->present.sections / rest : 0;
     memcpy(report->seconds, solver->seconds, sizeof report->seconds);
@@ -250,14 +250,15 @@ static arap_status own_rows(arap_context *context, const arap_solver *s, const a
     return arap_rows_end(status, &rows, out);
 }
 
-arap_status arap_solver_answers(arap_context *context, const arap_solver *solver,
-                                const arap_influences *weights, arap_answers *out) {
+arap_status arap_solver_responses(arap_context *context, const arap_solver *solver,
+                                  const arap_influences *weights, arap_bone_responses *out) {
     size_t bones = (size_t)solver->skeleton.count,
            own_bones = (size_t)solver->skeleton.deform_count;
     arap_influences rows = {0}, own = {0};
     double *response = ARAP_NEW(double, own_bones), *share = ARAP_NEW(double, own_bones);
-    *out = (arap_answers){ARAP_NEW(double, bones), ARAP_NEW(double, bones), ARAP_NEW(char, bones),
-                          ARAP_NEW(char, bones), solver->settings.response};
+    *out = (arap_bone_responses){ARAP_NEW(double, bones), ARAP_NEW(double, bones),
+                                 ARAP_NEW(char, bones), ARAP_NEW(char, bones),
+                                 solver->settings.response};
     arap_status status = response && share && out->response && out->share && out->held && out->inner
                              ? own_rows(context, solver, weights, &rows)
                              : arap_fail_memory(&context->error, "the responses of bones");
@@ -270,22 +271,22 @@ arap_status arap_solver_answers(arap_context *context, const arap_solver *solver
         out->held[b] = 0;
         out->inner[b] = d >= 0 && solver->inner.count && solver->inner.is_inner[d];
     }
-    for (int r = 0; r < solver->promise.rows.count && !status; r++)
-        out->held[solver->skeleton.deform_bone[solver->promise.rows.rows[r].bone]] = 1;
+    for (int r = 0; r < solver->response_rows.list.count && !status; r++)
+        out->held[solver->skeleton.deform_bone[solver->response_rows.list.rows[r].bone]] = 1;
     arap_free(response);
     arap_free(share);
     arap_influences_clear(&rows);
     arap_influences_clear(&own);
-    if (status) arap_answers_clear(out);
+    if (status) arap_bone_responses_clear(out);
     return status;
 }
 
-void arap_answers_clear(arap_answers *answers) {
-    arap_free(answers->response);
-    arap_free(answers->share);
-    arap_free(answers->held);
-    arap_free(answers->inner);
-    *answers = (arap_answers){0};
+void arap_bone_responses_clear(arap_bone_responses *responses) {
+    arap_free(responses->response);
+    arap_free(responses->share);
+    arap_free(responses->held);
+    arap_free(responses->inner);
+    *responses = (arap_bone_responses){0};
 }
 
 arap_status arap_solver_initial_weights(arap_context *context, const arap_solver *solver,

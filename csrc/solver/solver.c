@@ -20,8 +20,8 @@
  * The deformer. If the weights are for dual quaternions, a further stage follows the last one, on
  * the same patterns (dual_stage.h).
  *
- * The promise. If bones do not move their own skin after the last stage, rows hold them, and
- * another stage follows (promise.h).
+ * Responses. If bones do not move their own skin after the last stage, rows hold them, and
+ * another stage follows (response.h).
  *
  * Levels. For a mesh with many vertices, all of these stages run on a coarser mesh (levels.h). The
  * fine mesh starts from the weights of the coarser mesh, with as many influences as the limit
@@ -37,7 +37,7 @@
 #include "solver/dual_stage.h"
 #include "solver/iteration.h"
 #include "solver/levels.h"
-#include "solver/promise.h"
+#include "solver/response.h"
 #include "solver/rigid.h"
 #include "solver/apply_edits.h"
 #include "supports/reduce.h"
@@ -79,10 +79,10 @@ static arap_status limit(arap_context *context, arap_solver *s, arap_limit rule)
     context->uncancellable = uncancellable > 1; /* nothing is changed until everything has been
                                                  * computed */
     arap_add_constraints(&s->mesh, &s->influences, &s->constraints.list, s->poses.total, &rows);
-    arap_add_constraints(&s->mesh, &s->influences, &s->promise.rows, s->poses.total, &rows);
+    arap_add_constraints(&s->mesh, &s->influences, &s->response_rows.list, s->poses.total, &rows);
     status = arap_reduce_influences(context, &s->mesh, &s->poses, &s->influences, m->right_side,
-                                    m->product, &s->harmonic, &rows, s->promise.bone, &s->symmetry,
-                                    &s->parts, &rule, &limited);
+                                    m->product, &s->harmonic, &rows, s->response_rows.bone,
+                                    &s->symmetry, &s->parts, &rule, &limited);
     context->uncancellable = uncancellable;
     arap_penalties_clear(&rows);
     arap_lap(s, ARAP_TIME_PATTERNS);
@@ -146,11 +146,11 @@ arap_status arap_solver_reduce(arap_context *context, arap_solver *solver) {
 static arap_status widen(arap_context *context, arap_solver *s) {
     arap_influences wider = {0};
     arap_status status =
-        s->coarse_vertices && s->promise.rounds
+        s->coarse_vertices && s->response_rows.rounds
             ? arap_influences_copy(context, &s->influences, &wider)
             : arap_widen_influences(context, &s->mesh, &s->influences, s->skeleton.deform_count,
                                     arap_cannot_adopt, s, &wider);
-    if (!status) status = arap_promise_offer(context, s, &wider);
+    if (!status) status = arap_response_rows_offer(context, s, &wider);
     if (!status) return take_patterns(context, s, &wider);
     arap_influences_clear(&wider);
     return status;
@@ -203,7 +203,8 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
     if (s->stage.number > 1) {
         int is_last = s->stage.number == s->stage.last;
         arap_status status = is_last ? arap_free_aggregates(context, s) : ARAP_OK;
-        if (!status && is_last && !s->promise.rounds) status = arap_promise_foresee(context, s);
+        if (!status && is_last && !s->response_rows.rounds)
+            status = arap_response_rows_foresee(context, s);
         if (!status && s->mesh.spring_start)
             status = arap_springs_yield(context, &s->mesh, &s->poses, &s->influences,
                                         arap_local_step_springs(s->patterns.local_step));
@@ -265,8 +266,8 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     }
     if (!status && s->mesh.spring_start)
         arap_springs_inherit(&s->mesh, &s->coarse->mesh, s->clusters.cluster);
-    if (!status) status = arap_promise_inherit(context, s, &weights);
-    if (!status) status = arap_promise_offer(context, s, &weights);
+    if (!status) status = arap_response_rows_inherit(context, s, &weights);
+    if (!status) status = arap_response_rows_offer(context, s, &weights);
     if (status) {
         arap_influences_clear(&weights);
         return status;
@@ -276,7 +277,8 @@ static arap_status leave_coarse(arap_context *context, arap_solver *s) {
     arap_lap(s, ARAP_TIME_LEVELS);
     s->stage.number = s->stage.last;
     s->stage.iterations = s->stage.over = 0;
-    int is_shared = s->stage.searched && !s->promise.rows.count; /* own skin may have no image */
+    int is_shared =
+        s->stage.searched && !s->response_rows.list.count; /* own skin may have no image */
     status = is_shared ? take_shared_patterns(context, s, &weights)
                        : take_patterns(context, s, &weights);
     return status ? status : reduce_stage(context, s);
@@ -353,7 +355,7 @@ static arap_status step(arap_context *context, arap_solver *s) {
     if (s->stage.iterations >= enough || settled) s->stage.over = 1;
     if (s->stage.over) status = arap_end_iterations(context, s);
     if (status || !s->stage.over || s->stage.number < s->stage.last) return status;
-    return arap_promise_review(context, s);
+    return arap_response_rows_review(context, s);
 }
 
 static arap_status fail_broken(arap_context *context) {
@@ -388,7 +390,7 @@ static arap_status enter_edits(arap_context *context, arap_solver *s) {
     arap_leave_dual(s);
     arap_status status = arap_influences_copy(context, &s->influences, &patterns);
     if (!status) status = arap_apply_edits(context, s, &s->initial, &patterns);
-    if (!status) status = arap_promise_renew(context, s);
+    if (!status) status = arap_response_rows_renew(context, s);
     if (status) {
         arap_influences_clear(&patterns);
         return status;

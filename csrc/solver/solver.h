@@ -96,17 +96,17 @@ typedef struct arap_constraints {
     int peaks, attachments;
 } arap_constraints;
 
-/* The bones held by promise.c. All members are zero if no bone is held. */
-typedef struct arap_promise {
+/* The rows of response_rows.c that hold bones. All members are zero if no bone is held. */
+typedef struct arap_response_rows {
     double *strength;          /* (deforming bones) of their rows, over the square of mesh.size */
     char *is_minor;            /* (deforming bones) see own_skin.c */
-    double *before;            /* (deforming bones) share before the bone was held */
+    double *free_share;        /* (deforming bones) share before the bone was held */
     arap_influences own;       /* own skin of the bones */
-    arap_constraint_list rows; /* ascending by vertex */
+    arap_constraint_list list; /* ascending by vertex */
     int *bone;                 /* (vertices) bone of the row with the largest target at the vertex,
                                 * or -1 */
     int rounds;                /* rounds of this level so far */
-} arap_promise;
+} arap_response_rows;
 
 struct arap_solver {
     arap_settings settings;
@@ -129,7 +129,7 @@ struct arap_solver {
     arap_rigid_parts parts;
     arap_marks marks;
     arap_constraints constraints;
-    arap_promise promise;
+    arap_response_rows response_rows;
     int linked_parts;
     size_t link_count;
     arap_inner_bones inner;

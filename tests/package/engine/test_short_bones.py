@@ -1,4 +1,4 @@
-"""Bones that are short for their limb keep their skin (csrc/solver/promise.c)."""
+"""Bones that are short for their limb keep their skin (csrc/solver/response_rows.c)."""
 
 import araplbs
 import numpy as np

@@ -201,7 +201,7 @@ def ball_of_plates():
 @pytest.mark.parametrize("seed", range(3))
 def test_no_plate_is_pulled_to_a_bone_beside_it(seed):
     """Most of the initial weight of the plates belongs to the bones of the fins, which have parts
-    of their own. With the promise, the plates have the same rows as without it."""
+    of their own. With a required response, the plates have the same rows as without it."""
     mesh, bones, first = ball_of_plates()
     held, free = (
         shapes.solve(mesh, bones, seed=seed, rigid_departure=0, response=r) for r in (0.65, 0)
