@@ -1,4 +1,4 @@
-/* Local and global steps: see descent.h.
+/* Local and global steps: see elastic.h.
  *
  * The local step finds the best rotations at x, and with them the energy E(x). The global step
  * finds the minimum g(x) of the remaining quadratic function, which lies above E and touches it at
@@ -12,7 +12,7 @@
  * solved together, as many right-hand sides. With 13,000 vertices, a pose takes 5 ms per iteration.
  * Each vertex needs 220 bytes of memory per pose, and 24 more bytes for each iteration kept for the
  * acceleration. Fails on out-of-memory, and for energies that are not finite. */
-#include "elastic/descent.h"
+#include "elastic/elastic.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,7 @@ typedef struct pose_state {
 
 typedef struct descent {
     const arap_body *body;
-    const arap_hold *hold;
+    const arap_bone_hold *hold;
     const arap_elastic_system *system;
     double tolerance, nothing; /* an energy this low counts as 0 */
     pose_state *pose;
@@ -56,7 +56,7 @@ static double local_step(const descent *d, pose_state *p) {
     const arap_anchors anchors = {d->hold->anchor_weight, d->hold->anchor, p->anchor};
     double energy = arap_body_local_step(d->body, &anchors, p->x, p->b);
     const arap_held held = {p->target, p->place, p->slack, p->aim};
-    return energy + arap_hold_energy(d->hold, &held, p->x, p->b);
+    return energy + arap_bone_hold_energy(d->hold, &held, p->x, p->b);
 }
 
 static void take_local_step(void *data, int index, int worker) {
@@ -111,7 +111,7 @@ static arap_status open_pose(arap_context *context, const descent *d,
     if (!p->last || !p->target || !p->anchor || !p->place || !p->aim || !p->slack || !p->b ||
         !p->scratch)
         return arap_fail_memory(&context->error, "the elastic poses");
-    arap_hold_targets(d->hold, &d->body->mesh, transforms, p->target, p->anchor, p->place);
+    arap_bone_hold_targets(d->hold, &d->body->mesh, transforms, p->target, p->anchor, p->place);
     for (int l = 0; l < d->hold->limbs; l++) {
         double mean[3];
         arap_limb_mean(d->hold, l, x, mean);
@@ -170,7 +170,7 @@ static arap_status iterate(arap_context *context, descent *d, arap_factor *facto
     return status;
 }
 
-arap_status arap_descend(arap_context *context, const arap_body *body, const arap_hold *hold,
+arap_status arap_descend(arap_context *context, const arap_body *body, const arap_bone_hold *hold,
                          int bones, int poses, const double *transforms,
                          const arap_elastic_settings *settings, double *x, double *energies) {
     size_t numbers = 3 * (size_t)hold->count;

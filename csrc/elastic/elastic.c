@@ -4,14 +4,12 @@
  * weights start at the position to which the nearest bone moves them. If no weights are given, this
  * applies to all vertices. From this start, descent.c minimizes the sum of the energies in body.c
  * and hold.c. The sum is not convex, so the result is a local minimum that depends on the start. As
- * an alternative, mixed.c optimizes only the rotations of a few points. Costs as much as the called
- * functions, and fails if one of them fails. */
+ * an alternative, extras/mixed.c optimizes only the rotations of a few points. Costs as much as the
+ * called functions, and fails if one of them fails. */
 #include "elastic/elastic.h"
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "elastic/descent.h"
-#include "elastic/mixed.h"
 #include "measures/skinning.h"
 
 static const arap_setting rows_of_settings[] = {
@@ -28,7 +26,7 @@ void arap_elastic_settings_default(arap_elastic_settings *settings) {
 
 typedef struct start {
     const arap_mesh *mesh;
-    const arap_hold *hold;
+    const arap_bone_hold *hold;
     const arap_skinning *skinning;
     const arap_influences *weights; /* NULL: none are given */
     double *x;                      /* (poses, count, 3) */
@@ -66,11 +64,11 @@ static void hand_out(const arap_mesh *mesh, size_t poses, const double *x, doubl
 
 arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geometry,
                                const arap_bones *bones, const arap_given_poses *poses,
-                               const arap_sparse_weights *rows,
+                               const arap_sparse_weights *rows, arap_elastic_fn minimize,
                                const arap_elastic_settings *settings, double *posed,
                                double *energies) {
     arap_body body = {0};
-    arap_hold hold = {0};
+    arap_bone_hold hold = {0};
     arap_skinning skinning = {0};
     arap_influences weights = {0};
     double *x = NULL, *transforms = NULL;
@@ -83,7 +81,8 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
                                       poses, &skinning);
     if (!status && rows) status = arap_skinning_weights(context, &skinning, rows, &weights);
     if (!status)
-        status = arap_hold_create(context, &body, geometry->vertices, bones, rows ? &weights : NULL,
+        status =
+            arap_bone_hold_create(context, &body, geometry->vertices, bones, rows ? &weights : NULL,
                                   settings->hold, settings->limb_hold, settings->inside, &hold);
     if (status) goto done;
     size_t count = (size_t)poses->count * (size_t)bones->count;
@@ -93,22 +92,19 @@ arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geome
         status = arap_fail_memory(&context->error, "the elastic poses");
         goto done;
     }
-    status = arap_hold_transforms(context, &body.mesh, bones, (size_t)poses->count,
-                                  poses->transforms, transforms);
+    status = arap_bone_hold_transforms(context, &body.mesh, bones, (size_t)poses->count,
+                                       poses->transforms, transforms);
     if (status) goto done;
     status = arap_parallel(context, poses->count, start_pose,
                            &(start){&body.mesh, &hold, &skinning, rows ? &weights : NULL, x});
     if (status) goto done;
-    status = settings->method == ARAP_ELASTIC_MIXED
-                 ? arap_mixed_poses(context, &body, &hold, bones->count, poses->count, transforms,
-                                    settings, x, energies)
-                 : arap_descend(context, &body, &hold, bones->count, poses->count, transforms,
-                                settings, x, energies);
+    status = minimize(context, &body, &hold, bones->count, poses->count, transforms, settings, x,
+                      energies);
     if (!status) hand_out(&body.mesh, (size_t)poses->count, x, posed);
 
 done:
     arap_body_clear(&body);
-    arap_hold_clear(&hold);
+    arap_bone_hold_clear(&hold);
     arap_skinning_clear(&skinning);
     arap_influences_clear(&weights);
     arap_free(x);

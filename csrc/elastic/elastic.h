@@ -5,10 +5,11 @@
 
 #include "arap.h"
 #include "base/settings.h"
+#include "elastic/hold.h"
 
 typedef enum arap_elastic_method {
     ARAP_ELASTIC_FREE, /* each element has its own rotation: descent.c */
-    ARAP_ELASTIC_MIXED /* rotations at a few samples, with mixed finite elements: mixed.c */
+    ARAP_ELASTIC_MIXED /* rotations at a few samples, with mixed finite elements: extras/mixed.c */
 } arap_elastic_method;
 
 typedef struct arap_elastic_settings {
@@ -20,6 +21,20 @@ extern const arap_setting_table arap_elastic_settings_table;
 
 void arap_elastic_settings_default(arap_elastic_settings *settings);
 
+/* Finds an equilibrium of the body in each pose. x (poses, count, 3): the start on entry, the
+ * result on return. transforms: (poses, bones, 3, 4), units of the mesh. energies: NULL, or
+ * (iterations + 1, poses). */
+typedef arap_status (*arap_elastic_fn)(arap_context *context, const arap_body *body,
+                                       const arap_bone_hold *hold, int bones, int poses,
+                                       const double *transforms,
+                                       const arap_elastic_settings *settings, double *x,
+                                       double *energies);
+
+/* Minimizes the energy by local and global steps, each element with its own rotation. */
+arap_status arap_descend(arap_context *context, const arap_body *body, const arap_bone_hold *hold,
+                         int bones, int poses, const double *transforms,
+                         const arap_elastic_settings *settings, double *x, double *energies);
+
 /* posed (poses, vertices, 3), units of the caller. energies: NULL, or (iterations + 1, poses):
  * relative to the size of the body, beginning with that of the start; the last energy of a finished
  * pose is repeated. bones: heads, tails and, unless NULL, deform; all are rigid. rows: initial
@@ -27,32 +42,8 @@ void arap_elastic_settings_default(arap_elastic_settings *settings);
  * name the problem with the geometry, bones, poses, weights or settings. */
 arap_status arap_elastic_poses(arap_context *context, const arap_geometry *geometry,
                                const arap_bones *bones, const arap_given_poses *poses,
-                               const arap_sparse_weights *rows,
+                               const arap_sparse_weights *rows, arap_elastic_fn minimize,
                                const arap_elastic_settings *settings, double *posed,
                                double *energies);
-
-/* A single evaluation of the mixed method in the first pose (mixed_state.c). */
-typedef struct arap_mixed_view {
-    int vertices, samples; /* vertices of the caller */
-    size_t elements;       /* measured triangles, then tets */
-    int *sample;           /* (samples) vertices of the caller */
-    double *weight;        /* (elements, samples) */
-    double *turns;         /* (samples, 3) */
-    double *rotation;      /* (elements, 3, 3) */
-    double *stretch;       /* (elements, 3, 3) S; triangles use only the first two rows and
-                              columns */
-    double *points;        /* (vertices, 3) units of the caller */
-    double *pull;          /* (vertices) h_i */
-    double *gradient;      /* (samples, 3) derivative of the energy by the turns */
-    double energy;         /* lengths are relative to the diagonal of the bounding box */
-} arap_mixed_view;
-
-/* turns (count, 3); NULL: those of the bones. In addition to the errors above, returns
- * ARAP_BAD_VALUE if their number differs from that of the samples. */
-arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *geometry,
-                                  const arap_bones *bones, const arap_given_poses *poses,
-                                  const arap_elastic_settings *settings, int turn_count,
-                                  const double *turns, arap_mixed_view *view);
-void arap_mixed_view_clear(arap_mixed_view *view);
 
 #endif

@@ -48,7 +48,7 @@ typedef struct nearest_task {
     int bones;
     const double *heads, *tails; /* (bones, 3) units of the mesh */
     const char *deform;
-    arap_hold *hold;
+    arap_bone_hold *hold;
     double *distance; /* (count) d1 */
 } nearest_task;
 
@@ -102,7 +102,7 @@ static void find_chunk(void *data, int chunk, int worker) {
 }
 
 /* Keep pulls large enough for a positive definite system. */
-static arap_status raise_pulls(arap_context *context, const arap_body *body, arap_hold *hold) {
+static arap_status raise_pulls(arap_context *context, const arap_body *body, arap_bone_hold *hold) {
     double *own = ARAP_NEW_ZERO(double, hold->count);
     double *edge = ARAP_NEW_ZERO(double, body->mesh.ring[hold->count]);
     arap_status status = own && edge ? ARAP_OK : arap_fail_memory(&context->error, "the hold");
@@ -116,7 +116,7 @@ static arap_status raise_pulls(arap_context *context, const arap_body *body, ara
 
 static arap_status hold_vertices(arap_context *context, const arap_body *body,
                                  const arap_bones *bones, const arap_influences *weights,
-                                 double pull, double inside, arap_hold *hold) {
+                                 double pull, double inside, arap_bone_hold *hold) {
     const arap_mesh *mesh = &body->mesh;
     size_t m = (size_t)bones->count;
     double *ends = ARAP_NEW(double, 6 * m), *distance = ARAP_NEW(double, mesh->count);
@@ -160,7 +160,7 @@ done:
 }
 
 static arap_status hold_limbs(arap_context *context, const arap_body *body, const double *vertices,
-                              const arap_bones *bones, double center, arap_hold *hold) {
+                              const arap_bones *bones, double center, arap_bone_hold *hold) {
     const arap_mesh *mesh = &body->mesh;
     arap_limbs limbs;
     arap_status status = arap_limbs_create(context, mesh->input_count, vertices, bones->count,
@@ -189,23 +189,24 @@ static arap_status hold_limbs(arap_context *context, const arap_body *body, cons
     return ARAP_OK;
 }
 
-arap_status arap_hold_create(arap_context *context, const arap_body *body, const double *vertices,
-                             const arap_bones *bones, const arap_influences *weights, double pull,
-                             double center, double inside, arap_hold *hold) {
-    *hold = (arap_hold){.count = body->mesh.count,
-                        .bone = ARAP_NEW(int, body->mesh.count),
-                        .strength = ARAP_NEW(double, body->mesh.count),
-                        .anchor = ARAP_NEW(double, 3 * (size_t)body->mesh.count),
-                        .anchor_weight = ARAP_NEW(double, body->mesh.count)};
+arap_status arap_bone_hold_create(arap_context *context, const arap_body *body,
+                                  const double *vertices, const arap_bones *bones,
+                                  const arap_influences *weights, double pull, double center,
+                                  double inside, arap_bone_hold *hold) {
+    *hold = (arap_bone_hold){.count = body->mesh.count,
+                             .bone = ARAP_NEW(int, body->mesh.count),
+                             .strength = ARAP_NEW(double, body->mesh.count),
+                             .anchor = ARAP_NEW(double, 3 * (size_t)body->mesh.count),
+                             .anchor_weight = ARAP_NEW(double, body->mesh.count)};
     arap_status status = hold->bone && hold->strength && hold->anchor && hold->anchor_weight
                              ? hold_vertices(context, body, bones, weights, pull, inside, hold)
                              : arap_fail_memory(&context->error, "the hold");
     if (!status) status = hold_limbs(context, body, vertices, bones, center, hold);
-    if (status) arap_hold_clear(hold);
+    if (status) arap_bone_hold_clear(hold);
     return status;
 }
 
-void arap_hold_clear(arap_hold *hold) {
+void arap_bone_hold_clear(arap_bone_hold *hold) {
     arap_free(hold->bone);
     arap_free(hold->strength);
     arap_free(hold->anchor);
@@ -215,12 +216,12 @@ void arap_hold_clear(arap_hold *hold) {
     arap_free(hold->vertex);
     arap_free(hold->center);
     arap_free(hold->limb_strength);
-    *hold = (arap_hold){0};
+    *hold = (arap_bone_hold){0};
 }
 
-arap_status arap_hold_transforms(arap_context *context, const arap_mesh *mesh,
-                                 const arap_bones *bones, size_t poses, const double *from,
-                                 double *to) {
+arap_status arap_bone_hold_transforms(arap_context *context, const arap_mesh *mesh,
+                                      const arap_bones *bones, size_t poses, const double *from,
+                                      double *to) {
     size_t count = poses * (size_t)bones->count;
     arap_skeleton skeleton = {0};
     arap_status status = arap_skinning_skeleton(context, bones, mesh, &skeleton); /* checks them */
@@ -239,8 +240,9 @@ static void carry(const double *transform, const double *v, double *out) {
     for (int r = 0; r < 3; r++) out[r] = arap_dot(transform + 4 * r, v) + transform[4 * r + 3];
 }
 
-void arap_hold_targets(const arap_hold *hold, const arap_mesh *mesh, const double *transforms,
-                       double *target, double *anchor, double *place) {
+void arap_bone_hold_targets(const arap_bone_hold *hold, const arap_mesh *mesh,
+                            const double *transforms, double *target, double *anchor,
+                            double *place) {
     for (size_t i = 0; i < (size_t)hold->count; i++) {
         const double *transform = transforms + 12 * (size_t)hold->bone[i];
         carry(transform, mesh->v + 3 * i, target + 3 * i);
@@ -250,14 +252,15 @@ void arap_hold_targets(const arap_hold *hold, const arap_mesh *mesh, const doubl
         carry(transforms + 12 * (size_t)hold->limb_bone[l], hold->center + 3 * l, place + 3 * l);
 }
 
-void arap_limb_mean(const arap_hold *hold, int limb, const double *x, double *mean) {
+void arap_limb_mean(const arap_bone_hold *hold, int limb, const double *x, double *mean) {
     double sum[3] = {0}, count = (double)(hold->start[limb + 1] - hold->start[limb]);
     for (size_t k = hold->start[limb]; k < hold->start[limb + 1]; k++)
         for (size_t c = 0; c < 3; c++) sum[c] += x[3 * (size_t)hold->vertex[k] + c];
     for (int c = 0; c < 3; c++) mean[c] = sum[c] / count;
 }
 
-double arap_hold_energy(const arap_hold *hold, const arap_held *pose, const double *x, double *b) {
+double arap_bone_hold_energy(const arap_bone_hold *hold, const arap_held *pose, const double *x,
+                             double *b) {
     double energy = 0, mean[3];
     for (size_t i = 0; i < (size_t)hold->count; i++) {
         energy += hold->strength[i] * arap_distance2(x + 3 * i, pose->target + 3 * i);

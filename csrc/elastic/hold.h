@@ -4,7 +4,7 @@
 
 #include "elastic/body.h"
 
-typedef struct arap_hold {
+typedef struct arap_bone_hold {
     int count;             /* vertices of the mesh */
     int *bone;             /* (count) the caller's deforming bone that holds the vertex */
     double *strength;      /* (count) > 0, strength of the pull to the position to which that bone
@@ -19,29 +19,31 @@ typedef struct arap_hold {
     double *center;        /* (limbs, 3) at rest, in units of the mesh */
     double *limb_strength; /* (limbs) > 0, strength of the pull of the center to the position to
                               which its bone moves it */
-} arap_hold;
+} arap_bone_hold;
 
 /* bones: heads, tails and deform, in the caller's units; at least one bone must deform. vertices
  * (input_count, 3): in the same units. weights: rows for these vertices, or NULL. pull, center and
  * inside: see hold.c. */
-arap_status arap_hold_create(arap_context *context, const arap_body *body, const double *vertices,
-                             const arap_bones *bones, const arap_influences *weights, double pull,
-                             double center, double inside, arap_hold *hold);
-void arap_hold_clear(arap_hold *hold);
+arap_status arap_bone_hold_create(arap_context *context, const arap_body *body,
+                                  const double *vertices, const arap_bones *bones,
+                                  const arap_influences *weights, double pull, double center,
+                                  double inside, arap_bone_hold *hold);
+void arap_bone_hold_clear(arap_bone_hold *hold);
 
 /* Convert the caller's transforms (poses, bones, 3, 4) to the units of the mesh. Returns
  * ARAP_BAD_VALUE for bones and poses too far from the mesh. */
-arap_status arap_hold_transforms(arap_context *context, const arap_mesh *mesh,
-                                 const arap_bones *bones, size_t poses, const double *from,
-                                 double *to);
+arap_status arap_bone_hold_transforms(arap_context *context, const arap_mesh *mesh,
+                                      const arap_bones *bones, size_t poses, const double *from,
+                                      double *to);
 
 /* The positions to which the bones move the vertices, the anchors (both count, 3) and the centers
  * (limbs, 3) in a pose. transforms: (bones, 3, 4) in units of the mesh. */
-void arap_hold_targets(const arap_hold *hold, const arap_mesh *mesh, const double *transforms,
-                       double *target, double *anchor, double *place);
+void arap_bone_hold_targets(const arap_bone_hold *hold, const arap_mesh *mesh,
+                            const double *transforms, double *target, double *anchor,
+                            double *place);
 
 /* The mean of the vertices of a limb, x (count, 3). */
-void arap_limb_mean(const arap_hold *hold, int limb, const double *x, double *mean);
+void arap_limb_mean(const arap_bone_hold *hold, int limb, const double *x, double *mean);
 
 /* The targets of the pulls in one pose. */
 typedef struct arap_held {
@@ -54,6 +56,7 @@ typedef struct arap_held {
 
 /* The energy of the pulls at x (count, 3). Adds the pulls of the vertices to b (count, 3) and
  * computes the aims of the limbs. */
-double arap_hold_energy(const arap_hold *hold, const arap_held *pose, const double *x, double *b);
+double arap_bone_hold_energy(const arap_bone_hold *hold, const arap_held *pose, const double *x,
+                             double *b);
 
 #endif

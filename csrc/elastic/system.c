@@ -19,8 +19,9 @@
 #include "linalg/blas.h"
 
 /* K, with rows in elimination order. */
-static arap_status assemble(arap_context *context, const arap_body *body, const arap_hold *hold,
-                            const arap_elastic_system *system, arap_matrix *out) {
+static arap_status assemble(arap_context *context, const arap_body *body,
+                            const arap_bone_hold *hold, const arap_elastic_system *system,
+                            arap_matrix *out) {
     const arap_mesh *mesh = &body->mesh;
     size_t edges = mesh->ring[mesh->count];
     double *own = ARAP_NEW(double, mesh->count), *edge = ARAP_NEW_ZERO(double, edges);
@@ -61,7 +62,7 @@ static arap_status assemble(arap_context *context, const arap_body *body, const 
 }
 
 /* Y and the factor of S. */
-static arap_status respond(arap_context *context, const arap_hold *hold,
+static arap_status respond(arap_context *context, const arap_bone_hold *hold,
                            arap_elastic_system *system) {
     size_t n = (size_t)system->size, limbs = (size_t)hold->limbs;
     system->response = ARAP_NEW_ZERO(double, limbs * n);
@@ -90,7 +91,7 @@ static arap_status respond(arap_context *context, const arap_hold *hold,
 }
 
 arap_status arap_elastic_system_create(arap_context *context, const arap_body *body,
-                                       const arap_hold *hold, arap_elastic_system *system) {
+                                       const arap_bone_hold *hold, arap_elastic_system *system) {
     arap_matrix matrix = {0};
     const arap_mesh *mesh = &body->mesh;
     *system = (arap_elastic_system){.size = mesh->count,
@@ -127,7 +128,7 @@ void arap_elastic_gather(const arap_elastic_system *system, const double *b, dou
         for (size_t c = 0; c < 3; c++) columns[c * n + k] = b[3 * (size_t)system->vertex[k] + c];
 }
 
-void arap_elastic_finish(const arap_elastic_system *system, const arap_hold *hold,
+void arap_elastic_finish(const arap_elastic_system *system, const arap_bone_hold *hold,
                          const double *aim, double *columns, double *x, double *scratch) {
     size_t n = (size_t)system->size, limbs = (size_t)hold->limbs;
     for (size_t l = 0; l < limbs; l++)

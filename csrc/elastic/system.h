@@ -18,7 +18,7 @@ typedef struct arap_elastic_system {
 
 /* Returns ARAP_NOT_FACTORED if the pulls are too weak to hold the body. */
 arap_status arap_elastic_system_create(arap_context *context, const arap_body *body,
-                                       const arap_hold *hold, arap_elastic_system *system);
+                                       const arap_bone_hold *hold, arap_elastic_system *system);
 void arap_elastic_system_clear(arap_elastic_system *system);
 
 /* Convert b (size, 3) of the vertices to three columns (3, size) in elimination order. */
@@ -26,7 +26,7 @@ void arap_elastic_gather(const arap_elastic_system *system, const double *b, dou
 
 /* Convert columns (3, size), solved with the factor, to the points x (size, 3). The limbs' centers
  * are pulled toward aim (limbs, 3). scratch: (3, limbs) */
-void arap_elastic_finish(const arap_elastic_system *system, const arap_hold *hold,
+void arap_elastic_finish(const arap_elastic_system *system, const arap_bone_hold *hold,
                          const double *aim, double *columns, double *x, double *scratch);
 
 #endif

@@ -2,7 +2,7 @@
  * copied and the work runs without the GIL. Cost and failures are those of elastic/elastic.h. */
 #include "python/functions.h"
 
-#include "elastic/elastic.h"
+#include "extras/mixed.h"
 #include "python/error.h"
 #include "python/input.h"
 
@@ -41,8 +41,10 @@ PyObject *arap_py_elastic_poses(PyObject *module, PyObject *args, PyObject *kwar
     double *out = PyArray_DATA((PyArrayObject *)posed),
            *each = energies ? PyArray_DATA((PyArrayObject *)energies) : NULL;
     ARAP_BEGIN_WORK
-    status = arap_elastic_poses(&run.context, &geometry, &bones, &given, in.weights ? &rows : NULL,
-                                &settings, out, each);
+    status =
+        arap_elastic_poses(&run.context, &geometry, &bones, &given, in.weights ? &rows : NULL,
+                           settings.method == ARAP_ELASTIC_MIXED ? arap_mixed_poses : arap_descend,
+                           &settings, out, each);
     ARAP_END_WORK
     posed = arap_finish(PyModule_GetState(module), &run, status, posed);
 

@@ -7,10 +7,10 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
+#include "extras/ik_methods.h"
 #include "python/error.h"
 #include "python/input.h"
 #include "rig/chains.h"
-#include "rig/ik.h"
 
 /* A mesh that only defines units: coordinates of the skeleton are not scaled. */
 static const arap_mesh unit_mesh = {.diagonal = 1};
@@ -120,7 +120,8 @@ PyObject *arap_py_inverse_kinematics(PyObject *module, PyObject *args, PyObject 
         double *pose = out + stride * (size_t)k;
         for (size_t i = 0; i < stride; i++) pose[i] = i % 9 % 4 == 0;
         memset(work.joint_rotations, 0, 3 * (size_t)chain.count * sizeof(double));
-        error[k] = arap_ik_solve(&chain, &settings, in.targets + 3 * k, &work, used + k);
+        error[k] = arap_ik_solve(&chain, arap_ik_steps[settings.method], &settings,
+                                 in.targets + 3 * k, &work, used + k);
         for (int i = 0; i < chain.count; i++)
             arap_turn_to_rotation(chain.axes + 9 * i, work.joint_rotations + 3 * i,
                                   pose + 9 * room.bone[i]);

@@ -44,12 +44,9 @@ static int is_straight(const arap_ik_chain *chain, const double *target, const a
     return 1;
 }
 
-double arap_ik_solve(const arap_ik_chain *chain, const arap_ik_settings *settings,
-                     const double *target, arap_ik_work *work, int *iterations) {
-    static void (*const steps[])(const arap_ik_chain *, const double *,
-                                 arap_ik_work *) = {[ARAP_IK_FABRIK] = arap_fabrik_step,
-                                                    [ARAP_IK_CCD] = arap_ccd_step,
-                                                    [ARAP_IK_JACOBIAN] = arap_jacobian_step};
+double arap_ik_solve(const arap_ik_chain *chain, arap_ik_step step,
+                     const arap_ik_settings *settings, const double *target, arap_ik_work *work,
+                     int *iterations) {
     size_t bytes = 3 * (size_t)chain->count * sizeof(double);
     const double *effector = work->points + 3 * chain->count;
     double tolerance = settings->tolerance * chain->length;
@@ -68,7 +65,7 @@ double arap_ik_solve(const arap_ik_chain *chain, const arap_ik_settings *setting
     }
     work->damping = 0;
     for (int waited = 0; min > tolerance && *iterations < settings->iterations; ++*iterations) {
-        steps[settings->method](chain, target, work);
+        step(chain, target, work);
         double error = sqrt(arap_distance2(effector, target));
         if (error < min) {
             min = error;

@@ -43,8 +43,7 @@
 /* How a joint folds: its side about X and Z, and how far it closes and opens. */
 #define FOLD 4
 
-static const arap_ik_settings solving = {
-    .method = ARAP_IK_FABRIK, .tolerance = 1e-3, .iterations = 30};
+static const arap_ik_settings solving = {.tolerance = 1e-3, .iterations = 30};
 
 int arap_reach_pairs(const arap_sampling *sampling) {
     return (int)(sampling->reach_poses * ((sampling->pose_count + 1) / 2) + 0.5);
@@ -247,7 +246,7 @@ static void reach_out(const arap_ik_chain *chain, const double *u, arap_reach *r
         work->joint_rotations[1] = twist;
     }
     int iterations;
-    arap_ik_solve(chain, &solving, target, work, &iterations);
+    arap_ik_solve(chain, arap_fabrik_step, &solving, target, work, &iterations);
 }
 
 void arap_reach_pose(const arap_skeleton *skeleton, const arap_sampling *sampling,

@@ -17,7 +17,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 
 
 def test_they_are_numbered():
-    assert [path.name[:2] for path in EXAMPLES] == [f"{k + 1:02}" for k in range(6)]
+    assert [path.name[:2] for path in EXAMPLES] == [f"{k + 1:02}" for k in range(8)]
     assert {path.with_suffix(".out") for path in EXAMPLES} == set((ROOT / "examples").glob("*.out"))
 
 

@@ -10,7 +10,7 @@ import shapes
 from refusals import refuse
 from test_elastic import bent, blended, measured, plane_map
 
-STIFFNESS = 1.0  # of csrc/elastic/mixed_state.c
+STIFFNESS = 1.0  # of csrc/extras/mixed_state.c
 
 
 def tube(around=8, along=13):

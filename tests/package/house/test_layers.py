@@ -28,6 +28,7 @@ ROOMS = [
     "joints",
     "measures",
     "elastic",
+    "extras",
     "bake",
     "python",
 ]

@@ -1,10 +1,9 @@
-/* Performs one evaluation of the mixed method, for inspection: see elastic.h. The cost is that of
+/* Performs one evaluation of the mixed method, for inspection: see mixed.h. The cost is that of
  * mixed_state.c. Fails if mixed_state.c fails. */
 #include <string.h>
 
 #include "base/memory.h"
-#include "elastic/elastic.h"
-#include "elastic/mixed_state.h"
+#include "extras/mixed.h"
 #include "measures/skinning.h"
 
 static arap_status make_room(arap_context *context, const arap_mixed *mixed,
@@ -77,7 +76,7 @@ arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *ge
                                   const arap_elastic_settings *settings, int turn_count,
                                   const double *turns, arap_mixed_view *view) {
     arap_body body = {0};
-    arap_hold hold = {0};
+    arap_bone_hold hold = {0};
     arap_skinning skinning = {0};
     arap_mixed mixed = {0};
     double *transforms = NULL;
@@ -90,7 +89,8 @@ arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *ge
         status = arap_skinning_create(context, geometry->vertex_count, geometry->vertices, bones,
                                       poses, &skinning);
     if (!status)
-        status = arap_hold_create(context, &body, geometry->vertices, bones, NULL, settings->hold,
+        status =
+            arap_bone_hold_create(context, &body, geometry->vertices, bones, NULL, settings->hold,
                                   settings->limb_hold, settings->inside, &hold);
     if (!status)
         status =
@@ -100,13 +100,14 @@ arap_status arap_mixed_elasticity(arap_context *context, const arap_geometry *ge
         if (!transforms) status = arap_fail_memory(&context->error, "the poses");
     }
     if (!status)
-        status = arap_hold_transforms(context, &body.mesh, bones, 1, poses->transforms, transforms);
+        status =
+            arap_bone_hold_transforms(context, &body.mesh, bones, 1, poses->transforms, transforms);
     if (!status) status = look(context, &mixed, transforms, turn_count, turns, view);
     if (status) arap_mixed_view_clear(view);
     arap_free(transforms);
     arap_mixed_clear(&mixed);
     arap_skinning_clear(&skinning);
-    arap_hold_clear(&hold);
+    arap_bone_hold_clear(&hold);
     arap_body_clear(&body);
     return status;
 }

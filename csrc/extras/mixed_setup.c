@@ -8,7 +8,7 @@
  *
  * Takes O(vertices + samples^2). Fails on
  * out-of-memory, for a mesh without elements, and for too many vertices. */
-#include "elastic/mixed_state.h"
+#include "extras/mixed_state.h"
 
 #include <math.h>
 
@@ -87,8 +87,9 @@ done:
     return status;
 }
 
-arap_status arap_mixed_create(arap_context *context, const arap_body *body, const arap_hold *hold,
-                              int samples, double turn_pull, arap_mixed *mixed) {
+arap_status arap_mixed_create(arap_context *context, const arap_body *body,
+                              const arap_bone_hold *hold, int samples, double turn_pull,
+                              arap_mixed *mixed) {
     *mixed =
         (arap_mixed){.body = body, .hold = hold, .count = body->triangle_count + body->tet_count};
     if (body->mesh.count > ARAP_MAX_MIXED)
@@ -179,7 +180,8 @@ arap_status arap_mixed_pose_create(arap_context *context, const arap_mixed *mixe
         arap_mixed_pose_clear(pose);
         return arap_fail_memory(&context->error, "the mixed poses");
     }
-    arap_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, anchor, place);
+    arap_bone_hold_targets(mixed->hold, &mixed->body->mesh, transforms, pose->target, anchor,
+                           place);
     arap_free(place);
     arap_free(anchor);
     for (size_t s = 0; s < samples; s++) {

@@ -9,7 +9,7 @@
  * Each evaluation requires a factorization, which takes 0.1 s for 2,000 vertices. Poses are
  * processed in parallel, with a matrix and a factor for each thread. Fails if an evaluation fails
  * (mixed_state.c). */
-#include "elastic/mixed.h"
+#include "extras/mixed.h"
 
 #include <math.h>
 #include <string.h>
@@ -186,9 +186,10 @@ static arap_status iterate(arap_context *context, const mixed_task *task, int po
     return status;
 }
 
-arap_status arap_mixed_poses(arap_context *context, const arap_body *body, const arap_hold *hold,
-                             int bones, int poses, const double *transforms,
-                             const arap_elastic_settings *settings, double *x, double *energies) {
+arap_status arap_mixed_poses(arap_context *context, const arap_body *body,
+                             const arap_bone_hold *hold, int bones, int poses,
+                             const double *transforms, const arap_elastic_settings *settings,
+                             double *x, double *energies) {
     arap_mixed mixed;
     size_t numbers = 3 * (size_t)hold->count;
     int workers = context->threads < poses ? context->threads : poses;

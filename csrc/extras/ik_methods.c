@@ -1,22 +1,44 @@
-/* Damped least squares on the Jacobian: see ik.h. (Wampler 1986, Nakamura & Hanafusa 1986.)
+/* Two further methods of inverse kinematics: see ik_methods.h. FABRIK is in rig/fabrik.c.
  *
- * A rotation w_i of bone i moves the effector by w_i x v_i, where v_i is the position of the
- * effector relative to the head of the bone. For the gap g to the target, the rotations that
- * minimize |sum_i w_i x v_i - g|^2 + damping sum_i |w_i|^2 are w_i = v_i x f with (sum_i (|v_i|^2 I
- * - v_i v_i^T) + damping I) f = g, a system of size 3 x 3 for a chain of any length. The rotations
- *   are then clamped to their ranges, which the linear system ignores. A step that increases the
- *   gap is undone, and the damping is raised. After any other step, the damping is lowered
- *   (Levenberg, Marquardt). */
+ * Cyclic coordinate descent (Wang & Chen 1991). From the last bone to the root, each bone turns by
+ * the shortest rotation that points the effector at the target, within its range, and twists if
+ * this helps. No step moves the effector away from the target unless a range limits the rotation.
+ *
+ * Damped least squares on the Jacobian (Wampler 1986, Nakamura & Hanafusa 1986). A rotation w_i of
+ * bone i moves the effector by w_i x v_i, where v_i is the position of the effector relative to the
+ * head of the bone. For the gap g to the target, the rotations that minimize
+ * |sum_i w_i x v_i - g|^2 + damping sum_i |w_i|^2 are w_i = v_i x f with
+ * (sum_i (|v_i|^2 I - v_i v_i^T) + damping I) f = g, a system of size 3 x 3 for a chain of any
+ * length. The rotations are then clamped to their ranges, which the linear system ignores. A step
+ * that increases the gap is undone, and the damping is raised. After any other step, the damping is
+ * lowered (Levenberg, Marquardt).
+ *
+ * An iteration takes O(bones^2) with the first method and O(bones) with the second. The functions
+ * cannot fail. */
+#include "extras/ik_methods.h"
+
 #include <string.h>
 
 #include "base/vec3.h"
-#include "rig/ik.h"
 
 #define FIRST 1e-2 /* damping, of the squared length of the chain */
 #define MINIMUM 1e-9
 #define MAXIMUM 1e3
 #define EASE 0.25
 #define RAISE 8
+
+static void ccd_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work) {
+    const double *effector = work->points + 3 * chain->count;
+    for (int i = chain->count - 1; i >= 0; i--) {
+        double from[3], to[3], rotation[9];
+        arap_sub(effector, work->points + 3 * i, from);
+        arap_sub(target, work->points + 3 * i, to);
+        if (!(arap_dot(from, from) > 0) || !(arap_dot(to, to) > 0)) continue;
+        arap_shortest_rotation(from, to, rotation);
+        arap_ik_rotate(chain, i, rotation, work);
+        arap_ik_place(chain, i, work);
+    }
+}
 
 /* f of m f = g, m symmetric and positive. */
 static void solve33(const double *m, const double *g, double *f) {
@@ -29,7 +51,7 @@ static void solve33(const double *m, const double *g, double *f) {
         f[c] = (rows[0][c] * g[0] + rows[1][c] * g[1] + rows[2][c] * g[2]) / determinant;
 }
 
-void arap_jacobian_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work) {
+static void jacobian_step(const arap_ik_chain *chain, const double *target, arap_ik_work *work) {
     const double *effector = work->points + 3 * chain->count;
     double gap[3], f[3], system[9] = {0}, length2 = chain->length * chain->length;
     size_t bytes = 3 * (size_t)chain->count * sizeof(double);
@@ -67,3 +89,7 @@ void arap_jacobian_step(const arap_ik_chain *chain, const double *target, arap_i
     memcpy(work->joint_rotations, before, bytes);
     arap_ik_place(chain, 0, work);
 }
+
+const arap_ik_step arap_ik_steps[] = {[ARAP_IK_FABRIK] = arap_fabrik_step,
+                                      [ARAP_IK_CCD] = ccd_step,
+                                      [ARAP_IK_JACOBIAN] = jacobian_step};

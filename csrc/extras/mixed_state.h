@@ -32,7 +32,7 @@ typedef struct arap_mixed_element {
 
 typedef struct arap_mixed {
     const arap_body *body;
-    const arap_hold *hold;
+    const arap_bone_hold *hold;
     arap_samples samples;
     size_t count;
     arap_mixed_element *element;
@@ -45,8 +45,9 @@ typedef struct arap_mixed {
 /* turn_pull: as a share of the area of the body. Returns ARAP_BAD_VALUE for meshes of more than
  * ARAP_MAX_MIXED vertices. */
 #define ARAP_MAX_MIXED 5000
-arap_status arap_mixed_create(arap_context *context, const arap_body *body, const arap_hold *hold,
-                              int samples, double turn_pull, arap_mixed *mixed);
+arap_status arap_mixed_create(arap_context *context, const arap_body *body,
+                              const arap_bone_hold *hold, int samples, double turn_pull,
+                              arap_mixed *mixed);
 void arap_mixed_clear(arap_mixed *mixed);
 
 /* Work space of one thread. */

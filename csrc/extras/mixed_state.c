@@ -34,7 +34,7 @@
  *
  * Each evaluation takes O(vertices^1.5), with 27 times the operations of a factorization in body.c.
  * Fails on out-of-memory, for too many vertices, and if K is not positive definite. */
-#include "elastic/mixed_state.h"
+#include "extras/mixed_state.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,7 +14,7 @@
  * Takes O(samples edges log vertices) and a factorization of the bi-Laplacian, and stores 8 bytes
  * for each vertex and sample. Fails on out-of-memory, and if the bi-Laplacian is not positive
  * definite. */
-#include "elastic/mixed_state.h"
+#include "extras/mixed_state.h"
 
 #include <math.h>
 #include <string.h>
