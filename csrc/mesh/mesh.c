@@ -17,19 +17,16 @@
  * */
 #include "mesh/mesh.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "base/async_task.h"
 #include "base/memory.h"
+#include "base/radix_sort.h"
 #include "base/sets.h"
 #include "base/vec3.h"
 #include "mesh/extent.h"
 #include "mesh/tets.h"
 
-#define DIGIT 11 /* bits */
-#define DIGITS (1 << DIGIT)
-#define PASSES ((64 + DIGIT - 1) / DIGIT)
 #define CHUNK 2048 /* vertices of a task */
 
 void arap_triangle_normal(const arap_mesh *mesh, size_t t, double *normal) {
@@ -77,40 +74,11 @@ arap_status arap_check_geometry(arap_error *error, const arap_geometry *geometry
     return ARAP_OK;
 }
 
-typedef struct sorted_vertex {
-    double key;
-    int index;
-} sorted_vertex;
-
-/* Digit `pass` of a key, counted from the lowest. Keys are mapped to integers in the same order. */
-static unsigned digit_of(double key, int pass) {
-    uint64_t bits;
-    memcpy(&bits, &key, sizeof bits);
-    bits ^= bits >> 63 ? UINT64_MAX : (uint64_t)1 << 63;
-    return (unsigned)(bits >> (DIGIT * pass)) & (DIGITS - 1);
-}
-
-/* Stable radix sort by keys; `other` (count): scratch. Returns the array that holds the result. */
-static sorted_vertex *sort_keys(int count, sorted_vertex *items, sorted_vertex *other) {
-    int start[PASSES][DIGITS + 1] = {{0}};
-    for (int i = 0; i < count; i++)
-        for (int pass = 0; pass < PASSES; pass++) start[pass][digit_of(items[i].key, pass) + 1]++;
-    for (int pass = 0; pass < PASSES; pass++) {
-        int *fill = start[pass];
-        for (int d = 0; d < DIGITS; d++) fill[d + 1] += fill[d];
-        for (int i = 0; i < count; i++) other[fill[digit_of(items[i].key, pass)]++] = items[i];
-        sorted_vertex *sorted = other;
-        other = items;
-        items = sorted;
-    }
-    return items;
-}
-
 typedef struct placement {
     const arap_geometry *geometry;
     const arap_mesh *mesh;
     double *scaled;
-    sorted_vertex *items;
+    arap_keyed *items;
 } placement;
 
 /* The centered and scaled vertices, and their positions along an oblique direction. */
@@ -126,7 +94,7 @@ static void place_chunk(void *data, int chunk, int worker) {
         for (int c = 0; c < 3; c++)
             x[c] = (p->geometry->vertices[3 * (size_t)i + (size_t)c] - mesh->center[c]) /
                    mesh->diagonal;
-        p->items[i] = (sorted_vertex){arap_dot(x, direction), i};
+        p->items[i] = (arap_keyed){arap_key_of(arap_dot(x, direction)), (size_t)i};
         mesh->weld[i] = i;
     }
 }
@@ -160,18 +128,19 @@ static arap_status check_distances(arap_error *error, const arap_geometry *g, co
 static arap_status weld(arap_context *context, arap_mesh *mesh, const arap_geometry *geometry,
                         double tolerance, double *vertices) {
     int n = mesh->input_count, apart = 0, *set = NULL;
-    sorted_vertex *items = ARAP_NEW(sorted_vertex, 2 * (size_t)n), *sorted = items;
+    arap_keyed *items = ARAP_NEW(arap_keyed, 2 * (size_t)n), *sorted = items, *scratch = items + n;
     if (!items) return arap_fail_memory(&context->error, "welding");
     placement p = {geometry, mesh, vertices, items};
     arap_status status = arap_parallel_short(context, (n + CHUNK - 1) / CHUNK, place_chunk, &p);
     if (!status) status = check_distances(&context->error, geometry, mesh, vertices);
+    if (!status && tolerance >= 0) status = arap_radix_sort(context, (size_t)n, &sorted, &scratch);
     if (status) goto done;
-    if (tolerance >= 0) sorted = sort_keys(n, items, items + n);
     for (int s = 0; s < n && tolerance >= 0; s++) {
-        const double *p = vertices + 3 * (size_t)sorted[s].index;
-        for (int t = s + 1; t < n && sorted[t].key - sorted[s].key <= tolerance; t++)
-            if (arap_distance2(p, vertices + 3 * (size_t)sorted[t].index) <= tolerance * tolerance)
-                arap_unite(mesh->weld, sorted[s].index, sorted[t].index);
+        const double *p = vertices + 3 * sorted[s].index;
+        double along = arap_number_of(sorted[s].key);
+        for (int t = s + 1; t < n && arap_number_of(sorted[t].key) - along <= tolerance; t++)
+            if (arap_distance2(p, vertices + 3 * sorted[t].index) <= tolerance * tolerance)
+                arap_unite(mesh->weld, (int)sorted[s].index, (int)sorted[t].index);
     }
     number_vertices(mesh);
     if (mesh->count == n) goto done;

@@ -18,26 +18,19 @@
 #include "solver/levels.h"
 
 #include <math.h>
-#include <stdint.h>
 
 #include "base/memory.h"
+#include "base/radix_sort.h"
 #include "base/vec3.h"
 
-#define DIGIT 11 /* bits sorted per pass */
-#define DIGITS (1 << DIGIT)
-#define DISTANCE_BITS (3 * DIGIT)
-#define SIDE_BITS (2 * DIGIT)
+#define DISTANCE_BITS 33
+#define SIDE_BITS 22
 #define MAX_SAME 16  /* maximum number of coincident vertices that are distinguished */
 #define MINIMUM 0.1  /* share of the weights of the ends */
 #define FARTHEST 4.0 /* diagonals of the mesh */
 #define NO_PLANE                                                                                   \
     1e-12 /* twice the area of the triangle of the points, of the square of its size               \
            */
-
-typedef struct place {
-    uint64_t key;
-    int vertex;
-} place;
 
 /* Point j of the weighted means of the ends of the deforming bones. */
 static void point_among(const arap_skeleton *skeleton, int j, double *out) {
@@ -83,14 +76,14 @@ static uint64_t key_of(const frame *f, const double *point) {
     return step_of(distance, DISTANCE_BITS) << SIDE_BITS | step_of(side, SIDE_BITS);
 }
 
-static frame find_places(const arap_solver *s, place *out) {
+static frame find_places(const arap_solver *s, arap_keyed *out) {
     double points[3][3];
     frame f;
     for (int j = 0; j < 3; j++) point_among(&s->skeleton, j, points[j]);
     normal_of(points, f.normal);
     for (int c = 0; c < 3; c++) f.center[c] = points[0][c];
     for (int i = 0; i < s->mesh.count; i++)
-        out[i] = (place){key_of(&f, s->mesh.v + 3 * (size_t)i), i};
+        out[i] = (arap_keyed){key_of(&f, s->mesh.v + 3 * (size_t)i), (size_t)i};
     return f;
 }
 
@@ -109,47 +102,28 @@ static uint64_t key_around(const frame *f, const arap_mesh *mesh, int i) {
 }
 
 /* Sort the few coincident vertices. */
-static void sort_same(const frame *f, const arap_mesh *mesh, size_t count, place *sorted) {
+static void sort_same(const frame *f, const arap_mesh *mesh, size_t count, arap_keyed *sorted) {
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && sorted[end].key == sorted[first].key;) end++;
         for (size_t k = first + 1; k < end && end - first <= MAX_SAME; k++) {
-            place own = sorted[k];
-            uint64_t key = key_around(f, mesh, own.vertex);
+            arap_keyed item = sorted[k];
+            uint64_t key = key_around(f, mesh, (int)item.index);
             size_t at = k;
-            for (; at > first && key < key_around(f, mesh, sorted[at - 1].vertex); at--)
+            for (; at > first && key < key_around(f, mesh, (int)sorted[at - 1].index); at--)
                 sorted[at] = sorted[at - 1];
-            sorted[at] = own;
+            sorted[at] = item;
         }
     }
-}
-
-/* Stable sort by key; `other` (count): scratch. Returns the array that holds the result. */
-static place *sort_places(size_t count, place *in, place *other) {
-    for (int shift = 0; shift < DISTANCE_BITS + SIDE_BITS; shift += DIGIT) {
-        size_t start[DIGITS] = {0}, sum = 0;
-        for (size_t k = 0; k < count; k++) start[in[k].key >> shift & (DIGITS - 1)]++;
-        for (int d = 0; d < DIGITS; d++) {
-            size_t own = start[d];
-            start[d] = sum;
-            sum += own;
-        }
-        for (size_t k = 0; k < count; k++)
-            other[start[in[k].key >> shift & (DIGITS - 1)]++] = in[k];
-        place *sorted = other;
-        other = in;
-        in = sorted;
-    }
-    return in;
 }
 
 arap_status arap_find_visits(arap_context *context, const arap_solver *solver, int *visit) {
     size_t n = (size_t)solver->mesh.count;
-    place *places = ARAP_NEW(place, 2 * n);
+    arap_keyed *places = ARAP_NEW(arap_keyed, 2 * n), *sorted = places, *scratch = places + n;
     if (!places) return arap_fail_memory(&context->error, "the coarse mesh");
     frame f = find_places(solver, places);
-    place *sorted = sort_places(n, places, places + n);
-    sort_same(&f, &solver->mesh, n, sorted);
-    for (size_t k = 0; k < n; k++) visit[k] = sorted[k].vertex;
+    arap_status status = arap_radix_sort(context, n, &sorted, &scratch);
+    if (!status) sort_same(&f, &solver->mesh, n, sorted);
+    for (size_t k = 0; k < n && !status; k++) visit[k] = (int)sorted[k].index;
     arap_free(places);
-    return ARAP_OK;
+    return status;
 }

@@ -8,70 +8,17 @@
 #include "supports/supports.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/radix_sort.h"
 #include "base/vec3.h"
 #include "weights/rows.h"
 
 #define WIDEST 96
-#define SLICE 65536 /* entries between two polls for cancellation */
-#define DIGIT 11    /* bits sorted per pass */
-#define DIGITS (1 << DIGIT)
+#define SLICE 65536   /* entries between two polls for cancellation */
 #define POLL_EVERY 64 /* vertices between two polls for cancellation */
-
-typedef struct sorted_entry {
-    uint64_t key; /* ascends as the weight does */
-    size_t entry;
-    int vertex;
-} sorted_entry;
-
-static uint64_t key_of(double weight) {
-    uint64_t bits;
-    weight += 0.0; /* -0 is 0 */
-    memcpy(&bits, &weight, sizeof bits);
-    return bits >> 63 ? ~bits : bits | 1ull << 63;
-}
-
-/* Sort by one digit of the keys. Equal entries stay in order. moved: 0 if all digits are equal. */
-static arap_status sort_digit(arap_context *context, size_t count, int shift,
-                              const sorted_entry *in, sorted_entry *out, int *moved) {
-    size_t place[DIGITS] = {0}, sum = 0;
-    arap_status status = ARAP_OK;
-    for (size_t k = 0; k < count; k++) place[in[k].key >> shift & (DIGITS - 1)]++;
-    *moved = !count || place[in[0].key >> shift & (DIGITS - 1)] != count;
-    if (!*moved) return status;
-    for (int d = 0; d < DIGITS; d++) {
-        size_t own = place[d];
-        place[d] = sum;
-        sum += own;
-    }
-    for (size_t first = 0; first < count && !status; first += SLICE) {
-        size_t end = count - first < SLICE ? count : first + SLICE;
-        for (size_t k = first; k < end; k++)
-            out[place[in[k].key >> shift & (DIGITS - 1)]++] = in[k];
-        status = arap_poll_cancel(context);
-    }
-    return status;
-}
-
-/* Stable sort by weight, one digit at a time. One of the two arrays holds the result. */
-static arap_status sort_entries(arap_context *context, size_t count, sorted_entry **sorted,
-                                sorted_entry **other) {
-    arap_status status = ARAP_OK;
-    for (int shift = 0, moved; shift < 64 && !status; shift += DIGIT) {
-        status = sort_digit(context, count, shift, *sorted, *other, &moved);
-        if (!status && moved) {
-            sorted_entry *swap = *sorted;
-            *sorted = *other;
-            *other = swap;
-        }
-        if (!status) status = arap_poll_cancel(context);
-    }
-    return status;
-}
 
 /* Entry of a bone at vertex k, or -1. The search starts at position `at` of the row, since
  * neighbors have similar rows. */
@@ -98,14 +45,14 @@ static void hold_larger(const arap_mesh *mesh, const arap_influences *in, int i,
 arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_influences *in,
                        const arap_pruning *pruning, char *keep) {
     size_t entries = in->start[in->count], count = 0;
-    sorted_entry *sorted = ARAP_NEW(sorted_entry, entries);
-    sorted_entry *other = ARAP_NEW(sorted_entry, entries);
+    arap_keyed *sorted = ARAP_NEW(arap_keyed, entries), *scratch = ARAP_NEW(arap_keyed, entries);
+    int *vertex = ARAP_NEW(int, entries);
     double *sum = ARAP_NEW_ZERO(double, in->count), *largest = ARAP_NEW_ZERO(double, in->count);
     int *left = ARAP_NEW(int, in->count);
     char *held = ARAP_NEW_ZERO(char, entries);
     arap_status status = ARAP_OK;
     double max = 0;
-    if (!sorted || !other || !sum || !largest || !left || !held) {
+    if (!sorted || !scratch || !vertex || !sum || !largest || !left || !held) {
         status = arap_fail_memory(&context->error, "the influence patterns");
         goto done;
     }
@@ -113,6 +60,7 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
         if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         left[i] = (int)(in->start[i + 1] - in->start[i]);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++) {
+            vertex[e] = i;
             sum[i] += in->weight[e];
             largest[i] = fmax(largest[i], in->weight[e]);
         }
@@ -125,12 +73,12 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
         if (i % POLL_EVERY == 0) status = arap_poll_cancel(context);
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             if (!(in->weight[e] >= pruning->prune_ratio * max))
-                sorted[count++] = (sorted_entry){key_of(in->weight[e]), e, i};
+                sorted[count++] = (arap_keyed){arap_key_of(in->weight[e]), e};
     }
-    if (!status) status = sort_entries(context, count, &sorted, &other);
+    if (!status) status = arap_radix_sort(context, count, &sorted, &scratch);
     for (size_t s = 0; s < count && !status; s++) {
-        int i = sorted[s].vertex;
-        size_t e = sorted[s].entry;
+        size_t e = sorted[s].index;
+        int i = vertex[e];
         double w = in->weight[e];
         if (s % SLICE == SLICE - 1) status = arap_poll_cancel(context);
         if (in->locked[e] || left[i] - 1 < pruning->min_influences ||
@@ -145,7 +93,8 @@ arap_status arap_prune(arap_context *context, const arap_mesh *mesh, const arap_
 
 done:
     arap_free(sorted);
-    arap_free(other);
+    arap_free(scratch);
+    arap_free(vertex);
     arap_free(sum);
     arap_free(largest);
     arap_free(left);
