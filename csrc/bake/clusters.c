@@ -63,8 +63,8 @@ static void assign_chunk(void *data, int chunk, int worker) {
     (void)worker;
     clusters *of = data;
     arap_bake_state *state = of->state;
-    int begin = chunk * CHUNK, end = begin + CHUNK < state->n ? begin + CHUNK : state->n;
-    for (int i = begin; i < end; i++) {
+    int end = arap_chunk_end(chunk, CHUNK, state->n);
+    for (int i = chunk * CHUNK; i < end; i++) {
         const double *moment = state->moment + (size_t)i * (size_t)state->bones;
         double min = 0, next = 0;
         int best = -1, second = -1;
@@ -93,7 +93,7 @@ static arap_status assign(clusters *of) {
     arap_bake_state *state = of->state;
     size_t m = (size_t)state->bones;
     arap_status status =
-        arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, assign_chunk, of);
+        arap_parallel(state->context, arap_chunks(state->n, CHUNK), assign_chunk, of);
     if (status) return status;
     memset(of->total, 0, m * sizeof *of->total);
     memset(of->center, 0, 3 * m * sizeof *of->center);

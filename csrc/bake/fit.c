@@ -261,7 +261,7 @@ static void fit_chunk(void *data, int chunk, int worker) {
     const char *locked = task->state->problem->locked_vertices;
     arap_bake_weights next = task->next;
     int begin = (task->first + chunk) * CHUNK;
-    int end = begin + CHUNK < task->state->n ? begin + CHUNK : task->state->n;
+    int end = arap_chunk_end(task->first + chunk, CHUNK, task->state->n);
     for (int i = begin; i < end; i++)
         if (locked && locked[i])
             copy_row(&task->state->weights, i, &next, i);
@@ -335,7 +335,7 @@ static arap_status create_space(arap_context *context, int bones, fit_space *out
 arap_status arap_fit_weights(arap_bake_state *state, int fresh, double *rms, double *objective) {
     arap_context *context = state->context;
     size_t places = (size_t)state->n * (size_t)state->weights.room;
-    int chunks = (state->n + CHUNK - 1) / CHUNK, made = 0;
+    int chunks = arap_chunks(state->n, CHUNK), made = 0;
     fit_task task = {.state = state,
                      .next = {.room = state->weights.room,
                               .count = ARAP_NEW_ZERO(int, state->n),

@@ -33,7 +33,7 @@ typedef struct moment_task {
 static void add_moments(void *data, int chunk, int worker) {
     const moment_task *task = data;
     arap_bake_state *state = task->state;
-    int begin = chunk * CHUNK, end = begin + CHUNK < state->n ? begin + CHUNK : state->n;
+    int begin = chunk * CHUNK, end = arap_chunk_end(chunk, CHUNK, state->n);
     int count = state->block.count, width = 12 * count;
     double *space = task->space + (size_t)worker * CHUNK * WIDTH;
     for (int i = begin; i < end; i++) {
@@ -62,7 +62,7 @@ static void add_errors(void *data, int chunk, int worker) {
     const error_task *task = data;
     arap_bake_state *state = task->state;
     const arap_bake_weights *w = &state->weights;
-    int begin = chunk * CHUNK, end = begin + CHUNK < state->n ? begin + CHUNK : state->n;
+    int begin = chunk * CHUNK, end = arap_chunk_end(chunk, CHUNK, state->n);
     for (int f = 0; f < state->block.count; f++) {
         int frame = state->block.first + f;
         const double *t = state->transform + 12 * (size_t)state->bones * (size_t)frame;
@@ -107,7 +107,7 @@ static void clear_errors(error_task *task) {
 
 /* Compute the errors of the frames in the block. */
 static arap_status measure_block(arap_bake_state *state, error_task *task) {
-    return arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_errors, task);
+    return arap_parallel(state->context, arap_chunks(state->n, CHUNK), add_errors, task);
 }
 
 static double rms_of(const arap_bake_state *state, const error_task *task) {
@@ -154,7 +154,7 @@ arap_status arap_sum_frames(arap_bake_state *state, int improve, double *rms) {
         pack(state, packed, rows);
         arap_add_gram(3 * state->block.count, (int)width, rows, state->gram);
         moment_task task = {state, packed, space};
-        status = arap_parallel(state->context, (state->n + CHUNK - 1) / CHUNK, add_moments, &task);
+        status = arap_parallel(state->context, arap_chunks(state->n, CHUNK), add_moments, &task);
     }
     for (size_t i = 0; i < width; i++)
         for (size_t j = 0; j < i; j++) state->gram[i * width + j] = state->gram[j * width + i];

@@ -37,6 +37,12 @@ __attribute__((warn_unused_result))
 #endif
 arap_status arap_parallel(arap_context *context, int chunks, arap_task task, void *data);
 
+/* Work on `count` items in chunks of `size`: the number of chunks, and the end of one of them. */
+static inline int arap_chunks(int count, int size) { return (count + size - 1) / size; }
+static inline int arap_chunk_end(int chunk, int size, int count) {
+    return count - chunk * size < size ? count : (chunk + 1) * size;
+}
+
 /* Between these two calls, parallel sections keep their threads in `pool`, which belongs to the
  * caller. If a caller further up has already set a pool, the calls have no effect. A call with many
  * sections should use both. */

@@ -85,9 +85,8 @@ static void rank_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const rank_task *task = data;
     arap_study *t = task->t;
-    int begin = chunk * CHUNK;
-    int end = begin + CHUNK < t->mesh.count ? begin + CHUNK : t->mesh.count;
-    for (int i = begin; i < end; i++) {
+    int end = arap_chunk_end(chunk, CHUNK, t->mesh.count);
+    for (int i = chunk * CHUNK; i < end; i++) {
         int *nearest = t->nearest + 2 * (size_t)i;
         if (task->again && !is_gone(t, nearest[0]) && !is_gone(t, nearest[1])) continue;
         for (int k = 0; k < 2; k++) {
@@ -171,7 +170,7 @@ arap_status arap_study_rank(arap_study *t, int again) {
     task.bone = bone;
     status = arap_bvh_build(t->context, &task.tree, (size_t)count, boxes, tags);
     if (status) goto done;
-    status = arap_parallel(t->context, (t->mesh.count + CHUNK - 1) / CHUNK, rank_chunk, &task);
+    status = arap_parallel(t->context, arap_chunks(t->mesh.count, CHUNK), rank_chunk, &task);
     if (status) goto done;
     sum_shares(t);
     sum_parts(t);

@@ -71,9 +71,8 @@ static int strongest_bone(const nearest_task *task, int i) {
 static void find_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const nearest_task *task = data;
-    int begin = chunk * CHUNK, end = begin + CHUNK;
-    if (end > task->mesh->count) end = task->mesh->count;
-    for (int i = begin; i < end; i++) {
+    int end = arap_chunk_end(chunk, CHUNK, task->mesh->count);
+    for (int i = chunk * CHUNK; i < end; i++) {
         double first = INFINITY, second = INFINITY, at[3];
         int bone = 0, own = strongest_bone(task, i);
         for (int b = 0; b < task->bones; b++) {
@@ -135,7 +134,7 @@ static arap_status hold_vertices(arap_context *context, const arap_body *body,
     for (size_t k = 0; k < 6 * m; k++)
         ends[k] = ((k < 3 * m ? bones->heads[k] : bones->tails[k - 3 * m]) - mesh->center[k % 3]) /
                   mesh->diagonal;
-    status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, find_chunk,
+    status = arap_parallel(context, arap_chunks(mesh->count, CHUNK), find_chunk,
                            &(nearest_task){mesh, weights, bones->count, ends, ends + 3 * m,
                                            bones->deform, hold, distance});
     if (status) goto done;

@@ -180,23 +180,19 @@ static void pull_vertex(const arap_dual_energy *w, int pose, int i, double *out)
     }
 }
 
-static int chunk_end(const arap_dual_energy *w, int chunk) {
-    int end = (chunk + 1) * CHUNK;
-    return end < w->mesh->count ? end : w->mesh->count;
-}
-
 static void blend_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const arap_dual_energy *w = data;
     for (int p = w->first; p < w->end; p++)
-        for (int i = chunk * CHUNK; i < chunk_end(w, chunk); i++) blend_vertex(w, p, i);
+        for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, w->mesh->count); i++)
+            blend_vertex(w, p, i);
 }
 
 static void rotate_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const arap_dual_energy *w = data;
     for (int p = w->first; p < w->end; p++)
-        for (int i = chunk * CHUNK; i < chunk_end(w, chunk); i++)
+        for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, w->mesh->count); i++)
             w->own[i] += arap_pose_weight(w->poses, p) * rotate_vertex(w, p, i);
 }
 
@@ -206,7 +202,7 @@ static void force_chunk(void *data, int chunk, int worker) {
     const arap_influences *in = w->in;
     for (int p = w->first; p < w->end; p++) {
         arap_dual_pose moved = dual_pose(w, p);
-        for (int i = chunk * CHUNK; i < chunk_end(w, chunk); i++) {
+        for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, w->mesh->count); i++) {
             size_t at = place_of(w, p, i), from = in->start[i];
             double pull[3];
             pull_vertex(w, p, i, pull);
@@ -220,7 +216,7 @@ static void force_chunk(void *data, int chunk, int worker) {
 
 arap_status arap_dual_energy_run(arap_context *context, arap_dual_energy *work,
                                  const arap_influences *in, double *force, double *energy) {
-    int chunks = (work->mesh->count + CHUNK - 1) / CHUNK;
+    int chunks = arap_chunks(work->mesh->count, CHUNK);
     arap_status status = ARAP_OK;
     *energy = 0;
     work->in = in;

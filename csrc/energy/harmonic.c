@@ -56,7 +56,7 @@ static void multiply_chunk(void *data, int chunk, int worker) {
     const product *p = data;
     const arap_two_rings *h = p->harmonic;
     const arap_influences *in = p->in;
-    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    int end = arap_chunk_end(chunk, CHUNK, in->count);
     for (int k = chunk * CHUNK; k < end; k++)
         for (size_t e = in->start[k]; e < in->start[k + 1]; e++) {
             double sum = h->own[k] * in->weight[e];
@@ -69,5 +69,5 @@ static void multiply_chunk(void *data, int chunk, int worker) {
 arap_status arap_harmonic_product(arap_context *context, const arap_two_rings *harmonic,
                                   const arap_influences *in, double *out) {
     product p = {harmonic, in, out};
-    return arap_parallel(context, (in->count + CHUNK - 1) / CHUNK, multiply_chunk, &p);
+    return arap_parallel(context, arap_chunks(in->count, CHUNK), multiply_chunk, &p);
 }

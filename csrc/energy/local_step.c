@@ -444,7 +444,7 @@ static void compare_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const arap_local_step *p = data;
     const arap_influences *in = p->in;
-    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    int end = arap_chunk_end(chunk, CHUNK, in->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         size_t begin = in->start[i], size = (in->start[i + 1] - begin) * sizeof *p->last;
         const arap_spring *spring;
@@ -465,7 +465,7 @@ static void gather_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const arap_local_step *p = data;
     const arap_influences *in = p->in;
-    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    int end = arap_chunk_end(chunk, CHUNK, in->count);
     for (int k = chunk * CHUNK; k < end; k++) {
         if (arap_is_copied(p->mirror_reuse, k)) continue;
         size_t width = in->start[k + 1] - in->start[k];
@@ -495,7 +495,7 @@ static void copy_half(const arap_local_step *p) {
 
 arap_status arap_local_step_run(arap_context *context, arap_local_step *local_step,
                                 double *right_side, double *alignment) {
-    int chunks = (local_step->mesh->count + CHUNK - 1) / CHUNK;
+    int chunks = arap_chunks(local_step->mesh->count, CHUNK);
     const arap_bendy *bendy = &local_step->packed->source->bendy;
     local_step->context = context;
     local_step->right_side = bendy->count && right_side ? local_step->column_side : right_side;

@@ -68,7 +68,7 @@ static void survey_chunk(void *data, int chunk, int worker) {
     arap_local_step *p = s->local_step;
     size_t columns = (size_t)p->packed->columns;
     bone_list *list = &s->list[chunk];
-    int end = (chunk + 1) * SURVEYED < p->visits ? (chunk + 1) * SURVEYED : p->visits;
+    int end = arap_chunk_end(chunk, SURVEYED, p->visits);
     for (int c = chunk * SURVEYED; c < end; c++) {
         int size;
         const int *vertex = arap_cluster_members(p->clusters, &c, &size);
@@ -99,7 +99,7 @@ static void join_chunk(void *data, int chunk, int worker) {
 /* Collect the bones of all visits; widest: the maximum for one visit. */
 static arap_status survey_rings(arap_context *context, arap_local_step *p, int *widest) {
     size_t room = (size_t)context->threads * arap_apart((size_t)p->packed->columns);
-    int chunks = (p->visits + SURVEYED - 1) / SURVEYED, failed = 0;
+    int chunks = arap_chunks(p->visits, SURVEYED), failed = 0;
     survey s = {.local_step = p,
                 .seen = ARAP_NEW_ZERO(int, room),
                 .list = ARAP_NEW_ZERO(bone_list, chunks),

@@ -92,13 +92,8 @@ typedef struct halving {
                            copied */
 } halving;
 
-static int end_of(const halving *h, int chunk) {
-    int n = h->mesh->count;
-    return (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
-}
-
 static arap_status for_all(arap_context *context, arap_task task, halving *h) {
-    return arap_parallel_short(context, (h->mesh->count + CHUNK - 1) / CHUNK, task, h);
+    return arap_parallel_short(context, arap_chunks(h->mesh->count, CHUNK), task, h);
 }
 
 /* The lower of two partners decides for both. */
@@ -106,7 +101,7 @@ static void alike_chunk(void *data, int chunk, int worker) {
     const halving *h = data;
     const arap_symmetry *symmetry = h->mirror_reuse->symmetry;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, h->mesh->count); i++) {
         int j = symmetry->vertex[i];
         if (j >= i)
             h->mirror_reuse->alike[i] = h->mirror_reuse->alike[j] =
@@ -197,7 +192,7 @@ static int all_around(const arap_mesh *mesh, const char *holds, int i) {
 static void rows_chunk(void *data, int chunk, int worker) {
     const halving *h = data;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, h->mesh->count); i++) {
         int j = h->mirror_reuse->symmetry->vertex[i];
         if (j >= i) h->rows[i] = h->rows[j] = (char)rows_alike(h->mirror_reuse, h->in, i);
     }
@@ -206,7 +201,7 @@ static void rows_chunk(void *data, int chunk, int worker) {
 static void rings_chunk(void *data, int chunk, int worker) {
     const halving *h = data;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, h->mesh->count); i++) {
         int j = h->mirror_reuse->symmetry->vertex[i];
         if (j >= i)
             h->rings[i] = h->rings[j] =
@@ -220,7 +215,7 @@ static void take_chunk(void *data, int chunk, int worker) {
     const arap_influences *in = h->in;
     arap_mirror_reuse *mirror_reuse = h->mirror_reuse;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, h->mesh->count); i++) {
         int j = mirror_reuse->symmetry->vertex[i];
         int copied = all_around(h->mesh, h->rings, i) &&
                      !arap_symmetry_leads(mirror_reuse->symmetry, h->mesh, i, j);
@@ -235,7 +230,7 @@ static void take_chunk(void *data, int chunk, int worker) {
 static void unvisited_chunk(void *data, int chunk, int worker) {
     const halving *h = data;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(h, chunk); i++)
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, h->mesh->count); i++)
         h->mirror_reuse->unvisited[i] = (char)all_around(h->mesh, h->rows, i);
 }
 

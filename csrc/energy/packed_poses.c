@@ -91,7 +91,7 @@ arap_status arap_packed_poses_fill(arap_context *context, const arap_poses *pose
                 size_t at = (s * ARAP_SYMMETRIC + i) * (size_t)padded + p;
                 put(packed->precision, packed->stretch, at, x);
             }
-    return arap_parallel_short(context, (poses->count + BLOCK - 1) / BLOCK, fill_block,
+    return arap_parallel_short(context, arap_chunks(poses->count, BLOCK), fill_block,
                                &(fill_task){poses, packed});
 }
 

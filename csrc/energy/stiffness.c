@@ -145,7 +145,7 @@ void arap_moment_block(const arap_poses *poses, const arap_influences *in, int i
  * number. */
 static int find_wide(const product *p, int chunk, int *vertex) {
     const arap_influences *in = p->in;
-    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count, count = 0;
+    int end = arap_chunk_end(chunk, CHUNK, in->count), count = 0;
     for (int i = chunk * CHUNK; i < end && p->wide; i++)
         if (arap_is_wide(p->poses, in->start[i + 1] - in->start[i]) &&
             !arap_is_copied(p->mirror_reuse, i))
@@ -187,7 +187,7 @@ ARAP_WIDE_PART void norm_wide(const product *p, const int *vertex, int count, in
 ARAP_WIDE_PART void norm_chunk_plain(void *data, int chunk, int worker) {
     const product *p = data;
     const arap_influences *in = p->in;
-    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    int end = arap_chunk_end(chunk, CHUNK, in->count);
     int vertex[CHUNK], count = find_wide(p, chunk, vertex);
     norm_wide(p, vertex, count, worker);
     for (int i = chunk * CHUNK, k = 0; i < end; i++) {
@@ -367,7 +367,7 @@ ARAP_WIDE_PART void multiply_chunk_plain(void *data, int chunk, int worker) {
     size_t at = (size_t)worker * arap_apart((size_t)p->poses->columns);
     arap_v4 *moments = p->moments + 2 * at;
     int *ring_bones = p->ring_bones + at;
-    int end = (chunk + 1) * CHUNK < p->in->count ? (chunk + 1) * CHUNK : p->in->count;
+    int end = arap_chunk_end(chunk, CHUNK, p->in->count);
     int vertex[CHUNK], count = find_wide(p, chunk, vertex);
     multiply_wide(p, vertex, count, worker, moments, ring_bones, p->seen + at);
     for (int i = chunk * CHUNK, k = 0; i < end; i++) {
@@ -388,7 +388,7 @@ static void pose_chunk(void *data, int chunk, int worker) {
     const product *p = data;
     const arap_influences *in = p->in;
     int poses = p->poses->count;
-    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    int end = arap_chunk_end(chunk, CHUNK, in->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         double *f = p->posed + 3 * (size_t)i * (size_t)poses, point[3];
         memset(f, 0, 3 * (size_t)poses * sizeof *f);
@@ -407,7 +407,7 @@ static void multiply_posed_chunk(void *data, int chunk, int worker) {
     size_t size = 3 * (size_t)p->poses->count;
     const double *pose_weight = p->poses->weight;
     double *pull = p->pull + (size_t)worker * size, point[3];
-    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    int end = arap_chunk_end(chunk, CHUNK, in->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         const double *own = p->posed + (size_t)i * size;
         double stretch = 0;
@@ -435,7 +435,7 @@ static void multiply_posed_chunk(void *data, int chunk, int worker) {
 
 static arap_status product_with_spines(arap_context *context, product *p) {
     size_t size = 3 * (size_t)p->poses->count;
-    int chunks = (p->in->count + CHUNK - 1) / CHUNK;
+    int chunks = arap_chunks(p->in->count, CHUNK);
     arap_status status = ARAP_OK;
     p->posed = ARAP_NEW(double, (size_t)p->in->count * size);
     p->pull = ARAP_NEW(double, (size_t)context->threads * size);
@@ -458,7 +458,7 @@ static arap_status column_products(arap_context *context, const arap_mesh *mesh,
                                    const arap_mirror_reuse *mirror_reuse, double *out,
                                    double *stretch, double *fixed) {
     size_t bones = (size_t)context->threads * arap_apart((size_t)poses->columns);
-    int chunks = (in->count + CHUNK - 1) / CHUNK;
+    int chunks = arap_chunks(in->count, CHUNK);
     product p = {.context = context,
                  .mesh = mesh,
                  .poses = poses,

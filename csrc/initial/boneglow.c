@@ -141,9 +141,8 @@ static void light_vertex(const glow_task *task, int i, double *bounds) {
 
 static void light_chunk(void *data, int chunk, int worker) {
     const glow_task *task = data;
-    int begin = chunk * CHUNK, count = task->mesh->count;
-    int end = begin + CHUNK < count ? begin + CHUNK : count;
-    for (int i = begin; i < end; i++)
+    int end = arap_chunk_end(chunk, CHUNK, task->mesh->count);
+    for (int i = chunk * CHUNK; i < end; i++)
         light_vertex(task, i,
                      task->bounds +
                          (size_t)worker * arap_apart((size_t)task->skeleton->deform_count));
@@ -172,7 +171,7 @@ arap_status arap_boneglow_weights(arap_context *context, const arap_mesh *mesh,
                                   const int *order, double floor, arap_influences *out,
                                   arap_islands_report *report) {
     size_t n = (size_t)mesh->count;
-    int chunks = (mesh->count + CHUNK - 1) / CHUNK, bones = skeleton->deform_count;
+    int chunks = arap_chunks(mesh->count, CHUNK), bones = skeleton->deform_count;
     arap_bvh *faces = NULL;
     arap_influences shares = {0};
     arap_visibility lit = *visibility;

@@ -70,7 +70,7 @@ static int side_of(const finder *f, int i, const double *point) {
 
 static void look_at(void *data, int chunk, int worker) {
     const finder *f = data;
-    int end = (chunk + 1) * CHUNK < f->mesh->count ? (chunk + 1) * CHUNK : f->mesh->count;
+    int end = arap_chunk_end(chunk, CHUNK, f->mesh->count);
     (void)worker;
     for (int i = chunk * CHUNK; i < end; i++) {
         const double *p = f->mesh->v + 3 * (size_t)i;
@@ -306,7 +306,7 @@ arap_status arap_pierced_find(arap_context *context, const arap_mesh *mesh,
                               skeleton->line_start[skeleton->deform_count], &lines);
     if (status) goto done;
     f.lines = lines;
-    status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, look_at, &f);
+    status = arap_parallel_short(context, arap_chunks(mesh->count, CHUNK), look_at, &f);
     if (!status) find_outward(&f);
     if (!status) status = choose(context, &f, faces, out);
     if (!status) status = keep_hanging(context, &f, faces, out);

@@ -145,9 +145,8 @@ static void look_from(const visibility_task *task, int i, char *owned) {
 
 static void look(void *data, int chunk, int worker) {
     const visibility_task *task = data;
-    int begin = chunk * CHUNK, count = task->mesh->count;
-    int end = begin + CHUNK < count ? begin + CHUNK : count;
-    for (int i = begin; i < end; i++)
+    int end = arap_chunk_end(chunk, CHUNK, task->mesh->count);
+    for (int i = chunk * CHUNK; i < end; i++)
         look_from(task, i,
                   task->owned + (size_t)worker * arap_apart((size_t)task->skeleton->deform_count));
 }
@@ -158,9 +157,8 @@ static void look(void *data, int chunk, int worker) {
 static void look_at_bones(void *data, int chunk, int worker) {
     (void)worker;
     const visibility_task *task = data;
-    int begin = chunk * CHUNK, count = task->mesh->count;
-    int end = begin + CHUNK < count ? begin + CHUNK : count;
-    for (int i = begin; i < end; i++) {
+    int end = arap_chunk_end(chunk, CHUNK, task->mesh->count);
+    for (int i = chunk * CHUNK; i < end; i++) {
         double point[3];
         int s = nearest_segment(task, i, &task->visibility->distance[i], point);
         task->visibility->nearest[(size_t)i * ARAP_MAX_SHARED] = s;
@@ -185,7 +183,7 @@ arap_status arap_segment_bvh(arap_context *context, const arap_segment *segments
 
 static arap_status look_in_slices(arap_context *context, int vertices, arap_task task,
                                   visibility_task *data) {
-    return arap_parallel_slices(context, "visibility", (vertices + CHUNK - 1) / CHUNK,
+    return arap_parallel_slices(context, "visibility", arap_chunks(vertices, CHUNK),
                                 SLICE_PER_THREAD * context->threads, task, data);
 }
 

@@ -107,7 +107,7 @@ arap_status arap_center_skinning(arap_context *context, int count, const double 
                       .rows = rows,
                       .parts = parts,
                       .out = out};
-    status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, skin_chunk, &task);
+    status = arap_parallel(context, arap_chunks(count, CHUNK), skin_chunk, &task);
     arap_free(parts);
     return status;
 }

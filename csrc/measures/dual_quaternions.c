@@ -40,7 +40,7 @@ static void skin(const skinning_task *task, int i, int pose, double *out) {
 static void skin_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const skinning_task *task = data;
-    int begin = chunk * CHUNK, end = begin + CHUNK < task->count ? begin + CHUNK : task->count;
+    int begin = chunk * CHUNK, end = arap_chunk_end(chunk, CHUNK, task->count);
     for (int p = 0; p < task->poses; p++)
         for (int i = begin; i < end; i++)
             skin(task, i, p, task->out + 3 * ((size_t)p * (size_t)task->count + (size_t)i));
@@ -99,7 +99,7 @@ arap_status arap_dual_quaternion_skinning(arap_context *context, int count, cons
                           .rows = rows,
                           .rotations = rotations,
                           .out = out};
-    status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, skin_chunk, &task);
+    status = arap_parallel(context, arap_chunks(count, CHUNK), skin_chunk, &task);
     arap_free(rotations);
     return status;
 }

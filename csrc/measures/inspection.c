@@ -112,7 +112,7 @@ static double contrast_of(const inspection *in, int i, int but, double *mean) {
 static void compare_chunk(void *data, int chunk, int worker) {
     const inspection *in = data;
     double *mean = in->mean + (size_t)in->bones * (size_t)worker;
-    int n = in->mesh->count, end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+    int end = arap_chunk_end(chunk, CHUNK, in->mesh->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         double rough = 0, contrast = contrast_of(in, i, -1, mean);
         int count = 0;
@@ -438,7 +438,7 @@ arap_status arap_inspect_weights(arap_context *context, const arap_geometry *geo
     if (!status) status = sort_entries(context, &in);
     if (!status) status = make_scratch(context, &in);
     if (!status) {
-        status = arap_parallel(context, (mesh.count + CHUNK - 1) / CHUNK, compare_chunk, &in);
+        status = arap_parallel(context, arap_chunks(mesh.count, CHUNK), compare_chunk, &in);
         if (!status)
             status = arap_parallel_slices(context, "gaps", bones, bones, measure_bone, &in);
         for (int b = 0; b < bones && !status; b++)

@@ -53,8 +53,8 @@ static double leaf_distance(const void *data, int leaf, const double *point) {
 static void find_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const nearest_task *task = data;
-    int begin = chunk * CHUNK, end = begin + CHUNK < task->n ? begin + CHUNK : task->n;
-    for (int i = begin; i < end; i++) {
+    int end = arap_chunk_end(chunk, CHUNK, task->n);
+    for (int i = chunk * CHUNK; i < end; i++) {
         double best = INFINITY, place = 0;
         const double *point = task->vertices + 3 * (size_t)i;
         int leaf = arap_bvh_nearest(task->tree, point, -1, leaf_distance, task, &best);
@@ -151,7 +151,7 @@ arap_status arap_limbs_create(arap_context *context, int n, const double *vertic
     }
     status = plant(context, &task, tails, deform, leaf, boxes, &tree);
     task.tree = tree;
-    if (!status) status = arap_parallel(context, (n + CHUNK - 1) / CHUNK, find_chunk, &task);
+    if (!status) status = arap_parallel(context, arap_chunks(n, CHUNK), find_chunk, &task);
     if (status) {
         arap_limbs_clear(limbs);
         goto done;

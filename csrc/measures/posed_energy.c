@@ -57,8 +57,8 @@ static void sum_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const energy_task *task = data;
     const arap_mesh *mesh = task->mesh;
-    int begin = chunk * CHUNK, end = begin + CHUNK < mesh->count ? begin + CHUNK : mesh->count;
-    for (int i = begin; i < end; i++) {
+    int end = arap_chunk_end(chunk, CHUNK, mesh->count);
+    for (int i = chunk * CHUNK; i < end; i++) {
         double unit = 0;
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             double rest[3];
@@ -105,7 +105,7 @@ arap_status arap_posed_energy(arap_context *context, const arap_mesh *mesh, int 
         status = arap_fail_memory(&context->error, "the energy");
         goto done;
     }
-    status = arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, sum_chunk, &task);
+    status = arap_parallel(context, arap_chunks(mesh->count, CHUNK), sum_chunk, &task);
     if (status) goto done;
     double total = 0, unit = 0;
     for (int i = 0; i < mesh->count; i++) {

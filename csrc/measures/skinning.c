@@ -214,7 +214,7 @@ ARAP_WIDE_PART void skin_chunk_plain(void *data, int chunk, int worker) {
     const skin_task *task = data;
     const arap_skinning *s = task->skinning;
     const arap_influences *in = task->columns;
-    int begin = chunk * CHUNK, end = begin + CHUNK < s->count ? begin + CHUNK : s->count;
+    int begin = chunk * CHUNK, end = arap_chunk_end(chunk, CHUNK, s->count);
     for (int g = 0; g < task->groups; g++)
         for (int i = begin; i < end; i++) {
             double sum[3 * ARAP_POSE_LANES];
@@ -237,7 +237,7 @@ ARAP_WIDE_TASK(skin_chunk)
 arap_status arap_skin(arap_context *context, const arap_skinning *skinning,
                       const arap_influences *columns, int first, int groups, double *out) {
     skin_task task = {skinning, columns, first, groups, out};
-    return arap_parallel(context, (skinning->count + CHUNK - 1) / CHUNK, skin_chunk, &task);
+    return arap_parallel(context, arap_chunks(skinning->count, CHUNK), skin_chunk, &task);
 }
 
 void arap_skin_beside(const arap_skinning *skinning, int pose, int bone, const double *point,

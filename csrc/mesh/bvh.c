@@ -241,16 +241,11 @@ static void find_center(const builder *b, int i, double *center) {
     for (int c = 0; c < 3; c++) center[c] += shift[c];
 }
 
-static int end_of(const builder *b, int chunk) {
-    int count = b->subtree->count;
-    return count - chunk * CHUNK < CHUNK ? count : (chunk + 1) * CHUNK;
-}
-
 static void bounds_task(void *data, int chunk, int worker) {
     (void)worker;
     const builder *b = data;
     bounds all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (int i = chunk * CHUNK; i < end_of(b, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, b->subtree->count); i++) {
         double center[3];
         find_center(b, i, center);
         for (int c = 0; c < 3; c++) { /* valid for finite numbers, and twice as fast as fmin,
@@ -265,7 +260,7 @@ static void bounds_task(void *data, int chunk, int worker) {
 static void item_task(void *data, int chunk, int worker) {
     (void)worker;
     const builder *b = data;
-    for (int i = chunk * CHUNK; i < end_of(b, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, b->subtree->count); i++) {
         double center[3];
         find_center(b, i, center);
         b->items[i].primitive = i;
@@ -275,7 +270,7 @@ static void item_task(void *data, int chunk, int worker) {
 }
 
 static arap_status make_items(arap_context *context, builder *b) {
-    int chunks = (b->subtree->count + CHUNK - 1) / CHUNK;
+    int chunks = arap_chunks(b->subtree->count, CHUNK);
     double longest = 0;
     b->bounds = ARAP_NEW(bounds, chunks);
     if (!b->bounds) return arap_fail_memory(&context->error, "the bounding volume hierarchy");

@@ -46,7 +46,7 @@ static void search_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const search *s = data;
     const arap_mesh *mesh = s->mesh;
-    int end = (chunk + 1) * CHUNK < s->count ? (chunk + 1) * CHUNK : s->count;
+    int end = arap_chunk_end(chunk, CHUNK, s->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         int skip = s->owner && s->owner[i] >= 0 ? mesh->part[mesh->weld[s->owner[i]]] : -1;
         int *corner = s->out->corner + 3 * (size_t)i, t = -1;
@@ -109,7 +109,7 @@ arap_status arap_closest_points(arap_context *context, const arap_geometry *geom
     if (count) status = arap_face_bvh(context, &mesh, tags, &faces);
     if (status) goto done;
     search task = {&mesh, faces, normals, count, points, owner, radius, out};
-    status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, search_chunk, &task);
+    status = arap_parallel(context, arap_chunks(count, CHUNK), search_chunk, &task);
     for (int i = 0; i < mesh.input_count && part && !status; i++) part[i] = mesh.part[mesh.weld[i]];
 
 done:

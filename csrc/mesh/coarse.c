@@ -358,7 +358,7 @@ static int make_room(chunk_rows *rows, int count) {
 
 static void prolong_chunk(void *data, int chunk, int worker) {
     const prolongation *p = data;
-    int end = (chunk + 1) * CHUNK < p->mesh->count ? (chunk + 1) * CHUNK : p->mesh->count;
+    int end = arap_chunk_end(chunk, CHUNK, p->mesh->count);
     int *listed = p->listed + (size_t)worker * arap_apart((size_t)p->bones);
     double *sum = p->sum + (size_t)worker * arap_apart((size_t)p->bones);
     chunk_rows *rows = &p->rows[chunk];
@@ -378,8 +378,7 @@ static void prolong_chunk(void *data, int chunk, int worker) {
 static void copy_chunk(void *data, int chunk, int worker) {
     const prolongation *p = data;
     const chunk_rows *rows = &p->rows[chunk];
-    int first = chunk * CHUNK,
-        last = first + CHUNK < p->mesh->count ? first + CHUNK : p->mesh->count;
+    int first = chunk * CHUNK, last = arap_chunk_end(chunk, CHUNK, p->mesh->count);
     size_t begin = p->out->start[first];
     (void)worker;
     if (!rows->fill) return;
@@ -391,7 +390,7 @@ static void copy_chunk(void *data, int chunk, int worker) {
 arap_status arap_prolong(arap_context *context, const arap_mesh *mesh, const arap_coarse *coarse,
                          const arap_influences *weights, int bones, arap_influences *out) {
     size_t room = (size_t)context->threads * arap_apart((size_t)bones);
-    int chunks = (mesh->count + CHUNK - 1) / CHUNK;
+    int chunks = arap_chunks(mesh->count, CHUNK);
     prolongation p = {.mesh = mesh,
                       .coarse = coarse,
                       .weights = weights,

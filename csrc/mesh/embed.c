@@ -96,7 +96,7 @@ static void rescale(const embedding *e, const double *in, double *out) {
 static void embed_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const embedding *e = data;
-    int end = (chunk + 1) * CHUNK < e->count ? (chunk + 1) * CHUNK : e->count;
+    int end = arap_chunk_end(chunk, CHUNK, e->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         double p[3];
         rescale(e, e->points + 3 * (size_t)i, p);
@@ -129,7 +129,7 @@ arap_status arap_embed(arap_context *context, size_t vertex_count, const double 
     if (!scaled) return arap_fail_memory(&context->error, "the tets");
     for (size_t i = 0; i < vertex_count; i++) rescale(&e, vertices + 3 * i, scaled + 3 * i);
     status = arap_tet_set_create(context, scaled, tets, tet_count, &e.set);
-    if (!status) status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, embed_chunk, &e);
+    if (!status) status = arap_parallel(context, arap_chunks(count, CHUNK), embed_chunk, &e);
     arap_tet_set_clear(&e.set);
     arap_free(scaled);
     return status;

@@ -96,7 +96,7 @@ static void ask(const linking *l, int i, int cluster, int last) {
 /* Search for the vertices whose result is no longer valid: only `samples`, or all. */
 static void ask_chunk(const linking *l, int chunk, int samples) {
     const arap_mesh *mesh = l->mesh;
-    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count, last = NONE;
+    int end = arap_chunk_end(chunk, CHUNK, mesh->count), last = NONE;
     for (int i = chunk * CHUNK; i < end; i++) {
         int cluster = l->cluster[mesh->part[i]];
         if (cluster == l->largest || !still_holds(l, i, cluster))
@@ -189,7 +189,7 @@ static void find_nearest(linking *l) {
 static arap_status link_round(arap_context *context, linking *l, int *parent, int *links,
                               size_t *count) {
     const arap_mesh *mesh = l->mesh;
-    int chunks = (mesh->count + CHUNK - 1) / CHUNK;
+    int chunks = arap_chunks(mesh->count, CHUNK);
     measure_clusters(l);
     arap_status status = arap_parallel_short(context, chunks, sample_chunk, l);
     if (!status) find_nearest(l);

@@ -87,7 +87,7 @@ static void place_chunk(void *data, int chunk, int worker) {
     static const double direction[3] = {0.5347, 0.2713, 0.8003};
     const placement *p = data;
     const arap_mesh *mesh = p->mesh;
-    int n = mesh->input_count, end = n - chunk * CHUNK < CHUNK ? n : (chunk + 1) * CHUNK;
+    int end = arap_chunk_end(chunk, CHUNK, mesh->input_count);
     (void)worker;
     for (int i = chunk * CHUNK; i < end; i++) {
         double *x = p->scaled + 3 * (size_t)i;
@@ -131,7 +131,7 @@ static arap_status weld(arap_context *context, arap_mesh *mesh, const arap_geome
     arap_keyed *items = ARAP_NEW(arap_keyed, 2 * (size_t)n), *sorted = items, *scratch = items + n;
     if (!items) return arap_fail_memory(&context->error, "welding");
     placement p = {geometry, mesh, vertices, items};
-    arap_status status = arap_parallel_short(context, (n + CHUNK - 1) / CHUNK, place_chunk, &p);
+    arap_status status = arap_parallel_short(context, arap_chunks(n, CHUNK), place_chunk, &p);
     if (!status) status = check_distances(&context->error, geometry, mesh, vertices);
     if (!status && tolerance >= 0) status = arap_radix_sort(context, (size_t)n, &sorted, &scratch);
     if (status) goto done;

@@ -147,12 +147,8 @@ static double share_of_length(const arap_mesh *mesh, int i, size_t e, double mea
     return pow(length, -power);
 }
 
-static int end_of(const ring_task *t, int chunk) {
-    return (chunk + 1) * CHUNK < t->mesh->count ? (chunk + 1) * CHUNK : t->mesh->count;
-}
-
 static arap_status for_vertices(arap_context *context, arap_task task, ring_task *t) {
-    return arap_parallel_short(context, (t->mesh->count + CHUNK - 1) / CHUNK, task, t);
+    return arap_parallel_short(context, arap_chunks(t->mesh->count, CHUNK), task, t);
 }
 
 /* Logarithms of squared lengths, -infinity for 0. */
@@ -160,7 +156,7 @@ static void log_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, t->mesh->count); i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             if (mesh->neighbor[e] < i || arap_mesh_is_link(mesh, e)) continue;
             double edge[3];
@@ -173,7 +169,7 @@ static void share_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, t->mesh->count); i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
             if (mesh->neighbor[e] > i && !arap_mesh_is_link(mesh, e))
                 t->value[e] = t->value[mesh->reverse[e]] =
@@ -184,7 +180,7 @@ static void scale_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, t->mesh->count); i++) {
         double scale = mesh->unit / t->mean[mesh->part[i]];
         double link = mesh->unit / t->link[mesh->part[i]];
         double by_kind[] = {
@@ -308,7 +304,7 @@ static void gather_chunk(void *data, int chunk, int worker) {
     size_t tets = mesh->tet_count, faces = mesh->triangle_count - mesh->surface_count;
     ring_entry *row = t->rows + entry_bound(t, t->first[chunk * CHUNK]);
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, t->mesh->count); i++) {
         for (size_t k = t->first[i]; k < t->first[i + 1]; k++) {
             size_t one = (size_t)t->around[k];
             if (one >= tets + faces) break;
@@ -323,7 +319,7 @@ static void fill_chunk(void *data, int chunk, int worker) {
     const arap_mesh *mesh = t->mesh;
     const ring_entry *row = t->rows + entry_bound(t, t->first[chunk * CHUNK]);
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, t->mesh->count); i++)
         for (size_t at = mesh->ring[i]; at < mesh->ring[i + 1]; at++, row++) {
             int flat = mesh->area[i] <= 0 || mesh->area[row->to] <= 0;
             int collapsed = row->kind == ARAP_EDGE_COLLAPSED;
@@ -337,7 +333,7 @@ static void finish_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     arap_mesh *mesh = t->mesh;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, t->mesh->count); i++) {
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++) {
             if (mesh->neighbor[e] < i) continue;
             size_t reverse = arap_mesh_find_edge(mesh, mesh->neighbor[e], i);
@@ -353,7 +349,7 @@ static void rest_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(t, chunk); i++)
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, t->mesh->count); i++)
         for (size_t e = mesh->ring[i]; e < mesh->ring[i + 1]; e++)
             mesh->edge_weight_sym[e] =
                 mesh->edge_weight[e] *
@@ -364,7 +360,8 @@ static void symmetric_chunk(void *data, int chunk, int worker) {
     const ring_task *t = data;
     const arap_mesh *mesh = t->mesh;
     (void)worker;
-    for (size_t e = mesh->ring[chunk * CHUNK]; e < mesh->ring[end_of(t, chunk)]; e++)
+    for (size_t e = mesh->ring[chunk * CHUNK];
+         e < mesh->ring[arap_chunk_end(chunk, CHUNK, t->mesh->count)]; e++)
         mesh->edge_weight_sym[e] = mesh->edge_weight[e] + mesh->edge_weight[mesh->reverse[e]];
 }
 

@@ -41,7 +41,7 @@ static int leaf_of(const arap_joint_study *t, int i) {
 static void look(void *data, int chunk, int worker) {
     (void)worker;
     const arap_joint_study *t = data;
-    int end = (chunk + 1) * CHUNK < t->mesh->count ? (chunk + 1) * CHUNK : t->mesh->count;
+    int end = arap_chunk_end(chunk, CHUNK, t->mesh->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         int leaf = leaf_of(t, i);
         t->strange[i] =
@@ -131,7 +131,7 @@ arap_status arap_look_from_leaves(arap_context *context, arap_joint_study *t) {
                              ? ARAP_OK
                              : arap_fail_memory(&context->error, "the joints");
     if (!status && !t->faces) status = arap_face_bvh(context, t->mesh, NULL, &t->faces);
-    if (!status) status = arap_parallel(context, (count + CHUNK - 1) / CHUNK, look, t);
+    if (!status) status = arap_parallel(context, arap_chunks(count, CHUNK), look, t);
     if (!status) {
         find_pieces(t, set, leads_on);
         judge_pieces(t, set, leads_on, piece, sees);

@@ -32,7 +32,7 @@ static double to_way2(const void *data, int index, const double *p) {
 static void find_near(void *data, int chunk, int worker) {
     (void)worker;
     const arap_joint_study *t = data;
-    int end = (chunk + 1) * CHUNK < t->mesh->count ? (chunk + 1) * CHUNK : t->mesh->count;
+    int end = arap_chunk_end(chunk, CHUNK, t->mesh->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         const double *p = t->mesh->v + 3 * (size_t)i;
         double d2 = INFINITY;
@@ -177,8 +177,7 @@ arap_status arap_rank_joint_ways(arap_context *context, arap_joint_study *t) {
     arap_bvh_free(t->tree);
     t->tree = NULL;
     arap_status status = arap_bvh_build(context, &t->tree, (size_t)t->way_count, boxes, NULL);
-    if (!status)
-        status = arap_parallel(context, (t->mesh->count + CHUNK - 1) / CHUNK, find_near, t);
+    if (!status) status = arap_parallel(context, arap_chunks(t->mesh->count, CHUNK), find_near, t);
     arap_free(boxes);
     return status;
 }

@@ -251,7 +251,7 @@ static void list_children(const arap_skeleton *s, int *start, int *child) {
 arap_status arap_stratify_poses(arap_context *context, const arap_skeleton *skeleton,
                                 const arap_symmetry *symmetry, const arap_sampling *sampling,
                                 int pairs, double *joint_rotations) {
-    int parts = (pairs + PART - 1) / PART, bones = skeleton->deform_count;
+    int parts = arap_chunks(pairs, PART), bones = skeleton->deform_count;
     orders *o = ARAP_NEW(orders, 1);
     int *start = ARAP_NEW(int, bones + 2), *child = ARAP_NEW(int, bones);
     int *point = ARAP_NEW(int, (size_t)bones * PART);

@@ -233,7 +233,7 @@ static void place_chunk(void *data, int chunk, int worker) {
     const arap_mesh *mesh = task->mesh;
     arap_spines *spines = task->spines;
     size_t count = (size_t)spines->count;
-    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
+    int end = arap_chunk_end(chunk, CHUNK, mesh->count);
     for (int i = chunk * CHUNK; i < end; i++)
         for (int k = 0; k < spines->count; k++) {
             const double *v = mesh->v + 3 * (size_t)i;
@@ -272,7 +272,7 @@ arap_status arap_spines_place(arap_context *context, const arap_skeleton *skelet
                                       skeleton->deform_bone[spines->bone[k]], parameters,
                                       spines->parameter + k, spines->count);
     if (status) return status;
-    return arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
+    return arap_parallel(context, arap_chunks(mesh->count, CHUNK), place_chunk, &task);
 }
 
 arap_status arap_spines_replace(arap_context *context, const arap_mesh *mesh, const char *kept,
@@ -285,7 +285,7 @@ arap_status arap_spines_replace(arap_context *context, const arap_mesh *mesh, co
             spines->parameter[at] =
                 arap_spine_parameter(spines->head + 3 * (at % count),
                                      spines->tail + 3 * (at % count), mesh->v + 3 * (at / count));
-    return arap_parallel(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &task);
+    return arap_parallel(context, arap_chunks(mesh->count, CHUNK), place_chunk, &task);
 }
 
 arap_status arap_spines_copy(arap_context *context, const arap_spines *in, int columns,

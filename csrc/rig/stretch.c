@@ -58,7 +58,7 @@ static void stretch_columns(void *data, int chunk, int worker) {
     (void)worker;
     const stretch_task *task = data;
     size_t poses = (size_t)task->poses;
-    int end = (chunk + 1) * CHUNK < task->columns ? (chunk + 1) * CHUNK : task->columns;
+    int end = arap_chunk_end(chunk, CHUNK, task->columns);
     for (int c = chunk * CHUNK; c < end; c++) {
         int place = task->out->place[c];
         for (size_t p = 0; p < poses && place >= 0; p++)
@@ -92,7 +92,7 @@ arap_status arap_stretches_create(arap_context *context, const arap_skeleton *sk
     }
     stretch_task task = {columns, poses, transform, stretches};
     arap_status status =
-        arap_parallel(context, (columns + CHUNK - 1) / CHUNK, stretch_columns, &task);
+        arap_parallel(context, arap_chunks(columns, CHUNK), stretch_columns, &task);
     if (status) arap_stretches_clear(stretches);
     return status;
 }

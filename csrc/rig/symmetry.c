@@ -146,14 +146,10 @@ static double reach(const arap_mesh *mesh, int i) {
     return count ? NEAR * sum / count : LONE;
 }
 
-static int end_of(const arap_mesh *mesh, int chunk) {
-    return (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
-}
-
 static void reach_chunk(void *data, int chunk, int worker) {
     const match_task *task = data;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(task->mesh, chunk); i++)
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, task->mesh->count); i++)
         task->reach[i] = reach(task->mesh, i), task->nearest[i] = UNKNOWN;
 }
 
@@ -164,7 +160,7 @@ static void match_chunk(void *data, int chunk, int worker) {
     const arap_mesh *mesh = task->mesh;
     double max = task->cells.size;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(mesh, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, mesh->count); i++) {
         if (task->nearest[i] != UNKNOWN) continue;
         double image[3], r = task->reach[i];
         arap_reflect(task->symmetry, mesh->v + 3 * (size_t)i, task->symmetry->offset, image);
@@ -178,7 +174,7 @@ static void match_rest(void *data, int chunk, int worker) {
     const match_task *task = data;
     const arap_mesh *mesh = task->mesh;
     (void)worker;
-    for (int i = chunk * CHUNK; i < end_of(mesh, chunk); i++) {
+    for (int i = chunk * CHUNK; i < arap_chunk_end(chunk, CHUNK, mesh->count); i++) {
         if (task->nearest[i] != UNKNOWN) continue;
         double image[3], distance2 = task->reach[i] * task->reach[i];
         arap_reflect(task->symmetry, mesh->v + 3 * (size_t)i, task->symmetry->offset, image);
@@ -205,7 +201,7 @@ static size_t count_unknown(const match_task *task) {
 
 /* Search in cells of a size that suits most vertices, then in larger ones. */
 static arap_status look_into_cells(arap_context *context, match_task *task) {
-    int n = task->mesh->count, chunks = (n + CHUNK - 1) / CHUNK;
+    int n = task->mesh->count, chunks = arap_chunks(n, CHUNK);
     double sum = 0;
     arap_status status = arap_parallel_short(context, chunks, reach_chunk, task);
     for (int i = 0; i < n && !status; i++) sum += task->reach[i];
@@ -234,7 +230,7 @@ static arap_status match_positions(arap_context *context, const arap_mesh *mesh,
         status = make_tree(context, &task);
         if (!status)
             status =
-                arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, match_rest, &task);
+                arap_parallel_short(context, arap_chunks(mesh->count, CHUNK), match_rest, &task);
     }
     for (int i = 0; i < mesh->count && !status; i++) {
         int other = task.nearest[i];
@@ -270,7 +266,7 @@ typedef struct edge_task {
 
 static void edge_chunk(void *data, int chunk, int worker) {
     const edge_task *t = data;
-    int n = t->mesh->count, end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+    int end = arap_chunk_end(chunk, CHUNK, t->mesh->count);
     (void)worker;
     for (int i = chunk * CHUNK; i < end; i++)
         t->match[i] = t->found[i] < 0 || edges_match(t->mesh, t->found, i);
@@ -299,7 +295,7 @@ static arap_status drop_chance(arap_context *context, arap_symmetry *symmetry,
         goto done;
     }
     memcpy(found, symmetry->vertex, (size_t)mesh->count * sizeof *found);
-    status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, edge_chunk,
+    status = arap_parallel_short(context, arap_chunks(mesh->count, CHUNK), edge_chunk,
                                  &(edge_task){mesh, found, match});
     for (int i = 0; i < mesh->count && !status; i++)
         if (!match[i]) count = drop(symmetry, found, i, dropped, count);
@@ -418,7 +414,7 @@ static int take_row(const sharing *s, int i, shared *row, int *bone, double *wei
 static void share_chunk(void *data, int chunk, int worker) {
     const sharing *s = data;
     const arap_influences *in = s->in;
-    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    int end = arap_chunk_end(chunk, CHUNK, in->count);
     shared *row = &s->row[worker];
     for (int i = chunk * CHUNK; i < end; i++) {
         size_t begin = in->start[i], own = in->start[i + 1] - begin;
@@ -431,7 +427,7 @@ static void share_chunk(void *data, int chunk, int worker) {
 static void fill_chunk(void *data, int chunk, int worker) {
     const sharing *s = data;
     const arap_influences *in = s->in;
-    int end = (chunk + 1) * CHUNK < in->count ? (chunk + 1) * CHUNK : in->count;
+    int end = arap_chunk_end(chunk, CHUNK, in->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         size_t begin = in->start[i], own = in->start[i + 1] - begin, at = s->out->start[i];
         if (s->symmetry->symmetric[i]) {
@@ -448,7 +444,7 @@ static void fill_chunk(void *data, int chunk, int worker) {
 arap_status arap_symmetry_patterns(arap_context *context, arap_symmetry *symmetry, int bones,
                                    arap_excluded_fn excluded, const void *data,
                                    arap_influences *in) {
-    int n = in->count, chunks = (n + CHUNK - 1) / CHUNK, words = (bones + 63) / 64;
+    int n = in->count, chunks = arap_chunks(n, CHUNK), words = (bones + 63) / 64;
     size_t workers = (size_t)context->threads;
     uint64_t *sets = ARAP_NEW_ZERO(uint64_t, workers * arap_apart((size_t)words));
     double *sums = ARAP_NEW(double, workers * arap_apart((size_t)bones));
@@ -502,7 +498,7 @@ static void mean_chunk(void *data, int chunk, int worker) {
     const mean_task *task = data;
     const arap_symmetry *symmetry = task->symmetry;
     arap_influences *in = task->in;
-    int n = symmetry->vertices, end = (chunk + 1) * MANY < n ? (chunk + 1) * MANY : n;
+    int end = arap_chunk_end(chunk, MANY, symmetry->vertices);
     (void)worker;
     for (int i = chunk * MANY; i < end; i++) {
         int j = arap_symmetry_image(symmetry, i);
@@ -518,6 +514,6 @@ static void mean_chunk(void *data, int chunk, int worker) {
 
 arap_status arap_symmetry_weights(arap_context *context, const arap_symmetry *symmetry,
                                   arap_influences *in) {
-    return arap_parallel_short(context, (symmetry->vertices + MANY - 1) / MANY, mean_chunk,
+    return arap_parallel_short(context, arap_chunks(symmetry->vertices, MANY), mean_chunk,
                                &(mean_task){symmetry, in});
 }

@@ -161,13 +161,9 @@ static int *later_of(const assembly *a, int worker) {
     return (int *)(a->block + (size_t)worker * (largest + a->max_edges) + largest);
 }
 
-static int end_of(const assembly *a, int chunk, int size) {
-    return (chunk + 1) * size < a->count ? (chunk + 1) * size : a->count;
-}
-
 static void count_chunk(void *data, int chunk, int worker) {
     const assembly *a = data;
-    int *later = later_of(a, worker), end = end_of(a, chunk, MANY);
+    int *later = later_of(a, worker), end = arap_chunk_end(chunk, MANY, a->count);
     for (int j = chunk * MANY; j < end; j++) {
         int count = later_places(a, a->order[j], later);
         a->below[j] = 0;
@@ -177,7 +173,7 @@ static void count_chunk(void *data, int chunk, int worker) {
 
 static void begin_chunk(void *data, int chunk, int worker) {
     const assembly *a = data;
-    int *later = later_of(a, worker), end = end_of(a, chunk, MANY);
+    int *later = later_of(a, worker), end = arap_chunk_end(chunk, MANY, a->count);
     for (int j = chunk * MANY; j < end; j++) {
         int l = a->order[j];
         if (a->system->size[l]) begin_columns(a, l, later, later_places(a, l, later));
@@ -220,7 +216,7 @@ static void assemble_chunk(void *data, int chunk, int worker) {
     const assembly *a = data;
     size_t largest = (size_t)a->widest * (size_t)a->widest;
     double *block = a->block + (size_t)worker * (largest + a->max_edges);
-    int end = end_of(a, chunk, CHUNK);
+    int end = arap_chunk_end(chunk, CHUNK, a->count);
     for (int j = chunk * CHUNK; j < end; j++) assemble_part(a, a->order[j], block);
 }
 
@@ -248,7 +244,7 @@ static void size_vertex(const arap_influences *in, int i, arap_system *s) {
 
 static void size_chunk(void *data, int chunk, int worker) {
     const assembly *a = data;
-    int n = a->mesh->count, end = (chunk + 1) * MANY < n ? (chunk + 1) * MANY : n;
+    int end = arap_chunk_end(chunk, MANY, a->mesh->count);
     (void)worker;
     for (int i = chunk * MANY; i < end; i++) size_vertex(a->in, i, a->system);
 }
@@ -257,7 +253,7 @@ static void size_chunk(void *data, int chunk, int worker) {
 static arap_status number_unknowns(arap_context *context, assembly *a) {
     arap_system *s = a->system;
     arap_status status =
-        arap_parallel_short(context, (a->mesh->count + MANY - 1) / MANY, size_chunk, a);
+        arap_parallel_short(context, arap_chunks(a->mesh->count, MANY), size_chunk, a);
     for (int i = 0; i < a->mesh->count && !status; i++) {
         int lead = s->shared.lead[i];
         a->placed[i] = s->size[lead] ? a->place[lead] : -1;
@@ -294,7 +290,7 @@ static void order_parts(assembly *a, const int *vertices, int *leads, int *place
 static arap_status size_columns(arap_context *context, assembly *a) {
     arap_system *s = a->system;
     size_t fill = 0;
-    arap_status status = arap_parallel_short(context, (a->count + MANY - 1) / MANY, count_chunk, a);
+    arap_status status = arap_parallel_short(context, arap_chunks(a->count, MANY), count_chunk, a);
     for (int j = 0; j < a->count && !status; j++) {
         int l = a->order[j];
         for (int u = 0; u < s->size[l]; u++) {
@@ -363,11 +359,11 @@ arap_status arap_system_create(arap_context *context, const arap_mesh *mesh,
     system->matrix.value = ARAP_NEW(double, system->matrix.start[system->unknowns]);
     system->penalized = ARAP_NEW(double, system->matrix.start[system->unknowns]);
     if (!system->matrix.row || !system->matrix.value || !system->penalized) goto no_memory;
-    status = arap_parallel_short(context, (a.count + MANY - 1) / MANY, begin_chunk, &a);
+    status = arap_parallel_short(context, arap_chunks(a.count, MANY), begin_chunk, &a);
     if (status) goto done;
     if (system->unknowns) arap_async_begin(context, system->unknowns, analyze, data, analysis);
     status = arap_poses_gram_of(context, mesh, poses, influences);
-    if (!status) status = arap_parallel(context, (a.count + CHUNK - 1) / CHUNK, assemble_chunk, &a);
+    if (!status) status = arap_parallel(context, arap_chunks(a.count, CHUNK), assemble_chunk, &a);
     goto done;
 
 no_memory:
@@ -394,7 +390,7 @@ void arap_system_clear(arap_system *system) {
 
 static void copy_chunk(void *data, int chunk, int worker) {
     const arap_system *s = data;
-    int end = (chunk + 1) * MANY < s->unknowns ? (chunk + 1) * MANY : s->unknowns;
+    int end = arap_chunk_end(chunk, MANY, s->unknowns);
     int from = s->matrix.start[chunk * MANY];
     (void)worker;
     memcpy(s->penalized + from, s->matrix.value + from,
@@ -411,7 +407,7 @@ static double stiffness_of(const arap_system *s, const double *stiffness, size_t
 arap_status arap_system_penalize(arap_context *context, arap_system *system,
                                  const double *stiffness) {
     arap_status status =
-        arap_parallel_short(context, (system->unknowns + MANY - 1) / MANY, copy_chunk, system);
+        arap_parallel_short(context, arap_chunks(system->unknowns, MANY), copy_chunk, system);
     for (int i = 0; i < system->vertices && !status; i++)
         for (int u = 0; u < system->size[i]; u++) {
             double *value = system->penalized + system->matrix.start[system->offset[i] + u];

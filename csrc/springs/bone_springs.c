@@ -150,7 +150,7 @@ typedef struct place_task {
 
 static void place_chunk(void *data, int chunk, int worker) {
     const place_task *p = data;
-    int n = p->bone_springs->mesh->count, end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+    int end = arap_chunk_end(chunk, CHUNK, p->bone_springs->mesh->count);
     (void)worker;
     for (int i = chunk * CHUNK; i < end; i++)
         p->count[i] =
@@ -208,7 +208,7 @@ arap_status arap_bone_springs_create(arap_context *context, arap_mesh *mesh,
     if (status) goto done;
     for (size_t p = 0; p < parts; p++) t.stiffness[p] = SHEET + (1 - SHEET) * t.stiffness[p];
     place_task place = {&t, bendy, symmetry, mesh->spring, mesh->spring_start, count};
-    status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, place_chunk, &place);
+    status = arap_parallel_short(context, arap_chunks(mesh->count, CHUNK), place_chunk, &place);
     if (status) goto done;
     close_gaps(mesh, count);
     arap_springs_weigh(mesh);

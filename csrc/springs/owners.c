@@ -118,7 +118,7 @@ static void find_owner(void *data, int chunk, int worker) {
     const arap_mesh *mesh = f->mesh;
     const arap_owners *o = f->o;
     double *least = f->distances + (size_t)worker * arap_apart((size_t)o->lines.count);
-    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
+    int end = arap_chunk_end(chunk, CHUNK, mesh->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         const double *p = mesh->v + 3 * (size_t)i;
         int part = mesh->part[i], best = -1;
@@ -271,7 +271,7 @@ static void find_radii(finder *f, double *area) {
 }
 
 static arap_status choose(arap_context *context, finder *f, arap_containments *kept, double *area) {
-    int chunks = (f->mesh->count + CHUNK - 1) / CHUNK;
+    int chunks = arap_chunks(f->mesh->count, CHUNK);
     arap_status status = arap_parallel_short(context, chunks, find_nearest, f);
     if (!status) status = make_patches(context, f);
     /* before the rays of containment.c, which would otherwise sort the faces for themselves */

@@ -94,7 +94,7 @@ typedef struct yield_task {
 static void yield_chunk(void *data, int chunk, int worker) {
     const yield_task *y = data;
     arap_mesh *mesh = y->mesh;
-    int end = (chunk + 1) * CHUNK < mesh->count ? (chunk + 1) * CHUNK : mesh->count;
+    int end = arap_chunk_end(chunk, CHUNK, mesh->count);
     for (int i = chunk * CHUNK; i < end; i++)
         for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {
             arap_spring *spring = &mesh->spring[j];
@@ -122,7 +122,7 @@ arap_status arap_springs_yield(arap_context *context, arap_mesh *mesh, const ara
         status = arap_fail_memory(&context->error, "bone springs");
         goto done;
     }
-    status = arap_parallel_short(context, (mesh->count + CHUNK - 1) / CHUNK, yield_chunk, &y);
+    status = arap_parallel_short(context, arap_chunks(mesh->count, CHUNK), yield_chunk, &y);
     if (status) goto done;
     for (int i = 0; i < mesh->count; i++)
         for (size_t j = mesh->spring_start[i]; j < mesh->spring_start[i + 1]; j++) {

@@ -392,7 +392,7 @@ ARAP_WIDE_PART void multiply_rows(const reduce_task *task, int worker, const int
 
 ARAP_WIDE_PART void reduce_chunk_plain(void *data, int chunk, int worker) {
     const reduce_task *task = data;
-    int total = task->in->count, end = (chunk + 1) * CHUNK < total ? (chunk + 1) * CHUNK : total;
+    int end = arap_chunk_end(chunk, CHUNK, task->in->count);
     double *scratch = task->scratch + (size_t)worker * scratch_size(task->widest);
     int vertex[CHUNK], count = 0;
     for (int i = chunk * CHUNK; i < end; i++)
@@ -478,7 +478,7 @@ arap_status arap_reduce_influences(arap_context *context, const arap_mesh *mesh,
     }
     memset(task.keep, 1, entries);
     memcpy(task.weight, in->weight, entries * sizeof(double));
-    status = arap_parallel_slices(context, "limit of influences", (in->count + CHUNK - 1) / CHUNK,
+    status = arap_parallel_slices(context, "limit of influences", arap_chunks(in->count, CHUNK),
                                   slice(context, rule, task.widest), reduce_chunk, &task);
     if (status) goto done;
     mirror_limits(&task);

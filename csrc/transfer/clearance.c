@@ -174,7 +174,7 @@ static char lift(const lifting *l, int i, double *move) {
 static void lift_chunk(void *data, int chunk, int worker) {
     (void)worker;
     const lifting *l = data;
-    int end = (chunk + 1) * CHUNK < l->count ? (chunk + 1) * CHUNK : l->count;
+    int end = arap_chunk_end(chunk, CHUNK, l->count);
     for (int k = chunk * CHUNK; k < end; k++) {
         int i = l->doubtful[k];
         l->state[k] = lift(l, i, l->move + 3 * (size_t)i);
@@ -241,7 +241,7 @@ arap_status arap_clearance_keep(arap_context *context, const arap_pair *pair,
     task.faces = faces;
     task.doubtful = doubtful;
     task.state = state;
-    status = arap_parallel(context, (task.count + CHUNK - 1) / CHUNK, lift_chunk, &task);
+    status = arap_parallel(context, arap_chunks(task.count, CHUNK), lift_chunk, &task);
     for (int k = 0; k < task.count && !status; k++) {
         *lifted += state[k] == LIFTED;
         *below += state[k] == BELOW;

@@ -74,7 +74,7 @@ static void match_chunk(void *data, int chunk, int worker) {
     const matching *m = data;
     arap_match *out = m->out;
     const arap_mesh *from = m->source, *to = m->target;
-    int end = (chunk + 1) * CHUNK < to->count ? (chunk + 1) * CHUNK : to->count;
+    int end = arap_chunk_end(chunk, CHUNK, to->count);
     for (int i = chunk * CHUNK; i < end; i++) {
         double p[3], normal[3], d2 = INFINITY;
         double share = arap_match_place(from, to, i, p);
@@ -123,7 +123,7 @@ arap_status arap_match_find(arap_context *context, const arap_mesh *source, cons
                      .target_normals = target_normals,
                      .settings = settings,
                      .out = out};
-    status = arap_parallel_slices(context, "matching", (target->count + CHUNK - 1) / CHUNK, SLICE,
+    status = arap_parallel_slices(context, "matching", arap_chunks(target->count, CHUNK), SLICE,
                                   match_chunk, &task);
 
 done:

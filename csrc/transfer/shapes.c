@@ -183,7 +183,7 @@ static arap_status follow_all(arap_context *context, following *f, const arap_ge
         f->place = values + (size_t)column[k] * (size_t)n;
         status = arap_progress(context, "following", k / (double)shapes->count);
         if (!status) status = bend(context, f, source, shape, k, &some);
-        if (!status) status = arap_parallel(context, (n + CHUNK - 1) / CHUNK, follow_chunk, f);
+        if (!status) status = arap_parallel(context, arap_chunks(n, CHUNK), follow_chunk, f);
     }
     return status;
 }
