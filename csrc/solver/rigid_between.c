@@ -109,8 +109,8 @@ static int find_common(const between *w, const arap_candidate *c) {
         int nearest = find_nearest(w, a);
         double min = nearest < 0 ? INFINITY : w->mean[nearest];
         if (min > REACH * radius) return -1;
-        if (!gathers(w, a, ALIKE * min, !c->open)) continue;
-        if (c->open || min > FAR * radius) return a;
+        if (!gathers(w, a, ALIKE * min, !c->is_rigid)) continue;
+        if (c->is_rigid || min > FAR * radius) return a;
         arap_candidate_mean(s, c);
         return arap_candidate_bone(s, 0) == a ? a : -1;
     }
@@ -120,7 +120,7 @@ static int find_common(const between *w, const arap_candidate *c) {
 /* Whether the rule applies to a part. */
 static int is_open_to(const arap_rigid_search *s, int p) {
     const arap_candidate *c = &s->parts[p];
-    return s->may[p] && !c->fixed && !c->hangs && c->around != 1;
+    return s->is_candidate[p] && !c->is_decided && !c->hanging_end && c->bone_count != 1;
 }
 
 /* Find w->common and w->own. */
@@ -133,7 +133,7 @@ static arap_status choose(arap_context *context, const between *w) {
         w->common[p] = -1;
         if (!is_open_to(s, p)) continue;
         status = arap_poll_cancel(context);
-        int bone = find_common(w, c), from = c->open ? arap_owner_of_part(s, p) : -1;
+        int bone = find_common(w, c), from = c->is_rigid ? arap_owner_of_part(s, p) : -1;
         if (bone < 0 || bone == from ||
             (arap_candidate_is_own_image(s, c) && solver->symmetry.bone[bone] != bone))
             continue;
@@ -150,13 +150,13 @@ static void keep_last(const between *w) {
     int bones = s->solver->skeleton.deform_count, parts = s->solver->mesh.part_count;
     for (int b = 0; b < bones; b++) w->mean[b] = INFINITY;
     for (int p = 0; p < parts; p++) {
-        int from = w->common[p] >= 0 && s->parts[p].open ? arap_owner_of_part(s, p) : -1;
+        int from = w->common[p] >= 0 && s->parts[p].is_rigid ? arap_owner_of_part(s, p) : -1;
         if (from < 0) continue;
         w->parts[from]--;
         w->mean[from] = fmin(w->mean[from], w->own[p]);
     }
     for (int p = 0; p < parts; p++) {
-        int from = w->common[p] >= 0 && s->parts[p].open ? arap_owner_of_part(s, p) : -1;
+        int from = w->common[p] >= 0 && s->parts[p].is_rigid ? arap_owner_of_part(s, p) : -1;
         if (from < 0 || w->parts[from] || isinf(w->own[p])) continue;
         if (w->own[p] <= (1 + TIED) * w->mean[from]) w->common[p] = -1;
     }

@@ -28,13 +28,14 @@ void arap_candidate_inside(void *data, int line, int bone, int part, double shar
     arap_candidate *c = &s->parts[part];
     (void)line;
     if (share < REACHED) return;
-    s->within[bone] = 1;
-    c->around += !c->around || c->last != bone; /* several lines of a bone count as one bone */
-    c->last = bone;
-    if (share < c->share || (share == c->share && off >= c->off)) return;
+    s->is_surrounded[bone] = 1;
+    c->bone_count +=
+        !c->bone_count || c->last_bone != bone; /* several lines of a bone count as one bone */
+    c->last_bone = bone;
+    if (share < c->share || (share == c->share && off >= c->offset)) return;
     c->share = share;
-    c->off = off;
-    c->inside = bone;
+    c->offset = off;
+    c->inner_bone = bone;
 }
 
 void arap_candidate_skin(void *data, int line, int bone, int part, double share, double off) {
@@ -42,13 +43,13 @@ void arap_candidate_skin(void *data, int line, int bone, int part, double share,
     int *skin = &s->skin[bone];
     (void)line, (void)off;
     if (share < REACHED) return;
-    if (*skin < 0 || s->parts[part].around > s->parts[*skin].around) *skin = part;
+    if (*skin < 0 || s->parts[part].bone_count > s->parts[*skin].bone_count) *skin = part;
 }
 
-void arap_candidate_free(void *data, int line, int bone, int part, double share, double off) {
+void arap_candidate_accessory(void *data, int line, int bone, int part, double share, double off) {
     arap_rigid_search *s = data;
     (void)line, (void)off;
-    if (share >= REACHED && s->skin[bone] == part) s->free[part] = 0;
+    if (share >= REACHED && s->skin[bone] == part) s->is_accessory[part] = 0;
 }
 
 void arap_candidates_sort(arap_rigid_search *search) {
@@ -89,9 +90,9 @@ static void add_row(const arap_rigid_search *s, int i, double share) {
 static void add_beneath(const arap_rigid_search *s, int i, double share) {
     const arap_mesh *mesh = &s->solver->mesh;
     double bary[3];
-    arap_nearest_on_face(mesh, s->beneath[i], mesh->v + 3 * (size_t)i, bary);
+    arap_nearest_on_face(mesh, s->face_beneath[i], mesh->v + 3 * (size_t)i, bary);
     for (int k = 0; k < 3; k++)
-        add_row(s, mesh->triangles[3 * (size_t)s->beneath[i] + (size_t)k], share * bary[k]);
+        add_row(s, mesh->triangles[3 * (size_t)s->face_beneath[i] + (size_t)k], share * bary[k]);
 }
 
 void arap_candidate_mean(const arap_rigid_search *search, const arap_candidate *candidate) {
@@ -100,9 +101,9 @@ void arap_candidate_mean(const arap_rigid_search *search, const arap_candidate *
     memset(search->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *search->mean);
     for (int k = 0; k < candidate->size; k++) {
         int i = search->vertices[candidate->first + k];
-        if (candidate->hangs && search->end[i] != candidate->hangs) continue;
+        if (candidate->hanging_end && search->card_end[i] != candidate->hanging_end) continue;
         area += solver->mesh.area[i];
-        if (candidate->hangs)
+        if (candidate->hanging_end)
             add_beneath(search, i, solver->mesh.area[i]);
         else
             add_row(search, i, solver->mesh.area[i]);
@@ -131,10 +132,10 @@ static int may_follow(const arap_rigid_search *s, const arap_candidate *c, int b
 int arap_candidate_follow(const arap_rigid_search *search, int part, int bone) {
     arap_candidate *c = &search->parts[part];
     if (!may_follow(search, c, bone)) return 0;
-    c->open = c->fixed = 1;
-    c->blends = c->hangs = 0;
+    c->is_rigid = c->is_decided = 1;
+    c->blends = c->hanging_end = 0;
     c->bone = bone;
-    c->of_second = 0;
+    c->second_weight = 0;
     return 1;
 }
 
@@ -173,48 +174,49 @@ int arap_candidate_bone(const arap_rigid_search *search, int central) {
 /* The bone that a part should follow, or -1. */
 static int choose_bone(const arap_rigid_search *s, const arap_candidate *c) {
     int central = arap_candidate_is_own_image(s, c);
-    int follows =
-        c->around == 1 || (c->around > 1 && c->size <= ARAP_BOX &&
-                           (!central || s->solver->symmetry.bone[c->inside] == c->inside));
-    return follows && may_follow(s, c, c->inside) ? c->inside : arap_candidate_bone(s, central);
+    int follows = c->bone_count == 1 ||
+                  (c->bone_count > 1 && c->size <= ARAP_BOX &&
+                   (!central || s->solver->symmetry.bone[c->inner_bone] == c->inner_bone));
+    return follows && may_follow(s, c, c->inner_bone) ? c->inner_bone
+                                                      : arap_candidate_bone(s, central);
 }
 
 int arap_candidates_choose(arap_rigid_search *search) {
     const arap_solver *solver = search->solver;
     const arap_influences *in = &solver->influences;
-    int open = 0;
+    int count = 0;
     for (size_t k = 0; k < solver->mesh.triangle_count; k++)
-        search->parts[solver->mesh.part[solver->mesh.triangles[3 * k]]].open = 1;
+        search->parts[solver->mesh.part[solver->mesh.triangles[3 * k]]].is_rigid = 1;
     for (int p = 0; p < solver->mesh.part_count; p++) {
         arap_candidate *c = &search->parts[p];
-        c->open = c->open && c->size > 1;
-        search->beside[p] = (char)(c->open && !c->around);
-        for (int k = 0; k < c->size && c->open; k++) {
+        c->is_rigid = c->is_rigid && c->size > 1;
+        search->is_boneless[p] = (char)(c->is_rigid && !c->bone_count);
+        for (int k = 0; k < c->size && c->is_rigid; k++) {
             int i = search->vertices[c->first + k];
-            c->open = !solver->parts.count || solver->parts.number[i] < 0;
-            for (size_t e = in->start[i]; e < in->start[i + 1]; e++) c->open &= !in->locked[e];
+            c->is_rigid = !solver->parts.count || solver->parts.number[i] < 0;
+            for (size_t e = in->start[i]; e < in->start[i + 1]; e++) c->is_rigid &= !in->locked[e];
         }
     }
     int own = solver->constraints.peaks + solver->constraints.attachments;
     for (int r = own; r < solver->constraints.list.count; r++)
-        search->parts[solver->mesh.part[solver->constraints.list.rows[r].vertex]].open = 0;
+        search->parts[solver->mesh.part[solver->constraints.list.rows[r].vertex]].is_rigid = 0;
     for (int p = 0; p < solver->mesh.part_count; p++) {
         arap_candidate *c = &search->parts[p];
-        search->may[p] = (char)c->open;
-        if (!c->open) continue;
+        search->is_candidate[p] = (char)c->is_rigid;
+        if (!c->is_rigid) continue;
         measure_radius(search, c);
         arap_candidate_mean(search, c);
         c->bone = choose_bone(search, c);
         c->blends = c->bone < 0;
-        open++;
+        count++;
     }
-    return open;
+    return count;
 }
 
 void arap_candidate_share(const arap_rigid_search *search, arap_candidate *candidate) {
     const arap_solver *solver = search->solver;
     int max = solver->settings.max_influences, second = -1;
-    if ((max && max < 4) || candidate->around || arap_candidate_is_own_image(search, candidate))
+    if ((max && max < 4) || candidate->bone_count || arap_candidate_is_own_image(search, candidate))
         return;
     arap_candidate_mean(search, candidate);
     for (int b = 0; b < solver->skeleton.deform_count; b++)
@@ -223,6 +225,6 @@ void arap_candidate_share(const arap_rigid_search *search, arap_candidate *candi
             second = b;
     if (second < 0) return;
     double share = search->mean[second] / (search->mean[second] + search->mean[candidate->bone]);
-    candidate->second = second;
-    candidate->of_second = fmax(0, share - SHARED) / (1 - 2 * SHARED);
+    candidate->second_bone = second;
+    candidate->second_weight = fmax(0, share - SHARED) / (1 - 2 * SHARED);
 }

@@ -9,18 +9,19 @@
 
 typedef struct arap_candidate {
     int first, size; /* its vertices, in `vertices` */
-    int open;        /* it may become rigid */
+    int is_rigid;    /* it follows one bone, two, or a mean row as a whole */
     int blends;      /* follows the mean row instead of one bone */
     int bone;
-    int second;         /* bone that shares the part, if of_second > 0 */
-    double of_second;   /* its weight */
-    int hangs;          /* end of a card (hanging.c) whose underlying surface provides its row; 0:
-                           its own mean */
-    int image;          /* part that contains the images of its vertices; -1: none */
-    int fixed;          /* a rule for its kind has chosen its bone */
-    int around, inside; /* number of bones that it surrounds, and the one that it surrounds most */
-    int last;           /* bone most recently found inside it */
-    double share, off;  /* result of the rays from that bone, see containment.h */
+    int second_bone;      /* bone that shares the part, if second_weight > 0 */
+    double second_weight; /* its weight */
+    int hanging_end;      /* end of a card (hanging.c) whose underlying surface provides its row; 0:
+                             its own mean */
+    int image_part;       /* part that contains the images of its vertices; -1: none */
+    int is_decided;       /* a rule for its kind has chosen its bone */
+    int bone_count, inner_bone; /* number of bones that it surrounds, and the one that it surrounds
+                                   most */
+    int last_bone;              /* bone most recently found inside it */
+    double share, offset;       /* result of the rays from inner_bone, see containment.h */
     double departure, radius2, area; /* radius2: times area */
 } arap_candidate;
 
@@ -29,27 +30,27 @@ typedef struct arap_rigid_search {
     arap_candidate *parts; /* (loose parts) */
     int *vertices;         /* (vertices) sorted by part, in ascending order within each */
     double *mean;          /* (deforming bones) scratch */
-    char *may;             /* (parts) those that may become rigid */
-    char *beside;          /* (parts) parts with faces and no bone inside */
+    char *is_candidate;    /* (parts) those that may become rigid */
+    char *is_boneless;     /* (parts) parts with faces and no bone inside */
     int *rod;              /* (parts) lowest part in the same rod, or -1 */
     char *contact;         /* (vertices) vertices of rods that lie on something */
-    char *within;          /* (deforming bones) those surrounded by some part */
-    char *end;             /* (vertices) end of a hanging card, see hanging.c */
-    int *beneath;          /* (vertices) face that each of these touches */
+    char *is_surrounded;   /* (deforming bones) those surrounded by some part */
+    char *card_end;        /* (vertices) end of a hanging card, see hanging.c */
+    int *face_beneath;     /* (vertices) face that each of these touches */
     int *touched;          /* (vertices) scratch */
     int *skin;             /* (deforming bones) among the parts around a bone, the one around most
                               bones, or -1 */
-    char *free;            /* (parts) parts with faces that are not the skin of a bone */
-    arap_influences rows;  /* of the loose parts; none for parts that are not open */
+    char *is_accessory;    /* (parts) parts with faces that are not the skin of a bone */
+    arap_influences rows;  /* of the loose parts; none for parts that are not rigid */
 } arap_rigid_search;
 
 /* An arap_containment_fn that fills in a search. */
 void arap_candidate_inside(void *data, int line, int bone, int part, double share, double off);
 
-/* The arap_containment_fn for use after the search. Finds `skin` and then `free`, which is
- * initially set for all. */
+/* The arap_containment_fn for use after the search. Finds `skin` and then `is_accessory`, which
+ * is initially set for all. */
 void arap_candidate_skin(void *data, int line, int bone, int part, double share, double off);
-void arap_candidate_free(void *data, int line, int bone, int part, double share, double off);
+void arap_candidate_accessory(void *data, int line, int bone, int part, double share, double off);
 
 /* The vertices of all parts. */
 void arap_candidates_sort(arap_rigid_search *search);
@@ -83,11 +84,11 @@ int arap_candidate_bone(const arap_rigid_search *search, int central);
  * is nearly as large. */
 void arap_candidate_share(const arap_rigid_search *search, arap_candidate *candidate);
 
-/* Let cards follow the surface below their roots: make cards that hang by one end open, with the
- * mean row beneath that end; *changes: whether there are any. */
+/* Let cards follow the surface below their roots: make cards that hang by one end rigid, with
+ * the mean row beneath that end; *changes: whether there are any. */
 arap_status arap_hold_hanging(arap_context *context, arap_rigid_search *search, int *changes);
 
-/* Detect props that a hand holds: make all parts of props held by several branches of bones open,
+/* Detect props that a hand holds: make all parts of props held by several branches of bones rigid,
  * with the bone from which the branches descend; *changes: set if there are any. set (parts),
  * touched (vertices): scratch. */
 arap_status arap_hold_props(arap_context *context, arap_rigid_search *search, int *set,

@@ -19,9 +19,9 @@
 
 /* The bone with the most weight beneath one end; -1: the end touches nothing. */
 static int bone_beneath(const arap_rigid_search *s, arap_candidate *c, int end) {
-    c->hangs = end;
+    c->hanging_end = end;
     arap_candidate_mean(s, c);
-    c->hangs = 0;
+    c->hanging_end = 0;
     return arap_candidate_bone(s, 0);
 }
 
@@ -39,22 +39,22 @@ static int choose_root(const arap_rigid_search *s, arap_candidate *c) {
 static int has_own_bones(const arap_rigid_search *s, arap_candidate *c, int root) {
     int own = 0, bones = s->solver->skeleton.deform_count, sits = bone_beneath(s, c, root);
     arap_candidate_mean(s, c);
-    for (int b = 0; b < bones; b++) own |= s->mean[b] > OWN && b != sits && !s->within[b];
+    for (int b = 0; b < bones; b++) own |= s->mean[b] > OWN && b != sits && !s->is_surrounded[b];
     return own;
 }
 
 arap_status arap_hold_hanging(arap_context *context, arap_rigid_search *search, int *changes) {
     const arap_mesh *mesh = &search->solver->mesh;
-    arap_status status =
-        arap_find_hanging(context, mesh, search->may, search->end, search->beneath);
+    arap_status status = arap_find_hanging(context, mesh, search->is_candidate, search->card_end,
+                                           search->face_beneath);
     *changes = 0;
     for (int p = 0; p < mesh->part_count && !status; p++) {
         arap_candidate *c = &search->parts[p];
-        if (!search->may[p] || c->around > 0) continue;
+        if (!search->is_candidate[p] || c->bone_count > 0) continue;
         int root = choose_root(search, c);
         if (!root || has_own_bones(search, c, root)) continue;
-        c->hangs = root;
-        c->open = c->blends = 1;
+        c->hanging_end = root;
+        c->is_rigid = c->blends = 1;
         *changes = 1;
     }
     return status;

@@ -133,7 +133,7 @@ static arap_status find_balls(arap_context *context, const arap_rigid_search *s,
     arap_card *cards = NULL; /* only for closed parts, because few meshes have balls */
     arap_status status = arap_bone_lines_create(context, &s->solver->skeleton, &lines);
     for (int p = 0; p < mesh->part_count && !status; p++) {
-        double center[3], r = s->may[p] ? measure_ball(s, &s->parts[p], center) : 0;
+        double center[3], r = s->is_candidate[p] ? measure_ball(s, &s->parts[p], center) : 0;
         joints[p].above = r > 0 ? find_joint(s, &lines, center, r, &joints[p].below) : -1;
         if (joints[p].above < 0) continue;
         if (!cards) {
@@ -152,7 +152,7 @@ static arap_status find_balls(arap_context *context, const arap_rigid_search *s,
 static int find_custom(const arap_rigid_search *s, const joint *joints) {
     int down = 0, up = 0;
     for (int p = 0; p < s->solver->mesh.part_count; p++) {
-        if (joints[p].above < 0 || joints[p].below < 0 || !s->parts[p].open) continue;
+        if (joints[p].above < 0 || joints[p].below < 0 || !s->parts[p].is_rigid) continue;
         down += arap_owner_of_part(s, p) == joints[p].below;
         up += arap_owner_of_part(s, p) == joints[p].above;
     }
@@ -171,7 +171,7 @@ arap_status arap_hold_joints(arap_context *context, arap_rigid_search *search, i
         if (joints[p].above < 0 ||
             (arap_candidate_is_own_image(search, c) && solver->symmetry.bone[bone] != bone))
             continue;
-        int same = c->open && !c->blends && c->of_second <= 0 && c->bone == bone;
+        int same = c->is_rigid && !c->blends && c->second_weight <= 0 && c->bone == bone;
         *changes |= arap_candidate_follow(search, p, bone) && !same;
     }
     arap_free(joints);
@@ -181,12 +181,12 @@ arap_status arap_hold_joints(arap_context *context, arap_rigid_search *search, i
 void arap_count_owned(const arap_rigid_search *search, int *owned, int *soft) {
     const arap_influences *in = &search->solver->influences;
     for (int p = 0; p < search->solver->mesh.part_count; p++) {
-        int bone = search->parts[p].open ? arap_owner_of_part(search, p) : -1;
+        int bone = search->parts[p].is_rigid ? arap_owner_of_part(search, p) : -1;
         if (bone >= 0) owned[bone]++;
     }
     for (int i = 0; i < in->count; i++)
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
-            if (!search->parts[search->solver->mesh.part[i]].open && in->weight[e] > MUCH)
+            if (!search->parts[search->solver->mesh.part[i]].is_rigid && in->weight[e] > MUCH)
                 soft[in->bone[e]]++;
 }
 
@@ -239,7 +239,7 @@ arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *search, 
     if (!distance) goto no_memory;
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
         const arap_candidate *c = &search->parts[p];
-        int from = c->open && !c->hangs && !c->fixed && search->rod[p] < 0
+        int from = c->is_rigid && !c->hanging_end && !c->is_decided && search->rod[p] < 0
                        ? arap_owner_of_part(search, p)
                        : -1;
         if (from < 0 || owned[from] < 2) continue;

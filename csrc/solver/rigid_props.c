@@ -42,7 +42,7 @@ static int take_mean_of_touched(const arap_rigid_search *s, const int *touched, 
     memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
     for (int i = 0; i < solver->mesh.count; i++) {
         if (touched[i] != set) continue;
-        if (s->parts[solver->mesh.part[i]].around == 1) return 0;
+        if (s->parts[solver->mesh.part[i]].bone_count == 1) return 0;
         area += solver->mesh.area[i];
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             s->mean[in->bone[e]] += solver->mesh.area[i] * in->weight[e];
@@ -100,7 +100,7 @@ static int is_own_image(const arap_rigid_search *s, const int *set, int prop) {
 static int has_no_bone_of_its_own(const arap_rigid_search *s, const int *set, int prop) {
     for (int p = prop; p < s->solver->mesh.part_count; p++) {
         const arap_candidate *c = &s->parts[p];
-        if (set[p] == prop && c->around && s->mean[c->inside] < GRIP) return 0;
+        if (set[p] == prop && c->bone_count && s->mean[c->inner_bone] < GRIP) return 0;
     }
     return 1;
 }
@@ -118,7 +118,7 @@ static arap_status hold_riders(arap_context *context, arap_rigid_search *s, cons
     status = arap_touching_create(context, mesh, all, &touching);
     for (int p = 0; p < mesh->part_count && !status; p++) {
         const arap_candidate *c = &s->parts[p];
-        if (!s->may[p] || c->around || set[p] >= 0) continue;
+        if (!s->is_candidate[p] || c->bone_count || set[p] >= 0) continue;
         for (int k = 0; k < c->size; k++) {
             int i = s->vertices[c->first + k];
             double near = c->radius2 / c->area;
@@ -130,7 +130,7 @@ static arap_status hold_riders(arap_context *context, arap_rigid_search *s, cons
         changed = 0;
         for (int p = 0; p < mesh->part_count; p++) {
             const arap_candidate *c = &s->parts[p];
-            if (!s->may[p] || c->around || set[p] >= 0) continue;
+            if (!s->is_candidate[p] || c->bone_count || set[p] >= 0) continue;
             int prop = arap_candidate_majority(s, c, nearest, set, 0.5);
             if (prop < 0) continue;
             set[p] = prop;
@@ -148,8 +148,8 @@ arap_status arap_hold_props(arap_context *context, arap_rigid_search *search, in
     const arap_solver *solver = search->solver;
     int any = 0, *hand = ARAP_NEW(int, solver->mesh.part_count);
     if (!hand) return arap_fail_memory(&context->error, "the props among the parts");
-    arap_status status =
-        arap_find_props(context, &solver->mesh, search->free, search->free, set, touched);
+    arap_status status = arap_find_props(context, &solver->mesh, search->is_accessory,
+                                         search->is_accessory, set, touched);
     for (int prop = 0; prop < solver->mesh.part_count && !status; prop++) {
         if (set[prop] != prop) continue;
         hand[prop] = take_mean_of_touched(search, touched, prop) ? find_hand(search) : -1;
@@ -158,7 +158,7 @@ arap_status arap_hold_props(arap_context *context, arap_rigid_search *search, in
             !(is_own_image(search, set, prop) && solver->symmetry.bone[hand[prop]] != hand[prop]);
         for (int p = prop; p < solver->mesh.part_count; p++) {
             if (set[p] != prop) continue;
-            if (held && search->may[p]) arap_candidate_follow(search, p, hand[prop]);
+            if (held && search->is_candidate[p]) arap_candidate_follow(search, p, hand[prop]);
             if (!held && p > prop) set[p] = -1;
         }
         if (!held) set[prop] = -1;

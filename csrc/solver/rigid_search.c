@@ -82,16 +82,17 @@ static arap_status make_rows(arap_context *context, arap_rigid_search *s) {
     for (int p = 0; p < count && !status; p++) {
         arap_candidate *c = &s->parts[p];
         status = arap_rows_next(context, &rows, (size_t)solver->skeleton.deform_count);
-        if (status || !c->open) continue;
+        if (status || !c->is_rigid) continue;
         if (!c->blends) {
-            int second_first = c->of_second > 0 && c->second < c->bone;
-            if (second_first) arap_rows_add(&rows, c->second, c->of_second, 0);
-            arap_rows_add(&rows, c->bone, 1 - c->of_second, 0);
-            if (c->of_second > 0 && !second_first) arap_rows_add(&rows, c->second, c->of_second, 0);
+            int second_first = c->second_weight > 0 && c->second_bone < c->bone;
+            if (second_first) arap_rows_add(&rows, c->second_bone, c->second_weight, 0);
+            arap_rows_add(&rows, c->bone, 1 - c->second_weight, 0);
+            if (c->second_weight > 0 && !second_first)
+                arap_rows_add(&rows, c->second_bone, c->second_weight, 0);
             continue;
         }
         arap_candidate_mean(s, c);
-        c->open = cut_mean(s) > 0;
+        c->is_rigid = cut_mean(s) > 0;
         for (int b = 0; b < solver->skeleton.deform_count; b++)
             if (s->mean[b] > 0) arap_rows_add(&rows, b, s->mean[b], 0);
     }
@@ -112,15 +113,15 @@ static arap_status make_rows(arap_context *context, arap_rigid_search *s) {
 static int departs_little(const arap_rigid_search *s, const arap_candidate *c) {
     double max = s->solver->settings.rigid_departure;
     if (c->blends) return c->departure <= BLENDED * max;
-    if (c->around && c->size <= ARAP_BOX) return 1;
-    return c->departure <= (c->around > 1 ? SPANNING : 1) * max;
+    if (c->bone_count && c->size <= ARAP_BOX) return 1;
+    return c->departure <= (c->bone_count > 1 ? SPANNING : 1) * max;
 }
 
 /* Whether vertex i is used for the departure of its part. No vertex is used if the departure is
  * already known to be too large. */
 static int is_measured(const arap_rigid_search *s, int i, int every) {
     const arap_candidate *c = &s->parts[s->solver->mesh.part[i]];
-    return c->open && i % every == 0 && departs_little(s, c);
+    return c->is_rigid && i % every == 0 && departs_little(s, c);
 }
 
 /* The rows of the parts minus those of their vertices; empty for vertices that are not used. */
@@ -146,7 +147,7 @@ static arap_status make_differences(arap_context *context, const arap_rigid_sear
     return arap_rows_end(status, &rows, out);
 }
 
-/* Compute the departures of the open parts with their rows, or lower bounds from a subset of the
+/* Compute the departures of the rigid parts with their rows, or lower bounds from a subset of the
  * vertices, because all terms of the sum are squares. */
 static arap_status measure_departures(arap_context *context, arap_rigid_search *s, int every) {
     const arap_solver *solver = s->solver;
@@ -166,7 +167,7 @@ static arap_status measure_departures(arap_context *context, arap_rigid_search *
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
         arap_candidate *c = &s->parts[p];
         double sum = 0;
-        if (!c->open || !departs_little(s, c)) continue;
+        if (!c->is_rigid || !departs_little(s, c)) continue;
         for (int k = 0; k < c->size; k++) {
             int i = s->vertices[c->first + k];
             const double *d = step.weight + step.start[i], *q = block;
@@ -202,18 +203,18 @@ static int rows_mirror(const arap_rigid_search *s, int p, int q) {
 static void refuse_lopsided(arap_rigid_search *s) {
     const arap_symmetry *symmetry = &s->solver->symmetry;
     const int *part = s->solver->mesh.part;
-    for (int p = 0; p < s->solver->mesh.part_count; p++) s->parts[p].image = -1;
+    for (int p = 0; p < s->solver->mesh.part_count; p++) s->parts[p].image_part = -1;
     for (int changed = symmetry->vertex != NULL; changed;) {
         changed = 0;
         for (int i = 0; i < s->solver->mesh.count; i++) {
             arap_candidate *c = &s->parts[part[i]];
-            if (!c->open || symmetry->vertex[i] < 0) continue;
+            if (!c->is_rigid || symmetry->vertex[i] < 0) continue;
             int image = part[symmetry->vertex[i]];
-            if (c->image < 0) c->image = image;
-            if (image == c->image && s->parts[image].open &&
+            if (c->image_part < 0) c->image_part = image;
+            if (image == c->image_part && s->parts[image].is_rigid &&
                 (!symmetry->symmetric[i] || rows_mirror(s, part[i], image)))
                 continue;
-            c->open = 0;
+            c->is_rigid = 0;
             changed = 1;
         }
     }
@@ -225,9 +226,9 @@ static void refuse_lopsided(arap_rigid_search *s) {
 static int belongs_inside(const arap_rigid_search *s, const arap_candidate *c) {
     const arap_solver *solver = s->solver;
     double own = 0;
-    for (int k = 0; k < c->size && c->around == 1; k++) {
+    for (int k = 0; k < c->size && c->bone_count == 1; k++) {
         int i = s->vertices[c->first + k];
-        own += solver->mesh.area[i] * arap_weight(&solver->initial, i, c->inside);
+        own += solver->mesh.area[i] * arap_weight(&solver->initial, i, c->inner_bone);
     }
     return own > c->area / 2;
 }
@@ -244,20 +245,20 @@ static arap_status try_parts(arap_context *context, arap_rigid_search *s) {
         int again = 0;
         for (int p = 0; p < solver->mesh.part_count; p++) {
             arap_candidate *c = &s->parts[p];
-            if (!c->open) continue;
+            if (!c->is_rigid) continue;
             if (departs_little(s, c)) {
-                if (c->blends && belongs_inside(s, c)) arap_candidate_follow(s, p, c->inside);
-                c->fixed = 0; /* others may still choose */
+                if (c->blends && belongs_inside(s, c)) arap_candidate_follow(s, p, c->inner_bone);
+                c->is_decided = 0; /* others may still choose */
                 continue;
             }
-            c->open = !c->blends && c->around < 2 && most_blended(solver) > 0;
+            c->is_rigid = !c->blends && c->bone_count < 2 && most_blended(solver) > 0;
             c->blends = 1;
-            again |= c->open;
+            again |= c->is_rigid;
         }
         if (!again) break;
     }
     for (int p = 0; p < solver->mesh.part_count; p++)
-        if (s->parts[p].open && !s->parts[p].blends) arap_candidate_share(s, &s->parts[p]);
+        if (s->parts[p].is_rigid && !s->parts[p].blends) arap_candidate_share(s, &s->parts[p]);
     arap_status status = make_rows(context, s);
     if (!status) refuse_lopsided(s);
     return status;
@@ -290,14 +291,15 @@ static int hold_rod(arap_rigid_search *s, int rod) {
     int parts = s->solver->mesh.part_count, changes = 0, bone = -1;
     for (int p = rod; p < parts; p++) {
         const arap_candidate *c = &s->parts[p];
-        if (s->rod[p] != rod || !s->may[p]) continue;
-        changes |= !c->open || c->blends || c->of_second > 0 || (bone >= 0 && c->bone != bone);
+        if (s->rod[p] != rod || !s->is_candidate[p]) continue;
+        changes |=
+            !c->is_rigid || c->blends || c->second_weight > 0 || (bone >= 0 && c->bone != bone);
         bone = c->bone;
     }
     if (!changes) return 0;
     bone = arap_candidate_bone(s, take_mean_of_rod(s, rod));
     for (int p = rod; p < parts && bone >= 0; p++) {
-        if (s->rod[p] != rod || !s->may[p]) continue;
+        if (s->rod[p] != rod || !s->is_candidate[p]) continue;
         arap_candidate_follow(s, p, bone);
     }
     return bone >= 0;
@@ -309,10 +311,10 @@ static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
     int changes = 0;
     arap_status status = arap_hold_hanging(context, s, &changes);
-    if (!status) status = arap_find_rods(context, mesh, s->beside, s->rod, s->contact);
+    if (!status) status = arap_find_rods(context, mesh, s->is_boneless, s->rod, s->contact);
     for (int p = 0; p < mesh->part_count && !status; p++)
         changes |= s->rod[p] == p && hold_rod(s, p);
-    for (int p = 0; p < mesh->part_count && !status; p++) s->parts[p].fixed |= s->rod[p] >= 0;
+    for (int p = 0; p < mesh->part_count && !status; p++) s->parts[p].is_decided |= s->rod[p] >= 0;
     if (!status) status = arap_hold_joints(context, s, &changes);
     if (!status) status = arap_hold_props(context, s, s->rod, s->touched, &changes);
     if (!status && changes) status = make_rows(context, s);
@@ -327,13 +329,13 @@ static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     return status;
 }
 
-/* Whether a vertex of an open part has a different row. */
+/* Whether a vertex of a rigid part has a different row. */
 static int changes_rows(const arap_rigid_search *s) {
     const arap_influences *in = &s->solver->influences;
     for (int i = 0; i < in->count; i++) {
         int part = s->solver->mesh.part[i];
         size_t e = in->start[i], f = s->rows.start[part], own = in->start[i + 1] - e;
-        if (!s->parts[part].open) continue;
+        if (!s->parts[part].is_rigid) continue;
         if (s->rows.start[part + 1] - f != own) return 1;
         for (size_t k = 0; k < own; k++)
             if (in->bone[e + k] != s->rows.bone[f + k] ||
@@ -343,7 +345,7 @@ static int changes_rows(const arap_rigid_search *s) {
     return 0;
 }
 
-/* The current rows, with the rows of open parts at their vertices. */
+/* The current rows, with the rows of rigid parts at their vertices. */
 static arap_status make_patterns(arap_context *context, const arap_rigid_search *s,
                                  arap_influences *out) {
     const arap_solver *solver = s->solver;
@@ -351,8 +353,8 @@ static arap_status make_patterns(arap_context *context, const arap_rigid_search 
     arap_rows rows;
     arap_status status = arap_rows_create(context, in->count, &rows);
     for (int i = 0; i < in->count && !status; i++) {
-        int part = solver->mesh.part[i], open = s->parts[part].open;
-        status = arap_rows_copy(context, &rows, open ? &s->rows : in, open ? part : i);
+        int part = solver->mesh.part[i], is_rigid = s->parts[part].is_rigid;
+        status = arap_rows_copy(context, &rows, is_rigid ? &s->rows : in, is_rigid ? part : i);
     }
     status = arap_rows_end(status, &rows, out);
     if (!status) status = arap_symmetry_weights(context, &solver->symmetry, out);
@@ -363,10 +365,10 @@ static arap_status make_patterns(arap_context *context, const arap_rigid_search 
 static arap_status look_inside(arap_context *context, arap_rigid_search *s,
                                const arap_bone_lines *lines, arap_solver *solver) {
     const arap_containment_fn visits[] = {arap_candidate_inside, arap_candidate_skin,
-                                          arap_candidate_free};
+                                          arap_candidate_accessory};
     arap_status status = ARAP_OK;
     for (int b = 0; b < solver->skeleton.deform_count; b++) s->skin[b] = -1;
-    memset(s->free, 1, (size_t)solver->mesh.part_count);
+    memset(s->is_accessory, 1, (size_t)solver->mesh.part_count);
     for (int k = 0; k < 3 && !status; k++)
         status = arap_visit_containments(context, &solver->mesh, lines, "rigid parts",
                                          &solver->containments, visits[k], s);
@@ -380,23 +382,24 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                            .parts = ARAP_NEW_ZERO(arap_candidate, parts),
                            .vertices = ARAP_NEW(int, solver->mesh.count),
                            .mean = ARAP_NEW(double, solver->skeleton.deform_count),
-                           .may = ARAP_NEW(char, parts),
-                           .beside = ARAP_NEW(char, parts),
+                           .is_candidate = ARAP_NEW(char, parts),
+                           .is_boneless = ARAP_NEW(char, parts),
                            .rod = ARAP_NEW(int, parts),
                            .contact = ARAP_NEW(char, solver->mesh.count),
-                           .within = ARAP_NEW_ZERO(char, solver->skeleton.deform_count),
-                           .end = ARAP_NEW(char, solver->mesh.count),
-                           .beneath = ARAP_NEW(int, solver->mesh.count),
+                           .is_surrounded = ARAP_NEW_ZERO(char, solver->skeleton.deform_count),
+                           .card_end = ARAP_NEW(char, solver->mesh.count),
+                           .face_beneath = ARAP_NEW(int, solver->mesh.count),
                            .touched = ARAP_NEW(int, solver->mesh.count),
                            .skin = ARAP_NEW(int, solver->skeleton.deform_count),
-                           .free = ARAP_NEW(char, parts)};
+                           .is_accessory = ARAP_NEW(char, parts)};
     arap_bone_lines lines = {0};
     char *found = ARAP_NEW_ZERO(char, parts);
     arap_status status = ARAP_OK;
     int any = 0;
     *patterns = (arap_influences){0};
-    if (!s.parts || !s.vertices || !s.mean || !s.may || !s.beside || !s.rod || !s.contact ||
-        !s.within || !s.end || !s.beneath || !s.touched || !s.skin || !s.free || !found) {
+    if (!s.parts || !s.vertices || !s.mean || !s.is_candidate || !s.is_boneless || !s.rod ||
+        !s.contact || !s.is_surrounded || !s.card_end || !s.face_beneath || !s.touched || !s.skin ||
+        !s.is_accessory || !found) {
         status = arap_fail_memory(&context->error, "the rigid parts");
         goto done;
     }
@@ -407,7 +410,7 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
     status = try_parts(context, &s);
     if (!status) status = hold_special(context, &s);
     if (status) goto done;
-    for (size_t p = 0; p < parts; p++) any |= found[p] = (char)s.parts[p].open;
+    for (size_t p = 0; p < parts; p++) any |= found[p] = (char)s.parts[p].is_rigid;
     if (!any) goto done;
     if (changes_rows(&s)) status = make_patterns(context, &s, patterns);
     if (!status) status = arap_add_rigid_parts(context, solver, found);
@@ -417,16 +420,16 @@ done:
     arap_free(s.parts);
     arap_free(s.vertices);
     arap_free(s.mean);
-    arap_free(s.may);
-    arap_free(s.beside);
+    arap_free(s.is_candidate);
+    arap_free(s.is_boneless);
     arap_free(s.rod);
     arap_free(s.contact);
-    arap_free(s.within);
-    arap_free(s.end);
-    arap_free(s.beneath);
+    arap_free(s.is_surrounded);
+    arap_free(s.card_end);
+    arap_free(s.face_beneath);
     arap_free(s.touched);
     arap_free(s.skin);
-    arap_free(s.free);
+    arap_free(s.is_accessory);
     arap_free(found);
     arap_influences_clear(&s.rows);
     arap_bone_lines_clear(&lines);
