@@ -454,7 +454,6 @@ class Solver:
         far_vertices: vertices at least 50 times the size of the mesh away from all others, or stray
           vertices at least twice its size away; they and their faces and edges are ignored.
         coarse_vertices: vertices of the coarsest mesh solved; 0 if only the mesh itself was.
-        lumped_parts: small parts of the coarsest mesh whose vertices shared their weights at first.
         parts: parts of the mesh, each connected by faces and wires.
         linked_parts: parts that are linked to others.
         rigid_parts: current rigid parts, requested or found.

@@ -14,7 +14,7 @@
  * regions stay dense, parts stay apart, and mirror partners belong to clusters that are also mirror
  * partners. Parts of fewer than MINIMUM vertices keep all vertices, because coarsening would remove
  * their faces. If thousands of such parts make up most of the mesh, parts with at least
- * ARAP_FEW_OF_PART vertices are also coarsened, because otherwise every visit would process all of
+ * FEW vertices are also coarsened, because otherwise every visit would process all of
  * their vertices. A triangle with two remaining corners becomes an edge. Even smaller parts are not
  * coarsened, because too few edges would hold them together and their weights would deteriorate. A
  * triangle between three clusters becomes a triangle of the coarse mesh. A tet becomes a tet if its
@@ -30,7 +30,8 @@
 #include "base/sets.h"
 #include "base/vec3.h"
 
-#define MINIMUM 32 /* minimum number of vertices in a part that is made coarser */
+#define MINIMUM 32 /* minimum number of vertices in a part that is made coarser, */
+#define FEW 12     /* or that of a small part if these dominate a mesh */
 #define MANY 8192  /* minimum number of vertices of all small parts if these dominate a mesh */
 #define MAXIMUM 4  /* vertices of a cluster */
 /* share of a squared length below which differences count as ties, as on regular meshes */
@@ -239,7 +240,7 @@ static int choose_whole(const arap_mesh *mesh, const int *sizes, char *whole) {
     for (int i = 0; i < mesh->count; i++) small += mesh->main[i] && sizes[mesh->part[i]] < MINIMUM;
     int many = small >= MANY && small > mesh->main_count / 2;
     for (int p = 0; p < mesh->part_count; p++)
-        whole[p] = sizes[p] < (many ? ARAP_FEW_OF_PART : MINIMUM);
+        whole[p] = sizes[p] < (many ? FEW : MINIMUM);
     return many;
 }
 

@@ -6,9 +6,6 @@
 #include "mesh/mesh.h"
 #include "weights/influences.h"
 
-/* Parts with fewer vertices keep all of them. */
-#define ARAP_FEW_OF_PART 12
-
 typedef struct arap_coarse {
     int count;        /* clusters, the vertices of the coarse mesh */
     int *cluster;     /* (vertices) cluster of each vertex of the fine mesh */

@@ -261,7 +261,6 @@ static arap_status create_coarse(arap_context *context, arap_solver *s,
     if (!coarse) return make_poses(context, s, problem, 1);
     s->stage.last = coarse->stage.last + 1;
     s->coarse_vertices = coarse->coarse_vertices ? coarse->coarse_vertices : coarse->mesh.count;
-    s->lumped_parts = coarse->lumped_parts;
     return ARAP_OK;
 }
 
@@ -299,8 +298,6 @@ static arap_status create_weights(arap_context *context, arap_solver *s,
                                   const arap_problem *problem) {
     arap_status status = arap_initial_weights(context, s, problem);
     arap_containments_drop_faces(&s->containments);
-    if (!status && !s->coarse && s->stage.last > 1 && is_large_level(s, problem))
-        status = arap_aggregate_parts(context, s);
     if (!status) status = arap_share_patterns(context, s, &s->influences);
     if (!status) status = arap_influences_copy(context, &s->influences, &s->initial);
     if (!status && !s->coarse && !problem->start_from_weights && s->spread.scale) {

@@ -29,7 +29,6 @@ void arap_solver_report(const arap_solver *solver, arap_report *report) {
     report->unseen_count = solver->heat_report.unseen_count;
     report->unseen = solver->heat_report.unseen;
     report->coarse_vertices = solver->coarse_vertices;
-    report->lumped_parts = solver->lumped_parts;
     report->rigid_parts = solver->parts.count;
     report->found_rigid_parts = solver->found_rigid;
     report->linked_parts = solver->linked_parts;

@@ -47,7 +47,7 @@ arap_status arap_make_rigid_parts(arap_context *context, arap_solver *solver, co
 arap_status arap_take_rigid_parts(arap_context *context, arap_solver *solver,
                                   const arap_edits *edits) {
     size_t n = (size_t)solver->mesh.input_count;
-    solver->found_rigid = solver->stage.aggregated = 0;
+    solver->found_rigid = 0;
     arap_free(solver->rigid_labels);
     solver->rigid_labels = NULL;
     if (edits->rigid_parts) {
@@ -71,7 +71,7 @@ arap_status arap_share_patterns(arap_context *context, arap_solver *solver,
     status = arap_symmetry_patterns(context, &solver->symmetry, solver->skeleton.deform_count,
                                     arap_excluded_of(solver), solver, patterns);
     if (!status) status = share_parts(context, solver, patterns);
-    if (!status && solver->settings.rigid_influences == 1 && !solver->stage.aggregated)
+    if (!status && solver->settings.rigid_influences == 1)
         arap_rigid_unmirror(&solver->parts, &solver->symmetry);
     return status;
 }

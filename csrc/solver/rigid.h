@@ -23,12 +23,4 @@ arap_status arap_add_rigid_parts(arap_context *context, arap_solver *solver, con
 arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                                   arap_influences *patterns);
 
-/* While the influence patterns are being chosen, aggregate the small loose parts of a large
- * coarsest mesh if they make up most of it. The vertices of each part then share their rows, as in
- * rigid parts. Initial weights, locks and edits must already be known. */
-arap_status arap_aggregate_parts(arap_context *context, arap_solver *solver);
-
-/* Give the vertices of aggregated parts their own rows again, beginning with the next patterns. */
-arap_status arap_free_aggregates(arap_context *context, arap_solver *solver);
-
 #endif

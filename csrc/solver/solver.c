@@ -45,7 +45,6 @@
 #include "springs/bone_springs.h"
 
 #define EARLY_ITERATIONS 3
-#define PLATE 32 /* mean number of vertices per loose part; with fewer, parts are plates */
 
 /* Replace the influence patterns. */
 static arap_status change_patterns(arap_context *context, arap_solver *s,
@@ -193,8 +192,7 @@ arap_status arap_solver_displace(arap_context *context, arap_solver *solver) {
     return status;
 }
 
-/* Start the next stage: compute the displacements of its poses, then its influence patterns. The
- * last stage releases the aggregates. */
+/* Start the next stage: compute the displacements of its poses, then its influence patterns. */
 static arap_status enter_stage(arap_context *context, arap_solver *s) {
     arap_status displaced = s->stage.number ? arap_solver_displace(context, s) : ARAP_OK;
     if (displaced) return displaced;
@@ -202,9 +200,8 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
     s->stage.iterations = s->stage.over = 0;
     if (s->stage.number > 1) {
         int is_last = s->stage.number == s->stage.last;
-        arap_status status = is_last ? arap_free_aggregates(context, s) : ARAP_OK;
-        if (!status && is_last && !s->response_rows.rounds)
-            status = arap_response_rows_foresee(context, s);
+        arap_status status =
+            is_last && !s->response_rows.rounds ? arap_response_rows_foresee(context, s) : ARAP_OK;
         if (!status && s->mesh.spring_start)
             status = arap_springs_yield(context, &s->mesh, &s->poses, &s->influences,
                                         arap_local_step_springs(s->patterns.local_step));
@@ -221,11 +218,9 @@ static arap_status enter_stage(arap_context *context, arap_solver *s) {
 }
 
 /* Whether to search for rigid parts before the last stage. The coarser mesh has shown which parts
- * are rigid, and a later search would restart the stage. There is no early search if the mesh
- * consists of free plates (aggregates.c), which become stiff only in the last stage. */
+ * are rigid, and a later search would restart the stage. */
 static int searches_first(const arap_solver *s) {
-    int plates = s->mesh.count < PLATE * s->mesh.part_count && !s->lumped_parts;
-    return s->settings.rigid_departure > 0 && !s->parts.count && !plates &&
+    return s->settings.rigid_departure > 0 && !s->parts.count &&
            !s->displacements.poses; /* the displacements of the coarser mesh follow later */
 }
 

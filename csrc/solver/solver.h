@@ -77,7 +77,6 @@ typedef struct arap_stage {
     int must_refresh; /* its patterns have had no local step yet and will be reduced after it */
     int must_reduce;  /* its patterns have yet to be reduced */
     int searched;     /* for rigid parts, at the end of the last stage or before it */
-    int aggregated;   /* `parts` include those of aggregates.c until the last stage */
 } arap_stage;
 
 /* Of the current weights, in absolute terms. */
@@ -143,7 +142,6 @@ struct arap_solver {
     arap_solver *coarse;
     arap_coarse clusters;
     int coarse_vertices; /* of the coarsest mesh; 0: only the mesh itself */
-    int lumped_parts;    /* of that mesh, see aggregates.c */
 
     arap_influences initial;    /* weights before the first iteration */
     arap_influences influences; /* current weights */
