@@ -7,8 +7,7 @@
  *   - it is open: its border is at least OPEN times its size. A sleeve is open in this sense, but a
  *     limb with a hole that another part covers is not;
  *   - or it is thin, like cloth with thickness: twice its volume divided by its surface, which is
- *     the thickness of a plate, is below THIN times the square root of its surface. The part must
- *     also be wide, because a rod or a blade has less surface than WIDE times its squared size.
+ *     the thickness of a plate, is below THIN times the square root of its surface.
  * Plates of armor and robots are also sheets, but each moves with one bone. Therefore, both parts
  * must span a joint, as a sleeve and the arm below it span an elbow: the joint must be inside both
  * boxes, excluding a margin of MARGIN times the sides. A vertex lies on a triangle if it is within
@@ -31,7 +30,6 @@
 #define NEAR 0.02 /* share of the mesh size, see mesh.h */
 #define OPEN 0.5
 #define THIN 0.05
-#define WIDE 0.12
 #define OVER 0.25 /* squared cosine */
 #define MARGIN 0.1
 
@@ -148,7 +146,7 @@ arap_status arap_find_sheets(arap_context *context, const arap_mesh *mesh,
         double size = 2 * sqrt(shape[p].radius2), area = shape[p].area;
         int is_open = border[p] >= OPEN * size;
         int is_thin = 2 * fabs(shape[p].volume) < THIN * pow(area, 1.5);
-        sheets[p].is_sheet = area > 0 && (is_open || (is_thin && area >= WIDE * size * size));
+        sheets[p].is_sheet = area > 0 && (is_open || is_thin);
         sheets[p].spans_joint = shape[p].spans_joint;
     }
     goto done;

@@ -4,7 +4,7 @@
  * if a vertex of one is nearer to the other than TOUCHING times the radius of the vertex's part
  * about its mean. A set touches the vertices of other parts that are nearer than NEAR times the
  * radius of the set. A set is a prop if
- *   - its largest part can lead and is thick: V^(1/3) >= THICK A^(1/2), with volume V and area A
+ *   - its largest part is thick: V^(1/3) >= THICK A^(1/2), with volume V and area A
  *     (a cape with two sides is not thick);
  *   - the area that touches other parts is at most LYING times its own area (a sole, in contrast,
  *     lies on the foot).
@@ -97,7 +97,7 @@ static arap_status find_touched(arap_context *context, finder *f, int *touched) 
 }
 
 /* The sets that are props. */
-static void keep_props(const finder *f, const char *leads, int *largest, int *set, int *touched) {
+static void keep_props(const finder *f, int *largest, int *set, int *touched) {
     const arap_mesh *mesh = f->mesh;
     for (int p = 0; p < mesh->part_count; p++) largest[p] = -1;
     for (int p = 0; p < mesh->part_count; p++) {
@@ -107,17 +107,16 @@ static void keep_props(const finder *f, const char *leads, int *largest, int *se
     for (int p = 0; p < mesh->part_count; p++) {
         int root = arap_find_root(f->parent, p);
         const facts *lead = &f->own[largest[root]], *all = &f->all[root];
-        int is_prop = f->closed[p] && leads[largest[root]] &&
-                      cbrt(fabs(lead->volume)) >= THICK * sqrt(lead->area) && all->touched > 0 &&
-                      all->touched <= LYING * all->area;
+        int is_prop = f->closed[p] && cbrt(fabs(lead->volume)) >= THICK * sqrt(lead->area) &&
+                      all->touched > 0 && all->touched <= LYING * all->area;
         set[p] = is_prop ? root : -1;
     }
     for (int i = 0; i < mesh->count; i++)
         if (touched[i] >= 0 && set[touched[i]] < 0) touched[i] = -1;
 }
 
-arap_status arap_find_props(arap_context *context, const arap_mesh *mesh, const char *may,
-                            const char *leads, int *set, int *touched) {
+arap_status arap_find_props(arap_context *context, const arap_mesh *mesh, const char *may, int *set,
+                            int *touched) {
     size_t parts = (size_t)mesh->part_count;
     finder f = {.mesh = mesh,
                 .cards = ARAP_NEW(arap_card, parts),
@@ -146,7 +145,7 @@ arap_status arap_find_props(arap_context *context, const arap_mesh *mesh, const 
     status = arap_touching_create(context, mesh, f.closed, &f.touching);
     if (!status) status = arap_touching_unite(context, &f.touching, f.reach, STAGE, f.parent);
     if (!status) status = find_touched(context, &f, touched);
-    if (!status) keep_props(&f, leads, largest, set, touched);
+    if (!status) keep_props(&f, largest, set, touched);
 
 done:
     arap_touching_clear(&f.touching);

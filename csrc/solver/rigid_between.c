@@ -17,16 +17,15 @@
  * The rule does not apply to a part that surrounds one bone, or to a part whose bone another rule
  * has chosen. The rule applies to a part that bends only if the bones of the branches move rigid
  * parts and no skin, as those of a machine do. In addition, the part must already follow the common
- * bone most, or be farther than FAR times its radius from all other bones. Skirts and coats
- * therefore still bend.
+ * bone most. Skirts and coats therefore still bend.
  *
  * A bone that would lose all of its parts keeps the nearest one, unless the common bone is less
  * than NEARLY times as far away. Plates of a track therefore stay on their bones, although these
  * bones are equally near to the plate above or below.
  *
  * For a leaf that is one of MANY or more children of its parent, such as the bone of a plate of a
- * track, only the joint counts. The same applies to a bone with several segments. The rest of the
- * line of such a bone is a guess (joint_skeleton.h) and may pass through anything nearby.
+ * track, only the joint counts. The rest of the line of such a bone is a guess (joint_skeleton.h)
+ * and may pass through anything nearby.
  *
  * Takes O(vertices x bones + parts x bones x depth). Fails only on out-of-memory or when cancelled.
  * */
@@ -39,7 +38,6 @@
 
 #define ALIKE 1.25
 #define BRANCHES 3
-#define FAR 1.5
 #define REACH 2.5
 #define MANY 10
 #define NEARLY 1.3
@@ -58,17 +56,15 @@ typedef struct between {
                        * this bone */
 } between;
 
-/* Keep only the joints of bones with several segments, and of leaves that are among many children
- * of one bone. */
+/* Keep only the joints of leaves that are among many children of one bone. */
 static void shorten_guesses(const arap_skeleton *skeleton, arap_bone_lines *lines, int *children) {
     const int *parent = skeleton->deform_parent;
     memset(children, 0, (size_t)skeleton->deform_count * sizeof *children);
     for (int b = 0; b < skeleton->deform_count; b++)
         if (parent[b] >= 0) children[parent[b]]++;
     for (int b = 0; b < skeleton->deform_count; b++) {
-        int ways = lines->start[b + 1] - lines->start[b];
-        int one_of_many = !children[b] && parent[b] >= 0 && children[parent[b]] >= MANY;
-        for (int l = lines->start[b]; l < lines->start[b + 1] && (one_of_many || ways > 1); l++)
+        if (children[b] || parent[b] < 0 || children[parent[b]] < MANY) continue;
+        for (int l = lines->start[b]; l < lines->start[b + 1]; l++)
             lines->line[l].length = lines->lanes[6 * lines->count + l] = 0;
     }
 }
@@ -110,7 +106,7 @@ static int find_common(const between *w, const arap_candidate *c) {
         double min = nearest < 0 ? INFINITY : w->mean[nearest];
         if (min > REACH * radius) return -1;
         if (!gathers(w, a, ALIKE * min, !c->is_rigid)) continue;
-        if (c->is_rigid || min > FAR * radius) return a;
+        if (c->is_rigid) return a;
         arap_candidate_mean(s, c);
         return arap_candidate_bone(s, 0) == a ? a : -1;
     }

@@ -32,12 +32,12 @@ typedef struct arap_rigid_search {
     double *mean;          /* (deforming bones) scratch */
     char *is_candidate;    /* (parts) those that may become rigid */
     char *is_boneless;     /* (parts) parts with faces and no bone inside */
-    int *rod;              /* (parts) lowest part in the same rod, or -1 */
+    int *set;              /* (parts) lowest part in the same rod, later prop, or -1 */
     char *contact;         /* (vertices) vertices of rods that lie on something */
     char *is_surrounded;   /* (deforming bones) those surrounded by some part */
     char *card_end;        /* (vertices) end of a hanging card, see hanging.c */
     int *face_beneath;     /* (vertices) face that each of these touches */
-    int *touched;          /* (vertices) scratch */
+    int *touched;          /* (vertices) the prop that each touches, or -1 */
     int *skin;             /* (deforming bones) among the parts around a bone, the one around most
                               bones, or -1 */
     char *is_accessory;    /* (parts) parts with faces that are not the skin of a bone */
@@ -89,10 +89,8 @@ void arap_candidate_share(const arap_rigid_search *search, arap_candidate *candi
 arap_status arap_hold_hanging(arap_context *context, arap_rigid_search *search, int *changes);
 
 /* Detect props that a hand holds: make all parts of props held by several branches of bones rigid,
- * with the bone from which the branches descend; *changes: set if there are any. set (parts),
- * touched (vertices): scratch. */
-arap_status arap_hold_props(arap_context *context, arap_rigid_search *search, int *set,
-                            int *touched, int *changes);
+ * with the bone from which the branches descend; *changes: set if there are any. */
+arap_status arap_hold_props(arap_context *context, arap_rigid_search *search, int *changes);
 
 /* The bone that moves most of a rigid part, by its row. */
 int arap_owner_of_part(const arap_rigid_search *search, int part);

@@ -97,11 +97,9 @@ static int find_joint(const arap_rigid_search *s, const arap_bone_lines *lines,
     int above = -1, count = 0;
     *below = -1;
     for (int b = 0; b < s->solver->skeleton.deform_count; b++) {
-        int up = parent[b] < 0 ? -1 : parent[parent[b]];
         if (parent[b] < 0 || nearest_end(lines, b, center, 0, 0) > r ||
             nearest_end(lines, parent[b], center, r / SMALL, 1) > r)
             continue;
-        if (up >= 0 && nearest_end(lines, parent[b], center, 0, 0) <= r) continue; /* a knuckle */
         if (above >= 0 && above != parent[b]) return -1;
         above = parent[b];
         if (nearest_end(lines, b, center, r / SMALL, 0) <= CENTERED * r) *below = b;
@@ -239,9 +237,8 @@ arap_status arap_hold_orphans(arap_context *context, arap_rigid_search *search, 
     if (!distance) goto no_memory;
     for (int p = 0; p < solver->mesh.part_count && !status; p++) {
         const arap_candidate *c = &search->parts[p];
-        int from = c->is_rigid && !c->hanging_end && !c->is_decided && search->rod[p] < 0
-                       ? arap_owner_of_part(search, p)
-                       : -1;
+        int from =
+            c->is_rigid && !c->hanging_end && !c->is_decided ? arap_owner_of_part(search, p) : -1;
         if (from < 0 || owned[from] < 2) continue;
         status = arap_poll_cancel(context);
         int to = nearest_bone(search, &lines, c, distance);

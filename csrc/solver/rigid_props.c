@@ -9,16 +9,13 @@
  * also unchanged.
  *
  * A grip surrounds bones of the fingers that pass through it. However, the grip is not the skin of
- * these fingers, which is the part around most bones. The bones inside a prop must therefore belong
- * to fingers that hold the prop. An eyeball is not a prop, because it has its own bone.
+ * these fingers, which is the part around most bones.
  *
  * Pieces that are not closed, such as sights, screws and plates, belong to the prop if most of
  * their area is nearer to the prop, or to another such piece, than to other parts. The distance
  * must also be less than the piece's own radius.
  *
- * A piece that touches a part with a single bone inside, such as a trigger, may belong to this
- * bone, and is unchanged. If the prop is its own mirror image but the hand bone is on one side, its
- * parts are also unchanged.
+ * If the prop is its own mirror image but the hand bone is on one side, its parts are unchanged.
  *
  * Takes O(vertices x influences + parts x bones^2). Fails only on out-of-memory or when cancelled.
  */
@@ -33,22 +30,19 @@
 #define GRIP 0.1
 #define JOINTS 4 /* maximum number of joints of a finger */
 
-/* Store the area-weighted mean row of the skin that a prop touches in s->mean. Returns 0 if a part
- * with one bone inside is touched. */
-static int take_mean_of_touched(const arap_rigid_search *s, const int *touched, int set) {
+/* Store the area-weighted mean row of the skin that a prop touches in s->mean. */
+static void take_mean_of_touched(const arap_rigid_search *s, const int *touched, int set) {
     const arap_solver *solver = s->solver;
     const arap_influences *in = &solver->influences;
     double area = 0;
     memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
     for (int i = 0; i < solver->mesh.count; i++) {
         if (touched[i] != set) continue;
-        if (s->parts[solver->mesh.part[i]].bone_count == 1) return 0;
         area += solver->mesh.area[i];
         for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
             s->mean[in->bone[e]] += solver->mesh.area[i] * in->weight[e];
     }
     for (int b = 0; b < solver->skeleton.deform_count && area > 0; b++) s->mean[b] /= area;
-    return area > 0;
 }
 
 /* The child of bone `above` from which bone b descends by at most JOINTS joints, or -1. */
@@ -95,16 +89,6 @@ static int is_own_image(const arap_rigid_search *s, const int *set, int prop) {
     return 0;
 }
 
-/* Whether each bone that passes through a part of the prop also holds it. s->mean: row of the skin
- * that the prop touches. */
-static int has_no_bone_of_its_own(const arap_rigid_search *s, const int *set, int prop) {
-    for (int p = prop; p < s->solver->mesh.part_count; p++) {
-        const arap_candidate *c = &s->parts[p];
-        if (set[p] == prop && c->bone_count && s->mean[c->inner_bone] < GRIP) return 0;
-    }
-    return 1;
-}
-
 /* Parts attached to a prop follow its hand, as do parts attached to them. hand: (parts) of
  * props. */
 static arap_status hold_riders(arap_context *context, arap_rigid_search *s, const int *hand,
@@ -143,19 +127,19 @@ static arap_status hold_riders(arap_context *context, arap_rigid_search *s, cons
     return status;
 }
 
-arap_status arap_hold_props(arap_context *context, arap_rigid_search *search, int *set,
-                            int *touched, int *changes) {
+arap_status arap_hold_props(arap_context *context, arap_rigid_search *search, int *changes) {
     const arap_solver *solver = search->solver;
+    int *set = search->set, *touched = search->touched;
     int any = 0, *hand = ARAP_NEW(int, solver->mesh.part_count);
     if (!hand) return arap_fail_memory(&context->error, "the props among the parts");
-    arap_status status = arap_find_props(context, &solver->mesh, search->is_accessory,
-                                         search->is_accessory, set, touched);
+    arap_status status =
+        arap_find_props(context, &solver->mesh, search->is_accessory, set, touched);
     for (int prop = 0; prop < solver->mesh.part_count && !status; prop++) {
         if (set[prop] != prop) continue;
-        hand[prop] = take_mean_of_touched(search, touched, prop) ? find_hand(search) : -1;
-        int held =
-            hand[prop] >= 0 && has_no_bone_of_its_own(search, set, prop) &&
-            !(is_own_image(search, set, prop) && solver->symmetry.bone[hand[prop]] != hand[prop]);
+        take_mean_of_touched(search, touched, prop);
+        hand[prop] = find_hand(search);
+        int held = hand[prop] >= 0 && !(is_own_image(search, set, prop) &&
+                                        solver->symmetry.bone[hand[prop]] != hand[prop]);
         for (int p = prop; p < solver->mesh.part_count; p++) {
             if (set[p] != prop) continue;
             if (held && search->is_candidate[p]) arap_candidate_follow(search, p, hand[prop]);

@@ -274,9 +274,9 @@ static int take_mean_of_rod(const arap_rigid_search *s, int rod) {
     memset(s->mean, 0, (size_t)solver->skeleton.deform_count * sizeof *s->mean);
     for (int p = rod; p < solver->mesh.part_count; p++) {
         const arap_candidate *c = &s->parts[p];
-        for (int k = 0; k < c->size && s->rod[p] == rod; k++) {
+        for (int k = 0; k < c->size && s->set[p] == rod; k++) {
             int i = s->vertices[c->first + k], image = arap_symmetry_image(symmetry, i);
-            own |= image >= 0 && s->rod[solver->mesh.part[image]] == rod;
+            own |= image >= 0 && s->set[solver->mesh.part[image]] == rod;
             if (!s->contact[i]) continue;
             for (size_t e = in->start[i]; e < in->start[i + 1]; e++)
                 s->mean[in->bone[e]] += solver->mesh.area[i] * in->weight[e];
@@ -291,7 +291,7 @@ static int hold_rod(arap_rigid_search *s, int rod) {
     int parts = s->solver->mesh.part_count, changes = 0, bone = -1;
     for (int p = rod; p < parts; p++) {
         const arap_candidate *c = &s->parts[p];
-        if (s->rod[p] != rod || !s->is_candidate[p]) continue;
+        if (s->set[p] != rod || !s->is_candidate[p]) continue;
         changes |=
             !c->is_rigid || c->blends || c->second_weight > 0 || (bone >= 0 && c->bone != bone);
         bone = c->bone;
@@ -299,7 +299,7 @@ static int hold_rod(arap_rigid_search *s, int rod) {
     if (!changes) return 0;
     bone = arap_candidate_bone(s, take_mean_of_rod(s, rod));
     for (int p = rod; p < parts && bone >= 0; p++) {
-        if (s->rod[p] != rod || !s->is_candidate[p]) continue;
+        if (s->set[p] != rod || !s->is_candidate[p]) continue;
         arap_candidate_follow(s, p, bone);
     }
     return bone >= 0;
@@ -311,12 +311,12 @@ static arap_status hold_special(arap_context *context, arap_rigid_search *s) {
     const arap_mesh *mesh = &s->solver->mesh;
     int changes = 0;
     arap_status status = arap_hold_hanging(context, s, &changes);
-    if (!status) status = arap_find_rods(context, mesh, s->is_boneless, s->rod, s->contact);
+    if (!status) status = arap_find_rods(context, mesh, s->is_boneless, s->set, s->contact);
     for (int p = 0; p < mesh->part_count && !status; p++)
-        changes |= s->rod[p] == p && hold_rod(s, p);
-    for (int p = 0; p < mesh->part_count && !status; p++) s->parts[p].is_decided |= s->rod[p] >= 0;
+        changes |= s->set[p] == p && hold_rod(s, p);
+    for (int p = 0; p < mesh->part_count && !status; p++) s->parts[p].is_decided |= s->set[p] >= 0;
     if (!status) status = arap_hold_joints(context, s, &changes);
-    if (!status) status = arap_hold_props(context, s, s->rod, s->touched, &changes);
+    if (!status) status = arap_hold_props(context, s, &changes);
     if (!status && changes) status = make_rows(context, s);
     changes = 0;
     if (!status) status = arap_hold_orphans(context, s, &changes);
@@ -384,7 +384,7 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
                            .mean = ARAP_NEW(double, solver->skeleton.deform_count),
                            .is_candidate = ARAP_NEW(char, parts),
                            .is_boneless = ARAP_NEW(char, parts),
-                           .rod = ARAP_NEW(int, parts),
+                           .set = ARAP_NEW(int, parts),
                            .contact = ARAP_NEW(char, solver->mesh.count),
                            .is_surrounded = ARAP_NEW_ZERO(char, solver->skeleton.deform_count),
                            .card_end = ARAP_NEW(char, solver->mesh.count),
@@ -397,7 +397,7 @@ arap_status arap_find_rigid_parts(arap_context *context, arap_solver *solver,
     arap_status status = ARAP_OK;
     int any = 0;
     *patterns = (arap_influences){0};
-    if (!s.parts || !s.vertices || !s.mean || !s.is_candidate || !s.is_boneless || !s.rod ||
+    if (!s.parts || !s.vertices || !s.mean || !s.is_candidate || !s.is_boneless || !s.set ||
         !s.contact || !s.is_surrounded || !s.card_end || !s.face_beneath || !s.touched || !s.skin ||
         !s.is_accessory || !found) {
         status = arap_fail_memory(&context->error, "the rigid parts");
@@ -422,7 +422,7 @@ done:
     arap_free(s.mean);
     arap_free(s.is_candidate);
     arap_free(s.is_boneless);
-    arap_free(s.rod);
+    arap_free(s.set);
     arap_free(s.contact);
     arap_free(s.is_surrounded);
     arap_free(s.card_end);
