@@ -2,8 +2,8 @@
  *
  * Joints. The ball in the elbow of a mannequin fits the upper arm as well as the forearm. Chance
  * would therefore determine which of them the ball follows, possibly differently on the left and on
- * the right. A ball is a closed part of more than ARAP_BOX vertices that are all about equally far
- * from its center. A ball of radius r sits in a joint if the head of a bone is nearer to the center
+ * the right. A ball is a part of more than ARAP_BOX vertices that are all about equally far from
+ * its center. A ball of radius r sits in a joint if the head of a bone is nearer to the center
  * of the ball than CENTERED r. In addition, the parent's line must end in the ball, and both bones
  * must be longer than r / SMALL. A head is therefore not a ball in the joint of its jaw. An artist
  * assigns all balls of a figure to the bones that start in them (three of seven figures), or to the
@@ -27,7 +27,6 @@
 
 #include "base/memory.h"
 #include "base/vec3.h"
-#include "mesh/loose_parts.h"
 
 /* mean distances from the center; the maximum, and its inverse as the minimum */
 #define ROUND 1.25
@@ -128,20 +127,11 @@ typedef struct joint { /* of a part */
 static arap_status find_balls(arap_context *context, const arap_rigid_search *s, joint *joints) {
     const arap_mesh *mesh = &s->solver->mesh;
     arap_bone_lines lines = {0};
-    arap_card *cards = NULL; /* only for closed parts, because few meshes have balls */
     arap_status status = arap_bone_lines_create(context, &s->solver->skeleton, &lines);
     for (int p = 0; p < mesh->part_count && !status; p++) {
         double center[3], r = s->is_candidate[p] ? measure_ball(s, &s->parts[p], center) : 0;
         joints[p].above = r > 0 ? find_joint(s, &lines, center, r, &joints[p].below) : -1;
-        if (joints[p].above < 0) continue;
-        if (!cards) {
-            cards = ARAP_NEW(arap_card, mesh->part_count);
-            status = cards ? arap_find_cards(context, mesh, cards)
-                           : arap_fail_memory(&context->error, "the balls among the parts");
-        }
-        if (!status && cards[p].boundary > 0) joints[p].above = -1;
     }
-    arap_free(cards);
     arap_bone_lines_clear(&lines);
     return status;
 }
