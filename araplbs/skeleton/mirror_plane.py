@@ -35,6 +35,7 @@ NEAR_AXIS = 0.02  # share of the normal's length; a normal this close to an axis
 CELL = 1e-3  # share of the skin's size; a vertex within this distance matches an image
 OF_SKIN = 50_000  # approximate number of vertices examined
 SYMMETRIC = 0.5  # minimum share of the vertices off the plane for symmetric skin
+AT_ONCE = 64  # points that are compared with all others
 LAST = (1 << 17) - 1  # bits of a cell number that are compared first
 SOME = 0.2  # below this share, only the joints decide
 
@@ -210,8 +211,11 @@ def _lengths(vectors: Floats) -> Floats:
 def _distinct(points: Floats) -> Floats:
     """The points without those at the place of an earlier one."""
     near = SAME * float(np.linalg.norm(np.ptp(points, axis=0)))
-    earlier = np.tril(_lengths(points[:, None] - points) <= near, -1)
-    return points[~earlier.any(axis=1)]
+    numbers, repeated = np.arange(len(points)), np.zeros(len(points), bool)
+    for some in np.array_split(numbers, 1 + len(points) // AT_ONCE):
+        close = _lengths(points[some, None] - points) <= near
+        repeated[some] = (close & (numbers < some[:, None])).any(axis=1)
+    return points[~repeated]
 
 
 def _along(points: Floats, direction: Floats) -> Floats:

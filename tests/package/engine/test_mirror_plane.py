@@ -1,6 +1,8 @@
 """The plane of symmetry of a character: any direction and position, all kinds of names or none,
 joints and skin that are slightly off, and meaningless tails."""
 
+import tracemalloc
+
 import creature
 import numpy as np
 import pytest
@@ -240,3 +242,14 @@ def test_close_pairs(core, rng, monkeypatch, at_once):
     near = (np.abs(points[:, None] - others) <= reach[:, None, None]).all(axis=2)
     assert sorted(np.concatenate(found, axis=1).T.tolist()) == np.argwhere(near).tolist()
     assert not list(distances.close_pairs(points[:0], others, reach[:0]))
+
+
+def test_the_joints_of_a_long_chain_are_compared_in_little_memory():
+    joints = np.outer(np.arange(1000), [0.3, 0.2, 0.1])
+    chain = Skeleton.from_joints(joints, np.arange(1000) - 1)
+    symmetry_plane(chain)
+    tracemalloc.start()
+    symmetry_plane(chain)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 20 << 20, "a matrix of all pairs of joints takes 24 MB, its lengths 24 more"
