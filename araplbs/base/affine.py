@@ -1,4 +1,4 @@
-"""Applies and inverts affine transforms on the calling thread.
+"""Makes, applies and inverts rotations and affine transforms on the calling thread.
 
 If NumPy uses OpenBLAS, inv() and large matrix products wake a thread. This thread then spins for a
 tenth of a second on a processor core that the engine could use.
@@ -31,3 +31,27 @@ def inverse(matrix: Array) -> Floats:
     found[..., :3, 3:] = -found[..., :3, :3] @ matrix[..., :3, 3:]
     found[..., 3, 3] = 1
     return found
+
+
+def placed(turn: Floats, before: Floats, after: Floats | None = None) -> Floats:
+    """The affine matrix (4, 4) that turns by a rotation (3, 3) and moves the point `before` to
+    `after`; by default, the point stays in place."""
+    found = np.eye(4)
+    found[:3, :3] = turn
+    found[:3, 3] = (before if after is None else after) - turn @ before
+    return found
+
+
+def unit(way: Floats) -> Floats:
+    """The unit vector in a direction, (3,)."""
+    return way / max(float(np.linalg.norm(way)), 1e-12)
+
+
+def rotations(vectors: Floats) -> Floats:
+    """Converts rotation vectors (..., 3) to rotation matrices (..., 3, 3)."""
+    angle = np.linalg.norm(vectors, axis=-1)[..., None, None]
+    k = np.zeros((*vectors.shape, 3))
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    k[..., 0, 1], k[..., 0, 2], k[..., 1, 2] = -z, y, -x
+    k -= np.swapaxes(k, -1, -2)
+    return np.eye(3) + np.sinc(angle / np.pi) * k + np.sinc(angle / 2 / np.pi) ** 2 / 2 * (k @ k)

@@ -67,14 +67,34 @@ def taken_as_one(vertices: Floats, welded: int) -> int:
     return apart if apart > TAKEN_AS_ONE * len(vertices) else 0
 
 
+def triangle_normals(points: Floats, triangles: Integers) -> Floats:
+    """A normal of each triangle, (f, 3), whose length is twice the area."""
+    a, b, c = points[triangles].swapaxes(0, 1)
+    return np.cross(b - a, c - a)
+
+
 def triangle_areas(points: Floats, triangles: Integers) -> Floats:
     """The area of each triangle, (f,)."""
-    a, b, c = points[triangles].swapaxes(0, 1)
-    areas: Floats = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+    areas: Floats = np.linalg.norm(triangle_normals(points, triangles), axis=1) / 2
     return areas
 
 
 def vertex_areas(points: Floats, triangles: Integers) -> Floats:
     """The area of each vertex, (n,): a third of the area of the triangles around it."""
     third = triangle_areas(points, triangles) / 3
-    return np.bincount(triangles.ravel(), np.repeat(third, 3), len(points)).astype(float)
+    return vertex_sums(triangles, third[:, None], len(points))[:, 0]
+
+
+def vertex_sums(triangles: Integers, values: Floats, count: int) -> Floats:
+    """The sums, (count, k), of the values (f, k) of the triangles around each vertex."""
+    corners = triangles.ravel()
+    return np.stack(
+        [np.bincount(corners, np.repeat(column, 3), count) for column in values.T], axis=1
+    )
+
+
+def vertex_normals(points: Floats, triangles: Integers) -> Floats:
+    """Unit vertex normals (n, 3), or 0 without a triangle."""
+    normals = vertex_sums(triangles, triangle_normals(points, triangles), len(points))
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    return normals / np.where(lengths > 0, lengths, 1)

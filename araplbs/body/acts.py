@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..base.affine import placed, rotations, unit
 from ..base.arrays import Floats
 from .body import Body
 from .limbs import Limb
@@ -141,10 +142,7 @@ def _curled(bones: tuple[int, ...], axis: Floats, angle: float, heads: Floats) -
     found: Turns = {}
     above = np.eye(4)
     for bone in bones:
-        own = np.eye(4)
-        own[:3, :3] = about(axis, angle)
-        own[:3, 3] = heads[bone] - own[:3, :3] @ heads[bone]
-        above = above @ own
+        above = above @ placed(rotations(angle * axis), heads[bone])
         found[bone] = above
     return found
 
@@ -169,13 +167,13 @@ def turns_to(body: Body, limb: Limb, goal: Floats) -> Turns:
     else:
         turns = [between(a, b) for a, b in zip(rest, np.diff(joints, axis=0), strict=True)]
     found = {
-        bone: _carried(turn, before, after)
+        bone: placed(turn, before, after)
         for bone, turn, before, after in zip(
             limb.bones, turns, limb.joints[:-1], joints[:-1], strict=True
         )
     }
     if is_leg:
-        found |= {foot: _carried(np.eye(3), limb.end, joints[-1]) for foot in limb.feet}
+        found |= {foot: placed(np.eye(3), limb.end, joints[-1]) for foot in limb.feet}
     return found
 
 
@@ -192,21 +190,20 @@ def _bent(joints: Floats, goal: Floats, hint: Floats, keeps: bool) -> Floats:
     pose."""
     root, end = joints[0], joints[-1]
     way = goal - root
-    along = way / max(float(np.linalg.norm(way)), 1e-12)
+    along = unit(way)
     lengths = np.linalg.norm(np.diff(joints, axis=0), axis=1)
     if len(lengths) == 1:
         return np.array([root, root + lengths[0] * along])
     if len(lengths) > 2:
         return joints
     a, b = map(float, lengths)
-    straight = (end - root) / max(float(np.linalg.norm(end - root)), 1e-12)
+    straight = unit(end - root)
     off = joints[1] - root
     off = off - (off @ straight) * straight
     if keeps and np.linalg.norm(off) > BENDS * (a + b):
         hint = between(straight, along) @ off
     c = float(np.clip(np.linalg.norm(way), abs(a - b) + 1e-9, a + b))
-    across = hint - (hint @ along) * along
-    across = across / max(float(np.linalg.norm(across)), 1e-12)
+    across = unit(hint - (hint @ along) * along)
     cosine = np.clip((a * a + c * c - b * b) / max(2 * a * c, 1e-12), -1, 1)
     middle = root + a * (cosine * along + math.sqrt(1 - cosine**2) * across)
     return np.array([root, middle, root + c * along])
@@ -218,19 +215,17 @@ def _folded(joints: Floats, goal: Floats, hint: Floats) -> tuple[Floats, list[Fl
     rest = np.diff(joints, axis=0)
     lengths = np.linalg.norm(rest, axis=1)
     units = rest / np.maximum(lengths, 1e-12)[:, None]
-    along = joints[-1] - joints[0]
-    along = along / max(float(np.linalg.norm(along)), 1e-12)
+    along = unit(joints[-1] - joints[0])
     off = units - (units @ along)[:, None] * along
     if np.linalg.norm(off, axis=1).max() < BENDS:  # a straight limb folds in the middle
-        across = hint - (hint @ along) * along
-        across = across / max(float(np.linalg.norm(across)), 1e-12)
+        across = unit(hint - (hint @ along) * along)
         first = np.arange(len(units)) < len(units) / 2
         off = BENDS * np.where(first, 1, -1)[:, None] * across
     sizes = np.linalg.norm(off, axis=1)
     across = off / np.maximum(sizes, 1e-12)[:, None]
     angles = np.arctan2(sizes, units @ along)
 
-    def placed(factor: float) -> tuple[Floats, Floats]:
+    def folded(factor: float) -> tuple[Floats, Floats]:
         turned = np.clip(factor * angles, 0, math.pi)[:, None]
         ways = np.cos(turned) * along + np.sin(turned) * across
         return ways, np.cumsum(lengths[:, None] * ways, axis=0)
@@ -240,26 +235,12 @@ def _folded(joints: Floats, goal: Floats, hint: Floats) -> tuple[Floats, list[Fl
     high = max(MOST_FOLDED, math.pi / 2 / max(float(angles.max()), 1e-12))
     for _ in range(HALVINGS):
         factor = (low + high) / 2
-        longer = np.linalg.norm(placed(factor)[1][-1]) > wanted
+        longer = np.linalg.norm(folded(factor)[1][-1]) > wanted
         low, high = (factor, high) if longer else (low, factor)
-    ways, places = placed(low)
+    ways, places = folded(low)
     turn = between(places[-1], way)
     moved = np.vstack([joints[:1], joints[0] + places @ turn.T])
     return moved, [turn @ between(a, b) for a, b in zip(units, ways, strict=True)]
-
-
-def _carried(turn: Floats, before: Floats, after: Floats) -> Floats:
-    found = np.eye(4)
-    found[:3, :3] = turn
-    found[:3, 3] = after - turn @ before
-    return found
-
-
-def about(axis: Floats, angle: float) -> Floats:
-    """The rotation about a unit vector, (3, 3)."""
-    x, y, z = axis
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
 
 
 def between(before: Floats, after: Floats) -> Floats:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..base.affine import unit
 from ..base.arrays import Floats
 from .chains import Chain, Pair, Plane, Tree, find_pairs
 from .limbs import Limb, as_arm, as_leg
@@ -141,8 +142,7 @@ def _forward(
             if limb.beyond is not None and len(limb.beyond):
                 feet += float((limb.beyond.mean(0) - limb.end) @ ahead)
             if len(limb.joints) > 2:
-                straight = limb.end - limb.root
-                straight = straight / max(float(np.linalg.norm(straight)), 1e-12)
+                straight = unit(limb.end - limb.root)
                 off = limb.joints[1] - limb.root
                 knees += 2 * float((off - (off @ straight) * straight) @ ahead)
     center = np.mean([limb.root for _pair, limbs in legs for limb in limbs], axis=0)

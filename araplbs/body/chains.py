@@ -37,6 +37,15 @@ def lengths_of(joints: Floats) -> Floats:
     return np.linalg.norm(np.diff(joints, axis=0), axis=1)
 
 
+def parents_first(parents: Integers) -> Integers:
+    """All indices, in an order in which each follows its parent, (m,)."""
+    depths, above = np.zeros(len(parents), np.int64), parents
+    while (above >= 0).any():
+        depths += above >= 0
+        above = np.where(above >= 0, parents[above], -1)
+    return np.argsort(depths, kind="stable")
+
+
 @dataclass(frozen=True)
 class Chain:
     """A sequence of bones, or a chain that a control moves."""

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..base.affine import placed, rotations, unit
 from ..base.arrays import Floats, Integers
-from .acts import Act, Turns, about, acts_of, turns_to
+from .acts import Act, Turns, acts_of, turns_to
 from .body import Body
-from .chains import FINGERS, Tree
+from .chains import FINGERS, Tree, parents_first
 
 # Acts of acts.py that become poses, and the names of the poses.
 OF_BIPEDS = {"Reach up": "Arms up", "Walk contact L": "Walk"}
@@ -120,24 +121,24 @@ def _fist(tree: Tree, hands: list[int], body: Body | None, up: Floats) -> _Turne
     found = _Turned("Fist", around=tuple(tree.below(hands[0])[1:]))
     for hand in hands:
         chains = [tree.longest(b) for b in tree.children[hand]]
-        ways = [_unit(tree.heads[chain[-1]] - tree.heads[chain[0]]) for chain in chains]
+        ways = [unit(tree.heads[chain[-1]] - tree.heads[chain[0]]) for chain in chains]
         ways = [
-            way if way.any() else _unit(tree.tails[c[0]] - tree.heads[c[0]])
+            way if way.any() else unit(tree.tails[c[0]] - tree.heads[c[0]])
             for way, c in zip(ways, chains, strict=True)
         ]
-        mean = _unit(np.sum(ways, axis=0))
+        mean = unit(np.sum(ways, axis=0))
         thumb = _thumb(ways)
         palm = _palm(tree, chains, ways, mean)
         if palm is None and thumb >= 0 and body is not None:
             across = np.cross(mean, ways[thumb])
             left = (tree.heads[hand] - body.legs[0][0].root) @ body.left
             other = (tree.heads[hand] - body.legs[0][1].root) @ body.left
-            palm = _unit(across if left + other > 0 else -across)
+            palm = unit(across if left + other > 0 else -across)
         if palm is None:
-            palm = _unit(-up + (up @ mean) * mean)
+            palm = unit(-up + (up @ mean) * mean)
         for k, (chain, way) in enumerate(zip(chains, ways, strict=True)):
-            axis, angle = _unit(np.cross(way, palm)), THUMB if k == thumb else CURL
-            found.own |= {bone: about(axis, angle) for bone in chain[-KNUCKLES:]}
+            axis, angle = unit(np.cross(way, palm)), THUMB if k == thumb else CURL
+            found.own |= {bone: rotations(angle * axis) for bone in chain[-KNUCKLES:]}
     return found
 
 
@@ -145,7 +146,7 @@ def _thumb(ways: list[Floats]) -> int:
     """The index of the thumb, -1 for none."""
     if len(ways) < FINGERS:
         return -1
-    cosines = [_unit(np.sum(ways, axis=0) - way) @ way for way in ways]
+    cosines = [unit(np.sum(ways, axis=0) - way) @ way for way in ways]
     k = int(np.argmin(cosines))
     return k if cosines[k] < APART else -1
 
@@ -156,12 +157,12 @@ def _palm(tree: Tree, chains: list[list[int]], ways: list[Floats], mean: Floats)
     for chain, way in zip(chains, ways, strict=True):
         steps = np.diff(tree.heads[chain[-KNUCKLES - 1 :]], axis=0)
         if len(steps) > 1 and way @ mean > APART:
-            bends.append(_unit(steps[-1]) - _unit(steps[0]))
+            bends.append(unit(steps[-1]) - unit(steps[0]))
     if not bends:
         return None
     bend = np.mean(bends, axis=0)
     bend = bend - (bend @ mean) * mean
-    return _unit(bend) if np.linalg.norm(bend) > BENT else None
+    return unit(bend) if np.linalg.norm(bend) > BENT else None
 
 
 def _twist(tree: Tree, body: Body, hands: list[int]) -> _Turned:
@@ -172,18 +173,18 @@ def _twist(tree: Tree, body: Body, hands: list[int]) -> _Turned:
         hips = {b for leg in body.legs[0] for b in tree.lineage(leg.bones[0])}
         trunk = [b for b in above[0] if b in above[1] and b not in hips][::-1]
     axis = body.up if body.is_biped else body.forward
-    found = _Turned("Twist", own={b: about(axis, TWIST / len(trunk)) for b in trunk})
+    found = _Turned("Twist", own={b: rotations(TWIST / len(trunk) * axis) for b in trunk})
     for arm, sign in zip(body.arms or (), (1, -1), strict=False):
         for hand in arm.feet[:1]:
-            found.own[hand] = about(_unit(arm.joints[-1] - arm.joints[-2]), sign * WRIST)
+            found.own[hand] = rotations(sign * WRIST * unit(arm.end - arm.joints[-2]))
     return found
 
 
 def _coiled(chain: list[int], heads: Floats) -> list[_Turned]:
-    along = _unit(heads[chain[-1]] - heads[chain[0]])
-    across = _unit(np.cross(along, np.eye(3)[np.abs(along).argmin()]))
+    along = unit(heads[chain[-1]] - heads[chain[0]])
+    across = unit(np.cross(along, np.eye(3)[np.abs(along).argmin()]))
     return [
-        _Turned(name, own={b: about(axis, COIL / len(chain)) for b in chain})
+        _Turned(name, own={b: rotations(COIL / len(chain) * axis) for b in chain})
         for name, axis in (("Curl", across), ("Twist", along))
     ]
 
@@ -191,22 +192,11 @@ def _coiled(chain: list[int], heads: Floats) -> list[_Turned]:
 def _carried(pose: _Turned, heads: Floats, parents: Integers) -> Floats:
     """The transforms of all bones (m, 3, 4). Bones that are not turned follow their parents."""
     found = np.tile(np.eye(4), (len(parents), 1, 1))
-    depths, above = np.zeros(len(parents), np.int64), np.array(parents)
-    while (above >= 0).any():
-        depths += above >= 0
-        above = np.where(above >= 0, parents[above], -1)
-    for bone in np.argsort(depths, kind="stable").tolist():
+    for bone in parents_first(parents).tolist():
         if parents[bone] >= 0:
             found[bone] = found[parents[bone]]
         if bone in pose.turns:
             found[bone] = pose.turns[bone]
         elif bone in pose.own:
-            own = np.eye(4)
-            own[:3, :3] = pose.own[bone]
-            own[:3, 3] = heads[bone] - own[:3, :3] @ heads[bone]
-            found[bone] = found[bone] @ own
+            found[bone] = found[bone] @ placed(pose.own[bone], heads[bone])
     return found[:, :3]
-
-
-def _unit(way: Floats) -> Floats:
-    return way / max(float(np.linalg.norm(way)), 1e-12)

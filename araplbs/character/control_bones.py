@@ -15,7 +15,7 @@ from ..base.engine import engine
 from ..base.refusal import Refused
 from ..base.steps import Steps
 from ..base.worker import work_in_steps
-from ..model.sparse_weights import make_sparse_weights
+from ..model.sparse_weights import all_entries
 from ..skeleton.bone_distances import nearest_bones
 from ..skeleton.bone_evidence import Motion, weigh, with_motion
 from ..skeleton.bone_facts import (
@@ -28,8 +28,7 @@ from ..skeleton.bone_facts import (
 )
 from ..skeleton.twist_bones import find_twist_bones
 from .coincident_bones import bones_with_parts, lesser_copies, lesser_doubles
-from .mirror_modifier import reflect
-from .problem import join_geometry
+from .problem import geometry_of
 
 if TYPE_CHECKING:
     from ..model.sparse_weights import SparseWeights
@@ -133,11 +132,9 @@ def _find_in_steps(
     """Finds the codes of REASONS, (m,), as a generator. Leaf bones and end controls are identified
     by evidence in the file rather than by distance, because the skin at the ends of limbs is
     nearest to them."""
-    wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
-    geometry = join_geometry(meshes, wholes)
     control: Integers = yield from work_in_steps(
         lambda progress: engine.control_bones(
-            **geometry,
+            **geometry_of(meshes),
             bone_heads=skeleton.heads,
             bone_tails=skeleton.tails,
             bone_parents=skeleton.parents,
@@ -184,11 +181,7 @@ def _without_weights(mesh: Mesh, skeleton: Skeleton) -> Mesh:
     rows = mesh.weights
     if rows is None or not skeleton.left_out[rows.bones].any():
         return mesh
-    stays = ~skeleton.left_out[rows.bones]
-    vertices, bones, weights = rows.vertices[stays], rows.bones[stays], rows.weights[stays]
-    left = np.bincount(vertices, weights, rows.count)
-    bare = np.flatnonzero((rows.sums() > 0) & (left <= 0))
-    vertices = np.concatenate([vertices, bare])
-    bones = np.concatenate([bones, nearest_bones(mesh.points[bare], skeleton)])
-    weights = np.concatenate([weights, np.ones(len(bare))])
-    return replace(mesh, weights=make_sparse_weights(rows.count, vertices, bones, weights))
+    left = rows.of_bones(~skeleton.left_out)
+    bare = np.flatnonzero((rows.sums() > 0) & (left.sums() <= 0))
+    nearest = bare, nearest_bones(mesh.points[bare], skeleton), np.ones(len(bare))
+    return replace(mesh, weights=all_entries(rows.count, left.columns, nearest))

@@ -16,8 +16,7 @@ from ..base.steps import Steps
 from ..base.worker import work_in_steps
 from ..skeleton.poses import BENDY
 from .control_bones import LEAF
-from .mirror_modifier import reflect
-from .problem import join_geometry
+from .problem import geometry_of
 
 if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
@@ -38,11 +37,9 @@ def read_directions_in_steps(
     if choice == "TAILS" or (choice == "AUTOMATIC" and bendy.any()):
         return drawn
     automatic = choice == "AUTOMATIC" and skeleton.directions != "JOINTS"
-    wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
-    geometry = join_geometry(meshes, wholes)
     tails, ways, found = yield from work_in_steps(
         lambda progress: engine.bone_directions(
-            **geometry,
+            **geometry_of(meshes),
             bone_heads=skeleton.heads,
             bone_tails=skeleton.drawn_tails if automatic else None,
             bone_parents=skeleton.solver_parents,

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Integers
+from ..base.arrays import Bools, Floats, Integers, components, found_in
 from ..base.engine import engine
-from ..base.extent import size_of
+from ..base.extent import size_of, triangle_areas, triangle_normals
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -108,8 +108,7 @@ class Surface:
         return bool((counts == 1).mean() <= OPEN)
 
     def areas(self) -> Floats:
-        a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
-        return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+        return triangle_areas(self.vertices, self.triangles)
 
 
 def _geometry(problem: Problem) -> list[Any]:
@@ -273,7 +272,7 @@ def _near(points: Floats, mesh: Integers, width: float) -> Integers:
     cell = np.column_stack([_closed_up(np.floor(own / width)) for own in points.T])
     span = (cell.max(axis=0) + 2).tolist()
     keys = ((mesh * span[0] + cell[:, 0]) * span[1] + cell[:, 1]) * span[2] + cell[:, 2]
-    order, root = np.argsort(keys, kind="stable"), np.arange(len(points))
+    order = np.argsort(keys, kind="stable")
     begin = np.flatnonzero(np.diff(keys[order], prepend=-1))
     cells, sizes = keys[order][begin], np.diff(begin, append=len(keys))
     pairs = [np.zeros((0, 2), int)]
@@ -281,8 +280,8 @@ def _near(points: Floats, mesh: Integers, width: float) -> Integers:
         shift = ((step[0] - 1) * span[1] + step[1] - 1) * span[2] + step[2] - 1
         if shift < 0:
             continue
-        at = np.minimum(np.searchsorted(cells, cells + shift), len(cells) - 1)
-        own = np.flatnonzero((cells[at] == cells + shift) & (sizes * sizes[at] > (shift == 0)))
+        at, known = found_in(cells + shift, cells)
+        own = np.flatnonzero(known & (sizes * sizes[at] > (shift == 0)))
         counts = sizes[own] * sizes[at[own]]
         which = np.repeat(own, counts)
         within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -291,16 +290,7 @@ def _near(points: Floats, mesh: Integers, width: float) -> Integers:
         x, y, z = (points[a] - points[b]).T
         close = (a != b) & (np.sqrt(x * x + y * y + z * z) <= width)
         pairs.append(np.column_stack([a[close], b[close]]))
-    joined = np.vstack(pairs)
-    while len(joined):
-        low = np.minimum(*root[joined].T)
-        before = root.copy()
-        for side in joined.T:
-            np.minimum.at(root, side, low)
-        root = root[root]
-        if (root == before).all():
-            break
-    return root
+    return components(len(points), np.vstack(pairs))
 
 
 def _closed_up(cells: Floats) -> Integers:
@@ -353,8 +343,7 @@ def noise(surface: Surface, mesh: int) -> tuple[float, int]:
     triangles = surface.triangles[surface.mesh[surface.triangles[:, 0]] == mesh]
     if len(triangles) < LEAST_NOISY:
         return 0.0, len(triangles)
-    a, b, c = (surface.vertices[triangles[:, k]] for k in range(3))
-    normals = np.cross(b - a, c - a)
+    normals = triangle_normals(surface.vertices, triangles)
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
     keys, owner = _sides(triangles), np.tile(np.arange(len(triangles)), 3)
     order = np.argsort(keys, kind="stable")

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import sides_of
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights, all_entries, make_sparse_weights
 
 MIRROR_DISTANCE = 1e-3  # tolerance for a mirrored vertex, as a share of the mesh size
 SAME = 1e-5  # weights of a vertex that differ less in total are equal
@@ -38,12 +38,9 @@ def mirrored(rows: SparseWeights, images: Integers, opposite: Integers) -> Spars
     return make_sparse_weights(rows.count, to[some], opposite[rows.bones[some]], rows.weights[some])
 
 
-def distances(one: SparseWeights, other: SparseWeights, bones: int) -> Floats:
+def distances(one: SparseWeights, other: SparseWeights) -> Floats:
     """The sum of the differences of the weights at each vertex, (n,)."""
-    keys = [each.vertices * bones + each.bones for each in (one, other)]
-    places, inverse = np.unique(np.concatenate(keys), return_inverse=True)
-    sums = np.bincount(inverse.ravel(), np.concatenate([one.weights, -other.weights]), len(places))
-    return np.bincount(places // bones, np.abs(sums), one.count).astype(float)
+    return np.bincount(*one.differences(other), one.count).astype(float)
 
 
 def painted(
@@ -51,15 +48,14 @@ def painted(
     image: SparseWeights,
     before: SparseWeights | None,
     images: Integers,
-    bones: int,
 ) -> tuple[Bools, Bools]:
     """Finds the vertices that were painted and differ from their images: (n,) bool, those whose
     image was not painted, and those whose image was painted as well. before: the weights before the
     painting; None if unknown, so that all vertices may have been painted."""
-    differ = (images >= 0) & (distances(rows, image, bones) > SAME)
+    differ = (images >= 0) & (distances(rows, image) > SAME)
     changed = np.ones(rows.count, bool)
     if before is not None:
-        changed = distances(rows, before, bones) > SAME
+        changed = distances(rows, before) > SAME
     return differ & changed & ~changed[images], differ & changed & changed[images]
 
 
@@ -69,7 +65,4 @@ def beside_locked(rows: SparseWeights, wanted: SparseWeights, locked: Bools) -> 
     kept, own = rows.of_bones(locked), wanted.of_bones(~locked)
     room, sums = np.maximum(wanted.sums() - kept.sums(), 0), own.sums()
     scale = np.divide(room, sums, out=np.zeros(rows.count), where=sums > 0)[own.vertices]
-    vertices = np.concatenate([own.vertices, kept.vertices])
-    weights = np.concatenate([own.weights * scale, kept.weights])
-    bones = np.concatenate([own.bones, kept.bones])
-    return make_sparse_weights(rows.count, vertices, bones, weights)
+    return all_entries(rows.count, own._replace(weights=own.weights * scale).columns, kept.columns)

@@ -99,10 +99,7 @@ def _reflect_once(whole: Whole, reflection: Reflection) -> Whole:
 def image_rows(rows: SparseWeights, whole: Whole, opposite: Integers) -> SparseWeights:
     """Weights of all vertices of a Whole, given the weights of its mesh. opposite (m,): the index
     of each bone's opposite."""
-    per_vertex = np.diff(rows.start)[whole.source]
-    vertices = np.repeat(np.arange(len(whole.source)), per_vertex)
-    within = np.arange(len(vertices)) - np.repeat(np.cumsum(per_vertex) - per_vertex, per_vertex)
-    entries = rows.start[whole.source][vertices] + within
+    vertices, entries = rows.entries_of(whole.source)
     bones = rows.bones[entries]
     bones = np.where(whole.flipped[vertices], opposite[bones], bones)
     return make_sparse_weights(len(whole.source), vertices, bones, rows.weights[entries])

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.arrays import Bools
 from ..base.refusal import Refused
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights, merged
 from ..skeleton.skeleton import Skeleton, hanging
 from .mesh import Mesh, used_bones
 
@@ -99,16 +99,4 @@ def _bones(patterns: Sequence[str], skeleton: Skeleton) -> Bools:
 
 def beside_kept(mesh: Mesh, rows: SparseWeights) -> SparseWeights:
     """The new rows of a mesh. Locked vertices have exactly their old rows."""
-    old, kept = mesh.weights, mesh.locked_vertices
-    stays = [kept[each.vertices] == is_old for each, is_old in ((rows, False), (old, True))]
-    return make_sparse_weights(
-        rows.count,
-        *(
-            np.concatenate([part[which] for part, which in zip(parts, stays, strict=True)])
-            for parts in (
-                (rows.vertices, old.vertices),
-                (rows.bones, old.bones),
-                (rows.weights, old.weights),
-            )
-        ),
-    )
+    return merged(mesh.weights, rows, ~mesh.locked_vertices)

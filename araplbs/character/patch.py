@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Integers
-from ..base.extent import size_of
+from ..base.arrays import Bools, Floats, Integers, components
+from ..base.extent import size_of, triangle_normals, vertex_sums
 from ..model.edits import Edits
 from ..model.sparse_weights import make_sparse_weights
 from .mesh import Mesh
@@ -121,7 +121,7 @@ class JoinedMeshes:
 
     def parts(self) -> Integers:
         """Labels (n,) that are equal for vertices connected by faces and edges."""
-        return _parts(self.places, self.edges)[self.place]
+        return components(self.places, self.edges)[self.place]
 
     def fill_up(self, near: Bools) -> Bools:
         """Returns (n,) bool: these vertices and the rings around them, up to at least LEAST
@@ -139,7 +139,7 @@ class JoinedMeshes:
         is_new[self.place[new]] = True
         reached[self.place[weighted]] = True
         edges = self.edges[is_new[self.edges].any(1)]
-        parts = _parts(self.places, edges[is_new[edges].all(1)])
+        parts = components(self.places, edges[is_new[edges].all(1)])
         held = np.zeros(self.places, bool)
         held[parts[edges[reached[edges].any(1)]]] = True  # also fully weighted parts
         held[parts[reached]] = True
@@ -149,7 +149,7 @@ class JoinedMeshes:
         """Links (e, 2) from these vertices to the nearest ones."""
         own = np.zeros(self.places, bool)
         own[self.place[loose]] = True
-        parts = _parts(self.places, self.edges[own[self.edges].all(1)])[self.place[loose]]
+        parts = components(self.places, self.edges[own[self.edges].all(1)])[self.place[loose]]
         normals = self._normals()
         alike = (normals[loose] * normals[nearest]).sum(1) > 0
         found = []
@@ -167,28 +167,8 @@ class JoinedMeshes:
 
     def _normals(self) -> Floats:
         """Area-weighted normals (n, 3), not normalized."""
-        corners = self.points[self.triangles]
-        each = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        out = np.zeros((self.places, 3))
-        for axis in range(3):
-            for corner in range(3):
-                out[:, axis] += np.bincount(self.faces[:, corner], each[:, axis], self.places)
-        return out[self.place]
-
-
-def _parts(count: int, edges: Integers) -> Integers:
-    """For each vertex, the lowest vertex connected to it by these edges, (count,)."""
-    label = np.arange(count)
-    while len(edges):
-        ends = label[edges]
-        low = ends.min(1)
-        before = label.copy()
-        np.minimum.at(label, ends[:, 0], low)
-        np.minimum.at(label, ends[:, 1], low)
-        label = label[label]
-        if np.array_equal(label, before):
-            break
-    return label
+        normals = triangle_normals(self.points, self.triangles)
+        return vertex_sums(self.faces, normals, self.places)[self.place]
 
 
 def nearest_of(points: Floats, of: Integers, among: Integers) -> tuple[Integers, Floats]:
@@ -213,18 +193,17 @@ def _cut(mesh: Mesh, near: Bools, new: Bools, twins: Integers) -> Patch | None:
     to = np.full(len(near), -1)
     to[vertices] = np.arange(len(vertices))
     rows = mesh.weights
-    keep = near[rows.vertices] & ~new[rows.vertices]
+    keep = ~new[rows.vertices]
     if mesh.locked_bones is not None:
-        keep |= near[rows.vertices] & mesh.locked_bones[rows.bones]
+        keep |= mesh.locked_bones[rows.bones]
+    kept = rows.of(keep & near[rows.vertices])
     same = np.where(twins >= 0, twins, np.arange(len(near)))  # twins of other meshes: unchanged
     part = replace(
         mesh,
         vertices=mesh.vertices[same[vertices]],
         triangles=_within(to, mesh.triangles),
         edges=_within(to, mesh.edges),
-        weights=make_sparse_weights(
-            len(vertices), to[rows.vertices[keep]], rows.bones[keep], rows.weights[keep]
-        ),
+        weights=make_sparse_weights(len(vertices), to[kept.vertices], kept.bones, kept.weights),
         locked_vertices=~new[vertices],
         edits=_edits(mesh.edits, near, to),
         doubles=_of_patch(mesh.doubles, near, to),

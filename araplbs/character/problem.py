@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.affine import moved
-from ..base.arrays import Array, Bools, Floats, Index, Integers
+from ..base.arrays import Array, Bools, Floats, Index, Integers, ranges
 from ..base.engine import engine
 from ..base.extent import far_from_bones
 from ..base.progress import Listener
@@ -30,6 +30,12 @@ from .rigid_parts import labels, parts_of_artist
 
 if TYPE_CHECKING:
     from ..model.options import Options
+
+
+def geometry_of(meshes: Sequence[Mesh]) -> dict[str, Array]:
+    """The join_geometry() of meshes, without the links of artists."""
+    wholes = [reflect(m.vertices, m.triangles, m.edges, m.reflections) for m in meshes]
+    return join_geometry(meshes, wholes)
 
 
 def join_geometry(meshes: Sequence[Mesh], wholes: Sequence[Whole]) -> dict[str, Array]:
@@ -206,8 +212,7 @@ class Problem:
         low = np.searchsorted(source[order], vertices)
         counts = np.searchsorted(source[order], vertices, side="right") - low
         which = np.repeat(np.arange(len(vertices)), counts)
-        within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return which, order[low[which] + within] + self.first[mesh]
+        return which, order[ranges(low, counts)] + self.first[mesh]
 
     def edit_arguments(self, edits: Sequence[Edits]) -> dict[str, Any]:
         """The arguments of Solver.edit for the Edits of all meshes."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import Integers
+from ..base.arrays import Integers, components
 
 if TYPE_CHECKING:
     from ..model.edits import Edits
@@ -29,16 +29,7 @@ def loose_parts(mesh: Mesh) -> Integers:
     own[order[1:]] = np.cumsum((ordered[1:] != ordered[:-1]).any(axis=1))
     corners = own[mesh.triangles]
     pairs = [corners[:, :2], corners[:, 1:], own[mesh.edges.reshape(-1, 2)]]
-    first, second = np.concatenate(pairs).T
-    label = np.arange(own.max() + 1 if len(own) else 0)
-    while len(first):
-        before = label.copy()
-        low = np.minimum(label[first], label[second])
-        np.minimum.at(label, label[first], low)
-        np.minimum.at(label, label[second], low)
-        label = label[label]
-        if (label == before).all():
-            break
+    label = components(int(own.max(initial=-1)) + 1, np.concatenate(pairs))
     return np.unique(label[own], return_inverse=True)[1].ravel()
 
 
@@ -67,15 +58,13 @@ def parts_of_artist(meshes: Sequence[Mesh]) -> list[list[Integers]]:
 def _same_row(weights: SparseWeights, vertices: Integers) -> dict[int, float] | None:
     """The common weights {bone: weight} of these vertices; {} if they have no weights, None if the
     weights differ."""
-    begins = weights.start[vertices]
-    sizes = weights.start[vertices + 1] - begins
-    entries = np.arange(sizes.sum()) + np.repeat(begins + sizes - np.cumsum(sizes), sizes)
+    owners, entries = weights.entries_of(vertices)
     kept = weights.weights[entries] > SAME
-    counts = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[kept], minlength=len(sizes))
+    counts = np.bincount(owners[kept], minlength=len(vertices))
     if (counts != counts[0]).any():
         return None
     bones, values = (
-        each[entries[kept]].reshape(len(sizes), counts[0])
+        each[entries[kept]].reshape(len(vertices), counts[0])
         for each in (weights.bones, weights.weights)
     )
     if (bones != bones[0]).any() or (np.abs(values - values[0]) > SAME).any():

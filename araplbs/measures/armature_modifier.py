@@ -1,5 +1,5 @@
 """Reproduces Blender's deformation beyond linear blending (Preserve Volume and envelopes), and
-measures the result. This module does not use bpy, so any thread may run it."""
+measures the result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from ..base.refusal import Refused
 from ..character.problem import Problem
 from ..model.deformer import Deformer, Envelopes
 from ..model.options import Options
-from ..model.sparse_weights import SparseWeights, join_sparse_weights, make_sparse_weights
+from ..model.sparse_weights import (
+    SparseWeights,
+    all_entries,
+    join_sparse_weights,
+    make_sparse_weights,
+)
 from ..skeleton.poses import BENDY, Poses
 from ..skeleton.skeleton import Skeleton
 from .deformation import as_report, bones_of, joints_of, measure
@@ -61,12 +66,10 @@ def effective_rows(
         left = np.repeat(np.flatnonzero(~grouped), len(able))
         each = np.tile(able, np.count_nonzero(~grouped))
         factor = falloff(skeleton, envelopes, each, points[left])
-        vertices = np.concatenate([vertices, left])
-        bones = np.concatenate([bones, each])
         weights = np.concatenate([weights, factor * envelopes.weight[each]])
-    moved = np.bincount(vertices, weights, n) > LEAST_SUM
-    kept = moved[vertices] & (weights > 0)
-    return make_sparse_weights(n, vertices[kept], bones[kept], weights[kept])
+        vertices, bones = np.concatenate([vertices, left]), np.concatenate([bones, each])
+    made = make_sparse_weights(n, vertices, bones, weights)
+    return made.of((made.sums() > LEAST_SUM)[made.vertices] & (made.weights > 0))
 
 
 def orthonormal_axes(y: Floats, z: Floats) -> Floats:
@@ -133,11 +136,10 @@ class Columns:
         column[bendy] += segment
         share = np.zeros(len(column))  # weight of the next joint
         share[bendy] = at - segment
-        return make_sparse_weights(
+        return all_entries(
             rows.count,
-            np.concatenate([rows.vertices, vertices]),
-            np.concatenate([column, column[bendy] + 1]),
-            np.concatenate([rows.weights * (1 - share), (rows.weights * share)[bendy]]),
+            (rows.vertices, column, rows.weights * (1 - share)),
+            (vertices, column[bendy] + 1, (rows.weights * share)[bendy]),
         )
 
 
@@ -160,25 +162,13 @@ def blend_linearly(points: Floats, rows: SparseWeights, poses: Floats) -> Floats
 def pose_points(
     points: Floats,
     rows: SparseWeights,
-    poses: Poses,
+    transforms: Floats,
     columns: Columns,
     deformer: Deformer | None,
     threads: int = 0,
 ) -> Floats:
-    """Points (n, 3) moved by the modifier in these Poses, (p, n, 3). rows: effective_rows(),
-    expanded by the Columns. A deformer of None blends linearly."""
-    return _pose(points, rows, columns.transforms(poses), columns, deformer, threads)
-
-
-def _pose(
-    points: Floats,
-    rows: SparseWeights,
-    transforms: Floats,
-    columns: Columns,
-    deformer: Deformer | None,
-    threads: int,
-) -> Floats:
-    """Computes pose_points() from the transforms of the Columns."""
+    """Points (n, 3) moved by the modifier, (p, n, 3). rows: effective_rows(), expanded by the
+    Columns, which also give the transforms. A deformer of None blends linearly."""
     used, bones = np.unique(rows.bones, return_inverse=True)  # film rigs have thousands of bones
     if not len(used):
         return blend_linearly(points, rows, transforms)
@@ -209,22 +199,6 @@ def _joined(parts: list[tuple[Floats, SparseWeights, Deformer | None]]) -> Spars
     return join_sparse_weights([rows for _points, rows, _deformer in parts])
 
 
-def deformed_energy(
-    problem: Problem,
-    rows: SparseWeights,
-    poses: Poses,
-    threads: int = 0,
-    progress: Listener | None = None,
-) -> float:
-    """The relative energy of a Problem in these poses with Blender's deformation. Raises
-    araplbs.Cancelled when progress stops it."""
-    parts = _parts(problem, rows)
-    if not _preserves_volume(problem):
-        return energy(problem, _joined(parts), poses, threads=threads)
-    posed = _posed(problem, parts, poses, threads, progress)
-    return _mean([_energy(problem, *each, threads) for each in posed], poses)
-
-
 def _energy(problem: Problem, poses: Poses, posed: Floats, threads: int) -> float:
     """The weighted sum of the energies of posed points (p, n, 3) over these Poses."""
     arguments, weight = problem.arguments, poses.all_weights.sum()
@@ -238,10 +212,6 @@ def _energy(problem: Problem, poses: Poses, posed: Floats, threads: int) -> floa
         threads=threads,
         **poses.weight_arguments,
     )
-
-
-def _mean(sums: list[float], poses: Poses) -> float:
-    return sum(sums) / poses.all_weights.sum() if len(poses) else 0.0
 
 
 def deformed(
@@ -271,24 +241,23 @@ def _measures(problem: Problem, threads: int) -> engine.Deformation:
     )
 
 
-def _judged(
+def judged(
     problem: Problem,
     rows: SparseWeights,
     poses: Poses,
-    threads: int,
-    progress: Progress,
+    threads: int = 0,
+    progress: Listener | None = None,
 ) -> tuple[dict[str, Any], float]:
-    """Computes both deformed() and deformed_energy(), posing the points only once."""
+    """Returns (deformed(), the relative energy in these poses with Blender's deformation)."""
+    parts = _parts(problem, rows)
     if not _preserves_volume(problem):
-        return (
-            deformed(problem, rows, poses, threads, progress.part(0, 0.5)),
-            deformed_energy(problem, rows, poses, threads, progress.part(0.5, 0.5)),
-        )
-    seen, sums = _measures(problem, threads), []
-    for some, posed in _posed(problem, _parts(problem, rows), poses, threads, progress):
+        measures = deformed(problem, rows, poses, threads, progress)
+        return measures, energy(problem, _joined(parts), poses, threads=threads)
+    seen, total = _measures(problem, threads), 0.0
+    for some, posed in _posed(problem, parts, poses, threads, progress):
         seen.add(posed, some.transforms, **joints_of(problem.skeleton, some))
-        sums.append(_energy(problem, some, posed, threads))
-    return seen.measures(), _mean(sums, poses)
+        total += _energy(problem, some, posed, threads)
+    return seen.measures(), total / poses.all_weights.sum() if len(poses) else 0.0
 
 
 def _preserves_volume(problem: Problem) -> bool:
@@ -315,7 +284,7 @@ def _posed(
         some = poses[first : first + step]
         transforms = columns.transforms(some)
         posed = [
-            _pose(points, own, transforms, columns, deformer, threads)
+            pose_points(points, own, transforms, columns, deformer, threads)
             for points, own, deformer in expanded
         ]
         yield some, np.concatenate(posed, axis=1)
@@ -336,11 +305,7 @@ def _differs(problem: Problem, rows: SparseWeights) -> bool:
     """Whether Blender's deformation with these weights is not linear."""
     if _preserves_volume(problem):
         return True
-    return any(problem.deformers) and not _equal(_joined(_parts(problem, rows)), rows)
-
-
-def _equal(one: SparseWeights, other: SparseWeights) -> bool:
-    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    return any(problem.deformers) and bool(_joined(_parts(problem, rows)).differs_from(rows).any())
 
 
 def refuse_deformer(options: Options, skeleton: Skeleton) -> None:
@@ -369,7 +334,7 @@ def report_deformers(
 
     progress = Progress.of(progress)
     found = [
-        _judged(problem, rows, poses, threads, progress.part(half / 2, 0.5))
+        judged(problem, rows, poses, threads, progress.part(half / 2, 0.5))
         for half, rows in enumerate((before, after))
     ]
     names = zip(problem.names, problem.deformers, strict=True)

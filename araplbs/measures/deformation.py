@@ -1,5 +1,5 @@
 """Computes the visible measures of weights over poses: Surface Strain, Limb Drift and Volume
-Change. This module does not use bpy, so any thread may run it."""
+Change."""
 
 import math
 from collections.abc import Callable, Mapping

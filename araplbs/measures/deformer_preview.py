@@ -1,5 +1,4 @@
-"""Poses a mesh with its current weights and other deformers. This module does not use bpy, so any
-thread may run it."""
+"""Poses a mesh with its current weights and other deformers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +7,7 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 from ..base.engine import engine
+from ..base.extent import vertex_normals
 from ..base.progress import Listener
 from ..character.problem import Problem
 from ..model.sparse_weights import SparseWeights
@@ -62,14 +62,7 @@ class DeformerPreview:
 
 def shaded(points: Floats, triangles: Integers, color: Floats | Sequence[float]) -> Floats:
     """Colors (n, 4) float32 of a posed surface, lit from above. color: three numbers."""
-    corners = points[triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    sums = np.zeros_like(points)
-    for corner in range(3):
-        np.add.at(sums, triangles[:, corner], normals)
-    lengths = np.linalg.norm(sums, axis=1)
-    facing = (sums @ LIGHT) / np.where(lengths > 0, lengths, 1)
-    light = 0.3 + 0.7 * (0.5 + 0.5 * facing)
+    light = 0.3 + 0.7 * (0.5 + 0.5 * vertex_normals(points, triangles) @ LIGHT)
     return np.column_stack([light[:, None] * color, np.ones(len(points))]).astype(np.float32)
 
 

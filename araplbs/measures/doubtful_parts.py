@@ -1,5 +1,4 @@
-"""Lists loose parts that other bones fit about equally well, so that an artist can choose. This
-module does not use bpy, so any thread may run it."""
+"""Lists loose parts that other bones fit about equally well, so that an artist can choose."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..base.arrays import Bools, Floats, Integers
 from ..base.engine import engine
 from ..base.progress import Listener
+from ..skeleton.symmetry import reflected
 
 if TYPE_CHECKING:
     from ..character.problem import Problem
@@ -99,11 +99,10 @@ def _partners(problem: Problem, found: list[DoubtfulPart]) -> list[int]:
     """The index of the mirrored part of each part, -1 for none."""
     if "symmetry" not in problem.arguments or not found:
         return [-1] * len(found)
-    partner, point, normal = (np.asarray(each) for each in problem.arguments["symmetry"])
-    normal = normal / np.linalg.norm(normal)
+    symmetry = problem.arguments["symmetry"]
     points: Floats = problem.arguments["vertices"]
     centers = np.array([points[each.vertices].mean(axis=0) for each in found])
-    images = centers - 2 * ((centers - point) @ normal)[:, None] * normal
+    images = reflected(centers, symmetry)
     near = SAME_PLACE * float(np.linalg.norm(np.ptp(points, axis=0)))
     mirrors = []
     for k, each in enumerate(found):
@@ -113,7 +112,7 @@ def _partners(problem: Problem, found: list[DoubtfulPart]) -> list[int]:
             for j, other in enumerate(found)
             if j != k
             and away[j] <= near
-            and [other.bone, *other.others] == partner[[each.bone, *each.others]].tolist()
+            and [other.bone, *other.others] == symmetry[0][[each.bone, *each.others]].tolist()
             and len(other.vertices) == len(each.vertices)
         ]
         mirrors.append(min(fits, key=lambda j: away[j], default=-1))

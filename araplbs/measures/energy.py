@@ -1,5 +1,4 @@
-"""Computes the energy of given weights with the engine. This module does not use bpy, so any thread
-may run it."""
+"""Computes the energy of given weights with the engine."""
 
 from typing import Any
 

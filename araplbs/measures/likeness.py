@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights
 
 LEAST = 1e-3
 KEPT = 0.35
@@ -16,15 +16,10 @@ SUM_ERROR = 1e-2
 
 def cut(rows: SparseWeights, share: float = KEPT) -> SparseWeights:
     """SparseWeights without small entries."""
-    vertices = rows.vertices
-    weights = np.where(rows.weights < LEAST, 0, rows.weights)
     largest = np.zeros(rows.count)
-    np.maximum.at(largest, vertices, weights)
-    weights = np.where(weights < share * largest[vertices], 0, weights)
-    kept = weights > 0
-    vertices, weights = vertices[kept], weights[kept]
-    sums = np.bincount(vertices, weights, rows.count)
-    return make_sparse_weights(rows.count, vertices, rows.bones[kept], weights / sums[vertices])
+    np.maximum.at(largest, rows.vertices, rows.weights)
+    rows = rows.of(rows.weights >= np.maximum(LEAST, share * largest[rows.vertices]))
+    return rows._replace(weights=rows.weights / rows.sums()[rows.vertices])
 
 
 def likeness(rows: SparseWeights, reference: SparseWeights) -> dict[str, Any] | None:
@@ -37,20 +32,12 @@ def likeness(rows: SparseWeights, reference: SparseWeights) -> dict[str, Any] | 
     counts = np.abs(reference.sums() - 1) <= SUM_ERROR
     if not counts.any():
         return None
-    bones = 1 + max(rows.bones.max(initial=0), reference.bones.max(initial=0))
-    keys, weights = [], []
-    for each in (cut(rows), cut(reference, 0)):
-        of_counted = counts[each.vertices]
-        keys.append(each.vertices[of_counted] * np.int64(bones) + each.bones[of_counted])
-        weights.append(each.weights[of_counted])
-    every, place = np.unique(np.concatenate(keys), return_inverse=True)
-    difference = np.bincount(
-        place.ravel(), np.concatenate([weights[0], -weights[1]]), minlength=len(every)
-    )
-    both = len(keys[0]) + len(keys[1]) - len(every)
+    judged, wanted = (each.of(counts[each.vertices]) for each in (cut(rows), cut(reference, 0)))
+    differences = judged.differences(wanted)[1]
+    both = len(judged.bones) + len(wanted.bones) - len(differences)
     return {
-        "l1": float(np.abs(difference).sum() / counts.sum()),
-        "precision": both / len(keys[0]) if len(keys[0]) else 0.0,
-        "recall": both / len(keys[1]),
+        "l1": float(differences.sum() / counts.sum()),
+        "precision": both / len(judged.bones) if len(judged.bones) else 0.0,
+        "recall": both / len(wanted.bones),
         "vertices": int(counts.sum()),
     }

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..base.affine import placed, rotations
 from ..base.arrays import Bools, Floats, Integers
 from ..base.engine import engine
 from ..base.refusal import Refused
@@ -26,7 +27,6 @@ from ..body.limbs import Limb
 from ..model.sparse_weights import SparseWeights
 from ..skeleton.bone_names import is_control_name
 from ..skeleton.poses import RIGID
-from ..skeleton.rig_poses import rotations
 from ..skeleton.skeleton import Skeleton, hanging
 from ..skeleton.twist_bones import TwistBone, share_weights
 
@@ -75,23 +75,23 @@ def missing_twist_bones(
     them, or neither. Raises Refused if no limb is found, or if all have twist bones already."""
     which = skeleton.deform & ~skeleton.left_out
     sides = zip(skeleton.limbs[::2], skeleton.limbs[1::2], strict=True)
-    pairs = [pair for pair in sides if _bend(pair)]
+    pairs = [pair for pair in sides if all(len(limb.bones) > 1 for limb in pair)]
     if not pairs:
         raise Refused("No pair of arms or legs was found in the skeleton")
     used, having = {*skeleton.names, *taken}, []
     found: list[NewTwistBone] = []
     for pair in pairs:
-        places = [_places(limb, _is_leg(limb, skeleton, up)) for limb in pair]
-        for both in zip(*places, strict=False):
-            placed = list(zip(pair, both, strict=True))
-            if any(place[0] not in kinds or not _fits(skeleton, place) for _limb, place in placed):
+        bones = [_candidates(limb, _is_leg(limb, skeleton, up)) for limb in pair]
+        for both in zip(*bones, strict=False):
+            if any(bone.kind not in kinds or not _fits(skeleton, bone) for bone in both):
                 continue
-            own = [place[1] for limb, place in placed if _twists(skeleton, which, limb, place)]
+            limbs = zip(pair, both, strict=True)
+            own = [bone.limb for limb, bone in limbs if _twists(skeleton, which, limb, bone)]
             having += [skeleton.names[bone] for bone in own]
-            for limb, place in placed if not own else ():
-                name = twist_name(skeleton.names[place[1]], used)
+            for bone in both if not own else ():
+                name = twist_name(skeleton.names[bone.limb], used)
                 used.add(name)
-                found.append(_twist_bone(name, limb, place))
+                found.append(replace(bone, name=name))
     if not found and having:
         raise Refused(f"The limbs have twist or bendy bones already: {names_in_line(having)}")
     if not found:
@@ -99,35 +99,22 @@ def missing_twist_bones(
     return found
 
 
-# (kind, limb bone, source, share, number of the limb's first joint)
-Place = tuple[str, int, int, float, int]
+def _candidates(limb: Limb, is_leg: bool) -> list[NewTwistBone]:
+    """The possible twist bones, without names."""
+    upper, joints = limb.bones[0], limb.joints
+    kinds = [(THIGH if is_leg else UPPER_ARM, upper, upper, -0.5, joints[:2], (0.0, BEGIN))]
+    if not is_leg and len(joints) > 2 and limb.feet:
+        kinds.append((FOREARM, limb.bones[1], limb.feet[0], 0.5, joints[1:3], (BEGIN, END)))
+    found = []
+    for kind, bone, source, share, (root, end), parts in kinds:
+        head, tail = (root + part * (end - root) for part in parts)
+        found.append(NewTwistBone("", kind, bone, source, share, head, tail, root, end))
+    return found
 
 
-def _bend(pair: tuple[Limb, Limb]) -> bool:
-    return all(len(limb.bones) > 1 for limb in pair)
-
-
-def _places(limb: Limb, leg: bool) -> list[Place]:
-    """The possible twist bones."""
-    upper = limb.bones[0]
-    places = [(THIGH if leg else UPPER_ARM, upper, upper, -0.5, 0)]
-    if not leg and len(limb.joints) > 2 and limb.feet:
-        places.append((FOREARM, limb.bones[1], limb.feet[0], 0.5, 1))
-    return places
-
-
-def _fits(skeleton: Skeleton, place: Place) -> bool:
-    kind, bone, source, _share, _first = place
-    apart = kind == FOREARM and skeleton.parents[source] != bone
-    return not (apart or is_control_name(skeleton.names[bone]))
-
-
-def _twist_bone(name: str, limb: Limb, place: Place) -> NewTwistBone:
-    kind, bone, source, share, first = place
-    root, end = limb.joints[first : first + 2]
-    begin, finish = (BEGIN, END) if kind == FOREARM else (0, BEGIN)
-    head, tail = (root + part * (end - root) for part in (begin, finish))
-    return NewTwistBone(name, kind, bone, source, share, head, tail, root, end)
+def _fits(skeleton: Skeleton, bone: NewTwistBone) -> bool:
+    apart = bone.kind == FOREARM and skeleton.parents[bone.source] != bone.limb
+    return not (apart or is_control_name(skeleton.names[bone.limb]))
 
 
 def _is_leg(limb: Limb, skeleton: Skeleton, up: Floats) -> bool:
@@ -135,19 +122,18 @@ def _is_leg(limb: Limb, skeleton: Skeleton, up: Floats) -> bool:
     return float(limb.end @ up) <= heights.min() + GROUND * np.ptp(heights)
 
 
-def _twists(skeleton: Skeleton, which: Bools, limb: Limb, place: Place) -> bool:
-    """Whether the bone twists along its length already: it is bendy, or another deform bone begins
-    on its axis, behind its first joint."""
-    root, end = limb.joints[place[4] : place[4] + 2]
-    axis, own = end - root, np.zeros(len(which), bool)
+def _twists(skeleton: Skeleton, which: Bools, limb: Limb, bone: NewTwistBone) -> bool:
+    """Whether the limb's bone twists along its length already: it is bendy, or another deform bone
+    begins on its axis, behind its first joint."""
+    axis, own = bone.end - bone.root, np.zeros(len(which), bool)
     own[[*limb.bones, *limb.feet]] = True
     near = which & ~own & hanging(skeleton.parents)[:, limb.bones[0]]
-    away = skeleton.heads - root
+    away = skeleton.heads - bone.root
     along = away @ axis / (axis @ axis)
     off = np.linalg.norm(away - along[:, None] * axis, axis=1)
     inside = (along > -ON_AXIS) & (along < 1 - ON_AXIS)
     beside = near & inside & (off < ON_AXIS * np.linalg.norm(axis))
-    return skeleton.kinds[place[1]] != RIGID or bool(beside.any())
+    return skeleton.kinds[bone.limb] != RIGID or bool(beside.any())
 
 
 def twist_name(limb: str, taken: Collection[str]) -> str:
@@ -197,14 +183,9 @@ def twisted_poses(
     moving = np.concatenate([below, below[[each.limb for each in bones]]])
     found = np.tile(np.eye(3, 4), (2, m + len(bones), 1, 1))
     for pose, angle in zip(found, (-twist, twist), strict=True):
-        pose[moving] = _turned(axis, center, angle)
-        pose[m + bones.index(bone)] = _turned(axis, center, angle / 2)
+        pose[moving] = placed(rotations(angle * axis), center)[:3]
+        pose[m + bones.index(bone)] = placed(rotations(angle / 2 * axis), center)[:3]
     return found
-
-
-def _turned(axis: Floats, center: Floats, angle: float) -> Floats:
-    turn = rotations(angle * axis)
-    return np.column_stack([turn, center - turn @ center])
 
 
 def twist_gains(

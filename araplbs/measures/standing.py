@@ -1,5 +1,4 @@
-"""Compares new weights with the earlier weights of the meshes. This module does not use bpy, so any
-thread may run it."""
+"""Compares new weights with the earlier weights of the meshes."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..base.arrays import Array, Bools, Floats, Integers
+from ..base.arrays import Array, Bools, Floats, Integers, found_in
 from .group_entries import Entries
 
 VERTICES_A_STEP = 512  # chunks take a few ms
@@ -36,13 +36,6 @@ def in_chunks(
     return list(zip(np.split(keys, cuts), np.split(values, cuts), strict=True))
 
 
-def found(keys: Integers, among: Integers) -> tuple[Integers, Bools]:
-    """Returns (indices, found) for looking up keys in the keys `among`, both ascending. A key that
-    is not found has an arbitrary index."""
-    at = np.minimum(np.searchsorted(among, keys), max(len(among) - 1, 0))
-    return at, among[at] == keys if len(among) else np.zeros(len(keys), bool)
-
-
 def changes(
     present: Chunk, keys: Integers, weights: Floats, exact: bool
 ) -> tuple[Bools, Bools, Chunk]:
@@ -50,10 +43,10 @@ def changes(
     chunk). Before the end, small changes are not written, and fading entries become zero. exact:
     all changes are written to the last bit, and fading entries are removed."""
     present_keys, before = present
-    at, known = found(keys, present_keys)
+    at, known = found_in(keys, present_keys)
     old = np.where(known, before[at] if len(before) else 0, np.float32(-1))
     differs = old != weights if exact else np.abs(np.maximum(old, 0) - weights) > LEAST_CHANGE
-    gone = ~found(present_keys, keys)[1]
+    gone = ~found_in(present_keys, keys)[1]
     fade = gone & (exact | (before != 0))
     after = _noted(present_keys[gone], keys, np.where(differs, weights, old), exact)
     return differs, fade, after

@@ -4,10 +4,11 @@ groups, weights) in the order that Blender needs."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Integers
+from ..base.arrays import Bools, Floats, Integers, found_in
 from .sparse_weights import SparseWeights, make_sparse_weights
 
 Entries = tuple[Integers, Integers, Floats]
@@ -49,15 +50,14 @@ def merged(entries: Entries, changed: Entries, removed: Entries) -> Entries:
     kept = ~np.isin(there, gone)
     order = np.argsort(there[kept], kind="stable")
     ordered, weights = there[kept][order], entries[2][kept].astype(np.float32)
-    at = np.minimum(np.searchsorted(ordered, new), max(len(ordered) - 1, 0))
-    known = ordered[at] == new if len(ordered) else np.zeros(len(new), bool)
+    at, known = found_in(new, ordered)
     weights[order[at[known]]] = changed[2][known]
     fresh = np.lexsort((new[~known], changed[0][~known]))
     rest = [each[~known][fresh] for each in changed]
     parts = zip((entries[0][kept], entries[1][kept], weights), rest, strict=True)
-    vertices, groups, weights = map(np.concatenate, parts)
-    order = np.argsort(vertices, kind="stable")
-    return vertices[order], groups[order], weights[order]
+    columns: Any = [np.concatenate(part) for part in parts]
+    order = np.argsort(columns[0], kind="stable")
+    return columns[0][order], columns[1][order], columns[2][order]
 
 
 def wanted_entries(rows: SparseWeights, bones: Bools, vertices: Bools, groups: Integers) -> Entries:
@@ -81,16 +81,11 @@ def present_entries(
 def difference(wanted: Entries, present: Entries) -> tuple[Entries, Entries]:
     """Returns (entries of `wanted` that are not in `present`, entries of `present` whose vertex and
     group are not in `wanted`)."""
-    stride = 1 + max(
-        (int(groups.max()) for _v, groups, _w in (wanted, present) if len(groups)), default=0
-    )
+    stride = 1 + max(int(groups.max(initial=-1)) for _v, groups, _w in (wanted, present))
     to, of = (v * stride + g for v, g, _w in (wanted, present))
     order = np.argsort(of)
-    at = np.searchsorted(of, to, sorter=order)
-    at = order[np.minimum(at, len(of) - 1)] if len(of) else np.zeros(len(to), int)
-    same = np.zeros(len(to), bool)
-    if len(of):
-        same = (of[at] == to) & (present[2][at] == wanted[2])
+    at, same = found_in(to, of[order])
+    same[same] = present[2][order[at[same]]] == wanted[2][same]
     gone = ~np.isin(of, to)
     return _those(wanted, ~same), _those(present, gone)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Integers
+from ..base.arrays import Bools, Floats, Integers, found_in, ranges
 
 
 class SparseWeights(NamedTuple):
@@ -27,6 +27,11 @@ class SparseWeights(NamedTuple):
     def vertices(self) -> Integers:
         """The vertex of each entry, (entries,)."""
         return np.repeat(np.arange(self.count), np.diff(self.start))
+
+    @property
+    def columns(self) -> tuple[Integers, Integers, Floats]:
+        """The entries as (vertices, bones, weights)."""
+        return self.vertices, self.bones, self.weights
 
     def sums(self) -> Floats:
         """The sum of the weights of each vertex, (n,)."""
@@ -63,16 +68,38 @@ class SparseWeights(NamedTuple):
         left = np.bincount(vertices, self.weights * (keep & ~locked), self.count)
         scale = np.where(left > 0, sums / np.where(left > 0, left, 1), 1)[vertices]
         weights = np.where(locked, self.weights, self.weights * scale)
-        return make_sparse_weights(self.count, vertices[keep], self.bones[keep], weights[keep])
+        return self._replace(weights=weights).of(keep)
+
+    def _keys(self, other: SparseWeights) -> tuple[Integers, Integers]:
+        """A number for the vertex and the bone of each entry of both, ascending."""
+        width = int(max(self.bones.max(initial=0), other.bones.max(initial=0))) + 1
+        one, two = (rows.vertices * width + rows.bones for rows in (self, other))
+        return one, two
 
     def kept_from(self, other: SparseWeights) -> Bools:
         """Returns (entries,) bool: the entries that `other` has with exactly the same weight."""
-        width = int(max(self.bones.max(initial=0), other.bones.max(initial=0))) + 1
-        key, old = (each.vertices * width + each.bones for each in (self, other))
-        if not len(old):
-            return np.zeros(len(key), bool)
-        place = np.minimum(np.searchsorted(old, key), len(old) - 1)
-        return (old[place] == key) & (other.weights[place] == self.weights)
+        places, kept = found_in(*self._keys(other))
+        kept[kept] = other.weights[places[kept]] == self.weights[kept]
+        return kept
+
+    def differences(self, other: SparseWeights) -> tuple[Integers, Floats]:
+        """Returns (vertex, absolute difference) for all pairs of a vertex and a bone with a weight
+        in one of the two."""
+        keys, weights = np.concatenate(self._keys(other)), np.append(self.weights, -other.weights)
+        _keys, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        vertices = np.append(self.vertices, other.vertices)[first]
+        return vertices, np.abs(np.bincount(place.ravel(), weights, len(first)))
+
+    def entries_of(self, vertices: Integers) -> tuple[Integers, Integers]:
+        """Returns (k, entry) for each entry of the vertices, by their index k in `vertices`."""
+        counts = np.diff(self.start)[vertices]
+        owners = np.repeat(np.arange(len(vertices)), counts)
+        return owners, ranges(self.start[vertices], counts)
+
+    def of(self, entries: Bools) -> SparseWeights:
+        """These entries, (entries,) bool."""
+        counts = np.concatenate([[0], np.cumsum(entries, dtype=np.int64)])
+        return SparseWeights(counts[self.start], self.bones[entries], self.weights[entries])
 
     def differs_from(self, other: SparseWeights) -> Bools:
         """Returns (n,) bool: the vertices whose rows are not exactly the same."""
@@ -81,10 +108,7 @@ class SparseWeights(NamedTuple):
 
     def of_bones(self, bones: Bools) -> SparseWeights:
         """The entries of these bones (m,) bool."""
-        some = bones[self.bones]
-        return make_sparse_weights(
-            self.count, self.vertices[some], self.bones[some], self.weights[some]
-        )
+        return self.of(bones[self.bones])
 
     def slice(self, begin: int, end: int) -> SparseWeights:
         """The rows from begin to end-1."""
@@ -120,15 +144,16 @@ def join_sparse_weights(parts: Sequence[SparseWeights]) -> SparseWeights:
     )
 
 
+def all_entries(count: int, *parts: tuple[Integers, Integers, Floats]) -> SparseWeights:
+    """SparseWeights of `count` vertices with all these entries (vertices, bones, weights)."""
+    vertices, bones, weights = map(np.concatenate, zip(*parts, strict=True))
+    return make_sparse_weights(count, vertices, bones, weights)
+
+
 def merged(old: SparseWeights, new: SparseWeights, where: Bools) -> SparseWeights:
     """SparseWeights that are `new` at the vertices in the mask, (n,) bool, and `old` elsewhere."""
-    keep, take = ~where[old.vertices], where[new.vertices]
-    return make_sparse_weights(
-        old.count,
-        np.concatenate([old.vertices[keep], new.vertices[take]]),
-        np.concatenate([old.bones[keep], new.bones[take]]),
-        np.concatenate([old.weights[keep], new.weights[take]]),
-    )
+    kept, taken = old.of(~where[old.vertices]), new.of(where[new.vertices])
+    return all_entries(old.count, kept.columns, taken.columns)
 
 
 def empty_sparse_weights(count: int) -> SparseWeights:

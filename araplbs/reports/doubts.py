@@ -1,5 +1,4 @@
-"""Detects weights that are probably unusable, and finds the likely cause. This module does not use
-bpy.
+"""Detects weights that are probably unusable, and finds the likely cause.
 
 A character whose bones were misread is weighted without an error, and the only symptom is stretch
 in poses. The stretch is therefore compared with the stretch of good weights, which was measured on
@@ -32,7 +31,6 @@ import numpy as np
 
 from ..base.extent import size_of
 from ..base.sentence import Sentence, counted, joined, names_in_line
-from ..body.chains import Tree
 from ..character.control_bones import REASONS
 from ..skeleton.skeleton import hanging
 
@@ -302,9 +300,9 @@ def torn_off(skeleton: Skeleton) -> list[int]:
     """Deform bones that begin close to another bone but have a distant parent."""
     deform = np.flatnonzero(skeleton.deform)
     size = max(size_of(np.vstack([skeleton.heads[deform], skeleton.tails[deform]])), 1e-30)
-    tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
-    heads, has_parent = skeleton.heads[deform], tree.above[deform] >= 0
-    above = np.searchsorted(deform, np.where(has_parent, tree.above[deform], deform))
+    up = skeleton.deform_ancestors[deform]
+    heads, has_parent = skeleton.heads[deform], up >= 0
+    above = np.searchsorted(deform, np.where(has_parent, up, deform))
     below = hanging(skeleton.parents)[np.ix_(deform, deform)].T
     ends = np.stack([heads, skeleton.tails[deform]])
     found: list[int] = []
@@ -322,16 +320,8 @@ def torn_off(skeleton: Skeleton) -> list[int]:
 def bone_at_joint(skeleton: Skeleton, bone: int, torn: Collection[int] = ()) -> int | None:
     """The deform bone with an end nearest to the head of `bone`, excluding descendants of `bone`.
     torn: bones to ignore, because they are torn off themselves."""
-    tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
-    others, away = _around(tree, skeleton, bone)
-    whole = [k for k, other in enumerate(others) if other not in torn]
-    return others[min(whole, key=lambda k: away[k])] if whole else None
-
-
-def _around(tree: Tree, skeleton: Skeleton, bone: int) -> tuple[list[int], Any]:
-    """Returns ([all bones except `bone` and its descendants], their distances from the head of
-    `bone`)."""
-    own = set(tree.below(bone))
-    others = [b for b in tree.bones if b not in own]
-    ends = np.array([tree.heads[others], skeleton.tails[others]]).reshape(2, len(others), 3)
-    return others, np.linalg.norm(ends - tree.heads[bone], axis=-1).min(0)
+    others = np.flatnonzero(skeleton.deform & ~hanging(skeleton.parents)[:, bone])
+    others = np.setdiff1d(others, list(torn))
+    ends = np.stack([skeleton.heads[others], skeleton.tails[others]])
+    away = np.linalg.norm(ends - skeleton.heads[bone], axis=-1).min(axis=0)
+    return int(others[away.argmin()]) if len(others) else None

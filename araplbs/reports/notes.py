@@ -1,6 +1,5 @@
 """Creates short notes about a weighting for the Result box of the sidebar, in addition to the
-gains. Each note has a cause, a remedy, and objects or bones that a click selects. This module does
-not use bpy."""
+gains. Each note has a cause, a remedy, and objects or bones that a click selects."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -10,7 +10,7 @@ strain, for a report.
 import base64
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 from ..base.engine import engine
+from ..base.extent import triangle_areas, vertex_normals, vertex_sums
 from ..character.pose_sets import pose_set
 from ..character.problem import Problem
 from ..disk.outputs import PICTURE
@@ -49,6 +50,14 @@ def view_axes(turn: float, above: float, to_world: Floats | None = None) -> Floa
     right = np.array([np.cos(a), np.sin(a), 0.0])
     axes = np.array([right, np.cross(toward, right), toward])
     return axes if to_world is None else axes @ to_world
+
+
+def view_toward(
+    facing: Floats, turns: Sequence[float], above: float, to_world: Floats | None = None
+) -> Floats:
+    """The axes of the view, turned sideways by one of these angles, that a surface faces most."""
+    views = [view_axes(turn, above, to_world) for turn in turns]
+    return max(views, key=lambda axes: float(axes[2] @ facing))
 
 
 @dataclass(frozen=True)
@@ -160,28 +169,10 @@ def _covered(
     return members[which], column, row, u[inside], v[inside]
 
 
-def vertex_normals(points: Floats, triangles: Integers) -> Floats:
-    """Unit vertex normals (n, 3), or 0 without a triangle."""
-    a, b, c = points[triangles].swapaxes(0, 1)
-    across = np.cross(b - a, c - a)
-    normals = vertex_sums(triangles, across, len(points))
-    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-    return normals / np.where(lengths > 0, lengths, 1)
-
-
-def vertex_sums(triangles: Integers, values: Floats, count: int) -> Floats:
-    """The sums, (count, k), of the values (f, k) of the triangles around each vertex."""
-    corners = triangles.ravel()
-    return np.stack(
-        [np.bincount(corners, np.repeat(column, 3), count) for column in values.T], axis=1
-    )
-
-
 def strain_at_vertices(points: Floats, triangles: Integers, strain: Floats) -> Floats:
     """Area-weighted root mean square of the strain (f,) around vertices, (n,); NaN without
     triangles."""
-    a, b, c = points[triangles].swapaxes(0, 1)
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    area = triangle_areas(points, triangles)
     sums = vertex_sums(triangles, np.stack([area * strain**2, area], axis=1), len(points))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.sqrt(sums[:, 0] / sums[:, 1])
@@ -285,6 +276,15 @@ def turned_back(skeleton: Skeleton, pose: Poses, posed: Floats) -> Floats:
     return np.linalg.solve(transform[:, :3], (posed - transform[:, 3]).T).T
 
 
+def posed_strain(
+    problem: Problem, rows: SparseWeights, pose: Poses, threads: int = 0
+) -> tuple[Floats, Floats]:
+    """Returns (points (n, 3), strain (f,)) in the first of these Poses."""
+    posed = pose_linearly(problem, rows, pose)[0]
+    points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
+    return posed, engine.surface_strain(points, triangles, posed, threads=threads)
+
+
 def _body_root(skeleton: Skeleton) -> int:
     """The deform bone that is an ancestor of most deform bones, including itself."""
     count = np.count_nonzero(hanging(skeleton.parents)[skeleton.deform], axis=0)
@@ -308,13 +308,11 @@ def worst_picture(
     poses = pose_set(problem, options)
     if not len(triangles) or not len(poses):
         return None
-    poses = poses[spread(len(poses), POSES)]
-    posed = pose_linearly(problem, rows, poses)
-    strain = [engine.surface_strain(points, triangles, each, threads=threads) for each in posed]
-    a, b, c = points[triangles].swapaxes(0, 1)
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    worst = int(np.argmax([(area * each**2).sum() for each in strain]))
-    colors = strain_colors(strain_at_vertices(points, triangles, strain[worst]))
-    shown = turned_back(problem.skeleton, poses[worst : worst + 1], posed[worst])
+    some = [poses[k : k + 1] for k in spread(len(poses), POSES)]
+    posed = [posed_strain(problem, rows, pose, threads) for pose in some]
+    area = triangle_areas(points, triangles)
+    worst = int(np.argmax([(area * strain**2).sum() for _points, strain in posed]))
+    colors = strain_colors(strain_at_vertices(points, triangles, posed[worst][1]))
+    shown = turned_back(problem.skeleton, some[worst], posed[worst][0])
     camera = camera_around([shown], view_axes(*THREE_QUARTER, to_world), WIDTH, HEIGHT)
     return png(draw(shown, triangles, colors, camera), PICTURE.generator)

@@ -11,7 +11,6 @@ from ..base.arrays import Integers
 from ..base.engine import engine
 from ..base.extent import taken_as_one
 from ..base.sentence import Sentence, counted, joined, names_in_line
-from ..body.chains import Tree
 from ..character.control_bones import REASONS
 from ..character.problem import Problem
 from ..measures.deformation import in_words
@@ -263,8 +262,7 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
 
 
 def _tails_aside(skeleton: Skeleton) -> bool:
-    tree = Tree(skeleton.heads, skeleton.drawn_tails, skeleton.parents, skeleton.deform)
-    return skeleton.directions == "TAILS" and not tree.drawn
+    return skeleton.directions == "TAILS" and not skeleton.as_drawn.tree.drawn
 
 
 def idle_in_skin(problem: Problem, rows: SparseWeights, engine: dict[str, Any]) -> Integers:

@@ -16,15 +16,13 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Array, Floats, Integers
-from ..base.engine import engine
+from ..base.extent import triangle_areas, triangle_normals, vertex_normals
 from ..base.progress import Listener, Progress
 from ..body.acts import between
 from ..body.body import Body, find_body
-from ..body.chains import Tree
 from ..body.named_poses import named_poses
 from ..character.pose_sets import checked_poses
 from ..character.problem import Problem
-from ..measures.armature_modifier import pose_linearly
 from ..measures.strain_colors import FULL_SCALE, strain_colors
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights
@@ -35,10 +33,10 @@ from .pictures import (
     Camera,
     camera_around,
     draw,
+    posed_strain,
     strain_at_vertices,
     turned_back,
-    vertex_normals,
-    view_axes,
+    view_toward,
 )
 
 POSES = 12  # random poses that are examined
@@ -178,7 +176,7 @@ def _poses(look: _Look, options: Options) -> tuple[Poses, list[str], list[tuple[
     poses = poses[spread(len(poses), POSES)] if len(poses) else no_poses(skeleton)
     worst = look.worst(poses)
     names = [f"Worst pose {k + 1}" for k in range(len(worst))]
-    named = named_poses(look.tree, look.body, skeleton.heads, skeleton.parents, look.up)
+    named = named_poses(skeleton.tree, look.body, skeleton.heads, skeleton.parents, look.up)
     transforms = [poses.transforms[worst], *(each.transforms[None] for each in named)]
     found = Poses(np.concatenate(transforms), None)
     return found, names + [n.name for n in named], [()] * len(worst) + [n.around for n in named]
@@ -191,20 +189,15 @@ class _Look:
         self.problem, self.sets, self.up, self.threads = problem, sets, up, threads
         self.points, self.triangles = (problem.arguments[k] for k in ("vertices", "triangles"))
         skeleton = problem.skeleton
-        self.tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
-        self.body: Body | None = find_body(self.tree, self.tree.chains(), up)
+        self.body: Body | None = find_body(skeleton.tree, skeleton.tree.chains(), up)
         if self.body is not None:
             self.to_world = np.array([self.body.left, -self.body.forward, up])
         else:
             self.to_world = between(up, np.array([0.0, 0, 1]))
-        a, b, c = self.points[self.triangles].swapaxes(0, 1)
-        self.area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+        self.area = triangle_areas(self.points, self.triangles)
 
     def _posed(self, rows: SparseWeights, pose: Poses) -> tuple[Floats, Floats]:
-        """Returns (points (n, 3), strain (f,)) in one pose."""
-        posed = pose_linearly(self.problem, rows, pose)[0]
-        strain = engine.surface_strain(self.points, self.triangles, posed, threads=self.threads)
-        return posed, strain
+        return posed_strain(self.problem, rows, pose, self.threads)
 
     def worst(self, poses: Poses) -> list[int]:
         """At most WORST of the poses. Each adds the most strain to those before it. The two sides
@@ -257,9 +250,9 @@ class _Look:
         toward = np.zeros(3)
         if name.startswith("Worst") or around:
             for each, (_p, strain) in zip(points, posed, strict=True):
-                a, b, c = each[self.triangles].swapaxes(0, 1)
                 shown = np.isin(self.triangles[:, 0], near) if around else slice(None)
-                toward += (np.cross(b - a, c - a) * strain[:, None])[shown].sum(axis=0)
+                normals = triangle_normals(each, self.triangles)
+                toward += (normals * strain[:, None])[shown].sum(axis=0)
         places = [
             self._places(each.rows, strain, near)
             for each, strain in zip(self.sets, strains, strict=True)
@@ -281,8 +274,7 @@ class _Look:
     def _axes(self, toward: Floats) -> Floats:
         """The view axes, from the front or, if `toward` is not 0, from a side that it points to."""
         turns = TURNS if toward.any() else (TURN,)
-        views = [view_axes(turn, ABOVE, self.to_world) for turn in turns]
-        return max(views, key=lambda rows: float(rows[2] @ toward))
+        return view_toward(toward, turns, ABOVE, self.to_world)
 
     def _places(self, rows: SparseWeights, strain: Floats, near: Integers) -> list[tuple[int, str]]:
         """The places with the most strain, [(vertex, name of the bone and strain)]."""

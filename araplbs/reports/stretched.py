@@ -1,6 +1,5 @@
 """Finds where a surface stretches so much that the weights are probably unusable: in loose parts,
-or at bones with the wrong parent. A cause of high stretch is named only where the stretch is. This
-module does not use bpy."""
+or at bones with the wrong parent. A cause of high stretch is named only where the stretch is."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Draws small pictures of the joints that artists examine first, each in its pose with the most
 strain. These joints are shoulder, elbow, hip and knee or, if no body is found, the joints with the
-most strain. This module does not use bpy, so any thread may run it.
+most strain.
 
 Legs and arms are identified from the shape of the skeleton (body/body.py). A triangle belongs to
 the nearest of these joints, within REACH times the length of the adjacent bones. For a pair of
@@ -17,18 +17,25 @@ import numpy as np
 
 from ..base.arrays import Floats, Integers
 from ..base.engine import engine
+from ..base.extent import triangle_areas, triangle_normals
 from ..base.progress import Listener, Progress
 from ..body.body import find_body
-from ..body.chains import Tree, lengths_of
+from ..body.chains import lengths_of
 from ..body.limbs import Limb
 from ..character.problem import Problem
-from ..measures.armature_modifier import pose_linearly
 from ..measures.strain_colors import strain_colors
 from ..model.sparse_weights import SparseWeights
 from ..skeleton.poses import Poses
 from ..skeleton.skeleton import Skeleton
 from .last_lines import percent
-from .pictures import camera_around, draw, strain_at_vertices, turned_back, view_axes
+from .pictures import (
+    camera_around,
+    draw,
+    posed_strain,
+    strain_at_vertices,
+    turned_back,
+    view_toward,
+)
 
 MOST = 4  # pictures
 SIDE = 256  # pixels
@@ -82,14 +89,13 @@ def worst_poses(
     if not joints:
         return []
     around = _around(joints, points, triangles)
-    a, b, c = points[triangles].swapaxes(0, 1)
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    area = triangle_areas(points, triangles)
     sizes = np.bincount(around[around >= 0], minlength=len(joints))
     areas = _sums(around, area, len(joints))
     found = np.zeros((len(poses), len(joints)))
     for number in range(len(poses)):
         progress.check("pictures", 0.5 * number / len(poses))
-        strain = _strain(problem, after, poses, number, threads)[1]
+        strain = posed_strain(problem, after, poses[number : number + 1], threads)[1]
         found[number] = _sums(around, area * strain**2, len(joints))
     unseen = found.max(axis=0) <= LEAST_STRAIN**2 * areas
     found[:, unseen | (sizes < LEAST_TRIANGLES)] = 0
@@ -99,8 +105,9 @@ def worst_poses(
         progress.check("pictures", 0.5 + 0.5 * at / len(chosen))
         own, number = around == joint, int(found[:, joint].argmax())
         sets = [before, after] if before is not None else [after]
-        posed = [_strain(problem, rows, poses, number, threads) for rows in sets]
-        pictures = _pictures(problem, poses[number : number + 1], posed, own, to_world)
+        pose = poses[number : number + 1]
+        posed = [posed_strain(problem, rows, pose, threads) for rows in sets]
+        pictures = _pictures(problem, pose, posed, own, to_world)
         strains = [float(np.sqrt((area * s**2)[own].sum() / areas[joint])) for _p, s in posed]
         mesh, vertices = _of_one_mesh(problem, np.unique(triangles[own]))
         name = problem.skeleton.names[joints[joint].bone]
@@ -120,8 +127,7 @@ class Joint:
 def joints_of(skeleton: Skeleton, up: Floats) -> list[list[Joint]]:
     """The joints to consider, in groups: for a body [[both shoulders], [both elbows], ...],
     otherwise each joint with its mirror image."""
-    tree = Tree(skeleton.heads, skeleton.tails, skeleton.parents, skeleton.deform)
-    body = find_body(tree, tree.chains(), np.asarray(up, float))
+    body = find_body(skeleton.tree, skeleton.tree.chains(), np.asarray(up, float))
     if body is not None:
         pairs = [body.arms] if body.arms else []
         groups = [
@@ -171,15 +177,6 @@ def _sums(around: Integers, values: Floats, count: int) -> Floats:
     return np.bincount(around[own], values[own], count).astype(float)
 
 
-def _strain(
-    problem: Problem, rows: SparseWeights, poses: Poses, number: int, threads: int
-) -> tuple[Floats, Floats]:
-    """Returns (points (n, 3), strain (f,)) in one of the poses."""
-    posed = pose_linearly(problem, rows, poses[number : number + 1])[0]
-    points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
-    return posed, engine.surface_strain(points, triangles, posed, threads=threads)
-
-
 def vertex_strain_of(rest: Floats, triangles: Integers, posed: Floats, threads: int = 0) -> Floats:
     """The strain at each vertex, (n,), of a surface with points `rest` (n, 3) at points `posed`."""
     strain = engine.surface_strain(rest, triangles, posed, threads=threads)
@@ -209,11 +206,9 @@ def _pictures(
     shows the triangles `own` from the side that they face in the last item."""
     points, triangles = (problem.arguments[name] for name in ("vertices", "triangles"))
     shown = [turned_back(problem.skeleton, pose, each) for each, _strain in posed]
-    a, b, c = shown[-1][triangles[own]].swapaxes(0, 1)
     weight = (0.01 + posed[-1][1][own])[:, None]
-    facing = (np.cross(b - a, c - a) * weight).sum(axis=0)
-    views = [view_axes(float(turn), ABOVE, to_world) for turn in TURNS]
-    axes = max(views, key=lambda rows: float(rows[2] @ facing))
+    facing = (triangle_normals(shown[-1], triangles[own]) * weight).sum(axis=0)
+    axes = view_toward(facing, TURNS, ABOVE, to_world)
     near = np.unique(triangles[own])
     middle = shown[-1][near].mean(axis=0)
     wide = middle + SHOWN * (shown[-1][near] - middle)

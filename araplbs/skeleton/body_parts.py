@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
+from ..body.chains import parents_first
+from .skeleton import hanging
 
 if TYPE_CHECKING:
     from ..model.sparse_weights import SparseWeights
@@ -49,7 +51,7 @@ def body_parts(
     lengths = np.linalg.norm(tails - heads, axis=1)
     short = SHORT * np.linalg.norm(np.ptp(np.concatenate([heads, tails]), axis=0))
     parts = [_Part(bones[0], above, bones) for bones, above in _chains(parents, deform)]
-    beyond = _bones_beyond(parents)
+    beyond = np.count_nonzero(hanging(parents), axis=0)  # with the bone itself
 
     def size(part: _Part) -> int:
         return counts[part.bones].sum()
@@ -83,35 +85,15 @@ def body_parts(
     return [(part.name or names[part.first], np.array(sorted(part.bones))) for part in parts]
 
 
-def _children(parents: Integers) -> list[list[int]]:
-    children: list[list[int]] = [[] for _ in parents]
-    for bone, parent in enumerate(parents):
-        if parent >= 0:
-            children[parent].append(bone)
-    return children
-
-
-def _bones_beyond(parents: Integers) -> Integers:
-    """The number of bones in each bone's subtree, (m,), including the bone itself."""
-    count = np.ones(len(parents), int)
-    for bone in _children_first(_children(parents), parents):
-        if parents[bone] >= 0:
-            count[parents[bone]] += count[bone]
-    return count
-
-
 def _chains(parents: Integers, deform: Bools) -> list[tuple[list[int], int]]:
     """Returns [(bones of the chain, parent bone or -1)]."""
-    children = _children(parents)
-    moves = np.array(deform)  # the bone or one of its descendants deforms
-    order = _children_first(children, parents)
-    for bone in order:
-        moves[bone] |= any(moves[child] for child in children[bone])
+    # Whether the bone or one of its descendants deforms:
+    moves = np.count_nonzero(hanging(parents)[deform], axis=0) > 0
     of_bone = np.full(len(parents), -1)
     chains: list[tuple[list[int], int]] = []
-    for bone in reversed(order):
-        parent = parents[bone]
-        alone = parent >= 0 and sum(moves[child] for child in children[parent]) == 1
+    for bone in parents_first(parents).tolist():
+        parent = int(parents[bone])
+        alone = parent >= 0 and np.count_nonzero(moves[parents == parent]) == 1
         if parent >= 0 and (alone or not moves[bone]):
             of_bone[bone] = of_bone[parent]
             chains[of_bone[bone]][0].append(bone)
@@ -121,15 +103,6 @@ def _chains(parents: Integers, deform: Bools) -> list[tuple[list[int], int]]:
     return chains
 
 
-def _children_first(children: list[list[int]], parents: Integers) -> list[int]:
-    order, waiting = [], [bone for bone, parent in enumerate(parents) if parent < 0]
-    while waiting:
-        bone = waiting.pop()
-        order.append(bone)
-        waiting += children[bone]
-    return order[::-1]
-
-
 def strongest_bones(rows: SparseWeights, fallback: Integers) -> Integers:
     """The bone with the most weight at each vertex of SparseWeights, (n,); the bone in `fallback`
     (n,) at a vertex without weights."""
@@ -137,19 +110,6 @@ def strongest_bones(rows: SparseWeights, fallback: Integers) -> Integers:
     order = np.lexsort((rows.weights, vertices))
     result = np.array(fallback)
     result[vertices[order]] = rows.bones[order]
-    return result
-
-
-def nearest_bones(points: Floats, heads: Floats, tails: Floats, deform: Bools) -> Integers:
-    """The deform bone nearest to each of the points (n, 3), as (n,)."""
-    best, result = np.full(len(points), np.inf), np.zeros(len(points), np.int64)
-    for bone in np.flatnonzero(deform):
-        along = tails[bone] - heads[bone]
-        square = max(along @ along, 1e-300)
-        at = np.clip((points - heads[bone]) @ along / square, 0, 1)
-        away = ((points - heads[bone] - at[:, None] * along) ** 2).sum(axis=1)
-        nearer = away < best
-        best[nearer], result[nearer] = away[nearer], bone
     return result
 
 

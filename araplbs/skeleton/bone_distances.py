@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import Bools, Floats, Index, Integers
+from ..base.arrays import Bools, Floats, Index, Integers, ranges
 
 if TYPE_CHECKING:
     from ..model.sparse_weights import SparseWeights
@@ -19,17 +19,16 @@ MOST_AT_ONCE = 1 << 20  # distances in memory
 LEAST, LEAST_SHARE = 4, 0.002  # vertices, and share of them; fewer are not counted as skin
 
 
-def distances(points: Floats, skeleton: Skeleton, bones: Integers) -> Floats:
-    """Distances (points, bones) between all points and all of these bones."""
-    return distances_from_own(points[:, None], skeleton, np.asarray(bones)[None])
+def distances(points: Floats, heads: Floats, tails: Floats) -> Floats:
+    """Distances (...) between points (..., 3) and segments."""
+    along, to = tails - heads, points - heads
+    share = (to * along).sum(-1) / np.maximum((along**2).sum(-1), 1e-300)
+    return np.linalg.norm(to - np.clip(share, 0, 1)[..., None] * along, axis=-1)
 
 
 def distances_from_own(points: Floats, skeleton: Skeleton, bones: Integers | Index) -> Floats:
     """The distance of each point from its bone, (n,)."""
-    along = skeleton.tails[bones] - skeleton.heads[bones]
-    to = points - skeleton.heads[bones]
-    share = (to * along).sum(-1) / np.maximum((along**2).sum(-1), 1e-300)
-    return np.linalg.norm(to - np.clip(share, 0, 1)[..., None] * along, axis=-1)
+    return distances(points, skeleton.heads[bones], skeleton.tails[bones])
 
 
 def nearest_bones(points: Floats, skeleton: Skeleton) -> Integers:
@@ -88,8 +87,7 @@ def close_pairs(
         end = max(begin + 1, int(np.searchsorted(ends, before + MOST_AT_ONCE, side="right")))
         some = slice(begin, end)
         one = np.repeat(np.arange(begin, end), counts[some])
-        shift = np.repeat(low[some] - (ends[some] - counts[some]) + before, counts[some])
-        other = order[np.arange(len(one)) + shift]
+        other = order[ranges(low[some], counts[some])]
         close = (np.abs(points[one] - others[other]) <= reach[one, None]).all(axis=1)
         yield one[close], other[close]
         begin = end

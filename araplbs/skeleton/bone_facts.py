@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Index, Integers
-from .bone_distances import MOST_AT_ONCE, NEARER, distances, distances_from_own
+from .bone_distances import MOST_AT_ONCE, NEARER, distances_from_own
 from .bone_names import is_end_bone, is_steering_name
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def strays(poses: Floats, skeleton: Skeleton, points: Floats, asked: Bools) -> B
         apart = np.linalg.norm((poses[:, others] - poses[:, [bone]]) @ at, axis=2).max(0)
         skin = np.linalg.norm(points - middle, axis=1).min(initial=np.inf)
         half = np.linalg.norm(skeleton.tails[bone] - skeleton.heads[bone]) / 2
-        radius = np.maximum(distances(middle[None], skeleton, others)[0], max(half, skin))
+        radius = np.maximum(distances_from_own(middle[None], skeleton, others), max(half, skin))
         found[bone] = (apart > radius).all()
     return found
 
@@ -101,8 +101,7 @@ def leaf_bones(skeleton: Skeleton) -> Bools:
     importer finds no bone to point at, it gives them the direction and length of their parents."""
     found, ways = np.zeros(len(skeleton.names), bool), skeleton.drawn_tails - skeleton.heads
     lengths = np.linalg.norm(ways, axis=1)
-    is_parent = np.zeros(len(found), bool)
-    is_parent[skeleton.parents[skeleton.parents >= 0]] = True
+    is_parent = np.isin(np.arange(len(found)), skeleton.parents)
     for bone in np.flatnonzero(skeleton.deform & ~is_parent & (skeleton.parents >= 0)).tolist():
         up = skeleton.parents[bone]
         copied = np.abs(lengths[bone] - lengths[up]) <= COPIED * lengths[up]
@@ -135,8 +134,7 @@ def steers_end(skeleton: Skeleton) -> Bools:
     found = np.zeros(len(skeleton.names), bool)
     parents, deform = skeleton.solver_parents, skeleton.deform
     named = np.array([is_steering_name(name) for name in skeleton.names], bool)
-    is_parent = np.zeros(len(found), bool)
-    is_parent[parents[deform & (parents >= 0)]] = True
+    is_parent = np.isin(np.arange(len(found)), parents[deform])
     last = np.flatnonzero(deform & ~is_parent & ~named & (parents >= 0))
     along = skeleton.tails[last] - skeleton.heads[last]
     lengths = np.linalg.norm(along, axis=1)
@@ -211,7 +209,7 @@ def painted(points: Floats, rows: SparseWeights, skeleton: Skeleton, asked: Bool
         step = max(1, MOST_AT_ONCE // max(1, len(others)))
         for start in range(0, len(own) if len(others) else 0, step):
             part = own[start : start + step]
-            away = distances(part, skeleton, others).min(1)
+            away = distances_from_own(part[:, None], skeleton, others).min(1)
             nearer += int((away < NEARER * distances_from_own(part, skeleton, bone)).sum())
         found[bone] = 2 * nearer > len(own)
     return found

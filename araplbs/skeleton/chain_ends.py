@@ -26,8 +26,7 @@ NEAR = 0.15  # share of the last bone's length; a bone this close to the chain's
 def marked_ends(skeleton: Skeleton) -> list[str]:
     """Names of excluded bones that mark the end of a chain, such as the tip of a finger: without
     children, and named for it or beginning where their parent ends."""
-    is_parent = np.zeros(len(skeleton.names), bool)
-    is_parent[skeleton.parents[skeleton.parents >= 0]] = True
+    is_parent = np.isin(np.arange(len(skeleton.names)), skeleton.parents)
     found = []
     for bone in np.flatnonzero(skeleton.left_out & ~is_parent & (skeleton.parents >= 0)).tolist():
         name, above = skeleton.names[bone], skeleton.parents[bone]
@@ -77,8 +76,7 @@ def _ends_at_heads(skeleton: Skeleton, parents: Integers) -> Integers:
 
 def _ends(skeleton: Skeleton, parents: Integers) -> Bools:
     """Returns (m,) bool: deform bones without children whose parent is not a root."""
-    is_parent = np.zeros(len(parents), bool)
-    is_parent[parents[skeleton.deform & (parents >= 0)]] = True
+    is_parent = np.isin(np.arange(len(parents)), parents[skeleton.deform])
     in_chain = (parents >= 0) & (parents[parents] >= 0)
     named = np.array([is_control_name(name) for name in skeleton.names], bool)
     return skeleton.deform & ~is_parent & in_chain & ~named

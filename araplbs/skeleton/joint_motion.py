@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
 from ..base.extent import size_of
+from ..body.chains import parents_first
 from .poses import BENDY
 from .rig_poses import control_turns, distances
 
@@ -28,8 +29,6 @@ FARTHEST = 3  # sizes of the skeleton: maximum displacement of the first bone
 MOST_STRETCH = 5.0  # factor by which a joint may be longer, wider, shorter or thinner
 LARGEST, LEAST_VOLUME = 1e9, 1e-9  # limits of numbers and determinants in usable transforms
 TORN_OFTEN = 0.5  # share of the poses; a joint torn off in more of them always turns on its own
-
-FLIP = np.diag([-1.0, 1, 1, 1])
 
 
 @dataclass
@@ -94,7 +93,7 @@ class Joints:
         """Returns the motion as transforms from rest: (transforms (p, d, 3, 4), segments (p, j, 3,
         4))."""
         posed = motion.own.copy()
-        for d in _parents_first(self.up):
+        for d in parents_first(self.up):
             if self.up[d] >= 0:
                 posed[:, d] = posed[:, self.up[d]] @ posed[:, d]
         return posed[:, :, :3], (posed[:, self.owner] @ motion.segments)[:, :, :3]
@@ -137,7 +136,7 @@ class Mirror:
     """The mirror images of poses. In the image, a bone without a partner moves relative to its
     parent as it does in the original pose."""
 
-    def __init__(self, partners: Integers, joints: Joints, flip: Floats = FLIP) -> None:
+    def __init__(self, partners: Integers, joints: Joints, flip: Floats) -> None:
         """partners, flip (4, 4): from the symmetry_plane() of the skeleton."""
         self.joints, self.flip = joints, flip
         image = np.searchsorted(joints.bones, partners[joints.bones])
@@ -182,13 +181,3 @@ def _usable(transforms: Floats) -> Bools:
 
 def _moved(transforms: Floats, points: Floats) -> Floats:
     return np.einsum("...dij,dj->...di", transforms[..., :3, :3], points) + transforms[..., :3, 3]
-
-
-def _parents_first(up: Integers) -> Integers:
-    """All indices, in an order in which each follows its parent."""
-    depth = np.zeros(len(up), int)
-    above = up.copy()
-    while (above >= 0).any():
-        depth[above >= 0] += 1
-        above = np.where(above >= 0, up[above], -1)
-    return np.argsort(depth, kind="stable")

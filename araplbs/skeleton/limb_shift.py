@@ -16,7 +16,7 @@ exceeds the radius of the skin at half of the bones. Smaller shifts do little ha
 Of 126 armatures with the weights of artists, the conditions hold for a beak and for two limbs
 whose bones lie outside the skin. If limbs are shifted for a test, no other limb is found.
 
-The computation reads each vertex a few times. This module does not use bpy.
+The computation reads each vertex a few times.
 """
 
 from __future__ import annotations

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..base.extent import box_of
+from .bone_distances import distances
 
 if TYPE_CHECKING:
-    from ..base.arrays import Bools, Floats
+    from ..base.arrays import Floats
     from .skeleton import Skeleton
 
 # share of the inner joints; margin of the box, as a share of its diagonal
@@ -64,7 +65,8 @@ def misfit_of(points: Floats, skeleton: Skeleton) -> Misfit | None:
     """The Misfit of a skeleton and the vertices of its meshes at rest (n, 3); None if it fits or if
     no usual mistake explains it."""
     bones = skeleton.deform | skeleton.left_out
-    joints = skeleton.heads[_inner(skeleton, bones)]
+    inner = bones & np.isin(np.arange(len(bones)), skeleton.parents[bones])
+    joints = skeleton.heads[inner]
     if len(joints) < LEAST:
         return None
     low, high = box_of(points)
@@ -82,13 +84,6 @@ def misfit_of(points: Floats, skeleton: Skeleton) -> Misfit | None:
         if away and min(away) <= most:
             return fitting[int(np.argmin(away))]
     return None
-
-
-def _inner(skeleton: Skeleton, bones: Bools) -> Bools:
-    inner = np.zeros(len(bones), bool)
-    parents = skeleton.parents[bones]
-    inner[parents[parents >= 0]] = True
-    return inner & bones
 
 
 def _fits(joints: Floats, low: Floats, high: Floats) -> bool:
@@ -118,8 +113,4 @@ def _mistakes(joints: Floats, low: Floats, high: Floats) -> list[list[Misfit]]:
 
 def _away(points: Floats, heads: Floats, tails: Floats) -> float:
     """The mean distance of the points from their nearest bones."""
-    along = tails - heads
-    to = points[:, None] - heads
-    share = (to * along).sum(-1) / np.maximum((along**2).sum(-1), 1e-300)
-    away = to - np.clip(share, 0, 1)[..., None] * along
-    return float(np.sqrt((away**2).sum(-1).min(axis=1)).mean())
+    return float(distances(points[:, None], heads, tails).min(axis=1).mean())

@@ -140,8 +140,7 @@ def spread(count: int, most: int) -> Integers:
 
 def some_of(items: Sequence[Any], most: int) -> list[Any]:
     """At most `most` of these items, evenly spread."""
-    count = min(most, len(items))
-    return [items[i] for i in np.linspace(0, len(items) - 1, count).round().astype(int)]
+    return [items[k] for k in spread(len(items), most)]
 
 
 def frames_in(frame_range: Sequence[float], most: int) -> list[int]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.affine import placed, rotations
 from ..base.arrays import Bools, Floats, Index, Integers
 from .poses import sample
 from .symmetry import symmetry_plane
@@ -215,9 +216,7 @@ def reach(
     across = np.linalg.svd(along[None])[2][1:]
     angle, around = swing * u[0], 2 * math.pi * u[1]
     axis = math.cos(around) * across[0] + math.sin(around) * across[1]
-    turn = np.eye(4)
-    turn[:3, :3] = rotations((angle * axis)[None])[0]
-    turn[:3, 3] = root - turn[:3, :3] @ root
+    turn = placed(rotations(angle * axis), root)
     bend = min(BEND * swing, math.pi / 1.2) * u[2]
     shift = np.eye(4)
     if length:
@@ -254,13 +253,3 @@ def rotation_vectors(matrices: Floats) -> Floats:
     angle = np.arctan2(sine, cosine)
     factor = np.where(sine > 1e-9, angle / np.maximum(2 * sine, 1e-30), 0.5)
     return skew * factor[..., None]
-
-
-def rotations(vectors: Floats) -> Floats:
-    """Converts rotation vectors (..., 3) to rotation matrices (..., 3, 3)."""
-    angle = np.linalg.norm(vectors, axis=-1)[..., None, None]
-    k = np.zeros((*vectors.shape, 3))
-    x, y, z = np.moveaxis(vectors, -1, 0)
-    k[..., 0, 1], k[..., 0, 2], k[..., 1, 2] = -z, y, -x
-    k -= np.swapaxes(k, -1, -2)
-    return np.eye(3) + np.sinc(angle / np.pi) * k + np.sinc(angle / 2 / np.pi) ** 2 / 2 * (k @ k)

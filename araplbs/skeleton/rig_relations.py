@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base.arrays import Bools, Integers
-from .skeleton import Skeleton
+from .skeleton import Skeleton, hanging
 
 
 @dataclass
@@ -109,12 +109,7 @@ def closure(
 
 def drives_itself(relations: Relations, skeleton: Skeleton) -> bool:
     """Whether constraints or drivers move a deform bone or one of its ancestors."""
-    for bone in np.flatnonzero(skeleton.deform):
-        while bone >= 0:
-            if relations.driven[bone]:
-                return True
-            bone = skeleton.parents[bone]
-    return False
+    return bool(hanging(skeleton.parents)[np.ix_(skeleton.deform, relations.driven)].any())
 
 
 def further_controls(

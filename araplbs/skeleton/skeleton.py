@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arrays import Bools, Floats, Integers
+from ..body.chains import Tree
 from ..body.limbs import Limb
 from ..body.twists import limbs_of, twist_shares
 from .poses import BENDY, RIGID, BoneKind
@@ -120,6 +121,11 @@ class Skeleton:
         return {} if self.ways is None else {"bone_ways": self.ways}
 
     @cached_property
+    def tree(self) -> Tree:
+        """The deform bones, each below its nearest deform ancestor."""
+        return Tree(self.heads, self.tails, self.parents, self.deform)
+
+    @cached_property
     def deform_ancestors(self) -> Integers:
         """The nearest deform bone above each bone, (m,); -1 for none."""
         up = self.parents
@@ -170,12 +176,8 @@ class Skeleton:
 def of_weighted(skeleton: Skeleton, rows: SparseWeights) -> Skeleton:
     """The Skeleton in which only bones with weights, and the bones that carry them, deform; the
     whole Skeleton if there are no weights."""
-    moves = np.zeros(len(skeleton.names), bool)
-    for bone in np.unique(rows.bones[rows.weights > 0]).tolist():
-        while bone >= 0 and not moves[bone]:
-            moves[bone] = True
-            bone = skeleton.parents[bone]
-    moves &= skeleton.deform
+    weighted = np.unique(rows.bones[rows.weights > 0])
+    moves = hanging(skeleton.parents)[weighted].any(axis=0) & skeleton.deform
     return replace(skeleton, deform=moves) if moves.any() else skeleton
 
 

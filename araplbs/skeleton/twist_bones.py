@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..base.affine import rotations
 from ..base.arrays import Bools, Floats, Integers
 from ..body.limbs import Limb
 from ..model.sparse_weights import SparseWeights, make_sparse_weights
 from .bone_names import is_control_name, words_of
 from .poses import RIGID
-from .rig_poses import rotations
 from .skeleton import Skeleton, hanging
 
 WORDS = {"twist", "roll"}
@@ -176,11 +176,8 @@ def twist_about(turns: Floats, axis: Floats) -> Floats:
 
 
 def _source_twists(skeleton: Skeleton, bone: TwistBone, transforms: Floats) -> Floats:
-    parent = bone.limb
-    if bone.source == bone.limb:  # poses move only bones that deform
-        parent = int(skeleton.parents[bone.limb])
-        while parent >= 0 and (skeleton.left_out[parent] or not skeleton.deform[parent]):
-            parent = int(skeleton.parents[parent])
+    upper = bone.source == bone.limb  # poses move only bones that deform
+    parent = int(skeleton.deform_ancestors[bone.limb]) if upper else bone.limb
     return twist_about(_relative(transforms, bone.source, parent), bone.axis)
 
 

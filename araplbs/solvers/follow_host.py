@@ -15,7 +15,7 @@ from ..base.arrays import Bools, Floats, Integers
 from ..character.mesh_faults import Shell, Surface, find_shells, nearest_on, untouched
 from ..character.problem import Problem
 from ..model.options import Options
-from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from ..model.sparse_weights import SparseWeights, all_entries
 
 LEAST = 1e-4  # smaller weights are dropped
 
@@ -57,15 +57,11 @@ def _follow(
 
 
 def mixed(rows: SparseWeights, corners: Integers, at: Floats) -> tuple[Integers, Integers, Floats]:
-    """Returns (indices (e,), bones (e,), weights (e,)) for points in triangles. corners (k, 3):
-    vertices; at (k, 3): barycentric coordinates."""
-    flat = corners.reshape(-1)
-    counts = np.diff(rows.start)[flat]
-    entry = np.repeat(np.arange(len(flat)), counts)
-    within = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
-    source = rows.start[flat][entry] + within
-    places, bones = entry // 3, rows.bones[source].astype(np.int64)
-    weights = rows.weights[source] * at.reshape(-1)[entry]
+    """Returns (indices (e,), bones (e,), weights (e,)) for points in triangles or tets. corners
+    (k, c): vertices; at (k, c): barycentric coordinates."""
+    corner, entries = rows.entries_of(corners.reshape(-1))
+    places, bones = corner // corners.shape[1], rows.bones[entries].astype(np.int64)
+    weights = rows.weights[entries] * at.reshape(-1)[corner]
     stride = int(bones.max(initial=0)) + 1
     keys, inverse = np.unique(places * stride + bones, return_inverse=True)
     sums: Any = np.bincount(inverse.reshape(-1), weights)
@@ -97,9 +93,4 @@ def _replaced(
     stays = np.ones(rows.count, bool)
     stays[own[given]] = False
     old = stays[rows.vertices]
-    return make_sparse_weights(
-        rows.count,
-        np.concatenate([rows.vertices[old], own[places]]),
-        np.concatenate([rows.bones[old], bones]),
-        np.concatenate([rows.weights[old], weights]),
-    )
+    return all_entries(rows.count, rows.of(old).columns, (own[places], bones, weights))

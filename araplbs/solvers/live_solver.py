@@ -1,7 +1,5 @@
-"""A solver that keeps converging in its own thread and can be steered while it runs.
-
-This module does not use bpy. The thread makes no callbacks, so its owner must poll it.
-"""
+"""A solver that keeps converging in its own thread and can be steered while it runs. The thread
+makes no callbacks, so its owner must poll it."""
 
 import threading
 import time

@@ -1,5 +1,4 @@
-"""Runs the solver of a problem step by step. This module does not use bpy, so any thread may run
-it."""
+"""Runs the solver of a problem step by step."""
 
 import time
 from collections.abc import Callable
@@ -86,10 +85,7 @@ def initial_rows(solver: "engine.Solver", listener: Listener | None = None) -> S
     progress.check("initial weights", 0)
     start, bones, weights = solver.sparse_initial_weights
     progress.check("initial weights", 0)
-    kept = weights >= LEAST_INITIAL
-    count = np.concatenate([[0], np.cumsum(kept)])
-    progress.check("initial weights", 0)
-    return SparseWeights(count[start], bones[kept], weights[kept])
+    return SparseWeights(start, bones, weights).of(weights >= LEAST_INITIAL)
 
 
 def report_deformation(

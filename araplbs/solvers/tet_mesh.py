@@ -146,7 +146,6 @@ def _within(head: Floats, tail: Floats, low: Floats, high: Floats) -> tuple[floa
 def points_on_bones(points: Floats, faces: Integers, heads: Floats, tails: Floats) -> Floats:
     """Points on bones inside the surface, about one edge length apart, without the bones' ends.
     Only the part of a bone inside the surface's bounding box is considered."""
-    low, high = points.min(axis=0), points.max(axis=0)
     edges = points[faces[:, 1]] - points[faces[:, 0]]
     step = np.linalg.norm(edges, axis=1).mean()
     found = [np.zeros((0, 3))]

@@ -1,5 +1,5 @@
 """Computes weights with a volume. The weights are solved on tets in which the vertices of the
-surface are embedded. This module does not use bpy, so any thread may run it."""
+surface are embedded."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Bools, Integers
+from ..base.arrays import Array, Bools, Integers, found_in
 from ..base.engine import engine
 from ..base.progress import Listener, SolverProgress
 from ..base.refusal import Refused
@@ -18,6 +18,7 @@ from ..character.problem import Problem
 from ..measures.energy import energy
 from ..model.options import Options
 from ..model.sparse_weights import SparseWeights, make_sparse_weights
+from .follow_host import mixed
 from .solve import Solution, check, initial_rows, iterate_to_end, report_deformation
 from .tet_mesh import TetMesh, fill, read_tets
 
@@ -120,16 +121,9 @@ class Embedding:
     def transfer(self, rows: SparseWeights, excluded: tuple[Any, Any], most: int) -> SparseWeights:
         """The SparseWeights of the surface, with at most `most` bones per vertex (0: unlimited), no
         weight below LEAST_WEIGHT, no weight for the excluded pairs (vertices, bones), and sum 1."""
-        counts = np.diff(rows.start)[self.corners].ravel()
-        first = np.repeat(rows.start[self.corners].ravel(), counts)
-        within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
-        entries = first + within
-        share = np.repeat(self.coordinates.ravel(), counts)
-        vertices = np.repeat(np.repeat(np.arange(len(self.corners)), 4), counts)
+        vertices, bones, weights = mixed(rows, self.corners, self.coordinates)
         stride = self.bones
-        keys, place = np.unique(vertices * stride + rows.bones[entries], return_inverse=True)
-        shares = share * rows.weights[entries]
-        weights: Any = np.bincount(place.ravel(), shares, len(keys))
+        keys = vertices * stride + bones
         left_out = np.asarray(excluded[0], np.int64) * stride + np.asarray(excluded[1], np.int64)
         keep = self._spare(keys // stride, ~np.isin(keys, left_out))
         keys, weights = keys[keep], weights[keep]
@@ -172,8 +166,8 @@ def pinned_error(problem: Problem, rows: SparseWeights) -> float | None:
         return None
     m = len(problem.skeleton.names)
     keys, wanted = rows.vertices * m + rows.bones, vertices.astype(np.int64) * m + bones
-    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    weights = np.where(keys[found] == wanted, rows.weights[found], 0)
+    entries, known = found_in(wanted, keys)
+    weights = np.where(known, rows.weights[entries], 0)
     return float(np.abs(weights - pinned).max())
 
 

@@ -20,7 +20,8 @@ from ...measures.likeness import likeness
 from ...model.options import Options
 from ...model.sparse_weights import SparseWeights, join_sparse_weights
 from ...reports.pictures import strain_at_vertices, turned_back
-from ...skeleton.body_parts import body_parts, nearest_bones, part_of_triangles, strongest_bones
+from ...skeleton.body_parts import body_parts, part_of_triangles, strongest_bones
+from ...skeleton.bone_distances import nearest_bones
 from ...skeleton.poses import Poses, sample, spread
 from ...skeleton.skeleton import Skeleton
 from .methods import WEIGHTS, Posed
@@ -107,7 +108,7 @@ class Judge:
         self.seen = engine.Deformation(
             self.points, self.triangles, **bones_of(skeleton), threads=threads
         )
-        nearest = nearest_bones(self.points, skeleton.heads, skeleton.tails, skeleton.deform)
+        nearest = nearest_bones(self.points, skeleton)
         bones = nearest if case.present is None else strongest_bones(case.present, nearest)
         self.parts = body_parts(
             skeleton.names,

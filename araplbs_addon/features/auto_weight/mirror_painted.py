@@ -116,17 +116,16 @@ class _Part:
         for known in (before, None) if before is not None else (None,):
             self._images = self._pairs(known)
             self._wanted = mirrored(self._rows, self._images, opposite)
-            arguments = self._rows, self._wanted, known, self._images, len(opposite)
-            self._sources, self.unclear = painted(*arguments)
+            found = painted(self._rows, self._wanted, known, self._images)
+            self._sources, self.unclear = found
             if (self._sources | self.unclear).any():
                 break
 
     def _pairs(self, before):
         """The image of each vertex that may have been painted, and of its image, (n,)."""
-        bones = len(self._skeleton.names)
         few = np.arange(self._rows.count)
         if before is not None:
-            few = np.flatnonzero(distances(self._rows, before, bones) > SAME)
+            few = np.flatnonzero(distances(self._rows, before) > SAME)
         images = np.full(self._rows.count, -1)
         pairs = images_of(self._points, few)
         one, other = few[pairs[:, 0]], pairs[:, 1]

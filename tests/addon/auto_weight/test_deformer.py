@@ -87,7 +87,7 @@ def computed(ob, rig):
     columns = deformer.Columns(skeleton)
     rows = columns.expand(rows, points, package("base.steps").finish(steps))
     pose = poses.present_pose(rig, skeleton, layer.depsgraph)
-    return deformer.pose_points(points, rows, pose, columns, mesh.deformer)[0]
+    return deformer.pose_points(points, rows, columns.transforms(pose), columns, mesh.deformer)[0]
 
 
 def bend(rig):
@@ -250,12 +250,11 @@ def test_energies_are_those_of_the_evaluated_mesh(character, bendy):
     poses = package("character.pose_sets").pose_set(task.problem, task.options)
     # Random poses with bendy bones are read from Blender and come first.
     frame, random = (slice(1, 2), slice(0, 1)) if bendy else (slice(0, 1), slice(1, 2))
-    deformed = package("measures.armature_modifier").deformed_energy
-    other = deformed(task.problem, task.solution.rows, poses[random])
+    judged = package("measures.armature_modifier").judged
+    other = judged(task.problem, task.solution.rows, poses[random])[1]
     assert len(poses) == 2 and other > 0
-    assert deformed(task.problem, task.solution.rows, poses[frame]) == pytest.approx(
-        energy, rel=1e-3
-    )
+    own = judged(task.problem, task.solution.rows, poses[frame])[1]
+    assert own == pytest.approx(energy, rel=1e-3)
     assert found["energy_after"] == pytest.approx((energy + other) / 2, rel=1e-3)
     assert 0 < found["energy_after"] != report["energy_after"]
     posed = np.concatenate([evaluated(tube, rig), evaluated(sleeve, rig)])

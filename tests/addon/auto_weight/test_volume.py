@@ -167,9 +167,8 @@ def test_report_of_preserve_volume(tet_file):
     found = report["deformers"]
     assert found["preserve_volume"] == ["Tube"]
     poses = package("character.pose_sets").pose_set(task.problem, task.options)
-    deformed = package("measures.armature_modifier").deformed_energy(
-        task.problem, task.solution.rows, poses
-    )
+    judged = package("measures.armature_modifier").judged
+    deformed = judged(task.problem, task.solution.rows, poses)[1]
     assert found["energy_after"] == pytest.approx(deformed)
     assert 0 < deformed < found["energy_before"]
     assert stages[-1] == "surface strain as Blender deforms"

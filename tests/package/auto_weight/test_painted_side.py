@@ -19,9 +19,7 @@ def judged(now, before):
     rows = sparse_of(now)
     image = mirror_images.mirrored(rows, IMAGES, OPPOSITE)
     known = None if before is None else sparse_of(before)
-    return [
-        np.flatnonzero(e).tolist() for e in mirror_images.painted(rows, image, known, IMAGES, 3)
-    ]
+    return [np.flatnonzero(e).tolist() for e in mirror_images.painted(rows, image, known, IMAGES)]
 
 
 def test_the_painted_side():

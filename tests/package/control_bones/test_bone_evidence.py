@@ -325,7 +325,9 @@ def test_distances_as_by_brute_force():
     along = [bones.heads[b] + steps * (bones.tails[b] - bones.heads[b]) for b in range(4)]
     brute = np.array([[np.linalg.norm(x - p, axis=1).min() for x in along] for p in points])
     module = core("skeleton.bone_distances")
-    np.testing.assert_allclose(module.distances(points, bones, np.arange(4)), brute, atol=1e-5)
+    np.testing.assert_allclose(
+        module.distances_from_own(points[:, None], bones, np.arange(4)), brute, atol=1e-5
+    )
     own = np.arange(20) % 4
     found = module.distances_from_own(points, bones, own)
     np.testing.assert_allclose(found, brute[np.arange(20), own], atol=1e-5)
@@ -348,7 +350,7 @@ def test_has_skin_looks_at_all_that_is_near(rng, monkeypatch):
     module, bones = core("skeleton.bone_distances"), skeleton(*TWO)
     points = rng.uniform(-0.7, 2.4, (400, 3)) * (0.3, 0.3, 1)
     dense = np.eye(3)[rng.integers(0, 3, 400)]
-    away = module.distances(points, bones, np.arange(3))
+    away = module.distances_from_own(points[:, None], bones, np.arange(3))
     near = (away < module.NEARER * away[np.arange(400), dense.argmax(1)][:, None]).sum(0)
     assert (near > module.LEAST).all()
     for most in np.concatenate([near - 0.5, near + 0.5]):

@@ -238,7 +238,7 @@ def test_images(core, skeleton):
     transforms, _none = poses_of(core, rig, ("spine", "arm.L", "hand.R", "sword"))
     segments = transforms[:, joints.bones[joints.owner]] + 1e-3 * np.arange(9)[:, None, None]
     motion = joints.motion(transforms, segments)
-    mirror = module.Mirror(core("skeleton.symmetry").bone_partners(rig), joints)
+    mirror = module.Mirror(core("skeleton.symmetry").bone_partners(rig), joints, FLIP)
     image, moved = joints.composed(mirror.image(motion))
     flipped = FLIP[:3, :3] @ transforms[:, [0, 3, 4, 1, 2]] @ FLIP
     np.testing.assert_allclose(image[:, :5], flipped, atol=1e-12)

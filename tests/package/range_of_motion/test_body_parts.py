@@ -4,7 +4,6 @@ import numpy as np
 from araplbs.features.compare.methods import as_sparse
 from araplbs.skeleton.body_parts import (
     body_parts,
-    nearest_bones,
     part_of_triangles,
     strongest_bones,
 )
@@ -86,13 +85,6 @@ def test_not_too_many():
 
 
 def test_which_bone_and_part():
-    heads, tails = (
-        np.array([(0, 0, 0), (0, 0, 1), (5, 0, 0.0)]),
-        np.array([(0, 0, 1), (0, 0, 2), (5, 0, 0.0)]),
-    )
-    points = np.array([(1, 0, 0.5), (1, 0, 1.5), (4.5, 0, 0), (0, 0, 9)])
-    assert list(nearest_bones(points, heads, tails, np.ones(3, bool))) == [0, 1, 2, 1]
-    assert list(nearest_bones(points, heads, tails, np.array([True, False, True]))) == [0, 0, 2, 0]
     rows = as_sparse(np.array([(0.2, 0.8, 0), (0.5, 0.2, 0.3), (0, 0, 0), (0, 0, 1)]))
     assert list(strongest_bones(rows, [2, 2, 2, 2])) == [1, 0, 2, 2]
     parts = [("a", np.array([0, 2])), ("b", np.array([1]))]
