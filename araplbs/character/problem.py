@@ -111,9 +111,8 @@ class Problem:
         if start == "PRESENT":
             self.start_from(self.present(meshes))
         self.arguments.update(self.edit_arguments([mesh.edits for mesh in meshes]))
-        self.numbers: list[Integers] | None = (
-            None  # for patches: the vertices of each mesh in the whole mesh
-        )
+        # For patches: the vertices of each mesh in the whole mesh.
+        self.numbers: list[Integers] | None = None
         self._surface: Surface | None = None
 
     @property
@@ -216,34 +215,24 @@ class Problem:
 
     def edit_arguments(self, edits: Sequence[Edits]) -> dict[str, Any]:
         """The arguments of Solver.edit for the Edits of all meshes."""
-        none = Pairs()
-        constraints, influences, released = none, none, none
-        smoothed: tuple[list[Integers], list[Floats]]
-        smoothed = [np.zeros(0, np.int64)], [np.zeros(0)]
+        constraints = influences = released = smoothed = Pairs()
         for mesh, (own, doubles) in enumerate(zip(edits, self.doubles, strict=True)):
             constraints += self._edit_images(mesh, own.constraints)
             influences += self._edit_images(mesh, own.influences)
             influences += self._edit_images(mesh, own.not_wanted(doubles))
             released += self._edit_images(mesh, own.released)
             which, vertices = self.images(mesh, own.smoothed.vertices)
-            smoothed[0].append(vertices)
-            smoothed[1].append(own.smoothed.values[which])
+            smoothed += Pairs(vertices, vertices, own.smoothed.values[which])
         # A bone with a given weight must be in the influence set.
-        wanted = constraints.values > 0
-        vertices = np.concatenate([influences.vertices, constraints.vertices[wanted]])
-        bones = np.concatenate([influences.bones, constraints.bones[wanted]])
-        allowed = np.concatenate([influences.values.astype(bool), np.ones(wanted.sum(), bool)])
+        influences += constraints.of(constraints.values > 0)
+        label = None if self.rigid_parts == "OFF" else labels(self, edits, self.found_rigid)
         return {
             "constraints": (constraints.vertices, constraints.bones, constraints.values),
-            "influences": (vertices, bones, allowed),
+            "influences": (influences.vertices, influences.bones, influences.values > 0),
             "released": (released.vertices, released.bones),
-            "smoothed": (np.concatenate(smoothed[0]), np.concatenate(smoothed[1])),
-            **self._rigid(edits),
+            "smoothed": (smoothed.vertices, smoothed.values),
+            **({} if label is None else {"rigid_parts": label}),
         }
-
-    def _rigid(self, edits: Sequence[Edits]) -> dict[str, Integers]:
-        label = None if self.rigid_parts == "OFF" else labels(self, edits, self.found_rigid)
-        return {} if label is None else {"rigid_parts": label}
 
     def _edit_images(self, mesh: int, pairs: Pairs) -> Pairs:
         pairs = pairs.of(~self.skeleton.left_out[pairs.bones])
@@ -287,18 +276,13 @@ class Problem:
         opposite = self.skeleton.opposite
         rows, bones, vertices, sets = [], [], [], []
         for index, (mesh, whole) in enumerate(zip(meshes, wholes, strict=True)):
-            present = (
-                mesh.weights
-                if mesh.weights is not None
-                else empty_sparse_weights(len(mesh.vertices))
-            )
+            n = len(mesh.vertices)
+            present = empty_sparse_weights(n) if mesh.weights is None else mesh.weights
             rows.append(image_rows(present, whole, opposite))
             locked = np.zeros(m, bool) if mesh.locked_bones is None else mesh.locked_bones
             bones += [locked, locked[opposite]]
-            if mesh.locked_vertices is None:
-                vertices.append(np.zeros(len(whole.source), bool))
-            else:
-                vertices.append(mesh.locked_vertices[whole.source])
+            locked = np.zeros(n, bool) if mesh.locked_vertices is None else mesh.locked_vertices
+            vertices.append(locked[whole.source])
             sets.append(2 * index + whole.flipped)
         return {
             "weights": join_sparse_weights(rows),

@@ -171,9 +171,7 @@ def with_twist_bones(skeleton: Skeleton, bones: Sequence[NewTwistBone]) -> dict[
     }
 
 
-def twisted_poses(
-    skeleton: Skeleton, bones: Sequence[NewTwistBone], bone: NewTwistBone, twist: float = TRIED
-) -> Floats:
+def twisted_poses(skeleton: Skeleton, bones: Sequence[NewTwistBone], bone: NewTwistBone) -> Floats:
     """The transforms (2, m + k, 3, 4) of all bones and of the k twist bones, if only the source of
     one of them twists, in both directions."""
     m = len(skeleton.names)
@@ -182,7 +180,7 @@ def twisted_poses(
     below = hanging(skeleton.parents)[:, bone.source]
     moving = np.concatenate([below, below[[each.limb for each in bones]]])
     found = np.tile(np.eye(3, 4), (2, m + len(bones), 1, 1))
-    for pose, angle in zip(found, (-twist, twist), strict=True):
+    for pose, angle in zip(found, (-TRIED, TRIED), strict=True):
         pose[moving] = placed(rotations(angle * axis), center)[:3]
         pose[m + bones.index(bone)] = placed(rotations(angle / 2 * axis), center)[:3]
     return found

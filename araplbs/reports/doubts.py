@@ -33,6 +33,7 @@ from ..base.extent import size_of
 from ..base.sentence import Sentence, counted, joined, names_in_line
 from ..character.control_bones import REASONS
 from ..skeleton.skeleton import hanging
+from .last_lines import stretch_of
 
 if TYPE_CHECKING:
     from ..skeleton.skeleton import Skeleton
@@ -75,20 +76,24 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
     fit = _misfit(report) or _shifted(report)
     if fit:
         return fit
-    stretch = _stretch(report)
+    stretch = stretch_of(report)
     if stretch is None or report["options"].get("swing", USUAL_SWING) > USUAL_SWING:
         return _held(report)
-    aside = bool(report.get("tails_aside"))
-    where = report.get("stretched") or {"parts": [], "torn_off": report.get("torn_off", ())}
-    excused = len(report.get("torn_off", ())) >= SOME_TORN and not where["parts"]
-    most = MUCH_TORN if excused else MUCH
-    if stretch <= (MUCH_ASIDE if aside else most):
+    torn = report.get("torn_off", ())
+    cause = report.get("stretched") or {"parts": [], "torn_off": torn}
+    limit = MUCH_TORN if len(torn) >= SOME_TORN and not cause["parts"] else MUCH
+    if stretch <= (MUCH_ASIDE if report.get("tails_aside") else limit):
         return _held(report)
+    return _high_stretch(report, stretch, cause)
+
+
+def _high_stretch(report: dict[str, Any], stretch: float, cause: dict[str, Any]) -> Doubt:
+    """The Doubt about high stretch. cause: the entry "stretched" of the report."""
     much = Sentence(
         "The surface stretches by {value} % in poses, far more than with good weights",
         value=f"{100 * stretch:.0f}",
     )
-    if aside:
+    if report.get("tails_aside"):
         return Doubt(
             Sentence("High stretch: tails miss the joints"),
             Sentence(
@@ -110,8 +115,8 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
             Sentence("Their tails may have been correct"),
             TAILS,
         )
-    if where["parts"]:
-        places = tuple((part["object"], part["vertex"]) for part in where["parts"])
+    if cause["parts"]:
+        places = tuple((part["object"], part["vertex"]) for part in cause["parts"])
         which = counted(len(places), "1 loose part stretches", "{count} loose parts stretch")
         return Doubt(
             Sentence("High stretch: {which}", which=which),
@@ -125,7 +130,7 @@ def doubt_about(report: dict[str, Any]) -> Doubt | None:
             RIGID,
             places=places,
         )
-    torn = tuple(where["torn_off"])
+    torn = tuple(cause["torn_off"])
     if torn:
         which = counted(len(torn), "1 bone is parented", "{count} bones are parented")
         return Doubt(
@@ -289,11 +294,6 @@ def _deaf(report: dict[str, Any]) -> Doubt | None:
         BONES,
         deaf,
     )
-
-
-def _stretch(report: dict[str, Any]) -> float | None:
-    found = report["deformation"]["after"]["surface_strain"]
-    return None if found is None else float(found)
 
 
 def torn_off(skeleton: Skeleton) -> list[int]:

@@ -16,9 +16,9 @@ def short(name: str) -> str:
     return f"'{name}'" if len(name) <= MOST_OF_NAME else f"'{name[: MOST_OF_NAME - 1]}…'"
 
 
-def which(names: Sequence[str], things: str = "meshes") -> str:
-    """The name of a single item, or the number of items."""
-    return short(names[0]) if len(names) == 1 else f"{len(names)} {things}"
+def which(names: Sequence[str]) -> str:
+    """The name of a single mesh, or the number of meshes."""
+    return short(names[0]) if len(names) == 1 else f"{len(names)} meshes"
 
 
 def percent(share: float) -> str:
@@ -43,27 +43,27 @@ def problems_in_words(counts: tuple[int | None, int], arrow: str = "->") -> Sent
 def verdict(facts: dict[str, Any], bones: Sequence[str]) -> Sentence | None:
     """ "Worse: 1 bone lost its skin, spine.003", or None if the new weights are not worse. bones:
     the names that the facts refer to."""
-    said = []
+    reasons = []
     for reason in reasons_worse(facts):
         if reason == "lost":
-            lost = [bones[bone] for bone in facts["lost"]]
-            which = counted(len(lost), "1 bone lost its skin", "{count} bones lost their skin")
-            said.append(joined([which, names_in_line(lost)], ", "))
+            names = [bones[bone] for bone in facts["lost"]]
+            count = counted(len(names), "1 bone lost its skin", "{count} bones lost their skin")
+            reasons.append(joined([count, names_in_line(names)], ", "))
         elif reason == "problems":
             before, after = facts["problems"]
             words = "1 more visible problem", "{count} more visible problems"
-            said.append(counted(after - before, *words))
+            reasons.append(counted(after - before, *words))
         else:
             more = {"stretch": "more stretch in poses", "actions": "more stretch in actions"}
-            said.append(Sentence(more[reason]))
-    return Sentence("Worse: {reasons}", reasons=joined(said, "; ")) if said else None
+            reasons.append(Sentence(more[reason]))
+    return Sentence("Worse: {reasons}", reasons=joined(reasons, "; ")) if reasons else None
 
 
 def plain_facts(report: dict[str, Any]) -> dict[str, Any]:
     """The facts of result_line() that every report contains, including the stretch before if the
     weighting started from the current weights."""
     before = report["options"]["start_from"] == "PRESENT"
-    return {"stretch": (_stretch(report, "before") if before else None, _stretch(report, "after"))}
+    return {"stretch": (stretch_of(report, "before") if before else None, stretch_of(report))}
 
 
 def result_line(
@@ -79,24 +79,25 @@ def result_line(
         vertices=f"{report['vertices']:,}",
         seconds=f"{seconds:.1f}",
     )
-    facts = facts or {"stretch": (None, _stretch(report, "after"))}
-    said = []
+    facts = facts or {"stretch": (None, stretch_of(report))}
+    gains = []
     if "problems" in facts:
-        said.append(problems_in_words(facts["problems"]))
+        gains.append(problems_in_words(facts["problems"]))
     if facts["stretch"][1] is not None:
-        said.append(Sentence("stretch {stretch} %", stretch=from_to(facts["stretch"], percent)))
-    if said:
-        line = joined([line, joined(said, ", ")], ": ")
+        gains.append(Sentence("stretch {stretch} %", stretch=from_to(facts["stretch"], percent)))
+    if gains:
+        line = joined([line, joined(gains, ", ")], ": ")
     return joined([line, counted(notes, "1 note", "{count} notes")], ". ") if notes else line
 
 
-def _stretch(report: dict[str, Any], when: str) -> float | None:
-    return report["deformation"][when]["surface_strain"]
+def stretch_of(report: dict[str, Any], state: str = "after") -> float | None:
+    """The Surface Strain of the weights "before" or "after"; None without a surface."""
+    return report["deformation"][state]["surface_strain"]
 
 
 def new_line(report: dict[str, Any]) -> Sentence:
     """The line about new vertices."""
-    count, after = report["new_vertices"], _stretch(report, "after")
+    count, after = report["new_vertices"], stretch_of(report)
     time = Sentence("weighted in {seconds} s", seconds=f"{report['seconds']:.1f}")
     line = joined([counted(count, "1 new vertex", "{count} new vertices"), time], " ")
     if after is None:
@@ -112,7 +113,7 @@ def joint_line(report: dict[str, Any]) -> Sentence:
         bones=report["bones"],
         largest_move=f"{100 * report['largest_move']:.2f}",
     )
-    before, after = _stretch(report, "before"), _stretch(report, "after")
+    before, after = stretch_of(report, "before"), stretch_of(report)
     if after is None:
         return line
     return Sentence(

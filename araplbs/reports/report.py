@@ -240,8 +240,7 @@ def notes(report: dict[str, Any] | None) -> list[Sentence]:
         lines += _twist_line(report)
         if report["options"].get("symmetric") and not report["symmetric_bones"]:
             lines.append(Sentence("Symmetric has no effect: the bones have no mirror plane"))
-        whole = "follows its nearest bone as a whole", "follow their nearest bones as a whole"
-        lines += unseen_lines(report, True, *whole)
+        lines += unseen_lines(report, rigid=True)
     for identifier, _name, description in REASONS:
         names = [bone for bone, why in found.items() if why in (identifier, description)]
         if names:
@@ -375,9 +374,7 @@ def warnings(report: dict[str, Any] | None) -> list[Sentence]:
         which = counted(len(idle), "1 deform bone moves", "{count} deform bones move")
         line = "{which} no vertex, although there is skin nearby: {idle}"
         lines.append(Sentence(line, which=which, idle=names_in_line(idle)))
-    lines += unseen_lines(
-        report, False, "was weighted by distance alone", "were weighted by distance alone"
-    )
+    lines += unseen_lines(report, rigid=False)
     lines += far_lines(report)
     lines += reach_lines(report)
     lines += worse_lines(report)

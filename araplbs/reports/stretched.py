@@ -27,13 +27,13 @@ SEAM = 0.05, 0.95  # weights of a bone and its descendants at its seam
 
 
 def stretched(
-    problem: Problem, rows: SparseWeights, poses: Poses, torn: Sequence[int], threads: int = 0
+    problem: Problem, rows: SparseWeights, poses: Poses, torn: Sequence[int]
 ) -> dict[str, Any]:
     """Returns {"parts": [a vertex of the problem], "torn_off": [bone]}: the loose parts, without
     the largest, if together they have most of the stretch; and the bones in `torn` at whose seam
     there is some of it, if most of it is at their seams. The stretch is the squared strain times
     the area."""
-    measured = measure(problem, rows, poses, threads=threads, per_triangle=True)
+    measured = measure(problem, rows, poses, per_triangle=True)
     vertices, triangles = problem.arguments["vertices"], problem.arguments["triangles"]
     areas = triangle_areas(vertices, triangles)
     stretch = areas * measured["triangle_strain"] ** 2

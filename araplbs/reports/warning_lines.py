@@ -11,18 +11,20 @@ MUCH_WELDED = 0.05  # share of the faces; a warning is shown if merging vertices
 MOST_CHOICES = 8  # loose parts that the text of a report names
 
 
-def unseen_lines(report: dict[str, Any], rigid: bool, one: str, several: str) -> list[Sentence]:
+def unseen_lines(report: dict[str, Any], rigid: bool) -> list[Sentence]:
     """Lines about parts without a visible bone. rigid: whether a single bone moves them."""
+    one = Sentence("was weighted by distance alone")
+    several = Sentence("were weighted by distance alone")
+    if rigid:
+        one = Sentence("follows its nearest bone as a whole")
+        several = Sentence("follow their nearest bones as a whole")
     parts = [part for part in report["unseen_parts"] if part["rigid"] == rigid]
     if not parts:
         return []
-    which = Sentence("1 part without a visible bone {one}", one=Sentence(one))
+    which = Sentence("1 part without a visible bone {one}", one=one)
     if len(parts) > 1:
-        which = Sentence(
-            "{parts} parts without a visible bone {several}",
-            parts=len(parts),
-            several=Sentence(several),
-        )
+        line = "{parts} parts without a visible bone {several}"
+        which = Sentence(line, parts=len(parts), several=several)
     line = "{which} (first: vertex {vertex} of '{object}')"
     return [Sentence(line, which=which, vertex=parts[0]["vertex"], object=parts[0]["object"])]
 

@@ -111,8 +111,7 @@ def worst_poses(
         strains = [float(np.sqrt((area * s**2)[own].sum() / areas[joint])) for _p, s in posed]
         mesh, vertices = _of_one_mesh(problem, np.unique(triangles[own]))
         name = problem.skeleton.names[joints[joint].bone]
-        was, now = (strains[0], strains[1]) if before is not None else (None, strains[0])
-        old, new = (pictures[0], pictures[1]) if before is not None else (None, pictures[0])
+        (old, new), (was, now) = [None, *pictures][-2:], [None, *strains][-2:]
         seen.append(SeenJoint(name, number, mesh, vertices, (was, now), (old, new)))
     return seen
 
